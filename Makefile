@@ -1,0 +1,38 @@
+# The daily commands. Each needs only Python 3.11+ and a package registry.
+PYTHON ?= python3
+ENV := .venv
+BIN := $(ENV)/bin
+STAMP := $(ENV)/.installed
+
+.PHONY: demo test check bench seeds nojit clean
+
+demo: $(STAMP)                 ## the whole story on built-in data, with a picture
+	$(BIN)/labelworth demo
+
+test: $(STAMP)                 ## every test
+	$(BIN)/python -m pytest -n auto
+
+check: $(STAMP)                ## format, lint, types, floors, spelling
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+	$(BIN)/codespell
+
+bench: $(STAMP)                ## speed as ratios against named peers, in one run
+	$(BIN)/labelworth bench
+
+seeds: $(STAMP)                ## the Monte Carlo tests on seeds 0 to 99
+	@for seed in $$(seq 0 99); do LABELWORTH_TEST_SEED=$$seed $(BIN)/python -m pytest -q -m statistical || exit 1; done
+
+nojit: $(STAMP)                ## the kernels as plain Python, without the compiler
+	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -q tests/unit/kernels
+
+clean:
+	rm -rf $(ENV) build src/*.egg-info
+
+$(STAMP): pyproject.toml constraints.txt
+	$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "labelworth needs Python 3.11 or newer; this is " + sys.version.split()[0] + ". Name another with: make PYTHON=python3.12")'
+	test -d $(ENV) || $(PYTHON) -m venv $(ENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
+	touch $(STAMP)

@@ -1,0 +1,45 @@
+"""Every error labelworth raises on purpose. A message says what is wrong, what was given, and what to do."""
+
+from collections.abc import Sequence
+
+
+class LabelworthError(Exception):
+    """Base of all errors below: catch this one to catch them all."""
+
+
+class InvalidInputError(LabelworthError, ValueError):
+    """The data, a parameter or a file is not usable as given. The command line exits with 2."""
+
+
+class DataUnavailableError(LabelworthError, FileNotFoundError):
+    """A file or corpus is not where it was looked for. The command line exits with 2."""
+
+
+class NotIdentifiableError(LabelworthError, ValueError):
+    """The labels cannot pin the model down. The command line exits with 1.
+
+    Attributes
+    ----------
+    directions : tuple of str
+        The parameters, by name, that the labels leave open; empty if they are not known.
+    """
+
+    def __init__(self, message: str, directions: Sequence[str] = ()) -> None:
+        super().__init__(message)
+        self.directions = tuple(directions)
+
+
+class InfeasiblePlanError(LabelworthError, ValueError):
+    """No plan meets what was asked. The command line exits with 1."""
+
+
+class MoreSamplesNeededError(LabelworthError, RuntimeError):
+    """A sampled figure is too noisy to be given. The message says how many samples would do."""
+
+
+class LabelworthWarning(UserWarning):
+    """Something worth knowing that does not stop the work."""
+
+
+class DidNotConvergeWarning(LabelworthWarning):
+    """An iteration stopped before it converged; the result says so too."""

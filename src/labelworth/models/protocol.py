@@ -1,0 +1,107 @@
+"""The whole interface between models and the rest of the house.
+
+A model is a value: the parameters of p(x, y), with their meaning. A family says how such a model is fitted.
+"""
+
+from collections.abc import Hashable, Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar, Protocol, Self, TypeVar
+
+import numpy as np
+
+from labelworth.arrays import AnyArray, FloatArray
+from labelworth.data.samples import Samples
+from labelworth.models.coordinates import Coordinates
+
+
+class Model(Protocol):
+    """Parameters of p(x, y) = p(y) p(x | y), frozen."""
+
+    kind: ClassVar[str]
+
+    @property
+    def classes(self) -> tuple[Hashable, ...]:
+        """What the class codes stand for."""
+
+    @property
+    def coordinates(self) -> Coordinates:
+        """Named, free and unconstrained views of the parameters."""
+
+    @property
+    def tables(self) -> Mapping[str, FloatArray]:
+        """The named tables, as in `coordinates`; the first one is ``class_probabilities``, shape (1, K)."""
+
+    def with_tables(self, tables: Mapping[str, FloatArray]) -> Self:
+        """The same kind of model with other parameters."""
+
+    def log_joint(self, samples: Samples) -> FloatArray:
+        """log p(x, y) for every sample and class, shape (n, K); constants in x alone may be left out."""
+
+    def sample(self, n_samples: int, rng: np.random.Generator) -> Samples:
+        """Draw fully labeled samples."""
+
+    def complete_information(self) -> FloatArray:
+        """Var of the complete-data score of one sample, free coordinates, (d, d), in closed form."""
+
+    def class_scores(self, samples: Samples) -> FloatArray:
+        """Gradient of log p(x, y) in free coordinates for every sample and class, (n, K, d); for small d."""
+
+    def complete_curvature(self, samples: Samples, responsibilities: FloatArray) -> FloatArray:
+        """Minus the Hessian of sum_i sum_k r_ik log p(x_i, k), free coordinates, (d, d); for small d."""
+
+    def to_arrays(self) -> dict[str, AnyArray]:
+        """Everything needed to build the model again, as plain arrays."""
+
+    @classmethod
+    def from_arrays(cls, arrays: Mapping[str, AnyArray]) -> Self:
+        """Build the model again, checking everything."""
+
+
+ModelT = TypeVar("ModelT", bound=Model)
+PassedT_contra = TypeVar("PassedT_contra", bound=Model, contravariant=True)
+
+
+@dataclass(frozen=True)
+class Expectation:
+    """What one pass over the data returns; two shards' worth add up.
+
+    Attributes
+    ----------
+    statistics : mapping of arrays
+        Expected sufficient statistics; ``class_weights`` (K,) is always there.
+    log_likelihood : float
+        The weighted sum of log p(evidence, x).
+    """
+
+    statistics: Mapping[str, FloatArray]
+    log_likelihood: float
+
+
+class Pass(Protocol[PassedT_contra]):
+    """The data, laid out for many passes by one model family."""
+
+    def expectation(self, model: PassedT_contra) -> Expectation:
+        """One E-step: expected statistics and log-likelihood under `model`."""
+
+
+class Family(Protocol[ModelT]):
+    """How one kind of model is fitted: statistics, maximizer, prior. Frozen; holds the smoothing."""
+
+    def prepare(self, samples: Samples, row_weights: FloatArray) -> Pass[ModelT]:
+        """Check the samples and lay them out; `row_weights` (n,) is how much each row counts."""
+
+    def maximize(self, statistics: Mapping[str, FloatArray]) -> ModelT:
+        """The M-step: the maximizer of expected complete log-likelihood plus `log_prior`."""
+
+    def log_prior(self, model: ModelT) -> float:
+        """The log-density of the smoothing prior, up to a constant."""
+
+    def start(self, samples: Samples, rng: np.random.Generator) -> ModelT:
+        """A random model to begin from, spread around what the whole data looks like."""
+
+    def smoother(self, factor: float) -> "Family[ModelT]":
+        """The same family with a prior `factor` times as strong, for a diffuse first model."""
+
+
+AnyModel = Model
+AnyFamily = Family[Any]
