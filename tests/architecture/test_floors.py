@@ -1,0 +1,95 @@
+"""The floors of ARCHITECTURE.md hold, and the contract that keeps them bites."""
+
+import ast
+import subprocess
+import sys
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+PACKAGE = ROOT / "src" / "labelworth"
+LAYERS = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"]["contracts"][0]["layers"]
+FLOOR_OF = {room.strip(): level for level, rooms in enumerate(LAYERS) for room in rooms.split("|")}
+ONLY_IN = {"numba": "kernels", "llvmlite": "kernels", "matplotlib": "report", "typer": "cli"}
+
+
+def imported_names(source: str) -> Iterator[str]:
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, "relative imports hide the floor"
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+
+
+def violation(room: str, imported: str) -> str | None:
+    top, _, rest = imported.partition(".")
+    if top in ONLY_IN and room != ONLY_IN[top]:
+        return f"{room} imports {top}, which belongs to {ONLY_IN[top]}"
+    other = rest.partition(".")[0]
+    if top == "labelworth" and room != other and other in FLOOR_OF and FLOOR_OF[other] <= FLOOR_OF[room]:
+        return f"{room} imports {imported}: {other} is not on a floor below {room}"
+    return None
+
+
+def rooms() -> Iterator[tuple[str, Path]]:
+    for path in sorted(PACKAGE.rglob("*.py")):
+        room = path.relative_to(PACKAGE).parts[0].removesuffix(".py")
+        if room != "__init__":
+            yield room, path
+
+
+def test_every_room_has_a_floor() -> None:
+    assert {room for room, _ in rooms()} == set(FLOOR_OF)
+
+
+def test_every_import_goes_down() -> None:
+    found = [
+        f"{path.relative_to(ROOT)}: {problem}"
+        for room, path in rooms()
+        for imported in imported_names(path.read_text())
+        if (problem := violation(room, imported))
+    ]
+    assert found == []
+
+
+@pytest.mark.parametrize(
+    ("room", "imported"),
+    [
+        ("kernels", "labelworth.information.curve"),
+        ("estimation", "labelworth.information.curve"),
+        ("models", "labelworth.estimation.fit"),
+        ("models", "numba.njit"),
+        ("cli", "matplotlib.pyplot"),
+    ],
+)
+def test_the_rule_bites(room: str, imported: str) -> None:
+    assert violation(room, imported) is not None
+
+
+def lint_imports(package: Path) -> subprocess.CompletedProcess[str]:
+    config = ROOT / "pyproject.toml"
+    command = [Path(sys.executable).with_name("lint-imports"), "--config", config, "--no-cache"]
+    return subprocess.run(
+        command,
+        capture_output=True,
+        text=True,
+        check=False,
+        env={"PYTHONPATH": str(package), "PATH": "/usr/bin:/bin"},
+    )
+
+
+def test_the_import_contract_passes_and_fails_on_a_planted_violation(tmp_path: Path) -> None:
+    import shutil
+
+    shutil.copytree(PACKAGE, tmp_path / "labelworth", ignore=shutil.ignore_patterns("__pycache__"))
+    clean = lint_imports(tmp_path)
+    assert clean.returncode == 0, clean.stdout
+    planted = tmp_path / "labelworth" / "kernels" / "planted.py"
+    planted.write_text("from labelworth.information.curve import Weight\n\n__all__ = ['Weight']\n")
+    broken = lint_imports(tmp_path)
+    assert broken.returncode != 0
+    assert "kernels.planted" in broken.stdout
