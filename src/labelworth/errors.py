@@ -15,6 +15,10 @@ class DataUnavailableError(LabelworthError, FileNotFoundError):
     """A file or corpus is not where it was looked for. The command line exits with 2."""
 
 
+class OutputError(LabelworthError, OSError):
+    """A result could not be written where it was asked for. The command line exits with 2."""
+
+
 class NotIdentifiableError(LabelworthError, ValueError):
     """The labels cannot pin the model down. The command line exits with 1.
 

@@ -1,0 +1,114 @@
+"""Files written whole or not at all, and digests that say which data a result came from."""
+
+import hashlib
+import os
+import stat
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import BinaryIO
+
+from labelworth.errors import DataUnavailableError, LabelworthError, OutputError
+
+_CHUNK = 1 << 20
+
+
+@contextmanager
+def atomic_writer(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
+    """Open `path` for writing so that it appears whole or not at all.
+
+    The bytes go to a neighbor file, which is flushed to the disk and renamed over `path` only when the block ends
+    without an exception; whatever stood at `path` before stays until that moment. A symbolic link is followed, a
+    device (``/dev/stdout``) is written to directly.
+
+    Raises
+    ------
+    OutputError
+        If the folder is missing or read-only, the disk is full, or `path` is a folder.
+    """
+    target = Path(os.path.realpath(path))
+    if target.exists() and not target.is_file() and not target.is_dir():
+        with target.open("wb") as device:
+            yield device
+        return
+    if target.is_dir():
+        raise OutputError(f"Cannot write {str(path)!r}: it is a folder. Name a file in it.")
+    try:
+        descriptor, name = tempfile.mkstemp(prefix=f".{target.name}.", suffix=".partial", dir=target.parent)
+    except OSError as error:
+        raise _cannot_write(path, error) from error
+    partial = Path(name)
+    try:
+        with os.fdopen(descriptor, "wb") as stream:
+            yield stream
+            stream.flush()
+            os.fsync(stream.fileno())
+        partial.chmod(_mode(target))
+        partial.replace(target)
+    except BaseException as error:
+        with suppress(OSError):
+            partial.unlink()
+        if isinstance(error, OSError) and not isinstance(error, LabelworthError):
+            raise _cannot_write(path, error) from error
+        raise
+    _flush_folder(target.parent)
+
+
+def atomic_write(path: str | os.PathLike[str], content: bytes | str) -> None:
+    """Write `content` (text as UTF-8) to `path`, whole or not at all; see `atomic_writer`."""
+    with atomic_writer(path) as stream:
+        stream.write(content.encode() if isinstance(content, str) else content)
+
+
+def make_folder(path: str | os.PathLike[str]) -> Path:
+    """Make sure a folder is there, or say why it cannot be."""
+    folder = Path(path)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise OutputError(f"Cannot make the folder {str(path)!r}: {_reason(error)}. Name another one.") from error
+    return folder
+
+
+def file_digest(path: str | os.PathLike[str]) -> str:
+    """The SHA-256 of a file, as ``sha256:...``."""
+    digest = hashlib.sha256()
+    try:
+        with Path(path).open("rb") as stream:
+            while chunk := stream.read(_CHUNK):
+                digest.update(chunk)
+    except OSError as error:
+        raise DataUnavailableError(f"Cannot read {str(path)!r}: {_reason(error)}.") from error
+    return f"sha256:{digest.hexdigest()}"
+
+
+def _mode(target: Path) -> int:
+    """The mode of the file to be replaced, or the usual one: a temporary file is private."""
+    try:
+        return stat.S_IMODE(target.stat().st_mode)
+    except FileNotFoundError:
+        mask = os.umask(0)
+        os.umask(mask)
+        return 0o666 & ~mask
+
+
+def _flush_folder(folder: Path) -> None:
+    # The rename itself must survive a power cut; not every file system lets a folder be flushed.
+    with suppress(OSError):
+        descriptor = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+
+
+def _reason(error: OSError) -> str:
+    return error.strerror or str(error) or type(error).__name__
+
+
+def _cannot_write(path: str | os.PathLike[str], error: OSError) -> OutputError:
+    return OutputError(
+        f"Cannot write {str(path)!r}: {_reason(error)}. "
+        "Check the folder, its permissions and the space left; nothing was changed there."
+    )
