@@ -7,12 +7,20 @@ from typing import Any
 import numpy as np
 
 from labelworth.arrays import UNLABELED, AnyArray, BoolArray, FloatArray, IntArray
+from labelworth.data.labels import (
+    candidates,
+    classes_found,
+    classes_given,
+    distinct_labels,
+    is_missing,
+    require_readable,
+)
 from labelworth.errors import InvalidInputError
 
 _FIRST_AMBIGUOUS = -2
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Evidence:
     r"""A non-negative weight per class for every sample, :math:`w_i(y)`.
 
@@ -34,20 +42,35 @@ class Evidence:
     weights: FloatArray = field(default_factory=lambda: np.empty((0, 0)))
 
     def __post_init__(self) -> None:
-        n_ambiguous = int((self.codes <= _FIRST_AMBIGUOUS).sum())
-        if n_ambiguous == 0 and self.weights.size == 0:
+        if self.codes.ndim != 1 or self.codes.dtype.kind not in "iu":
+            raise InvalidInputError(
+                "Class codes must be whole numbers, one per sample. "
+                f"Got shape {self.codes.shape} of {self.codes.dtype}; use encode_labels for labels."
+            )
+        if len(set(self.classes)) != self.n_classes:
+            raise InvalidInputError(f"Classes must be distinct. Got {list(self.classes)!r}.")
+        object.__setattr__(self, "codes", self.codes.astype(np.int64, copy=False))
+        if self.weights.size == 0 and not self.is_ambiguous.any():
             object.__setattr__(self, "weights", np.empty((0, self.n_classes)))
+        self._require_valid_codes()
+        self._require_valid_weights()
+
+    def _require_valid_codes(self) -> None:
         if self.codes.size and int(self.codes.max()) >= self.n_classes:
             raise InvalidInputError(
                 f"Class codes must be below the number of classes, {self.n_classes}. Got {int(self.codes.max())}."
             )
-        if self.weights.shape[1:] != (self.n_classes,):
+        if self.codes.size and _FIRST_AMBIGUOUS - int(self.codes.min()) >= len(self.weights):
+            raise InvalidInputError(
+                f"Class code {int(self.codes.min())} points past the last of {len(self.weights)} candidate set(s)."
+            )
+
+    def _require_valid_weights(self) -> None:
+        if self.weights.ndim != 2 or self.weights.shape[1] != self.n_classes:
             raise InvalidInputError(
                 f"Candidate sets need one weight for each of the {self.n_classes} classes. "
                 f"Got an array of shape {self.weights.shape}."
             )
-        if self.codes.size and _FIRST_AMBIGUOUS - int(self.codes.min()) >= len(self.weights):
-            raise InvalidInputError("A class code points past the last candidate set.")
         if not np.isfinite(self.weights).all() or (self.weights < 0).any():
             raise InvalidInputError("The weights of a candidate set must be finite and non-negative.")
         empty = ~(self.weights > 0).any(axis=1)
@@ -112,6 +135,8 @@ class Evidence:
     @classmethod
     def concatenate(cls, parts: Sequence["Evidence"]) -> "Evidence":
         """Put samples behind each other; all parts must name the same classes."""
+        if not parts:
+            raise InvalidInputError("There must be at least one part to put together.")
         first = parts[0]
         if any(part.classes != first.classes for part in parts):
             raise InvalidInputError("Only samples with the same classes, in the same order, can be put together.")
@@ -131,18 +156,6 @@ def compact(codes: IntArray, weights: FloatArray, classes: tuple[Hashable, ...])
     return Evidence(codes, classes, kept.reshape(len(kept), len(classes)))
 
 
-def is_missing(label: Any, unlabeled: Hashable) -> bool:
-    """Whether a label stands for "not seen": the marker itself, None or NaN."""
-    if label is None:
-        return True
-    if isinstance(label, float | np.floating) and np.isnan(label):
-        return True
-    if isinstance(label, list | tuple | set | frozenset):
-        return False
-    # True == 1 in Python: a marker of 1 must not swallow the class True, and the other way round.
-    return isinstance(label, bool | np.bool_) == isinstance(unlabeled, bool | np.bool_) and bool(label == unlabeled)
-
-
 def encode_labels(
     labels: Iterable[Any], *, classes: Sequence[Hashable] | None = None, unlabeled: Hashable = UNLABELED
 ) -> Evidence:
@@ -155,65 +168,42 @@ def encode_labels(
     classes : sequence, optional
         All classes in order. Found in the labels and sorted when absent.
     unlabeled : hashable
-        The marker for "not seen", ``-1`` unless named otherwise.
+        The marker for "not seen", ``-1`` unless named otherwise; None if there is no marker.
 
     Raises
     ------
     InvalidInputError
-        If a label is outside `classes`, the marker is a class, or a candidate set is empty.
+        If a label is outside `classes`, the marker is a class, a candidate set is empty, or labels are of
+        several kinds.
 
     Examples
     --------
-    >>> evidence = encode_labels(["ham", -1, "spam", ["ham", "spam"]])
+    >>> evidence = encode_labels(["ham", -1, "spam", ["ham", "spam"], "news"])
     >>> evidence.classes, evidence.codes.tolist()
-    (('ham', 'spam'), [0, -1, 1, -2])
+    (('ham', 'news', 'spam'), [0, -1, 2, -2, 1])
     """
-    entries = [entry.item() if isinstance(entry, np.generic) else entry for entry in labels]
-    found: dict[Hashable, None] = {}
-    for entry in entries:
-        if is_missing(entry, unlabeled):
-            continue
-        for label in entry if isinstance(entry, list | tuple | set | frozenset) else (entry,):
-            found[label] = None
-    names = _sorted(found) if classes is None else tuple(classes)
-    if classes is not None and any(is_missing(name, unlabeled) for name in names):
-        raise InvalidInputError(
-            f"{unlabeled!r} is both a class and the marker for an unlabeled sample; name another marker "
-            "with unlabeled=."
-        )
+    entries, rows, row_of_entry = distinct_labels(labels)
+    for entry, row in zip(entries, rows, strict=True):
+        require_readable(entry, int(row), unlabeled)
+    names = classes_found(entries, unlabeled) if classes is None else classes_given(classes, unlabeled)
     code_of = {name: code for code, name in enumerate(names)}
-    if len(code_of) != len(names):
-        raise InvalidInputError(f"classes must be distinct. Got {list(names)!r}.")
     codes = np.full(len(entries), UNLABELED, dtype=np.int64)
-    sets: list[FloatArray] = []
-    for row, entry in enumerate(entries):
+    weights: list[FloatArray] = []
+    for index, (entry, row) in enumerate(zip(entries, rows, strict=True)):
         if is_missing(entry, unlabeled):
             continue
-        if isinstance(entry, list | tuple | set | frozenset):
-            weights = np.zeros(len(names))
-            for label in entry:
-                weights[_code(label, code_of, row)] = 1.0
-            if len(entry) == 1:
-                codes[row] = int(np.argmax(weights))
-            elif len(set(entry)) < len(names):
-                codes[row] = _FIRST_AMBIGUOUS - len(sets)
-                sets.append(weights)
-            # A set of all classes says nothing: it stays unlabeled.
-        else:
-            codes[row] = _code(entry, code_of, row)
-    return Evidence(codes, names, np.array(sets).reshape(len(sets), len(names)))
+        codes_named = {_code(label, code_of, int(row)) for label in candidates(entry)}
+        if len(codes_named) == 1:
+            codes[index] = codes_named.pop()
+        elif len(codes_named) < len(names):
+            codes[index] = _FIRST_AMBIGUOUS - len(weights)
+            weights.append(np.isin(np.arange(len(names)), list(codes_named)).astype(np.float64))
+        # A set of all classes says nothing: it stays unlabeled.
+    return compact(codes[row_of_entry], np.array(weights).reshape(len(weights), len(names)), names)
 
 
 def _code(label: Hashable, code_of: dict[Hashable, int], row: int) -> int:
     if label not in code_of:
-        known = ", ".join(repr(name) for name in list(code_of)[:8])
+        known = ", ".join(repr(name) for name in list(code_of)[:8]) + (", ..." if len(code_of) > 8 else "")
         raise InvalidInputError(f"Sample {row} has the label {label!r}, which is not one of the classes ({known}).")
     return code_of[label]
-
-
-def _sorted(found: dict[Hashable, None]) -> tuple[Hashable, ...]:
-    try:
-        return tuple(sorted(found))  # type: ignore[type-var]
-    except TypeError as error:
-        kinds = sorted({type(label).__name__ for label in found})
-        raise InvalidInputError(f"Labels must be of one kind. Got a mix of {', '.join(kinds)}.") from error

@@ -6,14 +6,17 @@ from dataclasses import dataclass, replace
 import numpy as np
 import scipy.sparse as sp
 
-from labelworth.arrays import AnyArray, FloatArray
+from labelworth.arrays import AnyArray, FloatArray, as_floats
+from labelworth.data.counts import as_counts, as_vectors
 from labelworth.data.evidence import Evidence
 from labelworth.errors import InvalidInputError
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Samples:
     """What was observed.
+
+    Features that are not yet a CSR array or a dense array of doubles go through the doors of `counts`.
 
     Attributes
     ----------
@@ -33,20 +36,30 @@ class Samples:
     feature_names: tuple[str, ...] | None = None
 
     def __post_init__(self) -> None:
-        if self.features.shape[0] != self.evidence.n_samples:
+        if not _is_clean(self.features):
+            read = as_counts if sp.issparse(self.features) else as_vectors
+            object.__setattr__(self, "features", read(self.features))
+        if self.n_samples != self.evidence.n_samples:
             raise InvalidInputError(
-                f"There must be one label entry per sample. Got {self.features.shape[0]} samples "
+                f"There must be one label entry per sample. Got {self.n_samples} samples "
                 f"and {self.evidence.n_samples} label entries."
             )
-        if self.weights is not None and self.weights.shape != (self.n_samples,):
-            raise InvalidInputError(
-                f"There must be one weight per sample. Got {self.n_samples} samples and weights of shape "
-                f"{self.weights.shape}."
-            )
+        if self.weights is not None:
+            object.__setattr__(self, "weights", self._valid_weights(self.weights))
         if self.feature_names is not None and len(self.feature_names) != self.n_features:
             raise InvalidInputError(
                 f"There must be one name per column. Got {self.n_features} columns, {len(self.feature_names)} names."
             )
+
+    def _valid_weights(self, weights: FloatArray) -> FloatArray:
+        weights = as_floats("Sample weights", weights, ndim=1)
+        if weights.shape != (self.n_samples,):
+            raise InvalidInputError(
+                f"There must be one weight per sample. Got {self.n_samples} samples and {weights.size} weights."
+            )
+        if (weights < 0).any():
+            raise InvalidInputError(f"Sample weights must be non-negative. Got {weights.min():g} instead.")
+        return weights
 
     @property
     def n_samples(self) -> int:
@@ -101,8 +114,12 @@ class Samples:
 
     @classmethod
     def concatenate(cls, parts: Sequence["Samples"]) -> "Samples":
-        """Put samples behind each other."""
+        """Put samples behind each other; all parts must have the same columns and classes."""
+        if not parts:
+            raise InvalidInputError("There must be at least one part to put together.")
         first = parts[0]
+        if any((part.n_features, part.feature_names) != (first.n_features, first.feature_names) for part in parts):
+            raise InvalidInputError("Only samples with the same columns, in the same order, can be put together.")
         if first.is_sparse:
             features: sp.csr_array | FloatArray = sp.csr_array(sp.vstack([part.counts for part in parts]))
         else:
@@ -114,3 +131,15 @@ class Samples:
             np.concatenate([part.sample_weights for part in parts]) if weighted else None,
             first.feature_names,
         )
+
+
+def _is_clean(features: "sp.csr_array | FloatArray") -> bool:
+    """Whether the features have the form the rest of the house works on (their values were checked at the door)."""
+    if isinstance(features, sp.csr_array):
+        return features.ndim == 2 and features.dtype == np.float64
+    return (
+        isinstance(features, np.ndarray)
+        and features.ndim == 2
+        and features.dtype == np.float64
+        and features.flags.c_contiguous
+    )

@@ -1,0 +1,103 @@
+"""Labels as people write them: a class, a marker for "not seen", or a list for "one of these"."""
+
+from collections.abc import Hashable, Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+from labelworth.arrays import AnyArray, IntArray
+from labelworth.errors import InvalidInputError
+
+_PLAIN_KINDS = "biufU"
+
+
+def is_missing(label: Any, unlabeled: Hashable) -> bool:
+    """Whether a label stands for "not seen": the marker itself, None, NaN or a missing value of pandas."""
+    if label is None or type(label).__name__ in {"NAType", "NaTType"}:
+        return True
+    if isinstance(label, float | np.floating) and np.isnan(label):
+        return True
+    if _is_set(label):
+        return False
+    # True == 1 in Python: a marker of 1 must not swallow the class True, and the other way round.
+    return isinstance(label, bool | np.bool_) == isinstance(unlabeled, bool | np.bool_) and bool(label == unlabeled)
+
+
+def distinct_labels(labels: Iterable[Any]) -> tuple[list[Any], Sequence[int] | IntArray, IntArray]:
+    """Entries, the sample each was met at first, and the entry of every sample.
+
+    A plain array of numbers or strings may be long and has few distinct labels: each is looked at once.
+    """
+    if isinstance(labels, str | bytes):
+        raise InvalidInputError(f"Labels must be one entry per sample. Got the single text {labels!r} instead.")
+    if isinstance(labels, np.ndarray) and labels.ndim != 1:
+        raise InvalidInputError(f"Labels must have 1 dimension. Got shape {labels.shape} instead.")
+    if isinstance(labels, np.ndarray) and labels.dtype.kind in _PLAIN_KINDS:
+        values, rows, inverse = np.unique(labels, return_index=True, return_inverse=True)
+        return values.tolist(), rows, inverse
+    entries = [entry.item() if isinstance(entry, np.generic) else entry for entry in labels]
+    return entries, range(len(entries)), np.arange(len(entries))
+
+
+def _is_set(entry: Any) -> bool:
+    return isinstance(entry, list | tuple | set | frozenset | np.ndarray)
+
+
+def candidates(entry: Any) -> list[Any]:
+    """The candidates an entry names; a class stands for itself alone."""
+    if not _is_set(entry):
+        return [entry]
+    return [label.item() if isinstance(label, np.generic) else label for label in entry]
+
+
+def require_readable(entry: Any, row: int, unlabeled: Hashable) -> None:
+    """Refuse what is neither a class, nor the marker, nor a list of classes."""
+    members = candidates(entry)
+    if not members:
+        raise InvalidInputError(
+            f"Sample {row} has an empty candidate set, which rules out every class; name at least one class, "
+            "or mark the sample as unlabeled."
+        )
+    for label in members:
+        if _is_set(label) or not isinstance(label, Hashable):
+            raise InvalidInputError(
+                f"Sample {row} has the label {entry!r}; a label is a class (text or a number), "
+                "the marker for an unlabeled sample, or a list of classes."
+            )
+        if _is_set(entry) and is_missing(label, unlabeled):
+            raise InvalidInputError(
+                f"Sample {row} has {label!r}, the marker for an unlabeled sample, among its candidates {entry!r}; "
+                "mark the whole sample as unlabeled, or name another marker with unlabeled=."
+            )
+
+
+def classes_found(entries: list[Any], unlabeled: Hashable) -> tuple[Hashable, ...]:
+    """All classes that occur, sorted."""
+    labels = [label for entry in entries if not is_missing(entry, unlabeled) for label in candidates(entry)]
+    kinds = {_kind(label) for label in labels}
+    if len(kinds) > 1:
+        raise InvalidInputError(
+            f"Labels must be of one kind. Got a mix of {' and '.join(sorted(kinds))}; write them all the same way."
+        )
+    try:
+        return tuple(sorted(set(labels)))
+    except TypeError as error:
+        raise InvalidInputError(f"Labels of type {kinds.pop()} have no order; name them with classes=.") from error
+
+
+def _kind(label: Hashable) -> str:
+    # 1 and 1.0 are one class, but True is not the class 1 although Python calls them equal.
+    return "number" if isinstance(label, int | float) and not isinstance(label, bool) else type(label).__name__
+
+
+def classes_given(classes: Sequence[Hashable] | AnyArray, unlabeled: Hashable) -> tuple[Hashable, ...]:
+    """The classes the caller gave, in their order."""
+    names = tuple(name.item() if isinstance(name, np.generic) else name for name in classes)
+    if any(is_missing(name, unlabeled) for name in names):
+        raise InvalidInputError(
+            f"{unlabeled!r} is both a class and the marker for an unlabeled sample; name another marker "
+            "with unlabeled=."
+        )
+    if len(set(names)) != len(names):
+        raise InvalidInputError(f"Classes must be distinct. Got {list(names)!r}.")
+    return names
