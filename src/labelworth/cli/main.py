@@ -1,0 +1,47 @@
+"""The command line: `labelworth COMMAND`. Command modules import what computes only when they run."""
+
+import sys
+from typing import Annotated
+
+import typer
+
+from labelworth.cli.console import tell
+from labelworth.cli.guard import INTERRUPTED, guarded
+from labelworth.cli.reproduce import reproduce
+
+app = typer.Typer(
+    name="labelworth",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode="rich",
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+def _version(asked: bool) -> None:
+    if asked:
+        import labelworth
+
+        typer.echo(f"labelworth {labelworth.__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def labelworth_command(
+    version: Annotated[bool, typer.Option("--version", callback=_version, is_eager=True, help="Show it.")] = False,
+) -> None:
+    """How many examples to label, what accuracy that buys, and whether unlabeled data helps."""
+
+
+for _command in (reproduce,):
+    app.command()(guarded(_command))
+
+
+def run() -> None:
+    """Run the command line; the entry point of the `labelworth` script."""
+    try:
+        app()
+    except KeyboardInterrupt:
+        tell("Stopped. Nothing was written.")
+        sys.exit(INTERRUPTED)

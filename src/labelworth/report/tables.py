@@ -1,0 +1,75 @@
+"""Tables and words on a terminal."""
+
+import math
+from typing import Any
+
+from rich import box
+from rich.console import Console
+from rich.table import Table as RichTable
+from rich.text import Text
+
+from labelworth.studies.outcome import Measured, Outcome, Table
+
+_SIGNIFICANT = 4
+
+
+def show_table(console: Console, table: Table) -> None:
+    """Print a table; columns that hold a number are set flush right."""
+    grid = RichTable(
+        title=table.title, title_justify="left", title_style="bold", box=box.SIMPLE_HEAD, caption_justify="left"
+    )
+    for place, title in enumerate(table.columns):
+        numeric = any(isinstance(row[place], int | float | Measured) for row in table.rows)
+        grid.add_column(title, justify="right" if numeric else "left")
+    for row in table.rows:
+        grid.add_row(*(Text(words(entry)) for entry in row))
+    if table.note:
+        grid.caption = table.note
+    console.print(grid)
+
+
+def show_outcome(console: Console, outcome: Outcome) -> None:
+    """Print what a study found: its tables, then its words."""
+    for table in outcome.tables:
+        show_table(console, table)
+    for paragraph in outcome.words:
+        console.print(Text(paragraph))
+        console.print()
+
+
+def words(entry: Any) -> str:
+    """A table entry as people read it.
+
+    >>> words(0.0000123456), words(12345678), words(Measured(0.12345, 0.0042)), words(None)
+    ('1.235e-05', '12,345,678', '0.1234 ± 0.0042', '-')
+    """
+    if entry is None:
+        return "-"
+    if isinstance(entry, Measured):
+        return _measured(entry)
+    if isinstance(entry, bool | str):
+        return str(entry)
+    if isinstance(entry, int):
+        return f"{entry:,}"
+    return _number(float(entry))
+
+
+def _number(value: float) -> str:
+    if not math.isfinite(value):
+        return "-"
+    if abs(value) >= 10**_SIGNIFICANT:
+        return f"{value:,.0f}" if abs(value) < 1e9 else f"{value:.{_SIGNIFICANT - 1}e}"
+    return f"{value:.{_SIGNIFICANT}g}"
+
+
+def _measured(entry: Measured) -> str:
+    """Two digits of the standard error, and the value to the same place."""
+    value, error = entry.value, entry.standard_error
+    if error is None or not math.isfinite(value):
+        return _number(value)
+    if not math.isfinite(error) or error <= 0:
+        return f"{_number(value)} ± {_number(error)}"
+    places = 1 - math.floor(math.log10(error))
+    if not 0 <= places <= 7:
+        return f"{_number(value)} ± {error:.2g}"
+    return f"{value:.{places}f} ± {error:.{places}f}"

@@ -1,0 +1,132 @@
+"""What a study hands to the report: figures, words, tables and pictures, as values without a drawing library."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from labelworth.arrays import FloatArray
+from labelworth.errors import InvalidInputError
+
+Scale = Literal["linear", "log"]
+
+
+@dataclass(frozen=True)
+class Measured:
+    """A figure with its standard error, for a table."""
+
+    value: float
+    standard_error: float | None = None
+
+
+@dataclass(frozen=True)
+class Table:
+    """Rows under column titles; an entry is text, a number or a `Measured`."""
+
+    title: str
+    columns: tuple[str, ...]
+    rows: tuple[tuple[Any, ...], ...]
+    note: str = ""
+
+    def __post_init__(self) -> None:
+        wrong = [row for row in self.rows if len(row) != len(self.columns)]
+        if wrong:
+            raise InvalidInputError(
+                f"A row of {self.title!r} must have {len(self.columns)} entries. Got {wrong[0]!r}."
+            )
+
+
+@dataclass(frozen=True)
+class Curve:
+    """One line or cloud of points, with a band or error bars where `low` and `high` are given."""
+
+    label: str
+    x: FloatArray
+    y: FloatArray
+    low: FloatArray | None = None
+    high: FloatArray | None = None
+    style: Literal["line", "dashed", "points"] = "line"
+    color: int | None = None
+    """Which color of the palette; None: the next one. Curves that belong together share one."""
+
+
+@dataclass(frozen=True)
+class CurvesPanel:
+    """Curves over one axis."""
+
+    title: str
+    x_label: str
+    y_label: str
+    curves: tuple[Curve, ...]
+    x_scale: Scale = "linear"
+    y_scale: Scale = "linear"
+
+
+@dataclass(frozen=True)
+class SurfacePanel:
+    """A positive figure over a grid, as filled contours on a logarithmic scale.
+
+    `values` has shape (len(y), len(x)); NaN is left blank.
+    """
+
+    title: str
+    x_label: str
+    y_label: str
+    value_label: str
+    x: FloatArray
+    y: FloatArray
+    values: FloatArray
+    x_scale: Scale = "log"
+    y_scale: Scale = "log"
+
+
+@dataclass(frozen=True)
+class ComparisonPanel:
+    """Predicted against realized, with the diagonal where they agree."""
+
+    title: str
+    x_label: str
+    y_label: str
+    groups: tuple[Curve, ...]
+    scale: Scale = "linear"
+
+
+@dataclass(frozen=True)
+class BarsPanel:
+    """Groups of bars with error bars: one group per category, one bar per series (its y over the categories)."""
+
+    title: str
+    y_label: str
+    categories: tuple[str, ...]
+    series: tuple[Curve, ...]
+
+
+Panel = CurvesPanel | SurfacePanel | ComparisonPanel | BarsPanel
+
+
+@dataclass(frozen=True)
+class Picture:
+    """Panels under one title."""
+
+    title: str
+    panels: tuple[Panel, ...]
+    n_columns: int = 2
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a study found.
+
+    Attributes
+    ----------
+    figures : mapping
+        JSON values for the record; a sampled figure ``x`` stands beside its standard error ``x_se``.
+    words : tuple of str
+        The findings in plain words, a paragraph each.
+    tables, pictures
+        For people; pictures by the name of their file.
+    """
+
+    figures: Mapping[str, Any]
+    words: tuple[str, ...] = ()
+    tables: tuple[Table, ...] = ()
+    pictures: Mapping[str, Picture] = field(default_factory=dict)

@@ -1,0 +1,24 @@
+"""The studies by name. A module is imported only when its study is asked for."""
+
+from collections.abc import Mapping
+from importlib import import_module
+from types import MappingProxyType
+
+from labelworth.errors import InvalidInputError
+from labelworth.studies.runner import Study
+
+STUDIES: Mapping[str, str] = MappingProxyType({})
+"""Name -> module that holds its ``STUDY``."""
+
+
+def names() -> tuple[str, ...]:
+    """All studies, in the order they are told."""
+    return tuple(STUDIES)
+
+
+def find(name: str) -> Study:
+    """The study called `name`."""
+    if name not in STUDIES:
+        raise InvalidInputError(f"There is no study called {name!r}. Choose one of: {', '.join(STUDIES)}.")
+    study: Study = import_module(STUDIES[name]).STUDY
+    return study
