@@ -24,6 +24,14 @@ class Model(Protocol):
         """What the class codes stand for."""
 
     @property
+    def n_features(self) -> int:
+        """How many columns the features have."""
+
+    @property
+    def feature_names(self) -> tuple[str, ...] | None:
+        """What the columns stand for, if they have names."""
+
+    @property
     def coordinates(self) -> Coordinates:
         """Named, free and unconstrained views of the parameters."""
 
@@ -49,11 +57,23 @@ class Model(Protocol):
     def complete_curvature(self, samples: Samples, responsibilities: FloatArray) -> FloatArray:
         """Minus the Hessian of sum_i sum_k r_ik log p(x_i, k), free coordinates, (d, d); for small d."""
 
+    def divergence(self, other: Self) -> float:
+        """How far a nearby model is, in nats per sample: half the step, squared in the complete information.
+
+        Equal to the relative entropy of p(x, y) to leading order, and free of its cancellation.
+        """
+
     def to_arrays(self) -> dict[str, AnyArray]:
-        """Everything needed to build the model again, as plain arrays."""
+        """Everything needed to build the model again but the names of classes and features, as plain arrays."""
 
     @classmethod
-    def from_arrays(cls, arrays: Mapping[str, AnyArray]) -> Self:
+    def from_arrays(
+        cls,
+        arrays: Mapping[str, AnyArray],
+        *,
+        classes: tuple[Hashable, ...],
+        feature_names: tuple[str, ...] | None = None,
+    ) -> Self:
         """Build the model again, checking everything."""
 
 
@@ -70,7 +90,7 @@ class Expectation:
     statistics : mapping of arrays
         Expected sufficient statistics; ``class_weights`` (K,) is always there.
     log_likelihood : float
-        The weighted sum of log p(evidence, x).
+        The weighted sum of log p(evidence, x); minus infinity if a sample is impossible under the model.
     """
 
     statistics: Mapping[str, FloatArray]
@@ -87,8 +107,24 @@ class Pass(Protocol[PassedT_contra]):
 class Family(Protocol[ModelT]):
     """How one kind of model is fitted: statistics, maximizer, prior. Frozen; holds the smoothing."""
 
+    @property
+    def classes(self) -> tuple[Hashable, ...]:
+        """What the class codes stand for."""
+
+    def adapted(self, samples: Samples, row_weights: FloatArray) -> Self:
+        """The family with what it reads off the features filled in: lengths of documents, scales of a prior.
+
+        What was given explicitly stays. Fitting does this once, so that the objective is fixed from then on.
+        """
+
     def prepare(self, samples: Samples, row_weights: FloatArray) -> Pass[ModelT]:
         """Check the samples and lay them out; `row_weights` (n,) is how much each row counts."""
+
+    def neutral(self) -> ModelT:
+        """A model under which features say nothing about the class and all classes are equally likely.
+
+        One EM step from it over labeled rows is the supervised fit: the class of a row is its evidence alone.
+        """
 
     def maximize(self, statistics: Mapping[str, FloatArray]) -> ModelT:
         """The M-step: the maximizer of expected complete log-likelihood plus `log_prior`."""
@@ -96,11 +132,14 @@ class Family(Protocol[ModelT]):
     def log_prior(self, model: ModelT) -> float:
         """The log-density of the smoothing prior, up to a constant."""
 
-    def start(self, samples: Samples, rng: np.random.Generator) -> ModelT:
-        """A random model to begin from, spread around what the whole data looks like."""
+    def prior_curvature(self, model: ModelT) -> FloatArray:
+        """Minus the Hessian of `log_prior` in free coordinates, (d, d); for small d."""
 
-    def smoother(self, factor: float) -> "Family[ModelT]":
-        """The same family with a prior `factor` times as strong, for a diffuse first model."""
+    def smoother(self, factor: float) -> Self:
+        """The same family with a prior `factor` times as strong, for a diffuse first model.
+
+        Where there is no prior, the strength becomes `factor` itself.
+        """
 
 
 AnyModel = Model

@@ -1,0 +1,68 @@
+"""Rows of probabilities, each without its last entry: scores, curvature, smoothed maximizers, distances.
+
+All of it serves class probabilities and word probabilities alike.
+"""
+
+import numpy as np
+
+from labelworth.arrays import FloatArray, require_probabilities
+from labelworth.errors import InvalidInputError
+
+_SUM_TOLERANCE = 1e-9
+
+
+def require_rows(name: str, rows: FloatArray) -> None:
+    """Refuse rows that are not probabilities; cheap where they are, since models are built in every EM step."""
+    smallest, sums = rows.min(initial=0.0), rows.sum(axis=-1)
+    # NaN and infinity fail the second comparison.
+    if not (rows.size and smallest >= 0 and (np.abs(sums - 1) <= _SUM_TOLERANCE).all()):
+        require_probabilities(name, rows)
+
+
+def require_interior(name: str, rows: FloatArray) -> None:
+    """Refuse zeros: at the boundary there is no score and no information."""
+    if rows.size and rows.min() <= 0:
+        raise InvalidInputError(
+            f"{name} must be positive to have a score and an information. Got {rows.min():g} instead; "
+            "fit with smoothing above 0."
+        )
+
+
+def smoothed_rows(counts: FloatArray, smoothing: float) -> FloatArray:
+    r"""Maximize :math:`\sum_w (N_w + \alpha) \log \theta_w` in every row.
+
+    The maximizer is :math:`(N_w + \alpha) / (\sum_v N_v + \alpha V)`. A row without counts and without smoothing is
+    maximized by every distribution, so it gets the uniform one.
+    """
+    rows = counts + smoothing
+    sums = rows.sum(axis=-1, keepdims=True)
+    empty = sums[..., 0] <= 0
+    if empty.any():
+        rows[empty] = 1.0
+        sums = rows.sum(axis=-1, keepdims=True)
+    rows /= sums
+    return np.asarray(rows)
+
+
+def row_scores(counts: FloatArray, probabilities: FloatArray) -> FloatArray:
+    """Gradient of sum_w counts_w log p_w without the last entry, for every row of `counts` (n, V): (n, V - 1)."""
+    ratios = counts / probabilities
+    return np.asarray(ratios[..., :-1] - ratios[..., -1:])
+
+
+def row_curvature(counts: FloatArray, probabilities: FloatArray) -> FloatArray:
+    r"""Minus the Hessian of :math:`\sum_w N_w \log \theta_w` without the last entry, (V - 1, V - 1).
+
+    .. math:: \operatorname{diag}(N_w / \theta_w^2) + N_V / \theta_V^2
+
+    With the expected counts, :math:`N_w = m \theta_w`, it is the information of m draws.
+    """
+    weights = counts / np.square(probabilities)
+    return np.asarray(np.diag(weights[:-1]) + weights[-1])
+
+
+def squared_distance(first: FloatArray, second: FloatArray) -> FloatArray:
+    """Squared distance of the square roots of every row; twice this is the relative entropy of close rows."""
+    difference = np.sqrt(first)
+    difference -= np.sqrt(second)
+    return np.asarray(np.einsum("...w,...w->...", difference, difference))
