@@ -1,0 +1,76 @@
+"""Assertions about chance with a known rate of false alarms.
+
+Each fails with probability at most `false_alarm_rate` when what it asserts is true; tests use 1e-6. A test that calls
+one also feeds it a wrong formula that must be refused.
+"""
+
+import numpy as np
+from scipy import stats
+
+FALSE_ALARM_RATE = 1e-6
+
+
+def assert_mean_is(
+    values: np.ndarray,
+    expected: np.ndarray | float,
+    *,
+    model_tolerance: float = 0.0,
+    false_alarm_rate: float = FALSE_ALARM_RATE,
+) -> None:
+    """Fail only if the columns of independent rows do not have the given means, up to an absolute tolerance.
+
+    Student's t for every column, the rate shared evenly; rows must be many or nearly Gaussian.
+    """
+    rows = np.asarray(values, float).reshape(len(values), -1)
+    n_rows, n_columns = rows.shape
+    quantile = stats.t.isf(false_alarm_rate / (2 * n_columns), n_rows - 1)
+    standard_error = rows.std(axis=0, ddof=1) / np.sqrt(n_rows)
+    off = np.abs(rows.mean(axis=0) - np.ravel(expected)) - model_tolerance
+    worst = int(np.argmax(off - quantile * standard_error))
+    assert (off <= quantile * standard_error).all(), (
+        f"column {worst}: mean {rows[:, worst].mean():.6g} is {off[worst] / standard_error[worst]:.2f} standard errors "
+        f"({standard_error[worst]:.3g}) off; {quantile:.2f} are allowed"
+    )
+
+
+def assert_covariance_is(
+    errors: np.ndarray,
+    covariance: np.ndarray,
+    *,
+    model_tolerance: float = 0.0,
+    false_alarm_rate: float = FALSE_ALARM_RATE,
+) -> None:
+    """Fail only if Gaussian rows of mean zero do not have the given covariance, up to a relative tolerance.
+
+    If rows ~ N(0, C), the whitened sum of squares is chi-square with n * d degrees of freedom, and along each
+    eigenvector of C with n. Half the rate goes to the total, which sees a common factor best, half is shared by the
+    directions, which see errors that cancel in the total.
+    """
+    n_draws, dimension = errors.shape
+    eigenvalues, eigenvectors = np.linalg.eigh(covariance)
+    whitened = np.square(errors @ eigenvectors / np.sqrt(eigenvalues))
+    _assert_mean_square(whitened.sum(), n_draws * dimension, model_tolerance, false_alarm_rate / 2, "all directions")
+    if dimension == 1:
+        return
+    for direction in range(dimension):
+        rate = false_alarm_rate / (2 * dimension)
+        name = f"direction {direction} of variance {eigenvalues[direction]:.3g}"
+        _assert_mean_square(whitened[:, direction].sum(), n_draws, model_tolerance, rate, name)
+
+
+def assert_share_is(
+    n_hits: int, n_trials: int, expected: float, *, false_alarm_rate: float = FALSE_ALARM_RATE
+) -> None:
+    """Fail only if independent trials do not succeed with the given probability (exact binomial test)."""
+    low, high = stats.binom.ppf([false_alarm_rate / 2, 1 - false_alarm_rate / 2], n_trials, expected)
+    assert low <= n_hits <= high, f"{n_hits} of {n_trials} outside [{low:.0f}, {high:.0f}]"
+
+
+def _assert_mean_square(
+    statistic: float, degrees: int, model_tolerance: float, false_alarm_rate: float, name: str
+) -> None:
+    low = (1 - model_tolerance) * stats.chi2.ppf(false_alarm_rate / 2, degrees)
+    high = (1 + model_tolerance) * stats.chi2.isf(false_alarm_rate / 2, degrees)
+    assert low <= statistic <= high, (
+        f"{name}: whitened mean square {statistic / degrees:.4f} outside [{low / degrees:.4f}, {high / degrees:.4f}]"
+    )
