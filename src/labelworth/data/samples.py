@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -133,7 +134,7 @@ class Samples:
         )
 
 
-def _is_clean(features: "sp.csr_array | FloatArray") -> bool:
+def _is_clean(features: Any) -> bool:
     """Whether the features have the form the rest of the house works on (their values were checked at the door)."""
     if isinstance(features, sp.csr_array):
         return features.ndim == 2 and features.dtype == np.float64

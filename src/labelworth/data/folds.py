@@ -1,0 +1,163 @@
+"""Splits for trying a model out: rows whose class is not known are trained on and never tested on."""
+
+import warnings
+from collections.abc import Hashable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from labelworth.arrays import UNLABELED, BoolArray, IntArray, require_between
+from labelworth.data.evidence import Evidence, encode_labels
+from labelworth.errors import InvalidInputError, LabelworthWarning
+
+
+@dataclass(frozen=True, eq=False)
+class Fold:
+    """One split.
+
+    Attributes
+    ----------
+    train : integer array
+        Rows to fit on, rising: all but the tested ones, unlabeled and ambiguous rows among them.
+    test : integer array
+        Rows to test on, rising; the class of each is known.
+    """
+
+    train: IntArray
+    test: IntArray
+
+
+def labeled_folds(evidence: Evidence, n_folds: int, rng: np.random.Generator) -> list[Fold]:
+    """Deal the rows whose class is known into folds, each class evenly.
+
+    Every gold row is tested exactly once, but for a class with a single gold label: without that label
+    the class would be unknown to the fit, so it stays in every training fold, and a warning says so. A class
+    with fewer labels than folds is tested in as many folds as it has labels.
+
+    Raises
+    ------
+    InvalidInputError
+        If there are fewer rows to test than folds.
+    """
+    if n_folds < 2:
+        raise InvalidInputError(f"There must be at least 2 folds. Got {n_folds} instead.")
+    lonely = evidence.label_counts() == 1
+    if lonely.any():
+        names = ", ".join(repr(evidence.classes[code]) for code in np.flatnonzero(lonely)[:8])
+        warnings.warn(
+            f"{int(lonely.sum())} class(es) with a single label ({names}) stay in every training fold and are "
+            "not tested; label one more example of each.",
+            LabelworthWarning,
+            stacklevel=2,
+        )
+    order = _by_class(evidence, ~lonely, rng)
+    if order.size < n_folds:
+        raise InvalidInputError(
+            f"{n_folds} folds need at least {n_folds} labeled rows in classes with two labels or more. "
+            f"Got {order.size}; label more examples or ask for fewer folds."
+        )
+    everything = np.ones(evidence.n_samples, dtype=bool)
+    folds = []
+    for first in range(n_folds):
+        # Dealt like cards, class after class: neither a class nor the fold sizes are ever off by more than one.
+        test = np.sort(order[first::n_folds])
+        train = everything.copy()
+        train[test] = False
+        folds.append(Fold(np.flatnonzero(train), test))
+    return folds
+
+
+def draw_labeled(
+    evidence: Evidence,
+    *,
+    rng: np.random.Generator,
+    per_class: int | None = None,
+    count: int | None = None,
+    fraction: float | None = None,
+) -> BoolArray:
+    """Draw which rows keep their label, as a pilot would be drawn; exactly one of the three sizes is given.
+
+    Parameters
+    ----------
+    per_class : int
+        So many of each class; all of a class that has fewer.
+    count : int
+        So many of all gold rows, whatever their class.
+    fraction : float
+        This share of all gold rows, in (0, 1], rounded to a whole number and at least one.
+
+    Returns
+    -------
+    boolean array of shape (n,)
+        True where the label is kept; False for unlabeled and ambiguous rows. ``samples.hide(~kept)`` applies it.
+    """
+    if sum(size is not None for size in (per_class, count, fraction)) != 1:
+        raise InvalidInputError("Give exactly one of per_class=, count= and fraction=.")
+    gold = np.flatnonzero(evidence.is_gold)
+    if not gold.size:
+        raise InvalidInputError("No row has a label, so there is none to draw; label some rows first.")
+    kept = np.zeros(evidence.n_samples, dtype=bool)
+    if per_class is not None:
+        if per_class < 1:
+            raise InvalidInputError(f"per_class must be at least 1. Got {per_class} instead.")
+        for code in range(evidence.n_classes):
+            rows = np.flatnonzero(evidence.codes == code)
+            kept[rng.permutation(rows)[:per_class]] = True
+        return kept
+    if fraction is not None:
+        require_between("fraction", fraction, 0.0, 1.0, open_low=True)
+        count = max(1, round(fraction * gold.size))
+    if count is None or not 1 <= count <= gold.size:
+        raise InvalidInputError(f"count must lie in [1, {gold.size}], the number of labels there are. Got {count}.")
+    kept[rng.permutation(gold)[:count]] = True
+    return kept
+
+
+class LabeledFolds:
+    """`labeled_folds` as scikit-learn's ``cv=`` takes them.
+
+    Parameters
+    ----------
+    n_splits : int
+        How many folds.
+    seed : int
+        The same folds come out whenever the same labels and seed go in.
+    unlabeled : hashable
+        The marker for an unlabeled row in y.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> y = np.array([0, 1, -1, 0, 1, -1])
+    >>> [test.tolist() for _, test in LabeledFolds(2).split(y, y)]
+    [[0, 1], [3, 4]]
+    """
+
+    def __init__(self, n_splits: int = 5, *, seed: int = 0, unlabeled: Hashable = UNLABELED) -> None:
+        self.n_splits = n_splits
+        self.seed = seed
+        self.unlabeled = unlabeled
+
+    def __repr__(self) -> str:
+        return f"LabeledFolds(n_splits={self.n_splits}, seed={self.seed}, unlabeled={self.unlabeled!r})"
+
+    def split(
+        self, X: Any, y: Sequence[Any] | None = None, groups: Any = None
+    ) -> Iterator[tuple[IntArray, IntArray]]:
+        """Give rows to train and to test on, fold by fold."""
+        if y is None:
+            raise InvalidInputError("Folds by class need y; give the labels, with a marker for the unlabeled rows.")
+        evidence = encode_labels(y, unlabeled=self.unlabeled)
+        for fold in labeled_folds(evidence, self.n_splits, np.random.default_rng(self.seed)):
+            yield fold.train, fold.test
+
+    def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:
+        """How many folds."""
+        return self.n_splits
+
+
+def _by_class(evidence: Evidence, taken: BoolArray, rng: np.random.Generator) -> IntArray:
+    """The gold rows of the taken classes, shuffled within each class, class after class."""
+    parts = [rng.permutation(np.flatnonzero(evidence.codes == code)) for code in np.flatnonzero(taken)]
+    return np.concatenate(parts) if parts else np.empty(0, dtype=np.int64)

@@ -1,0 +1,161 @@
+"""What a cell of a file means: a text, a class, nothing, or a set of candidates."""
+
+import difflib
+import json
+import math
+from collections.abc import Hashable, Iterable
+from dataclasses import dataclass
+from enum import Enum
+from pathlib import Path
+from typing import Any
+
+from labelworth.arrays import UNLABELED
+from labelworth.data.readers.raw import RawTexts
+from labelworth.errors import InvalidInputError
+
+
+class Marker(Enum):
+    """The absence of a marker that somebody named."""
+
+    NOT_NAMED = "not named"
+
+
+NOT_NAMED = Marker.NOT_NAMED
+"""Nobody said how unlabeled rows are marked: empty cells are, and a label of -1 has to be explained."""
+
+
+@dataclass(frozen=True)
+class LabelCells:
+    """How the cells of a label column are read.
+
+    Attributes
+    ----------
+    unlabeled : hashable
+        The marker for "not seen" beside empty cells: `NOT_NAMED`, None (there is none), or its value. A cell
+        and the marker are compared as written: ``"-1"`` from a command line meets the number -1 in a file.
+    """
+
+    unlabeled: Hashable = NOT_NAMED
+
+    def read(self, cell: Any, place: str) -> Any:
+        """A class, None for an unlabeled row, or a list of candidates; `place` is named in an error."""
+        if isinstance(cell, list):
+            return self._candidates(cell, place)
+        if _is_empty(cell):
+            return None
+        if not isinstance(cell, str | int | float) or (isinstance(cell, float) and math.isinf(cell)):
+            raise InvalidInputError(
+                f"{place}: the label is {_short(cell)}. A label must be text or a finite number, a list of those "
+                "(one of these), or empty (unlabeled)."
+            )
+        if isinstance(cell, str):
+            require_unicode(cell, place)
+        label = _whole(cell)
+        if self.unlabeled is NOT_NAMED and str(label) == str(UNLABELED):
+            raise InvalidInputError(what_minus_one_means(place))
+        return None if self.unlabeled is not None and str(label) == str(_whole(self.unlabeled)) else label
+
+    def read_written(self, cell: str, place: str) -> Any:
+        """The same for formats that know text only: a JSON list of texts, ``["ham", "spam"]``, is a candidate set."""
+        if cell.startswith("["):
+            try:
+                members = json.loads(cell)
+            except (ValueError, RecursionError):
+                return self.read(cell, place)
+            if members and isinstance(members, list) and all(isinstance(member, str) for member in members):
+                return self.read(members, place)
+        return self.read(cell, place)
+
+    def _candidates(self, cell: list[Any], place: str) -> list[Any]:
+        if not cell:
+            raise InvalidInputError(
+                f"{place}: the list of candidate labels is empty, which rules out every class. "
+                "Leave the label empty (null) if the row is unlabeled."
+            )
+        labels = [None if isinstance(member, list) else self.read(member, place) for member in cell]
+        if None in labels:
+            raise InvalidInputError(
+                f"{place}: the candidate labels {_short(cell)} must each be a class. "
+                "Leave the whole label empty (null) if the row is unlabeled."
+            )
+        return labels
+
+
+@dataclass(frozen=True)
+class TextRows:
+    """Collects the rows of a file of texts, naming the place of whatever is wrong."""
+
+    source: Path
+    cells: LabelCells
+    texts: list[str]
+    labels: list[Any]
+
+    @classmethod
+    def of(cls, source: Path, unlabeled: Hashable) -> "TextRows":
+        """Begin with none."""
+        return cls(source, LabelCells(unlabeled), [], [])
+
+    def add(self, text: Any, label: Any, place: str) -> None:
+        """Take one row; a text may also be a list of words."""
+        if isinstance(text, list) and all(isinstance(word, str) for word in text):
+            text = " ".join(text)
+        if not isinstance(text, str):
+            raise InvalidInputError(
+                f'{place}: the text is {_short(text)}. A text must be a string; write "" for an empty document.'
+            )
+        require_unicode(text, place)
+        self.texts.append(text)
+        self.labels.append(self.cells.read(label, place))
+
+    def finish(self) -> RawTexts:
+        """All rows; an error if there are none."""
+        if not self.texts:
+            raise InvalidInputError(f"{self.source} holds no rows. Was it written completely?")
+        return RawTexts(tuple(self.texts), tuple(self.labels), str(self.source))
+
+
+def what_minus_one_means(place: str) -> str:
+    """Ask: -1 is scikit-learn's marker for unlabeled, and one of the two classes in many files."""
+    return (
+        f"{place}: the label is -1, which marks unlabeled rows in some files and is a class in others. "
+        "Say which: unlabeled=-1 if it marks unlabeled rows, unlabeled=None if it is a class."
+    )
+
+
+def missing_column(path: Path, wanted: str, columns: Iterable[str], keyword: str) -> InvalidInputError:
+    """The error for a column that is not there: what is, and what was probably meant."""
+    there = list(columns)
+    near = difflib.get_close_matches(wanted.lower(), [name.lower() for name in there], n=1)
+    meant = next((name for name in there if near and name.lower() == near[0]), None)
+    cure = f"Use {keyword}={meant!r}." if meant is not None else f"Name one of them with {keyword}=."
+    if keyword == "label_column":
+        cure += " Use label_column=None if the file has no labels."
+    listed = ", ".join(_short(name) for name in there[:20]) + (", ..." if len(there) > 20 else "")
+    return InvalidInputError(f"{path} has no column {wanted!r}. It has: {listed or 'none'}. {cure}")
+
+
+def require_unicode(text: str, place: str) -> None:
+    r"""Refuse half of a surrogate pair (a JSON escape such as ``\ud800``), which no file can hold as text."""
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        raise InvalidInputError(
+            f"{place}: character {error.start} of {_short(text)} is half of a surrogate pair. "
+            "Write the character itself, or both halves."
+        ) from error
+
+
+def _is_empty(cell: Any) -> bool:
+    if isinstance(cell, str):
+        return not cell.strip()
+    return cell is None or (isinstance(cell, float) and math.isnan(cell))
+
+
+def _whole(label: Hashable) -> Hashable:
+    """Integers that were stored as 1.0, as pandas stores them beside missing values, are integers."""
+    return int(label) if isinstance(label, float) and label.is_integer() else label
+
+
+def _short(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= 60 else text[:57] + "..."

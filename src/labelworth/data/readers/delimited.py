@@ -1,0 +1,85 @@
+"""Comma- or tab-separated tables with a header line, quoted as spreadsheets and pandas quote them."""
+
+import csv
+import sys
+from collections.abc import Hashable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from labelworth.data.readers.cells import NOT_NAMED, TextRows, missing_column
+from labelworth.data.readers.raw import RawTexts
+from labelworth.data.readers.streams import read_lines
+from labelworth.errors import InvalidInputError
+
+
+def read_delimited(
+    path: Path,
+    *,
+    delimiter: str = ",",
+    text_column: str = "text",
+    label_column: str | None = "label",
+    unlabeled: Hashable = NOT_NAMED,
+    encoding: str = "utf-8",
+) -> RawTexts:
+    """Read a CSV (or, with a tab as `delimiter`, a TSV) file; see `labelworth.data.readers.read`."""
+    rows = TextRows.of(path, unlabeled)
+    table = _table(path, delimiter, encoding)
+    _, header = next(table, (1, []))
+    _require_header(path, header, delimiter)
+    text_at = _position(path, header, text_column, "text_column")
+    label_at = None if label_column is None else _position(path, header, label_column, "label_column")
+    for number, row in table:
+        place = f"{path}, line {number}"
+        if len(row) != len(header):
+            raise InvalidInputError(
+                f"{place} has {len(row)} cell(s) where the header has {len(header)}. "
+                f'Put cells that hold {delimiter!r} or line ends in "quotes", and double the quotes inside them.'
+            )
+        label = None if label_at is None else rows.cells.read_written(row[label_at], place)
+        rows.add(row[text_at], label, place)
+    return rows.finish()
+
+
+def _table(path: Path, delimiter: str, encoding: str) -> Iterator[tuple[int, list[str]]]:
+    """The rows that are not blank, each with the number of the line it begins on."""
+    with _cells_of_any_size():
+        reader = csv.reader(read_lines(path, encoding), delimiter=delimiter, strict=True)
+        line = 1
+        try:
+            for row in reader:
+                if row:
+                    yield line, row
+                line = reader.line_num + 1
+        except csv.Error as error:
+            raise InvalidInputError(
+                f"{path}, line {line} and on: {error}. A quoted cell must end with a quote, quotes inside it must be "
+                "doubled, and lines must end in \\n or \\r\\n."
+            ) from error
+
+
+@contextmanager
+def _cells_of_any_size() -> Iterator[None]:
+    # The csv module refuses cells over 131 072 characters unless told otherwise; documents may be longer.
+    before = csv.field_size_limit(sys.maxsize)
+    try:
+        yield
+    finally:
+        csv.field_size_limit(before)
+
+
+def _require_header(path: Path, header: list[str], delimiter: str) -> None:
+    if not header:
+        raise InvalidInputError(f"{path} holds no rows. The first line must name the columns.")
+    repeated = sorted({name for name in header if header.count(name) > 1})
+    if repeated:
+        raise InvalidInputError(f"{path} has more than one column {repeated[0]!r}. Name each column differently.")
+    other = "\t" if delimiter == "," else ","
+    if len(header) == 1 and other in header[0]:
+        kind = "TSV: use format='tsv'" if other == "\t" else "CSV: use format='csv'"
+        raise InvalidInputError(f"{path} has a single column {header[0]!r}. It looks like {kind}.")
+
+
+def _position(path: Path, header: list[str], wanted: str, keyword: str) -> int:
+    if wanted not in header:
+        raise missing_column(path, wanted, header, keyword)
+    return header.index(wanted)

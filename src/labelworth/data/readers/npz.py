@@ -1,0 +1,119 @@
+"""NumPy archives: a sparse matrix from scipy, or an array, with labels inside or beside it."""
+
+import zipfile
+import zlib
+from collections.abc import Hashable
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from labelworth.arrays import UNLABELED, AnyArray
+from labelworth.data.readers.cells import NOT_NAMED, LabelCells, what_minus_one_means
+from labelworth.data.readers.raw import RawFeatures
+from labelworth.data.readers.streams import read_bytes, read_lines
+from labelworth.errors import InvalidInputError
+
+_FEATURES = ("X", "features")
+_LABELS = ("y", "labels")
+# What NumPy, scipy and zipfile raise on files that are damaged, foreign or hold pickled objects.
+_DAMAGE = (
+    ValueError, KeyError, TypeError, IndexError, EOFError, OSError, OverflowError, MemoryError, RuntimeError,
+    SyntaxError, zipfile.BadZipFile, zlib.error,
+)  # fmt: skip
+
+
+def read_npz(
+    path: Path, *, labels: Path | None = None, unlabeled: Hashable = NOT_NAMED, encoding: str = "utf-8"
+) -> RawFeatures:
+    """Read a matrix written by ``scipy.sparse.save_npz``, or an array ``X`` (or ``features``) of an archive.
+
+    Nothing in the file is run: pickled objects are refused.
+
+    Parameters
+    ----------
+    labels : path, optional
+        A text file with one label per line (an empty line: unlabeled) or an ``.npy`` array. Without it, labels
+        are the array ``y`` (or ``labels``) of the archive; if there is none, all rows are unlabeled.
+    unlabeled : hashable
+        The label of unlabeled rows. In arrays -1 unless named otherwise, as everywhere in arrays; where only
+        one other label occurs, -1 may as well be a class, so it has to be named.
+    """
+    features, inside = _archive(path)
+    if labels is not None:
+        cells = read_labels(labels, unlabeled=unlabeled, encoding=encoding)
+    elif inside is not None:
+        cells = _array_labels(inside, unlabeled, f"{path}")
+    else:
+        cells = (None,) * int(features.shape[0])
+    return RawFeatures(features, cells, str(path))
+
+
+def read_labels(path: Path, *, unlabeled: Hashable = NOT_NAMED, encoding: str = "utf-8") -> tuple[Any, ...]:
+    """Read labels from an ``.npy`` array, or from a text file with one label per line."""
+    if path.suffix == ".npy":
+        content = read_bytes(path)
+        try:
+            return _array_labels(np.load(BytesIO(content), allow_pickle=False), unlabeled, str(path))
+        except _DAMAGE as error:
+            raise _damaged(path, error) from error
+    cells = LabelCells(unlabeled)
+    return tuple(
+        cells.read_written(line.removesuffix("\n").removesuffix("\r"), f"{path}, line {number}")
+        for number, line in enumerate(read_lines(path, encoding), start=1)
+    )
+
+
+def _archive(path: Path) -> tuple["sp.csr_array | AnyArray", AnyArray | None]:
+    """The features, and the labels if there are any."""
+    content = read_bytes(path)
+    try:
+        with np.load(BytesIO(content), allow_pickle=False) as archive:
+            names = list(archive.files)
+            inside = next((archive[name] for name in _LABELS if name in names), None)
+            dense = next((archive[name] for name in _FEATURES if name in names), None)
+        if dense is None and "format" in names:
+            return sp.csr_array(_checked(sp.load_npz(BytesIO(content)))), inside
+    except _DAMAGE as error:
+        raise _damaged(path, error) from error
+    if dense is None:
+        listed = ", ".join(names) or "nothing"
+        raise InvalidInputError(
+            f"{path} holds {listed}, but no array X (or features). Write it with numpy.savez(path, X=X, y=y) "
+            "or scipy.sparse.save_npz(path, X)."
+        )
+    if dense.ndim != 2:
+        raise InvalidInputError(f"{path}: X must have 2 dimensions, one row per sample. Got shape {dense.shape}.")
+    return dense, inside
+
+
+def _checked(matrix: Any) -> Any:
+    """Refuse a compressed matrix whose indices point outside: scipy would follow them when it converts."""
+    if hasattr(matrix, "check_format"):
+        matrix.check_format(full_check=True)
+    return matrix
+
+
+def _array_labels(array: AnyArray, unlabeled: Hashable, source: str) -> tuple[Any, ...]:
+    if array.ndim != 1 or array.dtype.kind not in "biufU":
+        raise InvalidInputError(
+            f"{source}: labels must be numbers or text in one dimension. Got shape {array.shape} of {array.dtype}."
+        )
+    values: list[Any] = array.tolist()
+    if unlabeled is NOT_NAMED:
+        if UNLABELED in values and len(set(values)) == 2:
+            raise InvalidInputError(what_minus_one_means(source))
+        unlabeled = UNLABELED
+    cells = LabelCells(unlabeled)
+    return tuple(cells.read(value, f"{source}, row {row}") for row, value in enumerate(values, start=1))
+
+
+def _damaged(path: Path, error: Exception) -> InvalidInputError:
+    if isinstance(error, InvalidInputError):
+        return error
+    return InvalidInputError(
+        f"{path} is damaged or holds more than plain arrays ({str(error) or type(error).__name__}). "
+        "Write it again with numpy.savez or scipy.sparse.save_npz, without arrays of objects."
+    )
