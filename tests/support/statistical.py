@@ -4,6 +4,8 @@ Each fails with probability at most `false_alarm_rate` when what it asserts is t
 one also feeds it a wrong formula that must be refused.
 """
 
+from functools import cache
+
 import numpy as np
 from scipy import stats
 
@@ -23,13 +25,13 @@ def assert_mean_is(
     """
     rows = np.asarray(values, float).reshape(len(values), -1)
     n_rows, n_columns = rows.shape
-    quantile = stats.t.isf(false_alarm_rate / (2 * n_columns), n_rows - 1)
+    quantile = _student_quantile(false_alarm_rate / (2 * n_columns), n_rows - 1)
     standard_error = rows.std(axis=0, ddof=1) / np.sqrt(n_rows)
     off = np.abs(rows.mean(axis=0) - np.ravel(expected)) - model_tolerance
     worst = int(np.argmax(off - quantile * standard_error))
     assert (off <= quantile * standard_error).all(), (
-        f"column {worst}: mean {rows[:, worst].mean():.6g} is {off[worst] / standard_error[worst]:.2f} standard errors "
-        f"({standard_error[worst]:.3g}) off; {quantile:.2f} are allowed"
+        f"column {worst}: mean {rows[:, worst].mean():.6g} is {off[worst] / standard_error[worst]:.2f} "
+        f"standard errors ({standard_error[worst]:.3g}) off; {quantile:.2f} are allowed"
     )
 
 
@@ -62,15 +64,32 @@ def assert_share_is(
     n_hits: int, n_trials: int, expected: float, *, false_alarm_rate: float = FALSE_ALARM_RATE
 ) -> None:
     """Fail only if independent trials do not succeed with the given probability (exact binomial test)."""
-    low, high = stats.binom.ppf([false_alarm_rate / 2, 1 - false_alarm_rate / 2], n_trials, expected)
+    low, high = _binomial_bounds(n_trials, expected, false_alarm_rate)
     assert low <= n_hits <= high, f"{n_hits} of {n_trials} outside [{low:.0f}, {high:.0f}]"
 
 
 def _assert_mean_square(
     statistic: float, degrees: int, model_tolerance: float, false_alarm_rate: float, name: str
 ) -> None:
-    low = (1 - model_tolerance) * stats.chi2.ppf(false_alarm_rate / 2, degrees)
-    high = (1 + model_tolerance) * stats.chi2.isf(false_alarm_rate / 2, degrees)
+    low, high = _chi_square_bounds(degrees, false_alarm_rate)
+    low, high = (1 - model_tolerance) * low, (1 + model_tolerance) * high
     assert low <= statistic <= high, (
         f"{name}: whitened mean square {statistic / degrees:.4f} outside [{low / degrees:.4f}, {high / degrees:.4f}]"
     )
+
+
+@cache
+def _student_quantile(tail: float, degrees: int) -> float:
+    return float(stats.t.isf(tail, degrees))
+
+
+@cache
+def _chi_square_bounds(degrees: int, false_alarm_rate: float) -> tuple[float, float]:
+    tail = false_alarm_rate / 2
+    return float(stats.chi2.ppf(tail, degrees)), float(stats.chi2.isf(tail, degrees))
+
+
+@cache
+def _binomial_bounds(n_trials: int, expected: float, false_alarm_rate: float) -> tuple[float, float]:
+    tail = false_alarm_rate / 2
+    return float(stats.binom.ppf(tail, n_trials, expected)), float(stats.binom.isf(tail, n_trials, expected))
