@@ -1,0 +1,152 @@
+"""What the three classifiers share: scikit-learn's manners around a family of models and its fit."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Hashable
+from typing import Any, Self
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.metrics import accuracy_score
+from sklearn.utils import Tags, check_random_state, get_tags
+from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+
+from labelworth.arrays import UNLABELED, AnyArray, FloatArray
+from labelworth.data.evidence import Evidence
+from labelworth.data.samples import Samples
+from labelworth.errors import InvalidInputError
+from labelworth.estimation.fit import Fit, fit
+from labelworth.estimators.targets import class_array, labeled_rows, read_targets
+from labelworth.models.protocol import AnyFamily, AnyModel
+from labelworth.models.responsibilities import condition
+
+
+class GenerativeClassifier(ClassifierMixin, BaseEstimator, ABC):
+    """A classifier that models p(x, y) and so learns from rows whose class was not seen.
+
+    A subclass says how features are read and which family is fitted. Its parameters include those of `_fitting`:
+    ``unlabeled_weight``, ``start_smoothing``, ``max_iter``, ``tol``, ``n_init``, ``accelerate``, ``unlabeled``,
+    ``random_state``.
+    """
+
+    unlabeled_weight: float
+    start_smoothing: float
+    max_iter: int
+    tol: float
+    n_init: int
+    accelerate: bool
+    unlabeled: Hashable
+    random_state: Any
+
+    classes_: AnyArray
+    model_: AnyModel
+    fit_: Fit[Any]
+    n_iter_: int
+    converged_: bool
+
+    @abstractmethod
+    def _family(self, samples: Samples) -> AnyFamily:
+        """The family to fit, from the parameters given."""
+
+    @abstractmethod
+    def _features(self, X: Any) -> "sp.csr_array | FloatArray":
+        """Read features that scikit-learn has checked as the family wants them."""
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Fit to labeled, unlabeled and ambiguous rows together.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n, n_features)
+        y : array-like of shape (n,)
+            A class per row; ``unlabeled``, None or NaN where it was not seen; a list of candidates where one of
+            several is meant.
+        sample_weight : array-like of shape (n,), optional
+            How much each row counts; a row of weight 0 is left out.
+
+        Returns
+        -------
+        self
+        """
+        checked = self._checked(X, reset=True)
+        evidence = read_targets(y, self.unlabeled)
+        weights = None
+        if sample_weight is not None:
+            weights = _check_sample_weight(sample_weight, checked, dtype=np.float64, ensure_non_negative=True)
+        names = getattr(self, "feature_names_in_", None)
+        samples = Samples(self._features(checked), evidence, weights, None if names is None else tuple(names))
+        self.fit_ = fit(
+            self._family(samples),
+            samples,
+            start_smoothing=self.start_smoothing,
+            unlabeled_weight=self.unlabeled_weight,
+            max_iterations=self.max_iter,
+            tolerance=self.tol,
+            accelerated=self.accelerate,
+            n_starts=self.n_init,
+            rng=_generator(self.random_state),
+        )
+        self.model_ = self.fit_.model
+        self.classes_ = class_array(evidence.classes)
+        self.n_iter_ = self.fit_.n_iterations
+        self.converged_ = self.fit_.converged
+        return self
+
+    def predict_log_proba(self, X: Any) -> FloatArray:
+        """The log-probability of every class for every row, shape (n, n_classes)."""
+        log_joint = self._log_joint(X)
+        _, log_evidence = condition(log_joint, nothing_known(len(log_joint), self.model_.classes))
+        impossible = np.flatnonzero(~np.isfinite(log_evidence))
+        if impossible.size:
+            raise InvalidInputError(
+                f"{impossible.size} row(s) have probability zero under every class, first row {impossible[0]}; "
+                "they hold features never seen before. Fit with alpha above 0."
+            )
+        return log_joint - log_evidence[:, None]
+
+    def predict_proba(self, X: Any) -> FloatArray:
+        """The probability of every class for every row, shape (n, n_classes)."""
+        probabilities: FloatArray = np.exp(self.predict_log_proba(X))
+        return probabilities
+
+    def predict(self, X: Any) -> AnyArray:
+        """The most probable class of every row."""
+        best = np.argmax(self.predict_log_proba(X), axis=1)
+        most_probable: AnyArray = self.classes_[best]
+        return most_probable
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Accuracy over the rows with one known class; the others are left out."""
+        check_is_fitted(self)
+        rows, labels = labeled_rows(y, self.unlabeled)
+        if not rows.any():
+            raise InvalidInputError("No row has a label to score against; give some whose class is known.")
+        weights = None if sample_weight is None else np.asarray(sample_weight)[rows]
+        return float(accuracy_score(labels, self.predict(X)[rows], sample_weight=weights))
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        # Class-conditional models of counts or Gaussians are wrong for most data, the blobs of the checks included.
+        tags.classifier_tags.poor_score = True
+        return tags
+
+    def _log_joint(self, X: Any) -> FloatArray:
+        check_is_fitted(self)
+        features = self._features(self._checked(X, reset=False))
+        return self.model_.log_joint(Samples(features, nothing_known(features.shape[0], self.model_.classes)))
+
+    def _checked(self, X: Any, *, reset: bool) -> Any:
+        sparse = "csr" if get_tags(self).input_tags.sparse else False
+        return validate_data(self, X, accept_sparse=sparse, dtype=np.float64, reset=reset)
+
+
+def nothing_known(n_samples: int, classes: tuple[Hashable, ...]) -> Evidence:
+    """Evidence of rows whose class was not seen."""
+    return Evidence(np.full(n_samples, UNLABELED, dtype=np.int64), classes)
+
+
+def _generator(random_state: Any) -> np.random.Generator:
+    """Scikit-learn's three ways to name a source of chance, as a generator."""
+    if isinstance(random_state, np.random.Generator):
+        return random_state
+    return np.random.default_rng(check_random_state(random_state).randint(2**31))

@@ -1,0 +1,103 @@
+"""Multinomial naive Bayes for word counts."""
+
+from collections.abc import Hashable
+from typing import Any
+
+import scipy.sparse as sp
+from sklearn.utils import Tags
+
+from labelworth.arrays import UNLABELED
+from labelworth.data.counts import as_counts, rescale_documents
+from labelworth.data.samples import Samples
+from labelworth.estimators.classifier import GenerativeClassifier
+from labelworth.models.multinomial import MultinomialFamily
+
+
+class MultinomialNaiveBayes(GenerativeClassifier):
+    """Multinomial naive Bayes that learns from labeled and unlabeled documents.
+
+    Parameters
+    ----------
+    alpha : float
+        Add-alpha smoothing of the words, as a prior in the objective; 0 for plain maximum likelihood.
+    class_smoothing : float
+        The same for the class probabilities.
+    document_length : float, optional
+        Rescale every document to this many words. Words are not independent, so long documents are overstated;
+        9 to 100 often decides whether unlabeled documents help. None: as they are.
+    unlabeled_weight : float
+        How much an unlabeled row counts beside a labeled one; 0 uses the labels only.
+    start_smoothing : float
+        How many times stronger the smoothing is in the first, supervised model.
+    max_iter : int
+        EM steps at most.
+    tol : float
+        Stop when the gain still to come is below this many nats per row.
+    n_init : int
+        Starts; the best end is kept.
+    accelerate : bool
+        Whether EM extrapolates; such a step is kept only if the objective does not fall.
+    unlabeled : hashable
+        What stands in y for "not seen", beside None and NaN. Name another marker when -1 is a class.
+    random_state : int, RandomState, Generator or None
+        For random starts.
+
+    Attributes
+    ----------
+    classes_ : array of shape (n_classes,)
+    model_ : MultinomialModel
+        The fitted model.
+    fit_ : Fit
+        How it was found.
+    n_iter_, converged_
+        EM steps, and whether they converged.
+    n_features_in_, feature_names_in_
+        What was fitted on.
+
+    Examples
+    --------
+    >>> X = [[3, 0, 1], [0, 3, 1], [2, 0, 2], [0, 4, 0]]
+    >>> classifier = MultinomialNaiveBayes().fit(X, ["a", "b", -1, -1])
+    >>> classifier.predict([[1, 0, 0], [0, 1, 0]]).tolist()
+    ['a', 'b']
+    """
+
+    def __init__(
+        self,
+        *,
+        alpha: float = 1.0,
+        class_smoothing: float = 1.0,
+        document_length: float | None = None,
+        unlabeled_weight: float = 1.0,
+        start_smoothing: float = 1.0,
+        max_iter: int = 1000,
+        tol: float = 1e-6,
+        n_init: int = 1,
+        accelerate: bool = True,
+        unlabeled: Hashable = UNLABELED,
+        random_state: Any = None,
+    ) -> None:
+        self.alpha = alpha
+        self.class_smoothing = class_smoothing
+        self.document_length = document_length
+        self.unlabeled_weight = unlabeled_weight
+        self.start_smoothing = start_smoothing
+        self.max_iter = max_iter
+        self.tol = tol
+        self.n_init = n_init
+        self.accelerate = accelerate
+        self.unlabeled = unlabeled
+        self.random_state = random_state
+
+    def _family(self, samples: Samples) -> MultinomialFamily:
+        return MultinomialFamily.for_samples(samples, smoothing=self.alpha, class_smoothing=self.class_smoothing)
+
+    def _features(self, X: Any) -> sp.csr_array:
+        counts = as_counts(X, name="data X")
+        return counts if self.document_length is None else rescale_documents(counts, self.document_length)
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.input_tags.positive_only = True
+        return tags

@@ -1,0 +1,90 @@
+import numpy as np
+import pytest
+from sklearn.naive_bayes import MultinomialNB
+
+from labelworth import DidNotConvergeWarning, InvalidInputError, MultinomialNaiveBayes
+
+RNG = np.random.default_rng(0)
+Y = np.repeat([0, 1, 2], 40)
+X = RNG.poisson(np.array([[9.0, 3, 3, 3], [3, 9, 3, 3], [3, 3, 9, 3]])[Y])
+HIDDEN = np.where(np.arange(120) % 4 == 0, Y, -1)
+
+
+def test_labels_alone_give_scikit_learns_naive_bayes() -> None:
+    ours = MultinomialNaiveBayes(alpha=0.5, class_smoothing=0.0).fit(X, Y, sample_weight=1 + Y)
+    theirs = MultinomialNB(alpha=0.5).fit(X, Y, sample_weight=1 + Y)
+    np.testing.assert_allclose(ours.predict_proba(X), theirs.predict_proba(X), rtol=1e-10)
+
+
+def test_unlabeled_rows_change_the_fit_and_help_where_the_model_is_right() -> None:
+    alone = MultinomialNaiveBayes(unlabeled_weight=0.0).fit(X, HIDDEN)
+    together = MultinomialNaiveBayes().fit(X, HIDDEN)
+    assert together.n_iter_ > 1
+    assert together.converged_
+    assert not np.allclose(alone.predict_proba(X), together.predict_proba(X))
+    assert together.score(X, Y) > 0.8
+
+
+def test_score_leaves_unlabeled_rows_out() -> None:
+    fitted = MultinomialNaiveBayes().fit(X, Y)
+    wrong = np.where(fitted.predict(X) == Y, Y, -1)
+    assert fitted.score(X, wrong) == 1.0
+    assert fitted.score(X, Y) < 1.0
+
+
+def test_nothing_to_score_against_is_refused() -> None:
+    with pytest.raises(InvalidInputError, match="No row has a label"):
+        MultinomialNaiveBayes().fit(X, Y).score(X, np.full(120, -1))
+
+
+def test_a_document_length_makes_the_sizes_of_documents_irrelevant() -> None:
+    scaled = X * RNG.integers(1, 9, 120)[:, None]
+    first = MultinomialNaiveBayes(document_length=20).fit(X, HIDDEN).predict_proba(X)
+    second = MultinomialNaiveBayes(document_length=20).fit(scaled, HIDDEN).predict_proba(scaled)
+    np.testing.assert_allclose(first, second, rtol=1e-6)
+
+
+def test_candidate_sets_are_evidence() -> None:
+    y = [int(label) if row % 4 else [int(label), (int(label) + 1) % 3] for row, label in enumerate(Y)]
+    assert MultinomialNaiveBayes().fit(X, y).score(X, Y) > 0.8
+
+
+def test_words_never_seen_need_smoothing() -> None:
+    plain = MultinomialNaiveBayes(alpha=0.0).fit([[1, 0], [2, 0]], [0, 1])
+    with pytest.raises(InvalidInputError, match="alpha above 0"):
+        plain.predict([[0, 1]])
+    assert MultinomialNaiveBayes(alpha=1e-8).fit([[1, 0], [2, 0]], [0, 1]).predict([[0, 1]]).tolist() == [0]
+
+
+def test_stopping_early_is_told() -> None:
+    with pytest.warns(DidNotConvergeWarning):
+        fitted = MultinomialNaiveBayes(max_iter=2, tol=1e-12).fit(X, HIDDEN)
+    assert not fitted.converged_
+
+
+def test_empty_documents_get_the_class_probabilities() -> None:
+    fitted = MultinomialNaiveBayes().fit(X, Y)
+    np.testing.assert_allclose(fitted.predict_proba(np.zeros((1, 4))), fitted.model_.class_probabilities[None])
+
+
+def test_names_of_columns_are_kept() -> None:
+    import pandas as pd
+
+    fitted = MultinomialNaiveBayes().fit(pd.DataFrame(X, columns=list("abcd")), HIDDEN)
+    assert fitted.feature_names_in_.tolist() == list("abcd")
+    assert fitted.model_.feature_names == tuple("abcd")
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"alpha": -1.0}, "smoothing"),
+        ({"document_length": 0.0}, "length"),
+        ({"unlabeled_weight": -1.0}, "unlabeled_weight"),
+        ({"tol": 0.0}, "tolerance"),
+        ({"n_init": 0}, "n_starts"),
+    ],
+)
+def test_settings_that_make_no_sense_are_refused(parameters: dict[str, float], message: str) -> None:
+    with pytest.raises(InvalidInputError, match=message):
+        MultinomialNaiveBayes(**parameters).fit(X, HIDDEN)  # type: ignore[arg-type]
