@@ -97,6 +97,7 @@ class MultinomialFamily:
         if self.lengths is not None:
             return self
         totals = document_lengths(as_counts(samples.counts))
+        _require_countable(totals)
         worded = totals > 0
         if not worded.any():
             raise InvalidInputError(
@@ -112,11 +113,7 @@ class MultinomialFamily:
         require_features(samples, self.n_features)
         require_rows_for(samples, self.classes, row_weights)
         counts = as_counts(samples.counts)
-        longest = float(document_lengths(counts).max())
-        if longest > _LONGEST:
-            raise InvalidInputError(
-                f"The longest document has {longest:g} words, beyond what a double can count; rescale the documents."
-            )
+        _require_countable(document_lengths(counts))
         evidence = samples.evidence
         return MultinomialPass(CountsPass(counts, evidence.codes, evidence.weights, row_weights))
 
@@ -165,4 +162,12 @@ class MultinomialFamily:
             )
         return MultinomialModel(
             self.classes, class_probabilities, word_probabilities, self.lengths, self.feature_names
+        )
+
+
+def _require_countable(lengths: FloatArray) -> None:
+    longest = float(lengths.max(initial=0.0))
+    if longest > _LONGEST:
+        raise InvalidInputError(
+            f"The longest document has {longest:g} words, beyond what a double can count; rescale the documents."
         )
