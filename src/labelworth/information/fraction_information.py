@@ -188,7 +188,7 @@ class FractionInformation:
     @cached_property
     def _named_weights(self) -> FloatArray:
         """The diagonal of W' J'J W."""
-        return np.square(self._named_vectors).sum(axis=0)
+        return np.asarray(np.square(self._named_vectors).sum(axis=0))
 
     @cached_property
     def _named_gram(self) -> FloatArray:

@@ -1,0 +1,115 @@
+"""Every x a small model can produce, with its probability under each class."""
+
+from dataclasses import dataclass
+from math import comb
+
+import numpy as np
+import scipy.sparse as sp
+from scipy.special import gammaln
+
+from labelworth.arrays import UNLABELED, FloatArray, IntArray
+from labelworth.data.evidence import Evidence
+from labelworth.data.samples import Samples
+from labelworth.errors import InvalidInputError
+from labelworth.models.multinomial import MultinomialModel
+from labelworth.models.protocol import Model
+
+OUTCOME_LIMIT = 2_000_000
+"""How many distinct x are enumerated at most."""
+
+_MASS_TOLERANCE = 1e-9
+
+
+@dataclass(frozen=True)
+class Outcomes:
+    """All distinct x of a model.
+
+    Attributes
+    ----------
+    samples : Samples
+        Every x, unlabeled.
+    joint : array of shape (n_outcomes, K)
+        p(x, y).
+    """
+
+    samples: Samples
+    joint: FloatArray
+
+    @property
+    def probabilities(self) -> FloatArray:
+        """p(x), shape (n_outcomes,)."""
+        return np.asarray(self.joint.sum(axis=1))
+
+    @property
+    def posterior(self) -> FloatArray:
+        """p(y | x), shape (n_outcomes, K)."""
+        return np.asarray(self.joint / self.joint.sum(axis=1, keepdims=True))
+
+
+def n_outcomes(model: Model) -> int | None:
+    """How many distinct x there are; None if they cannot be enumerated."""
+    if isinstance(model, MultinomialModel):
+        return sum(comb(int(length) + model.n_features - 1, model.n_features - 1) for length in model.lengths.lengths)
+    if model.kind == "bernoulli":
+        return 1 << model.n_features
+    return None
+
+
+def enumerate_outcomes(model: Model) -> Outcomes:
+    """Every x: all bags of words of each length (multinomial), all binary vectors (Bernoulli).
+
+    Raises
+    ------
+    InvalidInputError
+        If there are more than `OUTCOME_LIMIT`, or infinitely many.
+    """
+    count = n_outcomes(model)
+    if count is None:
+        raise InvalidInputError(f"A {model.kind} model has no finite set of outcomes; use method='sampling'.")
+    if count > OUTCOME_LIMIT:
+        raise InvalidInputError(
+            f"There are {count:.3g} distinct samples to enumerate; at most {OUTCOME_LIMIT} are. Use "
+            "method='formula' for two classes of documents, else method='sampling'."
+        )
+    if isinstance(model, MultinomialModel):
+        features, log_multiplicity = _all_bags(model)
+    else:
+        bits = (np.arange(count)[:, None] >> np.arange(model.n_features)[::-1]) & 1
+        features, log_multiplicity = bits.astype(np.float64), np.zeros(count)
+    samples = Samples(sp.csr_array(features), Evidence(np.full(count, UNLABELED), model.classes))
+    joint = np.exp(model.log_joint(samples) + log_multiplicity[:, None])
+    mass = float(joint.sum())
+    # Only a fault in the enumeration itself can bring this about.
+    if abs(mass - 1) > _MASS_TOLERANCE:
+        raise ArithmeticError(f"The enumerated outcomes of a {model.kind} model have probability {mass!r}, not 1.")
+    return Outcomes(samples, joint)
+
+
+def _all_bags(model: MultinomialModel) -> tuple[FloatArray, FloatArray]:
+    """Counts (n, V) of every bag of every length, and log q(m) plus the log multinomial coefficient."""
+    bags, log_multiplicity = [], []
+    for length, probability in model.lengths.items():
+        counts = bags_of_words(length, model.n_features).astype(np.float64)
+        bags.append(counts)
+        log_multiplicity.append(np.log(probability) + gammaln(length + 1) - gammaln(counts + 1).sum(axis=1))
+    return np.concatenate(bags), np.concatenate(log_multiplicity)
+
+
+def bags_of_words(length: int, n_words: int) -> IntArray:
+    """Every way of spreading `length` tokens over the words, one per row.
+
+    Examples
+    --------
+    >>> bags_of_words(2, 2).tolist()
+    [[0, 2], [1, 1], [2, 0]]
+    """
+    columns: list[IntArray] = []
+    left = np.array([length])
+    for _ in range(n_words - 1):
+        choices = left + 1
+        parent = np.repeat(np.arange(len(left)), choices)
+        first = np.cumsum(choices) - choices
+        taken = np.arange(len(parent)) - first[parent]
+        columns = [*(column[parent] for column in columns), taken]
+        left = left[parent] - taken
+    return np.stack([*columns, left], axis=1)
