@@ -7,7 +7,12 @@ from types import MappingProxyType
 from labelworth.errors import InvalidInputError
 from labelworth.studies.runner import Study
 
-STUDIES: Mapping[str, str] = MappingProxyType({})
+STUDIES: Mapping[str, str] = MappingProxyType(
+    {
+        "newsgroups-em": "labelworth.studies.newsgroups_em",
+        "newsgroups-em-tuning": "labelworth.studies.newsgroups_em_tuning",
+    }
+)
 """Name -> module that holds its ``STUDY``."""
 
 
