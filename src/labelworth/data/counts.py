@@ -66,6 +66,15 @@ def as_vectors(features: Any, *, name: str = "X") -> FloatArray:
     return vectors
 
 
+def require_sound(features: Any, *, name: str = "X") -> None:
+    """Refuse a compressed sparse matrix whose indices point outside: whoever converts it would follow them."""
+    try:
+        if hasattr(features, "check_format"):
+            features.check_format(full_check=True)
+    except ValueError as error:
+        raise InvalidInputError(f"{name} is a broken sparse matrix; {error}. Build it again.") from error
+
+
 def document_lengths(counts: sp.csr_array) -> FloatArray:
     """How many words each document has, shape (n,)."""
     return np.asarray(counts.sum(axis=1), dtype=np.float64).ravel()
@@ -116,16 +125,12 @@ def _compressed(features: Any, name: str) -> sp.csr_array:
     _require_matrix(name, features.shape)
     if features.dtype.kind not in "biuf":
         raise InvalidInputError(f"{name} must be numbers. Got {_kind(features)} instead.")
+    require_sound(features, name=name)
     compressed = features.tocsr()
     with np.errstate(over="ignore"):
         data = np.asarray(compressed.data, dtype=np.float64)
-    try:
-        # Built anew from its parts: the flags "sorted" and "no duplicates" of the given matrix may be stale.
-        counts = sp.csr_array((data, compressed.indices, compressed.indptr), shape=compressed.shape)
-        counts.check_format(full_check=True)
-    except ValueError as error:
-        raise InvalidInputError(f"{name} is a broken sparse matrix; {error}. Build it again.") from error
-    return counts
+    # Built anew from its parts: the flags "sorted" and "no duplicates" of the given matrix may be stale.
+    return sp.csr_array((data, compressed.indices, compressed.indptr), shape=compressed.shape)
 
 
 def _with_small_indices(counts: sp.csr_array) -> sp.csr_array:

@@ -12,6 +12,7 @@ from labelworth.arrays import FloatArray, IntArray, as_floats, require_probabili
 from labelworth.errors import InvalidInputError
 
 _WHOLE_NUMBER_TOLERANCE = 1e-6
+_LONGEST = 2**53  # beyond it doubles cannot tell neighboring whole numbers apart
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,7 +87,9 @@ class LengthDistribution:
         """Read ``{"5": 0.5, "7": 0.5}``; keys may be strings, as JSON has no others. Sorted by length."""
         if not probability_of_length:
             raise InvalidInputError('lengths must not be empty. Write for example {"5": 0.5, "7": 0.5}.')
-        pairs = sorted((_whole_number(length), q) for length, q in probability_of_length.items())
+        pairs = sorted(
+            ((_whole_number(length), q) for length, q in probability_of_length.items()), key=lambda pair: pair[0]
+        )
         return cls(
             np.array([length for length, _ in pairs]),
             as_floats("length probabilities", [q for _, q in pairs], ndim=1),
@@ -125,4 +128,6 @@ def _whole_numbers(name: str, values: ArrayLike) -> IntArray:
             f"{name} must be whole numbers. Got {numbers[off][0]:g} instead; "
             "give counts of words, not weights such as tf-idf, or rescale the documents to a whole length."
         )
+    if numbers.size and numbers.max() > _LONGEST:
+        raise InvalidInputError(f"{name} must be at most {_LONGEST}. Got {numbers.max():g}; rescale the documents.")
     return rounded.astype(np.int64)

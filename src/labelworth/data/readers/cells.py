@@ -122,7 +122,7 @@ def what_minus_one_means(place: str) -> str:
     )
 
 
-def missing_column(path: Path, wanted: str, columns: Iterable[str], keyword: str) -> InvalidInputError:
+def missing_column(place: str, wanted: str, columns: Iterable[str], keyword: str) -> InvalidInputError:
     """The error for a column that is not there: what is, and what was probably meant."""
     there = list(columns)
     near = difflib.get_close_matches(wanted.lower(), [name.lower() for name in there], n=1)
@@ -131,7 +131,7 @@ def missing_column(path: Path, wanted: str, columns: Iterable[str], keyword: str
     if keyword == "label_column":
         cure += " Use label_column=None if the file has no labels."
     listed = ", ".join(_short(name) for name in there[:20]) + (", ..." if len(there) > 20 else "")
-    return InvalidInputError(f"{path} has no column {wanted!r}. It has: {listed or 'none'}. {cure}")
+    return InvalidInputError(f"{place} has no column {wanted!r}. It has: {listed or 'none'}. {cure}")
 
 
 def require_unicode(text: str, place: str) -> None:

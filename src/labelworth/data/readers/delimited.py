@@ -81,5 +81,5 @@ def _require_header(path: Path, header: list[str], delimiter: str) -> None:
 
 def _position(path: Path, header: list[str], wanted: str, keyword: str) -> int:
     if wanted not in header:
-        raise missing_column(path, wanted, header, keyword)
+        raise missing_column(str(path), wanted, header, keyword)
     return header.index(wanted)

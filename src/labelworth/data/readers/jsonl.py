@@ -25,12 +25,12 @@ def read_jsonl(
     for place, record in read_records(path, encoding=encoding):
         columns.update(dict.fromkeys(record))
         if text_column not in record:
-            raise missing_column(path, text_column, record, "text_column")
+            raise missing_column(place, text_column, record, "text_column")
         label = None if label_column is None else record.get(label_column)
         rows.add(record[text_column], label, place)
     texts = rows.finish()
     if label_column is not None and label_column not in columns:
-        raise missing_column(path, label_column, columns, "label_column")
+        raise missing_column(str(path), label_column, columns, "label_column")
     return texts
 
 
@@ -46,8 +46,9 @@ def _record(line: str, place: str) -> dict[str, Any]:
     try:
         record = json.loads(line)
     except (ValueError, RecursionError) as error:
+        what = f"{error.msg} at character {error.colno}" if isinstance(error, json.JSONDecodeError) else str(error)
         raise InvalidInputError(
-            f"{place} is not JSON ({error}). Each line must be one whole object such as "
+            f"{place} is not JSON ({what}). Each line must be one whole object such as "
             '{"text": "...", "label": "..."}; `jq -c .` writes objects one per line.'
         ) from error
     if not isinstance(record, dict):

@@ -11,6 +11,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from labelworth.arrays import UNLABELED, AnyArray
+from labelworth.data.counts import require_sound
 from labelworth.data.readers.cells import NOT_NAMED, LabelCells, what_minus_one_means
 from labelworth.data.readers.raw import RawFeatures
 from labelworth.data.readers.streams import read_bytes, read_lines
@@ -75,7 +76,9 @@ def _archive(path: Path) -> tuple["sp.csr_array | AnyArray", AnyArray | None]:
             inside = next((archive[name] for name in _LABELS if name in names), None)
             dense = next((archive[name] for name in _FEATURES if name in names), None)
         if dense is None and "format" in names:
-            return sp.csr_array(_checked(sp.load_npz(BytesIO(content)))), inside
+            matrix = sp.load_npz(BytesIO(content))
+            require_sound(matrix, name=str(path))
+            return sp.csr_array(matrix), inside
     except _DAMAGE as error:
         raise _damaged(path, error) from error
     if dense is None:
@@ -87,13 +90,6 @@ def _archive(path: Path) -> tuple["sp.csr_array | AnyArray", AnyArray | None]:
     if dense.ndim != 2:
         raise InvalidInputError(f"{path}: X must have 2 dimensions, one row per sample. Got shape {dense.shape}.")
     return dense, inside
-
-
-def _checked(matrix: Any) -> Any:
-    """Refuse a compressed matrix whose indices point outside: scipy would follow them when it converts."""
-    if hasattr(matrix, "check_format"):
-        matrix.check_format(full_check=True)
-    return matrix
 
 
 def _array_labels(array: AnyArray, unlabeled: Hashable, source: str) -> tuple[Any, ...]:

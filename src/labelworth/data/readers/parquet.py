@@ -35,9 +35,9 @@ def _columns(path: Path, text_column: str, label_column: str | None) -> tuple[li
         with parquet.ParquetFile(BytesIO(content)) as file:
             names = list(file.schema_arrow.names)
             if text_column not in names:
-                raise missing_column(path, text_column, names, "text_column")
+                raise missing_column(str(path), text_column, names, "text_column")
             if label_column is not None and label_column not in names:
-                raise missing_column(path, label_column, names, "label_column")
+                raise missing_column(str(path), label_column, names, "label_column")
             wanted = [text_column] if label_column is None else [text_column, label_column]
             table = file.read(columns=wanted)
             texts = table.column(text_column).to_pylist()

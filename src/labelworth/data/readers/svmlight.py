@@ -12,6 +12,9 @@ from labelworth.data.readers.raw import RawFeatures
 from labelworth.data.readers.streams import read_bytes
 from labelworth.errors import InvalidInputError
 
+_LARGEST_INDEX = np.iinfo(np.int32).max - 1
+_MOST_DIGITS = 20
+
 
 def read_svmlight(
     path: Path,
@@ -85,6 +88,8 @@ def _problem(words: list[bytes]) -> str | None:
             continue
         if not colon or not index.isdigit() or not _is_number(value):
             return f"{_shown(word)} is not index:value"
+        if len(index) > _MOST_DIGITS or int(index) > _LARGEST_INDEX:
+            return f"index {_shown(index)} is too large"
         if int(index) <= last:
             return f"index {int(index)} comes after {last}; indices must rise"
         last = int(index)
