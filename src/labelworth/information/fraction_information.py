@@ -105,7 +105,12 @@ class FractionInformation:
         return self.complete - (1 - fraction) * self.missing
 
     def covariance(self, n_samples: float, fraction: float) -> FloatArray:
-        """Of theta_hat in free coordinates, I(f)^-1 / n, shape (d, d).
+        """Of theta_hat in free coordinates, I(f)^-1 / n, shape (d, d); see `covariance_root` for what it may raise."""
+        root = self.covariance_root(n_samples, fraction)
+        return root @ root.T
+
+    def covariance_root(self, n_samples: float, fraction: float) -> FloatArray:
+        """R with R R' = I(f)^-1 / n, shape (d, d); a standard normal vector times R is an estimate's error.
 
         Raises
         ------
@@ -118,11 +123,7 @@ class FractionInformation:
                 "Label some samples.",
                 [self._largest_entry(vector) for vector in self.pencil.vectors[:, -self.n_open :].T],
             )
-        vectors = self.pencil.vectors
-        covariance: FloatArray = (
-            (vectors / relative_information(self.pencil.values, fraction)) @ vectors.T / n_samples
-        )
-        return covariance
+        return self.pencil.vectors / np.sqrt(n_samples * relative_information(self.pencil.values, fraction))
 
     @property
     def n_open(self) -> int:

@@ -8,32 +8,13 @@ from labelworth.errors import InvalidInputError
 from labelworth.information.by_enumeration import enumerated_information
 from labelworth.information.outcomes import bags_of_words, enumerate_outcomes, n_outcomes
 from labelworth.models.multinomial import MultinomialModel
+from support.drawn_models import ENUMERABLE, drawn_multinomial
 from support.sequences import enumerated_sequences
 
-SPECS = [
-    (2, 2, {2: 1.0}),
-    (2, 3, {2: 1.0}),
-    (2, 5, {6: 1.0}),
-    (3, 2, {6: 1.0}),
-    (3, 4, {3: 0.5, 5: 0.5}),
-    (4, 3, {4: 1.0}),
-    (4, 5, {2: 0.3, 3: 0.6, 5: 0.1}),
-]
 
-
-def drawn_model(n_classes: int, n_words: int, lengths: dict[int, float], seed: int = 0) -> MultinomialModel:
-    rng = np.random.default_rng(seed)
-    return MultinomialModel(
-        tuple(range(n_classes)),
-        rng.dirichlet(np.full(n_classes, 3.0)),
-        rng.dirichlet(np.ones(n_words), size=n_classes),
-        LengthDistribution.from_mapping(lengths),
-    )
-
-
-@pytest.mark.parametrize(("n_classes", "n_words", "lengths"), SPECS)
+@pytest.mark.parametrize(("n_classes", "n_words", "lengths"), ENUMERABLE)
 def test_information_equals_the_sum_over_all_sequences(n_classes, n_words, lengths) -> None:
-    model = drawn_model(n_classes, n_words, lengths)
+    model = drawn_multinomial(n_classes, n_words, lengths)
     oracle = enumerated_sequences(model.class_probabilities, model.word_probabilities, lengths)
     information = enumerated_information(model)
     scale = np.abs(oracle.complete_information).max()
@@ -46,16 +27,16 @@ def test_information_equals_the_sum_over_all_sequences(n_classes, n_words, lengt
 
 
 def test_eigenvalues_lie_between_zero_and_one() -> None:
-    for spec in SPECS:
-        pencil = enumerated_information(drawn_model(*spec)).pencil
+    for spec in ENUMERABLE:
+        pencil = enumerated_information(drawn_multinomial(*spec)).pencil
         assert pencil.values[0] >= -pencil.tolerance
         assert pencil.values[-1] <= 1 + pencil.tolerance
 
 
 def test_two_words_and_two_tokens_leave_directions_that_only_labels_see() -> None:
     """Three possible documents carry at most two numbers; the model has three for two classes, seven for four."""
-    assert enumerated_information(drawn_model(2, 2, {2: 1.0})).n_open == 1
-    assert enumerated_information(drawn_model(4, 2, {2: 1.0})).n_open == 5
+    assert enumerated_information(drawn_multinomial(2, 2, {2: 1.0})).n_open == 1
+    assert enumerated_information(drawn_multinomial(4, 2, {2: 1.0})).n_open == 5
 
 
 def test_bags_are_all_different_and_complete() -> None:
@@ -68,7 +49,7 @@ def test_one_word_makes_one_bag() -> None:
 
 
 def test_the_number_of_outcomes_is_known_beforehand() -> None:
-    model = drawn_model(3, 4, {3: 0.5, 5: 0.5})
+    model = drawn_multinomial(3, 4, {3: 0.5, 5: 0.5})
     outcomes = enumerate_outcomes(model)
     assert n_outcomes(model) == outcomes.samples.n_samples == 20 + 56
     assert outcomes.joint.sum() == pytest.approx(1, abs=1e-12)
@@ -76,7 +57,7 @@ def test_the_number_of_outcomes_is_known_beforehand() -> None:
 
 def test_too_many_outcomes_are_refused_with_the_alternative() -> None:
     with pytest.raises(InvalidInputError, match=r"sampling"):
-        enumerated_information(drawn_model(2, 30, {40: 1.0}))
+        enumerated_information(drawn_multinomial(2, 30, {40: 1.0}))
 
 
 def test_zero_probabilities_are_refused() -> None:

@@ -1,0 +1,1 @@
+"""What error means: functions of the number of samples and the labeled fraction."""

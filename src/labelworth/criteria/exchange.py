@@ -1,0 +1,57 @@
+"""What a label is worth in unlabeled examples."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from labelworth.arrays import FloatArray
+from labelworth.information.curve import Estimate, FractionCurve, Weight
+
+
+@dataclass(frozen=True)
+class ExchangeRates:
+    """At the margin, one per labeled fraction; infinite where another unlabeled example is worth nothing.
+
+    Attributes
+    ----------
+    labeled_example : Estimate
+        How many more unlabeled examples do as much good as one more labeled example.
+    label : Estimate
+        How many do as much good as a label on an example already in the pool: one less.
+    """
+
+    labeled_example: Estimate
+    label: Estimate
+
+
+def exchange_rates(curve: FractionCurve, fractions: FloatArray, weight: Weight = Weight.NAMED) -> ExchangeRates:
+    r"""How a criterion trace(G I(f)^-1) trades labeled for unlabeled examples.
+
+    With M the information of the whole sample, one more labeled example lowers the criterion by
+    :math:`\operatorname{tr}(G M^{-1} I_{XY} M^{-1})`, one more unlabeled example by
+    :math:`\operatorname{tr}(G M^{-1} I_X M^{-1})`. Since :math:`I_{XY} = I + (1-f) I_{mis}` and
+    :math:`I_X = I - f I_{mis}`, both follow from the criterion t and its slope -g in f:
+
+    .. math:: \frac{t + (1-f)\, g}{t - f\, g}
+
+    Parameters
+    ----------
+    curve : FractionCurve
+    fractions : array of shape (n_fractions,)
+    weight : Weight
+        Which criterion; the total variance unless said otherwise.
+
+    Notes
+    -----
+    The standard errors are upper bounds: the correlation of t and g is not known here, so their shares are added.
+    """
+    trace, slope = curve.trace(weight, fractions), curve.trace_slope(weight, fractions)
+    gain = -slope.values
+    labeled, unlabeled = trace.values + (1 - fractions) * gain, trace.values - fractions * gain
+    with np.errstate(divide="ignore"):
+        rate = labeled / unlabeled
+    errors = None
+    if trace.standard_errors is not None and slope.standard_errors is not None:
+        # d rate / dt = -g / unlabeled^2 and d rate / dg = t / unlabeled^2.
+        errors = (np.abs(gain) * trace.standard_errors + np.abs(trace.values) * slope.standard_errors) / unlabeled**2
+    return ExchangeRates(Estimate(rate, errors), Estimate(rate - 1, errors))
