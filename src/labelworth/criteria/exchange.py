@@ -7,6 +7,8 @@ import numpy as np
 from labelworth.arrays import FloatArray
 from labelworth.information.curve import Estimate, FractionCurve, Weight
 
+_ROUNDING = 64 * float(np.finfo(float).eps)
+
 
 @dataclass(frozen=True)
 class ExchangeRates:
@@ -48,10 +50,13 @@ def exchange_rates(curve: FractionCurve, fractions: FloatArray, weight: Weight =
     trace, slope = curve.trace(weight, fractions), curve.trace_slope(weight, fractions)
     gain = -slope.values
     labeled, unlabeled = trace.values + (1 - fractions) * gain, trace.values - fractions * gain
+    # The difference of two equal numbers is rounding: then unlabeled examples are worth nothing.
+    unlabeled = np.where(np.abs(unlabeled) <= _ROUNDING * trace.values, 0.0, unlabeled)
+    errors = None
     with np.errstate(divide="ignore"):
         rate = labeled / unlabeled
-    errors = None
-    if trace.standard_errors is not None and slope.standard_errors is not None:
-        # d rate / dt = -g / unlabeled^2 and d rate / dg = t / unlabeled^2.
-        errors = (np.abs(gain) * trace.standard_errors + np.abs(trace.values) * slope.standard_errors) / unlabeled**2
+        if trace.standard_errors is not None and slope.standard_errors is not None:
+            # d rate / dt = -g / unlabeled^2 and d rate / dg = t / unlabeled^2.
+            noise = np.abs(gain) * trace.standard_errors + np.abs(trace.values) * slope.standard_errors
+            errors = noise / unlabeled**2
     return ExchangeRates(Estimate(rate, errors), Estimate(rate - 1, errors))

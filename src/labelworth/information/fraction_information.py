@@ -105,7 +105,7 @@ class FractionInformation:
         return self.complete - (1 - fraction) * self.missing
 
     def covariance(self, n_samples: float, fraction: float) -> FloatArray:
-        """Of theta_hat in free coordinates, I(f)^-1 / n, shape (d, d); see `covariance_root` for what it may raise."""
+        """Of theta_hat in free coordinates, I(f)^-1 / n, (d, d); see `covariance_root` for what it may raise."""
         root = self.covariance_root(n_samples, fraction)
         return root @ root.T
 
