@@ -1,5 +1,6 @@
 """EM from one starting model: every step raises the objective, the accelerated ones are kept only if they do."""
 
+from collections import deque
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Generic
@@ -7,6 +8,7 @@ from typing import Generic
 import numpy as np
 
 from labelworth.arrays import FloatArray
+from labelworth.errors import InvalidInputError
 from labelworth.estimation.acceleration import SquaredExtrapolation
 from labelworth.models.protocol import Family, ModelT, Pass
 from labelworth.progress import Task
@@ -15,7 +17,7 @@ RELATIVE_SLACK = 1e-12
 """By how much rounding alone may make the objective appear to fall, relative to its size."""
 
 _ROUNDING = 1e-26  # nats per sample: what rounding leaves of a step that is zero
-_FASTEST_SLOWING = 1 - 1e-9
+_RATES_KEPT = 3
 
 
 @dataclass(frozen=True)
@@ -53,8 +55,9 @@ class Ascent(Generic[ModelT]):
     n_evaluations: int
 
 
-def gain_to_come(first_step: float, second_step: float) -> float:
-    r"""Estimate what plain EM would still gain, in nats per sample, from the sizes of two successive steps.
+@dataclass
+class StoppingRule:
+    r"""Estimates what plain EM would still gain, in nats per sample, from the sizes of successive steps.
 
     Near the maximum EM is linear and self-adjoint in the metric of the complete information :math:`I_{XY}`, with
     rates between 0 and 1. A step of squared half-length D shrinking by the rate :math:`\rho` leaves the distance
@@ -62,14 +65,25 @@ def gain_to_come(first_step: float, second_step: float) -> float:
 
     .. math:: \text{gain} \approx D_2\, \rho^2 / (1 - \rho), \qquad \rho = \sqrt{D_2 / D_1}
 
-    So a slow walk in small steps is not taken for an arrival, as the change of the objective alone would have it.
+    So a slow walk in small steps is not taken for an arrival, as the change of the objective alone would have it. The
+    largest of the last few rates counts, since an accelerated step may hide the slowest direction for a while.
+
+    Attributes
+    ----------
+    tolerance : float
+        Nats per sample that may be left.
     """
-    if second_step <= _ROUNDING:
-        return 0.0
-    if second_step >= first_step:
-        return np.inf
-    rate = min(float(np.sqrt(second_step / first_step)), _FASTEST_SLOWING)
-    return second_step * rate**2 / (1 - rate)
+
+    tolerance: float
+    _rates: deque[float] = field(default_factory=lambda: deque(maxlen=_RATES_KEPT), init=False)
+
+    def is_met(self, first_step: float, second_step: float) -> bool:
+        """Whether EM has arrived, after two more plain steps of these squared half-lengths."""
+        if second_step <= _ROUNDING:
+            return True
+        self._rates.append(float(np.sqrt(second_step / first_step)) if first_step > 0 else 1.0)
+        rate = max(self._rates)
+        return rate < 1 and second_step * rate**2 / (1 - rate) <= self.tolerance
 
 
 @dataclass
@@ -83,7 +97,7 @@ class ExpectationMaximization(Generic[ModelT]):
     data : Pass
         The samples, laid out.
     tolerance : float
-        Stop when the gain still to come is below this many nats per unit of weight; see `gain_to_come`.
+        Stop when the gain still to come is below this many nats per unit of weight; see `StoppingRule`.
     max_iterations : int
         EM steps at most.
     accelerated : bool
@@ -113,41 +127,43 @@ class ExpectationMaximization(Generic[ModelT]):
         evaluated_before = self.n_evaluations
         path, current, converged, n_iterations = [start.objective], start, False, 0
         extrapolation = SquaredExtrapolation() if self.accelerated else None
-        while n_iterations < self.max_iterations and not converged:
+        stopping_rule = StoppingRule(self.tolerance)
+        while not converged and n_iterations < self.max_iterations:
             first = self.evaluate(self.family.maximize(current.statistics))
+            n_iterations += 1
             path.append(first.objective)
+            task.advance(note=f"objective {first.objective:.8g}")
+            if n_iterations == self.max_iterations:
+                current = first
+                break
             second_model = self.family.maximize(first.statistics)
-            n_iterations += 2
-            task.advance(2, note=f"objective {first.objective:.6g}")
-            converged = (
-                gain_to_come(first.model.divergence(current.model), second_model.divergence(first.model))
-                <= self.tolerance
-            )
-            leap = (
-                None
-                if converged or extrapolation is None
-                else self._leap(extrapolation, current, first, second_model)
-            )
-            current = leap or self.evaluate(second_model)
+            n_iterations += 1
+            steps = first.model.divergence(current.model), second_model.divergence(first.model)
+            converged = stopping_rule.is_met(*steps)
+            leap = None
+            if extrapolation is not None and not converged:
+                leap = self._leap(extrapolation, (current.model, first.model, second_model), first.objective)
+            current = self.evaluate(second_model) if leap is None else leap
             path.append(current.objective)
+            task.advance(note=f"objective {current.objective:.8g}")
         return Ascent(current, np.array(path), converged, n_iterations, self.n_evaluations - evaluated_before)
 
     def _leap(
-        self,
-        extrapolation: SquaredExtrapolation,
-        start: Point[ModelT],
-        first: Point[ModelT],
-        second_model: ModelT,
+        self, extrapolation: SquaredExtrapolation, iterates: tuple[ModelT, ModelT, ModelT], objective: float
     ) -> Point[ModelT] | None:
-        """The extrapolated point, if it is there and the objective does not fall."""
-        coordinates = second_model.coordinates
-        vector = extrapolation.step(
-            *(coordinates.unconstrained(model.tables) for model in (start.model, first.model, second_model))
-        )
+        """The extrapolated point, if there is one and the objective does not fall below that of the last step."""
+        coordinates = iterates[-1].coordinates
+        vector = extrapolation.step(*(coordinates.unconstrained(model.tables) for model in iterates))
         if vector is None:
             return None
-        point = self.evaluate(second_model.with_tables(coordinates.from_unconstrained(vector)))
-        if point.objective >= first.objective:
+        try:
+            # A step too far may leave what doubles can hold; then it is refused like any other.
+            with np.errstate(all="ignore"):
+                point = self.evaluate(iterates[-1].with_tables(coordinates.from_unconstrained(vector)))
+        except InvalidInputError:
+            extrapolation.refused()
+            return None
+        if point.objective >= objective:
             extrapolation.accepted()
             return point
         extrapolation.refused()

@@ -98,7 +98,7 @@ def fit(
     max_iterations : int
         EM steps at most.
     tolerance : float
-        Stop when the estimated gain still to come is below this many nats per unit of weight (see `gain_to_come`).
+        Stop when the estimated gain still to come is below this many nats per unit of weight (see `StoppingRule`).
         At 1e-6 and 10 000 samples the estimate is within about 0.15 standard errors of the maximum in its worst
         direction; 1e-13 reaches a fixed point to rounding.
     accelerated : bool

@@ -9,7 +9,6 @@ from functools import cached_property
 from typing import Protocol
 
 import numpy as np
-from scipy.linalg import solve_triangular
 
 from labelworth.arrays import FloatArray, IntArray
 from labelworth.errors import InvalidInputError
@@ -167,20 +166,27 @@ class MatrixSpread:
             ) from error
 
     @cached_property
+    def whiteners(self) -> FloatArray:
+        """Inverses of the factors; products with them are many times faster than threaded triangular solves."""
+        return np.asarray(np.tril(np.linalg.inv(self.factors)))
+
+    @cached_property
     def precisions(self) -> FloatArray:
         """Inverse covariances."""
-        identity = np.eye(self.matrices.shape[1])
-        halves = np.stack([solve_triangular(factor, identity, lower=True) for factor in self.factors])
-        return np.asarray(halves.transpose(0, 2, 1) @ halves)
+        return np.asarray(self.whiteners.transpose(0, 2, 1) @ self.whiteners)
 
     def log_density(self, vectors: FloatArray, means: FloatArray) -> FloatArray:
-        """log p(x | y), (n, K), through triangular solves."""
+        """log p(x | y), (n, K)."""
         log_density = np.empty((len(vectors), len(means)))
+        middle = means.mean(axis=0)
+        # A shared covariance whitens the vectors once for all classes.
+        once = (vectors - middle) @ self.whiteners[0].T if self.shared else None
         for code, mean in enumerate(means):
-            factor = self.factors[self._place(code)]
-            whitened = solve_triangular(factor, (vectors - mean).T, lower=True, check_finite=False)
-            log_root = np.log(np.diag(factor)).sum() + 0.5 * len(mean) * np.log(2 * np.pi)
-            log_density[:, code] = -0.5 * np.square(whitened).sum(axis=0) - log_root
+            place = self._place(code)
+            whitener = self.whiteners[place]
+            whitened = (vectors - mean) @ whitener.T if once is None else once - whitener @ (mean - middle)
+            log_root = np.log(np.diag(self.factors[place])).sum() + 0.5 * len(mean) * np.log(2 * np.pi)
+            log_density[:, code] = -0.5 * np.einsum("nd,nd->n", whitened, whitened) - log_root
         return log_density
 
     def noise(self, codes: IntArray, standard: FloatArray) -> FloatArray:
@@ -245,10 +251,10 @@ class MatrixSpread:
         """Half of d' P d for the means and of tr(P A P A) / 2 for the matrices."""
         total = 0.0
         for code, weight in enumerate(weights):
-            factor, place = self.factors[self._place(code)], self._place(code)
-            step = solve_triangular(factor, mean_steps[code], lower=True)
-            half = solve_triangular(factor, other[place] - self.matrices[place], lower=True)
-            change = solve_triangular(factor, half.T, lower=True)
+            place = self._place(code)
+            whitener = self.whiteners[place]
+            step = whitener @ mean_steps[code]
+            change = whitener @ (other[place] - self.matrices[place]) @ whitener.T
             total += weight * (float(step @ step) + 0.5 * float(np.square(change).sum()))
         return 0.5 * total
 

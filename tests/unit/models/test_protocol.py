@@ -4,12 +4,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from support.oracles import numerical_gradient
-from support.small_models import CASES, Case
 
 from labelworth.data.samples import Samples
 from labelworth.errors import InvalidInputError
 from labelworth.models.protocol import Family, Model
+from support.oracles import numerical_gradient
+from support.small_models import CASES, Case
 
 every_model = pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 
