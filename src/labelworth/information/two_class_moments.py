@@ -2,27 +2,30 @@ r"""Moments of :math:`p(1-p)` for documents of two classes, exactly: one contour
 
 Words are independent given the class, so with :math:`l_w = \log\theta_{1w}/\theta_{2w}` a document's log-odds are
 a sum, and the mean of anything times :math:`p(1-p)` is an integral of powers of
-:math:`\varphi(t) = \sum_w \sqrt{\theta_{1w}\theta_{2w}}\, e^{i t l_w}`. The path of integration and the step are chosen
-so that rounding and aliasing stay at the last digits of the *result*, however small it is;
+:math:`\varphi(t) = \sum_w \sqrt{\theta_{1w}\theta_{2w}}\, e^{i t l_w}`. The path of integration and the step are
+chosen so that rounding and aliasing stay at the last digits of the *result*, however small it is;
 docs/derivations/two_class_formula.md derives both.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.optimize import minimize_scalar
 from scipy.special import logsumexp
 
 from labelworth.arrays import FloatArray
 from labelworth.linalg.low_rank import compress
 
+ComplexArray = NDArray[np.complex128]
+
 _STEEPEST_TILT = 0.45  # the poles of 1/cosh(pi t) stand at 1/2; nodes grow like 1 / (1/2 - tilt)
 _WORTHWHILE = np.log(30.0)  # a word leaves the common path when another one loses this many times less
 _DIGITS = 38.0  # exp(-38) = 3e-17
 _LAPLACE = 6.0  # an integral may be this factor, in logs, smaller than its integrand at the center
-_CHUNK = 4_000_000  # complex numbers held at once
-_COLUMNS = 192  # low-rank columns gathered before they are compressed
+_COLUMNS = 128  # low-rank columns gathered before they are compressed
+_UNHEARD = 1e-18  # nodes this much weaker than the strongest do not reach the last digit
 _UNDERFLOW = -650.0  # in logs: results below are zero to a double
 
 
@@ -43,17 +46,20 @@ class TwoClasses:
     @property
     def log_ratios(self) -> FloatArray:
         """How much each word speaks for the first class, l_w."""
-        return np.log(self.word_probabilities[0]) - np.log(self.word_probabilities[1])
+        ratios: FloatArray = np.log(self.word_probabilities[0]) - np.log(self.word_probabilities[1])
+        return ratios
 
     @property
     def pooled(self) -> FloatArray:
         """The probability of each word whatever the class."""
-        return self.class_probabilities @ self.word_probabilities
+        pooled: FloatArray = self.class_probabilities @ self.word_probabilities
+        return pooled
 
     @property
     def whitening(self) -> FloatArray:
         r"""What a count of word w weighs in whitened coordinates, times :math:`\sqrt{\theta_{1w}\theta_{2w}}`."""
-        return np.sqrt(self.pooled / (self.mean_length * self.class_probabilities.prod()))
+        weights: FloatArray = np.sqrt(self.pooled / (self.mean_length * self.class_probabilities.prod()))
+        return weights
 
     def log_tilted(self, tilt: float) -> FloatArray:
         r"""The words' logarithms of :math:`\theta_1^{1/2+s}\theta_2^{1/2-s}`."""
@@ -92,6 +98,34 @@ class Path:
     n_nodes: int
 
 
+class Waves:
+    r"""The waves :math:`e^{i t_j l_w}` on all nodes of a path, as products of a few coarse and a few fine ones."""
+
+    def __init__(self, log_ratios: FloatArray, path: Path) -> None:
+        self.n_nodes = path.n_nodes
+        self._stride = max(1, int(np.ceil(np.sqrt(path.n_nodes))))
+        n_coarse = -(-path.n_nodes // self._stride)
+        self._fine: ComplexArray = np.exp(1j * np.outer(log_ratios, path.step * np.arange(self._stride)))
+        self._coarse: ComplexArray = np.exp(1j * np.outer(log_ratios, path.step * self._stride * np.arange(n_coarse)))
+
+    def mixed(self, weights: FloatArray) -> ComplexArray:
+        """Sum over the words, weighted, at every node."""
+        table = (weights[:, None] * self._coarse).T @ self._fine
+        return table.ravel()[: self.n_nodes]
+
+    def summed(self, weights: ComplexArray) -> ComplexArray:
+        """Sum over the nodes, weighted, for every word."""
+        table = np.zeros(self._coarse.shape[1] * self._stride, dtype=np.complex128)
+        table[: self.n_nodes] = weights
+        summed: ComplexArray = np.sum(self._coarse * (self._fine @ table.reshape(-1, self._stride).T), axis=1)
+        return summed
+
+    def at(self, nodes: NDArray[np.intp]) -> ComplexArray:
+        """The waves of all words at some nodes."""
+        waves: ComplexArray = self._coarse[:, nodes // self._stride] * self._fine[:, nodes % self._stride]
+        return waves
+
+
 @dataclass(frozen=True)
 class MissingMoments:
     r"""What the missing information is made of; c are a document's word counts, p its posterior.
@@ -124,7 +158,7 @@ def missing_moments(classes: TwoClasses, *, refinement: int = 1) -> MissingMomen
 def _zeroth_moment(classes: TwoClasses, refinement: int) -> float:
     tilt = _least(lambda tilt: classes.log_center(tilt, 0))
     path = _path(tilt, classes.log_center(tilt, 0), np.log(classes.class_probabilities), refinement)
-    return float(sum(weights.real.sum() for _, weights in _integrand(classes, path, 0)))
+    return float(_integrand(classes, path, 0, Waves(classes.log_ratios, path)).real.sum())
 
 
 def _first_moments(classes: TwoClasses, refinement: int) -> FloatArray:
@@ -144,39 +178,37 @@ def _first_moments(classes: TwoClasses, refinement: int) -> FloatArray:
     for index in np.unique(chosen):
         words, tilt = np.flatnonzero(chosen == index), float(tilts[index])
         size = classes.log_center(tilt, 1) + classes.log_tilted(tilt)[words]
-        path = _path(tilt, 0.0, (bounds[:, words] - size).max(axis=1), refinement, log_size=float(size.max()))
-        for nodes, weights in _integrand(classes, path, 1):
-            waves = np.exp(1j * np.outer(classes.log_ratios[words], nodes))
-            first[words] += np.exp(classes.log_tilted(tilt)[words]) * (waves @ weights).real
+        path = _path(tilt, float(size.max()), (bounds[:, words] - size).max(axis=1) + size.max(), refinement)
+        waves = Waves(classes.log_ratios, path)
+        summed = waves.summed(_integrand(classes, path, 1, waves)).real
+        first[words] = np.exp(classes.log_tilted(tilt)[words]) * summed[words]
     return first
 
 
 def _pair_moments(classes: TwoClasses, refinement: int) -> tuple[FloatArray, FloatArray]:
-    n_words = classes.word_probabilities.shape[1]
-    factor, core = np.empty((n_words, 0)), np.empty((0, 0))
+    factor, core = np.empty((classes.word_probabilities.shape[1], 0)), np.empty((0, 0))
     if not np.any(classes.length_probabilities * classes.falling(2) > 0):
         return factor, core
+    log_weights = 2 * np.log(classes.whitening)
 
-    def log_square(tilt: float) -> float:
-        return float(logsumexp(2 * tilt * classes.log_ratios + 2 * np.log(classes.whitening)))
+    def log_size(tilt: float) -> float:
+        return float(classes.log_center(tilt, 2) + logsumexp(log_weights + 2 * tilt * classes.log_ratios))
 
-    tilt = _least(lambda tilt: classes.log_center(tilt, 2) + log_square(tilt))
-    size = classes.log_center(tilt, 2) + log_square(tilt)
-    # Aliasing leaves m(m-1) pi_k h_w theta_kw h_v theta_kv, a matrix of rank one for each class.
-    ends = [2 * (np.log(classes.whitening) + sign * classes.log_ratios / 2) for sign in (1, -1)]
-    bounds = np.log(classes.class_probabilities * (classes.length_probabilities @ classes.falling(2)))
-    bounds = bounds + np.array([logsumexp(end) for end in ends])
-    path = _path(tilt, size, bounds, refinement)
+    tilt = _least(log_size)
+    # Aliasing leaves, for each class, m(m-1) pi_k h_w theta_kw h_v theta_kv: a matrix of rank one.
+    norms = [logsumexp(log_weights + classes.log_ratios), logsumexp(log_weights - classes.log_ratios)]
+    bounds = np.log(classes.class_probabilities * (classes.length_probabilities @ classes.falling(2))) + norms
+    path = _path(tilt, log_size(tilt), bounds, refinement)
     rows = classes.whitening * np.exp(tilt * classes.log_ratios)
-    largest = np.exp(classes.log_center(tilt, 2)) * path.step
-    for nodes, weights in _integrand(classes, path, 2):
-        heard = np.abs(weights) > 1e-18 * largest
-        angles = np.outer(classes.log_ratios, nodes[heard])
-        factor = np.concatenate([factor, rows[:, None] * np.cos(angles), rows[:, None] * np.sin(angles)], axis=1)
-        core = _stacked(core, weights[heard])
-        if factor.shape[1] > _COLUMNS:
-            factor, core = compress(factor, core)
-    return compress(factor, core)
+    waves = Waves(classes.log_ratios, path)
+    weights = _integrand(classes, path, 2, waves)
+    heard = np.flatnonzero(np.abs(weights) > _UNHEARD * np.abs(weights).max(initial=0.0))
+    for start in range(0, len(heard), _COLUMNS // 2):
+        nodes = heard[start : start + _COLUMNS // 2]
+        columns = rows[:, None] * waves.at(nodes)
+        factor = np.concatenate([factor, columns.real, columns.imag], axis=1)
+        factor, core = compress(factor, _stacked(core, weights[nodes]))
+    return factor, core
 
 
 def _stacked(core: FloatArray, weights: np.ndarray) -> FloatArray:
@@ -196,16 +228,14 @@ def _least(log_magnitude: Callable[[float], float]) -> float:
     return float(minimize_scalar(log_magnitude, bounds=bounds, method="bounded", options={"xatol": 1e-3}).x)
 
 
-def _path(
-    tilt: float, log_value: float, log_bounds: FloatArray, refinement: int, *, log_size: float | None = None
-) -> Path:
+def _path(tilt: float, log_value: float, log_bounds: FloatArray, refinement: int) -> Path:
     r"""Choose step and length of a path.
 
     A step h adds to the integral copies shifted by 2 pi / h, at most bound_1 exp(-(1/2 - s) 2 pi / h) and
     bound_2 exp(-(1/2 + s) 2 pi / h); beyond the last node the integrand has fallen by exp(-pi T). Both are held below
     exp(-_DIGITS) of the value, which is put a factor exp(_LAPLACE) below the integrand at the center.
     """
-    if (log_value if log_size is None else log_size) < _UNDERFLOW:
+    if log_value < _UNDERFLOW:
         return Path(tilt, 1.0, 0)
     decay = np.array([0.5 - tilt, 0.5 + tilt])
     shift = float(np.max((log_bounds - log_value + _LAPLACE + _DIGITS) / decay))
@@ -213,21 +243,16 @@ def _path(
     return Path(tilt, step, 1 + int(np.ceil((_DIGITS + _LAPLACE) / (np.pi * step))))
 
 
-def _integrand(classes: TwoClasses, path: Path, order: int) -> Iterator[tuple[FloatArray, np.ndarray]]:
-    """Walk the nodes t >= 0 in chunks, each with its weight; the other half is the conjugate."""
-    log_ratios, tilted = classes.log_ratios, np.exp(classes.log_tilted(path.tilt))
-    b = np.log(classes.class_probabilities[0]) - np.log(classes.class_probabilities[1])
-    log_prior = (0.5 + path.tilt) * np.log(classes.class_probabilities[0])
-    log_prior += (0.5 - path.tilt) * np.log(classes.class_probabilities[1])
-    weights = classes.length_probabilities * classes.falling(order)
-    used = weights > 0
-    chunk = max(1, _CHUNK // len(log_ratios))
-    for start in range(0, path.n_nodes, chunk):
-        nodes = path.step * np.arange(start, min(start + chunk, path.n_nodes))
-        characteristic = tilted @ np.exp(1j * np.outer(log_ratios, nodes))
-        powers = np.zeros_like(characteristic)
-        for length, weight in zip(classes.lengths[used], weights[used], strict=True):
+def _integrand(classes: TwoClasses, path: Path, order: int, waves: Waves) -> ComplexArray:
+    """The weights of the nodes t >= 0, without the words' own waves; the nodes t < 0 are the conjugates."""
+    nodes = path.step * np.arange(path.n_nodes)
+    characteristic = waves.mixed(np.exp(classes.log_tilted(path.tilt)))
+    powers = np.zeros_like(characteristic)
+    for length, weight in zip(classes.lengths, classes.length_probabilities * classes.falling(order), strict=True):
+        if weight > 0:
             powers += weight * characteristic ** int(length - order)
-        values = np.exp(log_prior + 1j * b * nodes) * powers / (2 * np.cosh(np.pi * (nodes - 1j * path.tilt)))
-        values *= path.step * np.where(nodes == 0, 1.0, 2.0)
-        yield nodes, values
+    logs = np.log(classes.class_probabilities)
+    priors = np.exp((0.5 + path.tilt) * logs[0] + (0.5 - path.tilt) * logs[1] + 1j * (logs[0] - logs[1]) * nodes)
+    halves = np.where(nodes == 0, 1.0, 2.0)
+    values: ComplexArray = path.step * halves * priors * powers / (2 * np.cosh(np.pi * (nodes - 1j * path.tilt)))
+    return values

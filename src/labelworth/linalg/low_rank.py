@@ -9,6 +9,7 @@ from labelworth.arrays import FloatArray, require_shape
 from labelworth.errors import NotIdentifiableError
 
 _ROUNDING = float(np.finfo(np.float64).eps)
+_BLOCK_ROWS = 512
 
 
 @dataclass(frozen=True)
@@ -52,12 +53,14 @@ class DiagonalPlusLowRank:
 
     def entries_on_diagonal(self) -> FloatArray:
         """The diagonal of the whole matrix, (n,)."""
-        return self.diagonal + np.einsum("ij,ij->i", self._weighted, self.factor)
+        entries: FloatArray = self.diagonal + np.einsum("ij,ij->i", self._weighted, self.factor)
+        return entries
 
     def times(self, vectors: FloatArray) -> FloatArray:
         """The matrix times one vector (n,) or several (n, b)."""
         scale = self.diagonal if vectors.ndim == 1 else self.diagonal[:, None]
-        return scale * vectors + self._weighted @ (self.factor.T @ vectors)
+        product: FloatArray = scale * vectors + self._weighted @ (self.factor.T @ vectors)
+        return product
 
     def scaled(self, scale: float) -> "DiagonalPlusLowRank":
         """The matrix times a number."""
@@ -107,13 +110,19 @@ def compress(factor: FloatArray, core: FloatArray, tolerance: float = _ROUNDING)
 
     Eigenvalues below `tolerance` times the largest are dropped; the error in norm is at most that.
     """
-    if factor.shape[1] == 0:
+    rank = factor.shape[1]
+    if rank == 0:
         return factor, core
-    basis, triangle = np.linalg.qr(factor)
+    # Blocks of rows that fit into the cache, then the triangles of all blocks: several times faster than one pass.
+    n_blocks = max(1, len(factor) // max(_BLOCK_ROWS, 2 * rank))
+    blocks = [np.linalg.qr(block) for block in np.array_split(factor, n_blocks)]
+    outer, triangle = np.linalg.qr(np.concatenate([block.R for block in blocks]))
     small = triangle @ core @ triangle.T
     values, vectors = np.linalg.eigh((small + small.T) / 2)
     kept = np.abs(values) > tolerance * np.abs(values).max(initial=0.0)
-    return basis @ vectors[:, kept], np.diag(values[kept])
+    inner = np.split(outer @ vectors[:, kept], np.cumsum([len(block.R) for block in blocks])[:-1])
+    basis = np.concatenate([block.Q @ part for block, part in zip(blocks, inner, strict=True)])
+    return basis, np.diag(values[kept])
 
 
 def constrained_inverse(matrix: DiagonalPlusLowRank, normal: FloatArray) -> ConstrainedInverse:
