@@ -1,0 +1,192 @@
+"""Fitted models in a file that runs no code when read: a header in JSON and plain arrays, in one archive."""
+
+import hashlib
+import io
+import json
+import os
+import zipfile
+from collections.abc import Hashable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from labelworth.arrays import AnyArray
+from labelworth.data.files import atomic_writer
+from labelworth.errors import DataUnavailableError, InvalidInputError
+from labelworth.models.bernoulli_model import BernoulliModel
+from labelworth.models.gaussian_model import GaussianModel
+from labelworth.models.multinomial_model import MultinomialModel
+from labelworth.models.protocol import Model
+
+FORMAT = "labelworth-model"
+VERSION = 1
+
+_KINDS: dict[str, type[Model]] = {kind.kind: kind for kind in (MultinomialModel, BernoulliModel, GaussianModel)}
+_HEADER = "header.json"
+_EPOCH = (1980, 1, 1, 0, 0, 0)  # the same model gives the same bytes
+
+
+def save_model(path: str | os.PathLike[str], model: Model, extra: Mapping[str, Any] | None = None) -> None:
+    """Write a model, whole or not at all.
+
+    Parameters
+    ----------
+    path : path
+        Any name; an existing file is replaced.
+    model : Model
+        Classes must be strings, integers, floats or booleans, and come back as they were.
+    extra : mapping, optional
+        Anything JSON can hold, stored beside the model: a vocabulary, settings, provenance.
+
+    Raises
+    ------
+    InvalidInputError
+        If a class or `extra` cannot be stored.
+    OutputError
+        If the file cannot be written.
+    """
+    members = {f"{name}.npy": _array_bytes(array) for name, array in sorted(model.to_arrays().items())}
+    header = {
+        "format": FORMAT,
+        "version": VERSION,
+        "kind": model.kind,
+        "classes": [_class_to_json(name) for name in model.classes],
+        "feature_names": None if model.feature_names is None else list(model.feature_names),
+        "extra": dict(extra or {}),
+        "arrays": {name: hashlib.sha256(content).hexdigest() for name, content in members.items()},
+    }
+    header_bytes = _json_bytes(header)
+    with atomic_writer(path) as stream, zipfile.ZipFile(stream, "w", zipfile.ZIP_STORED) as archive:
+        archive.writestr(zipfile.ZipInfo(_HEADER, _EPOCH), header_bytes)
+        for name, content in members.items():
+            archive.writestr(zipfile.ZipInfo(name, _EPOCH), content)
+
+
+def load_model(path: str | os.PathLike[str]) -> tuple[Model, dict[str, Any]]:
+    """Read a model and what was stored beside it. Nothing in the file is ever run.
+
+    Raises
+    ------
+    DataUnavailableError
+        If there is no such file.
+    InvalidInputError
+        If it is no model, is damaged, was changed, or was written by a newer version.
+    """
+    header, members = _read(path)
+    _require_known(header, path)
+    arrays = {}
+    for name, digest in header["arrays"].items():
+        content = members.get(name)
+        if content is None or hashlib.sha256(content).hexdigest() != digest:
+            raise _damaged(path, f"the array {name!r} is missing or was changed")
+        arrays[name.removesuffix(".npy")] = _array(content, name, path)
+    names = header["feature_names"]
+    try:
+        classes = tuple(_class_from_json(entry) for entry in header["classes"])
+        model = _KINDS[header["kind"]].from_arrays(
+            arrays, classes=classes, feature_names=None if names is None else tuple(names)
+        )
+    except InvalidInputError as error:
+        raise _damaged(path, str(error)) from error
+    return model, header["extra"]
+
+
+def _read(path: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[str, bytes]]:
+    """The header and the raw members; arrays are stored as they are, so nothing unpacks to more than the file."""
+    try:
+        content = Path(path).read_bytes()
+    except FileNotFoundError as error:
+        raise DataUnavailableError(f"There is no model file {str(path)!r}.") from error
+    except OSError as error:
+        raise DataUnavailableError(f"Cannot read {str(path)!r}: {error.strerror or error}.") from error
+    try:
+        with zipfile.ZipFile(io.BytesIO(content)) as archive:
+            entries = archive.infolist()
+            compressed = any(entry.compress_type != zipfile.ZIP_STORED for entry in entries)
+            members = {} if compressed else {entry.filename: archive.read(entry) for entry in entries}
+    except (zipfile.BadZipFile, OSError, EOFError, ValueError, NotImplementedError, RuntimeError) as error:
+        raise _damaged(path, "it is no model of ours, or was cut short") from error
+    if compressed:
+        raise _damaged(path, "its parts are compressed, which we never do")
+    try:
+        header = json.loads(members.pop(_HEADER))
+    except (KeyError, ValueError, RecursionError) as error:
+        raise _damaged(path, "it has no header of ours") from error
+    if not isinstance(header, dict):
+        raise _damaged(path, "it has no header of ours")
+    return header, members
+
+
+def _require_known(header: Mapping[str, Any], path: str | os.PathLike[str]) -> None:
+    if header.get("format") != FORMAT:
+        raise _damaged(path, "it is another kind of file")
+    version = header.get("version")
+    if not isinstance(version, int) or isinstance(version, bool):
+        raise _damaged(path, "its version is missing")
+    if version > VERSION:
+        raise InvalidInputError(
+            f"{str(path)!r} was written in version {version} of the format; this labelworth reads up to {VERSION}. "
+            "Update labelworth, or save the model again with this one."
+        )
+    kinds = {"arrays": dict, "classes": list, "extra": dict}
+    if any(not isinstance(header.get(name), kind) for name, kind in kinds.items()):
+        raise _damaged(path, "its header is incomplete")
+    names = header.get("feature_names", 0)
+    if not (names is None or (isinstance(names, list) and all(isinstance(name, str) for name in names))):
+        raise _damaged(path, "its feature names are not names")
+    if header.get("kind") not in list(_KINDS):  # a list compares, a dict would hash
+        raise _damaged(path, f"it holds a model of the unknown kind {header.get('kind')!r}")
+
+
+def _array_bytes(array: AnyArray) -> bytes:
+    buffer = io.BytesIO()
+    np.lib.format.write_array(buffer, np.ascontiguousarray(array), allow_pickle=False)
+    return buffer.getvalue()
+
+
+def _array(content: bytes, name: str, path: str | os.PathLike[str]) -> AnyArray:
+    try:
+        array: AnyArray = np.lib.format.read_array(io.BytesIO(content), allow_pickle=False)
+    except (ValueError, EOFError, OSError, MemoryError, SyntaxError) as error:
+        raise _damaged(path, f"the array {name!r} cannot be read") from error
+    if array.dtype.kind not in "fiu":
+        raise _damaged(path, f"the array {name!r} does not hold numbers")
+    return array
+
+
+def _class_to_json(name: Hashable) -> Sequence[Any]:
+    """[type, value]: JSON alone would not tell 1 from 1.0, nor keep infinities."""
+    value = name.item() if isinstance(name, np.generic) else name
+    kind = type(value).__name__
+    if isinstance(value, float):
+        return [kind, value.hex()]
+    if kind in {"str", "int", "bool"}:
+        return [kind, value]
+    raise InvalidInputError(
+        f"Classes in a model file must be strings, integers, floats or booleans. Got {name!r} of type {kind}."
+    )
+
+
+def _class_from_json(entry: Any) -> Hashable:
+    if isinstance(entry, list) and len(entry) == 2:
+        kind, value = entry
+        if kind == "float" and isinstance(value, str):
+            try:
+                return float.fromhex(value)
+            except ValueError as error:
+                raise InvalidInputError(f"a class is written as {entry!r}") from error
+        if kind in {"str", "int", "bool"} and type(value).__name__ == kind:
+            return value  # type: ignore[no-any-return]
+    raise InvalidInputError(f"a class is written as {entry!r}")
+
+
+def _json_bytes(header: Mapping[str, Any]) -> bytes:
+    try:
+        return json.dumps(header, allow_nan=False, sort_keys=True).encode()
+    except (TypeError, ValueError) as error:
+        raise InvalidInputError(f"What is stored beside a model must be plain JSON; {error}.") from error
+
+
+def _damaged(path: str | os.PathLike[str], reason: str) -> InvalidInputError:
+    return InvalidInputError(f"{str(path)!r} cannot be used as a model: {reason}. Save or copy the model again.")
