@@ -1,0 +1,57 @@
+import csv
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from labelworth.data.readers.delimited import read_delimited
+from labelworth.errors import InvalidInputError
+
+
+def written(tmp_path: Path, content: str) -> Path:
+    path = tmp_path / "a.csv"
+    path.write_bytes(content.encode())
+    return path
+
+
+def test_quotes_line_ends_and_other_columns_are_understood(tmp_path: Path) -> None:
+    path = written(tmp_path, 'id,label,text\r\n1,x,"a ""b"", c"\r\n2,,"two\nlines"\r\n\r\n3,"[""x"", ""y""]",c\r\n')
+    raw = read_delimited(path)
+    assert raw.texts == ('a "b", c', "two\nlines", "c")
+    assert raw.labels == ("x", None, ["x", "y"])
+
+
+def test_what_pandas_writes_is_read(tmp_path: Path) -> None:
+    frame = pd.DataFrame({"text": ["a\nb", 'q"', ""], "label": ["x", None, "y"]})
+    frame.to_csv(tmp_path / "a.csv", index=False)
+    raw = read_delimited(tmp_path / "a.csv")
+    assert raw.texts == ("a\nb", 'q"', "")
+    assert raw.labels == ("x", None, "y")
+
+
+def test_cells_longer_than_the_csv_module_likes_are_read_and_its_limit_restored(tmp_path: Path) -> None:
+    limit = csv.field_size_limit()
+    text = "word " * 100_000
+    assert read_delimited(written(tmp_path, f"text,label\n{text},x\n")).texts == (text,)
+    assert csv.field_size_limit() == limit
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ('text,label\n"a\nb",x\nc\n', r"line 4 has 1 cell\(s\) where the header has 2.*quotes"),
+        ("text,label\na,b,c\n", r"line 2 has 3 cell\(s\)"),
+        ('text,label\na,b\n"c,d\n', r"line 3 and on: unexpected end"),
+        ('text,label\n"a" b,c\n', r"line 2 and on: .*doubled"),
+        ("text,label\ra,b\r", r"line 1 and on"),
+        ("text,text\na,b\n", r"more than one column 'text'"),
+        ("text\tlabel\na\tb\n", r"looks like TSV"),
+        ("body,label\na,b\n", r"no column 'text'. It has: 'body', 'label'.*text_column="),
+        ("text,lable\na,b\n", r"no column 'label'.*label_column='lable'"),
+        ("text,label\n", r"holds no rows"),
+        ("\n", r"holds no rows"),
+    ],
+)
+def test_broken_tables_are_named(tmp_path: Path, content: str, message: str) -> None:
+    with pytest.raises(InvalidInputError, match=message):
+        read_delimited(written(tmp_path, content))

@@ -1,0 +1,121 @@
+import numpy as np
+import pytest
+from scipy import stats
+from sklearn.dummy import DummyClassifier
+from sklearn.model_selection import GridSearchCV, cross_val_score
+
+from labelworth.data.evidence import Evidence, encode_labels
+from labelworth.data.folds import LabeledFolds, draw_labeled, labeled_folds
+from labelworth.errors import InvalidInputError, LabelworthWarning
+
+
+def pool(sizes: tuple[int, ...] = (7, 12, 4), n_unlabeled: int = 10) -> Evidence:
+    labels: list[object] = [code for code, size in enumerate(sizes) for _ in range(size)]
+    labels += [-1] * n_unlabeled + [[0, 1]] * 3
+    np.random.default_rng(1).shuffle(labels)  # type: ignore[arg-type]
+    return encode_labels(labels)
+
+
+def test_every_gold_row_is_tested_once_and_no_other_ever() -> None:
+    evidence = pool()
+    folds = labeled_folds(evidence, 4, np.random.default_rng(0))
+    tested = np.concatenate([fold.test for fold in folds])
+    np.testing.assert_array_equal(np.sort(tested), np.flatnonzero(evidence.is_gold))
+    for fold in folds:
+        np.testing.assert_array_equal(np.sort(np.concatenate([fold.train, fold.test])), np.arange(evidence.n_samples))
+        assert np.isin(np.flatnonzero(~evidence.is_gold), fold.train).all()
+
+
+@pytest.mark.parametrize("n_folds", [2, 3, 5, 10])
+def test_classes_and_folds_are_dealt_evenly(n_folds: int) -> None:
+    evidence = pool()
+    folds = labeled_folds(evidence, n_folds, np.random.default_rng(0))
+    per_fold = np.array([evidence.take(fold.test).label_counts() for fold in folds])
+    assert (np.ptp(per_fold, axis=0) <= 1).all()
+    assert np.ptp(per_fold.sum(axis=1)) <= 1
+    for fold in folds:
+        assert (evidence.take(fold.train).label_counts() > 0).all()
+
+
+def test_the_seed_decides() -> None:
+    evidence = pool()
+    first, again, other = (labeled_folds(evidence, 3, np.random.default_rng(seed)) for seed in (5, 5, 6))
+    assert all(np.array_equal(a.test, b.test) for a, b in zip(first, again, strict=True))
+    assert not all(np.array_equal(a.test, b.test) for a, b in zip(first, other, strict=True))
+
+
+def test_a_class_with_one_label_stays_in_training_and_a_warning_says_so() -> None:
+    evidence = pool((5, 5, 1))
+    with pytest.warns(LabelworthWarning, match=r"1 class\(es\) with a single label \(2\).*not tested"):
+        folds = labeled_folds(evidence, 5, np.random.default_rng(0))
+    lonely = int(np.flatnonzero(evidence.codes == 2)[0])
+    assert all(lonely in fold.train for fold in folds)
+
+
+def test_too_few_labels_are_refused_with_the_number_there_is() -> None:
+    with pytest.raises(InvalidInputError, match=r"5 folds need at least 5 labeled rows.*Got 4"):
+        labeled_folds(pool((2, 2)), 5, np.random.default_rng(0))
+    with pytest.raises(InvalidInputError, match="Got 0"):
+        labeled_folds(encode_labels([-1, -1]), 2, np.random.default_rng(0))
+    with pytest.raises(InvalidInputError, match="at least 2 folds"):
+        labeled_folds(pool(), 1, np.random.default_rng(0))
+
+
+def test_scikit_learn_accepts_the_folds() -> None:
+    y = np.array([0, 1, -1] * 10)
+    features = np.zeros((30, 1))
+    scores = cross_val_score(DummyClassifier(strategy="constant", constant=0), features, y, cv=LabeledFolds(5))
+    assert scores.tolist() == [0.5] * 5  # unlabeled rows, a third of all, are never scored
+    search = GridSearchCV(DummyClassifier(strategy="constant"), {"constant": [0, 1]}, cv=LabeledFolds(2, seed=3))
+    assert search.fit(features, y).best_score_ == 0.5
+    assert repr(LabeledFolds(3, unlabeled="?")) == "LabeledFolds(n_splits=3, seed=0, unlabeled='?')"
+    assert LabeledFolds(3).get_n_splits() == 3
+    with pytest.raises(InvalidInputError, match="need y"):
+        list(LabeledFolds(3).split(features))
+
+
+def test_labels_are_drawn_per_class_and_small_classes_keep_all() -> None:
+    evidence = pool()
+    kept = draw_labeled(evidence, per_class=5, rng=np.random.default_rng(0))
+    assert evidence.hidden(~kept).label_counts().tolist() == [5, 5, 4]
+    assert not kept[~evidence.is_gold].any()
+
+
+def test_a_count_or_a_fraction_of_all_labels_is_drawn() -> None:
+    evidence = pool()
+    assert draw_labeled(evidence, count=9, rng=np.random.default_rng(0)).sum() == 9
+    assert draw_labeled(evidence, fraction=0.5, rng=np.random.default_rng(0)).sum() == round(0.5 * 23)
+    assert draw_labeled(evidence, fraction=1e-6, rng=np.random.default_rng(0)).sum() == 1
+    np.testing.assert_array_equal(draw_labeled(evidence, fraction=1, rng=np.random.default_rng(0)), evidence.is_gold)
+
+
+@pytest.mark.statistical
+def test_every_label_has_the_same_chance(seed: int) -> None:
+    evidence, rng = pool((5, 20), 5), np.random.default_rng(seed)
+    times = sum(draw_labeled(evidence, count=10, rng=rng).astype(int) for _ in range(4000))[evidence.is_gold]
+    # Each row is kept 4000 * 10 / 25 times on average, with variance 4000 * .4 * .6; the sum is fixed, so that
+    # sum (times - mean)^2 / (variance * n / (n - 1)) is chi-square with n - 1 degrees of freedom. False alarms: 1e-6.
+    statistic = ((times - 1600) ** 2).sum() / (4000 * 0.4 * 0.6 * 25 / 24)
+    assert stats.chi2.sf(statistic, 24) > 1e-6
+    # Negative control: drawing per class is not drawing from all.
+    per_class = sum(draw_labeled(evidence, per_class=5, rng=rng).astype(int) for _ in range(4000))[evidence.is_gold]
+    assert stats.chi2.sf(((per_class - 1600) ** 2).sum() / (4000 * 0.4 * 0.6 * 25 / 24), 24) < 1e-6
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({}, "exactly one"),
+        ({"count": 1, "fraction": 0.5}, "exactly one"),
+        ({"per_class": 0}, "at least 1"),
+        ({"count": 0}, r"lie in \[1, 23\]"),
+        ({"count": 24}, r"lie in \[1, 23\]"),
+        ({"fraction": 0.0}, "fraction must lie in"),
+        ({"fraction": 1.1}, "fraction must lie in"),
+    ],
+)
+def test_sizes_that_cannot_be_drawn_are_refused(options: dict[str, float], message: str) -> None:
+    with pytest.raises(InvalidInputError, match=message):
+        draw_labeled(pool(), rng=np.random.default_rng(0), **options)  # type: ignore[arg-type]
+    with pytest.raises(InvalidInputError, match="No row has a label"):
+        draw_labeled(encode_labels([-1]), rng=np.random.default_rng(0), count=1)
