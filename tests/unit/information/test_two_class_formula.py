@@ -52,23 +52,20 @@ def weights_of(complete: np.ndarray, missing: np.ndarray) -> dict[Weight, np.nda
 
 
 def assert_figures_are_those_of(curve: TwoClassCurve, complete: np.ndarray, missing: np.ndarray, rtol: float) -> None:
-    weights, named = weights_of(complete, missing), jacobian(curve.n_words)
-    for place, fraction in enumerate(FRACTIONS):
-        information = complete - (1 - fraction) * missing
-        inverse = np.linalg.inv(information)
-        for weight, matrix in weights.items():
-            expected = np.trace(matrix @ inverse)
-            slope = -np.trace(matrix @ inverse @ missing @ inverse)
-            # The marginal slope is zero where directions are seen wholly or not at all: only its parts have digits.
-            rounding = 1e-11 * abs(np.trace(complete @ inverse @ missing @ inverse))
-            np.testing.assert_allclose(curve.trace(weight, FRACTIONS).values[place], expected, rtol=rtol)
-            np.testing.assert_allclose(
-                curve.trace_slope(weight, FRACTIONS).values[place], slope, rtol=rtol, atol=rounding
-            )
-        volume = -np.linalg.slogdet(information)[1]
-        worst = np.linalg.eigvalsh(named @ inverse @ named.T)[-1]
-        np.testing.assert_allclose(curve.log_volume(FRACTIONS).values[place], volume, rtol=rtol, atol=rtol)
-        np.testing.assert_allclose(curve.worst_direction(FRACTIONS).values[place], worst, rtol=rtol)
+    inverses = [np.linalg.inv(complete - (1 - fraction) * missing) for fraction in FRACTIONS]
+    losses = [inverse @ missing @ inverse for inverse in inverses]
+    # The marginal slope is zero where directions are seen wholly or not at all: only its parts have digits.
+    rounding = 1e-11 * max(np.sum(complete * loss) for loss in losses)
+    for weight, matrix in weights_of(complete, missing).items():
+        traces = [np.sum(matrix * inverse) for inverse in inverses]
+        slopes = [-np.sum(matrix * loss) for loss in losses]
+        np.testing.assert_allclose(curve.trace(weight, FRACTIONS).values, traces, rtol=rtol)
+        np.testing.assert_allclose(curve.trace_slope(weight, FRACTIONS).values, slopes, rtol=rtol, atol=rounding)
+    named = jacobian(curve.n_words)
+    worst = [np.linalg.eigvalsh(named @ inverse @ named.T)[-1] for inverse in inverses]
+    volumes = [np.linalg.slogdet(inverse)[1] for inverse in inverses]
+    np.testing.assert_allclose(curve.worst_direction(FRACTIONS).values, worst, rtol=rtol)
+    np.testing.assert_allclose(curve.log_volume(FRACTIONS).values, volumes, rtol=rtol, atol=rtol)
 
 
 def assert_equals_enumeration(curve: TwoClassCurve, exact: Enumeration, rtol: float = 1e-9) -> None:
@@ -204,29 +201,31 @@ def test_extreme_probabilities_keep_ten_digits(priors: list[float], words: list[
 
 def test_large_vocabulary_equals_the_dense_matrices_of_all_documents(seed: int) -> None:
     priors, words = drawn(seed, 200, concentration=5.0)
-    lengths = {1: 0.4, 2: 0.6}
-    curve = curve_of(priors, words, lengths)
+    curve = curve_of(priors, words, {1: 0.4, 2: 0.6})
 
-    missing = np.zeros((399, 399))
-    for length, probability in lengths.items():
-        bags = np.array(list(combinations_with_replacement(range(200), length)))
-        counts = sum(np.eye(200)[bags[:, place]] for place in range(length))
-        ways = np.where(counts.max(axis=1) == length, 1.0, float(length))
-        joint = [prior * ways * np.exp(counts @ np.log(row)) for prior, row in zip(priors, words, strict=True)]
-        ratios = [counts / row for row in words]
-        difference = np.column_stack(
-            [np.full(len(counts), 1 / priors.prod())]
-            + [sign * (ratio[:, :-1] - ratio[:, -1:]) for sign, ratio in zip((1, -1), ratios, strict=True)]
-        )
-        spread = probability * joint[0] * joint[1] / (joint[0] + joint[1])
-        missing += (difference * spread[:, None]).T @ difference
-
+    # E[p(1-p) (1, c)(1, c)'] over all words and all ordered pairs of words.
+    singles = 0.4 * harmonic(priors[:, None] * words)
+    pairs = 0.6 * harmonic(priors[:, None, None] * words[:, :, None] * words[:, None, :])
+    first = singles + pairs.sum(axis=0) + pairs.sum(axis=1)
+    second = np.zeros((201, 201))
+    second[0, 0], second[0, 1:], second[1:, 0] = singles.sum() + pairs.sum(), first, first
+    second[1:, 1:] = np.diag(first) + pairs + pairs.T
+    difference = np.zeros((399, 201))
+    difference[0, 0] = 1 / priors.prod()
     complete = np.zeros((399, 399))
     complete[0, 0] = 1 / priors.prod()
-    for prior, row, start in zip(priors, words, (1, 200), strict=True):
+    for sign, prior, row, start in zip((1, -1), priors, words, (1, 200), strict=True):
         block = slice(start, start + 199)
+        difference[block, 1:-1] = sign * np.diag(1 / row[:-1])
+        difference[block, -1] = -sign / row[-1]
         complete[block, block] = 1.6 * prior * (np.diag(1 / row[:-1]) + 1 / row[-1])
-    assert_figures_are_those_of(curve, complete, missing, rtol=1e-8)
+
+    assert_figures_are_those_of(curve, complete, difference @ second @ difference.T, rtol=1e-8)
+
+
+def harmonic(joint: np.ndarray) -> np.ndarray:
+    """p(x) p (1 - p) from the joint probabilities of the two classes."""
+    return joint[0] * joint[1] / (joint[0] + joint[1])
 
 
 def test_random_lengths_average_the_missing_information_of_each(seed: int) -> None:
