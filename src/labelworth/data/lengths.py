@@ -26,10 +26,6 @@ class LengthDistribution:
     probabilities : array of shape (n_lengths,)
         q(m), positive, summing to 1.
 
-    Notes
-    -----
-    Paper: prop:efficiency2.
-
     Examples
     --------
     >>> lengths = LengthDistribution.from_mapping({"5": 0.5, "7": 0.5})

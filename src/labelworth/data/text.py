@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -11,6 +11,8 @@ import scipy.sparse as sp
 
 from labelworth.arrays import AnyArray
 from labelworth.data.counts import as_counts
+from labelworth.data.readers.raw import RawTexts
+from labelworth.data.samples import Samples
 from labelworth.errors import InvalidInputError
 
 TWO_LETTERS_OR_MORE = r"(?u)\b\w\w+\b"
@@ -56,6 +58,10 @@ class Vocabulary:
             vocabulary=list(self.words), token_pattern=self.token_pattern, lowercase=self.lowercase
         )
         return as_counts(vectorizer.transform(texts))
+
+    def samples(self, raw: RawTexts, classes: Sequence[Hashable] | None = None) -> Samples:
+        """Texts and labels from a file as samples; `classes` names all classes where they are known beforehand."""
+        return Samples(self.counts(raw.texts), raw.evidence(classes), feature_names=self.words)
 
     def to_mapping(self) -> dict[str, Any]:
         """Everything needed to build it again, as JSON knows it."""

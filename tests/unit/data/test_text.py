@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from sklearn.feature_extraction.text import CountVectorizer
 
+from labelworth.data.readers.raw import RawTexts
 from labelworth.data.text import LETTERS, Vocabulary, count_words, learn_vocabulary
 from labelworth.errors import InvalidInputError
 
@@ -24,6 +25,13 @@ def test_new_texts_are_counted_with_the_words_that_were_learned() -> None:
     assert new.sum() == 2
     assert new[0, vocabulary.words.index("cat")] == 2
     assert "the" not in vocabulary.words
+
+
+def test_texts_of_a_file_become_samples() -> None:
+    samples = Vocabulary(("be", "to")).samples(RawTexts(("to be to", "or"), ("x", None), "here"), classes=["w", "x"])
+    np.testing.assert_array_equal(samples.counts.toarray(), [[1, 2], [0, 0]])
+    assert samples.evidence.codes.tolist() == [1, -1]
+    assert samples.feature_names == ("be", "to")
 
 
 def test_letters_are_runs_of_letters_in_any_script() -> None:

@@ -73,10 +73,12 @@ def _require_header(path: Path, header: list[str], delimiter: str) -> None:
     repeated = sorted({name for name in header if header.count(name) > 1})
     if repeated:
         raise InvalidInputError(f"{path} has more than one column {repeated[0]!r}. Name each column differently.")
-    other = "\t" if delimiter == "," else ","
-    if len(header) == 1 and other in header[0]:
-        kind = "TSV: use format='tsv'" if other == "\t" else "CSV: use format='csv'"
-        raise InvalidInputError(f"{path} has a single column {header[0]!r}. It looks like {kind}.")
+    cures = {"\t": "use format='tsv'", ",": "use format='csv'", ";": "save it with commas or tabs"}
+    other = next((mark for mark in cures if len(header) == 1 and mark in header[0] and mark != delimiter), None)
+    if other is not None:
+        raise InvalidInputError(
+            f"{path} has a single column {header[0]!r}. Its cells seem to end at {other!r}: {cures[other]}."
+        )
 
 
 def _position(path: Path, header: list[str], wanted: str, keyword: str) -> int:
