@@ -66,8 +66,8 @@ def test_labels_of_their_own_go_with_arrays_only(tmp_path: Path) -> None:
 
 def test_a_missing_file_suggests_its_neighbor(tmp_path: Path) -> None:
     write_jsonl(tmp_path / "train.jsonl", TEXTS, LABELS)
-    with pytest.raises(DataUnavailableError, match=r"no file.*trian\.jsonl.*Did you mean.*train\.jsonl"):
-        read(tmp_path / "trian.jsonl")
+    with pytest.raises(DataUnavailableError, match=r"no file.*trains\.jsonl.*Did you mean.*train\.jsonl"):
+        read(tmp_path / "trains.jsonl")
     with pytest.raises(DataUnavailableError, match="Check the name and the folder"):
         read(tmp_path / "nowhere" / "a.jsonl")
     with pytest.raises(DataUnavailableError, match="is a folder"):

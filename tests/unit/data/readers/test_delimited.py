@@ -48,7 +48,7 @@ def test_cells_longer_than_the_csv_module_likes_are_read_and_its_limit_restored(
         ("text\tlabel\na\tb\n", r"single column.*format='tsv'"),
         ("text;label\na;b\n", r"single column.*commas or tabs"),
         ("body,label\na,b\n", r"no column 'text'. It has: 'body', 'label'.*text_column="),
-        ("text,lable\na,b\n", r"no column 'label'.*label_column='lable'"),
+        ("text,labels\na,b\n", r"no column 'label'.*label_column='labels'"),
         ("text,label\n", r"holds no rows"),
         ("\n", r"holds no rows"),
     ],

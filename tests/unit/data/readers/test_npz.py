@@ -17,10 +17,11 @@ def archive(tmp_path: Path, **arrays: np.ndarray) -> Path:
     return path
 
 
-@pytest.mark.parametrize("kind", ["csr", "csc", "coo", "bsr", "dia"])
-@pytest.mark.parametrize("container", [sp.csr_array, sp.csr_matrix])
-def test_matrices_saved_by_scipy_are_read(tmp_path: Path, kind: str, container: type) -> None:
-    sp.save_npz(tmp_path / "a.npz", container(MATRIX).asformat(kind))
+@pytest.mark.parametrize(
+    "container", [sp.csr_array, sp.csc_array, sp.coo_array, sp.bsr_array, sp.dia_array, sp.csr_matrix, sp.coo_matrix]
+)
+def test_matrices_saved_by_scipy_are_read(tmp_path: Path, container: type) -> None:
+    sp.save_npz(tmp_path / "a.npz", container(MATRIX))
     raw = read_npz(tmp_path / "a.npz")
     np.testing.assert_array_equal(as_counts(raw.features).toarray(), MATRIX)
     assert raw.labels == (None, None, None)
