@@ -182,9 +182,9 @@ def encode_labels(
     >>> evidence.classes, evidence.codes.tolist()
     (('ham', 'news', 'spam'), [0, -1, 2, -2, 1])
     """
-    entries, rows, row_of_entry = distinct_labels(labels)
+    entries, rows, entry_of_sample = distinct_labels(labels)
     for entry, row in zip(entries, rows, strict=True):
-        require_readable(entry, int(row), unlabeled)
+        require_readable(entry, row, unlabeled)
     names = classes_found(entries, unlabeled) if classes is None else classes_given(classes, unlabeled)
     code_of = {name: code for code, name in enumerate(names)}
     codes = np.full(len(entries), UNLABELED, dtype=np.int64)
@@ -192,14 +192,14 @@ def encode_labels(
     for index, (entry, row) in enumerate(zip(entries, rows, strict=True)):
         if is_missing(entry, unlabeled):
             continue
-        codes_named = {_code(label, code_of, int(row)) for label in candidates(entry)}
+        codes_named = {_code(label, code_of, row) for label in candidates(entry)}
         if len(codes_named) == 1:
             codes[index] = codes_named.pop()
         elif len(codes_named) < len(names):
             codes[index] = _FIRST_AMBIGUOUS - len(weights)
             weights.append(np.isin(np.arange(len(names)), list(codes_named)).astype(np.float64))
         # A set of all classes says nothing: it stays unlabeled.
-    return compact(codes[row_of_entry], np.array(weights).reshape(len(weights), len(names)), names)
+    return compact(codes[entry_of_sample], np.array(weights).reshape(len(weights), len(names)), names)
 
 
 def _code(label: Hashable, code_of: dict[Hashable, int], row: int) -> int:

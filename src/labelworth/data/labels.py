@@ -8,8 +8,6 @@ import numpy as np
 from labelworth.arrays import AnyArray, IntArray
 from labelworth.errors import InvalidInputError
 
-_PLAIN_KINDS = "biufU"
-
 
 def is_missing(label: Any, unlabeled: Hashable) -> bool:
     """Whether a label stands for "not seen": the marker itself, None, NaN or a missing value of pandas."""
@@ -23,20 +21,30 @@ def is_missing(label: Any, unlabeled: Hashable) -> bool:
     return isinstance(label, bool | np.bool_) == isinstance(unlabeled, bool | np.bool_) and bool(label == unlabeled)
 
 
-def distinct_labels(labels: Iterable[Any]) -> tuple[list[Any], Sequence[int] | IntArray, IntArray]:
+def distinct_labels(labels: Iterable[Any]) -> tuple[list[Any], list[int], IntArray]:
     """Entries, the sample each was met at first, and the entry of every sample.
 
-    A plain array of numbers or strings may be long and has few distinct labels: each is looked at once.
+    Labels are many and classes few: whatever is read of an entry is read once. Candidate sets stay as they are.
     """
     if isinstance(labels, str | bytes):
         raise InvalidInputError(f"Labels must be one entry per sample. Got the single text {labels!r} instead.")
     if isinstance(labels, np.ndarray) and labels.ndim != 1:
         raise InvalidInputError(f"Labels must have 1 dimension. Got shape {labels.shape} instead.")
-    if isinstance(labels, np.ndarray) and labels.dtype.kind in _PLAIN_KINDS:
-        values, rows, inverse = np.unique(labels, return_index=True, return_inverse=True)
-        return values.tolist(), rows, inverse
-    entries = [entry.item() if isinstance(entry, np.generic) else entry for entry in labels]
-    return entries, range(len(entries)), np.arange(len(entries))
+    entries: list[Any] = []
+    rows: list[int] = []
+    entry_of_sample: list[int] = []
+    met: dict[tuple[type, Any], int] = {}
+    for row, entry in enumerate(labels.tolist() if isinstance(labels, np.ndarray) else labels):
+        label = entry.item() if isinstance(entry, np.generic) else entry
+        index = len(entries)
+        if isinstance(label, str | int | float):
+            # The type belongs to the key: True and 1 are equal and yet two labels.
+            index = met.setdefault((type(label), label), index)
+        if index == len(entries):
+            entries.append(label)
+            rows.append(row)
+        entry_of_sample.append(index)
+    return entries, rows, np.array(entry_of_sample, dtype=np.int64)
 
 
 def _is_set(entry: Any) -> bool:
