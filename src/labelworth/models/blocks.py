@@ -1,5 +1,6 @@
 """The kinds of named tables: rows of probabilities, unrelated numbers, covariance matrices."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -92,7 +93,9 @@ class SimplexRows:
         """A change of the free entries changes the last one by minus their sum."""
         n_vectors = vectors.shape[1]
         head = vectors.reshape(self.shape[0], self.shape[1] - 1, n_vectors)
-        return np.concatenate([head, -head.sum(axis=1, keepdims=True)], axis=1).reshape(-1, n_vectors)
+        return np.concatenate([head, -head.sum(axis=1, keepdims=True)], axis=1).reshape(
+            math.prod(self.shape), n_vectors
+        )
 
     def pull(self, vectors: FloatArray) -> FloatArray:
         """The transpose of `push`."""
@@ -233,19 +236,20 @@ class SymmetricMatrices:
         """Mirror every vector."""
         below, across = self._triangle
         n_vectors = vectors.shape[1]
-        lower = vectors.reshape(len(self.rows), -1, n_vectors)
+        lower = vectors.reshape(len(self.rows), below.size, n_vectors)
         full = np.empty((*self.shape, n_vectors))
         full[:, below, across] = lower
         full[:, across, below] = lower
-        return full.reshape(-1, n_vectors)
+        return full.reshape(math.prod(self.shape), n_vectors)
 
     def pull(self, vectors: FloatArray) -> FloatArray:
         """Off-diagonal entries stand twice in the named table."""
         below, across = self._triangle
-        full = vectors.reshape(*self.shape, -1)
+        n_vectors = vectors.shape[1]
+        full = vectors.reshape(*self.shape, n_vectors)
         summed = full[:, below, across] + full[:, across, below]
         summed[:, below == across] /= 2
-        return summed.reshape(self.n_free, -1)
+        return summed.reshape(self.n_free, n_vectors)
 
     def name(self, index: int) -> str:
         """Table, matrix and the two columns."""
