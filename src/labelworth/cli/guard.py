@@ -1,5 +1,6 @@
 """Every command ends with one of four codes, and says why on stderr."""
 
+import re
 from collections.abc import Callable
 from functools import wraps
 from typing import ParamSpec, TypeVar
@@ -24,6 +25,29 @@ Returned = TypeVar("Returned")
 
 _CANNOT_BE_DONE = (NotIdentifiableError, InfeasiblePlanError, MoreSamplesNeededError)
 
+# A message names the Python keyword; on the command line it is an option.
+_KEYWORDS = (
+    "alpha", "binarize", "document_length", "format", "label_column", "labels", "seed", "text_column", "unlabeled",
+    "unlabeled_weight",
+)  # fmt: skip
+_KEYWORD = re.compile(rf"\b({'|'.join(_KEYWORDS)})=(None\b)?")
+
+
+def in_options(message: str) -> str:
+    """Say a message in the words of the command line.
+
+    >>> in_options("Use label_column='topic', or unlabeled=None; see labels=.")
+    "Use --label-column 'topic', or --unlabeled none; see --labels."
+    """
+
+    def option(found: re.Match[str]) -> str:
+        name = f"--{found[1].replace('_', '-')}"
+        if found[2]:
+            return f"{name} none"
+        return f"{name} " if message[found.end() :][:1].strip(" .,;:)") else name
+
+    return _KEYWORD.sub(option, message)
+
 
 def guarded(command: Callable[Arguments, Returned]) -> Callable[Arguments, Returned]:
     """Turn the errors raised on purpose into a line on stderr and an exit code; any other keeps its traceback."""
@@ -33,7 +57,7 @@ def guarded(command: Callable[Arguments, Returned]) -> Callable[Arguments, Retur
         try:
             return command(*arguments, **options)
         except LabelworthError as error:
-            tell(f"Error: {error}")
+            tell(f"Error: {in_options(str(error))}")
             raise typer.Exit(INFEASIBLE if isinstance(error, _CANNOT_BE_DONE) else BAD_INPUT) from None
         except KeyboardInterrupt as interrupt:
             tell(str(interrupt) or "Stopped. Nothing was written.")

@@ -6,7 +6,9 @@ from typing import Annotated
 import typer
 
 from labelworth.cli.console import tell
+from labelworth.cli.fit import fit
 from labelworth.cli.guard import INTERRUPTED, guarded
+from labelworth.cli.predict import predict
 from labelworth.cli.reproduce import reproduce
 
 app = typer.Typer(
@@ -34,7 +36,7 @@ def labelworth_command(
     """How many examples to label, what accuracy that buys, and whether unlabeled data helps."""
 
 
-for _command in (reproduce,):
+for _command in (fit, predict, reproduce):
     app.command()(guarded(_command))
 
 

@@ -1,5 +1,6 @@
 """What the three classifiers share: scikit-learn's manners around a family of models and its fit."""
 
+import os
 from abc import ABC, abstractmethod
 from collections.abc import Hashable
 from typing import Any, Self
@@ -8,10 +9,11 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.metrics import accuracy_score
-from sklearn.utils import Tags, check_random_state, get_tags
+from sklearn.utils import check_random_state, get_tags
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
 from labelworth.arrays import UNLABELED, AnyArray, FloatArray
+from labelworth.data.counts import as_vectors
 from labelworth.data.evidence import Evidence
 from labelworth.data.samples import Samples
 from labelworth.errors import InvalidInputError
@@ -43,6 +45,8 @@ class GenerativeClassifier(ClassifierMixin, BaseEstimator, ABC):
     fit_: Fit[Any]
     n_iter_: int
     converged_: bool
+    n_features_in_: int
+    feature_names_in_: AnyArray
 
     @abstractmethod
     def _family(self, samples: Samples) -> AnyFamily:
@@ -88,8 +92,8 @@ class GenerativeClassifier(ClassifierMixin, BaseEstimator, ABC):
         )
         self.model_ = self.fit_.model
         self.classes_ = class_array(evidence.classes)
-        self.n_iter_ = self.fit_.n_iterations
-        self.converged_ = self.fit_.converged
+        self.n_iter_ = int(self.fit_.n_iterations)
+        self.converged_ = bool(self.fit_.converged)
         return self
 
     def predict_log_proba(self, X: Any) -> FloatArray:
@@ -124,11 +128,21 @@ class GenerativeClassifier(ClassifierMixin, BaseEstimator, ABC):
         weights = None if sample_weight is None else np.asarray(sample_weight)[rows]
         return float(accuracy_score(labels, self.predict(X)[rows], sample_weight=weights))
 
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        # Class-conditional models of counts or Gaussians are wrong for most data, the blobs of the checks included.
-        tags.classifier_tags.poor_score = True
-        return tags
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the fitted classifier to a file that `labelworth.load` reads; nothing in it is ever run."""
+        from labelworth.estimators.storage import save
+
+        save(self, path)
+
+    def information(self, **options: Any) -> Any:
+        """What labeled and unlabeled rows are worth under the fitted model.
+
+        See `labelworth.criteria.table.information` for the options: labeled fractions, numbers of samples, method.
+        """
+        from labelworth.criteria.table import information
+
+        check_is_fitted(self)
+        return information(self.model_, **options)
 
     def _log_joint(self, X: Any) -> FloatArray:
         check_is_fitted(self)
@@ -136,8 +150,16 @@ class GenerativeClassifier(ClassifierMixin, BaseEstimator, ABC):
         return self.model_.log_joint(Samples(features, nothing_known(features.shape[0], self.model_.classes)))
 
     def _checked(self, X: Any, *, reset: bool) -> Any:
-        sparse = "csr" if get_tags(self).input_tags.sparse else False
-        return validate_data(self, X, accept_sparse=sparse, dtype=np.float64, reset=reset)
+        takes_sparse = get_tags(self).input_tags.sparse
+        if not takes_sparse and sp.issparse(X):
+            return as_vectors(X)
+        try:
+            return validate_data(
+                self, X, accept_sparse="csr" if takes_sparse else False, dtype=np.float64, reset=reset
+            )
+        except ValueError as error:
+            # scikit-learn's own words, as an error of ours: the command line and callers catch one kind.
+            raise InvalidInputError(str(error)) from error
 
 
 def nothing_known(n_samples: int, classes: tuple[Hashable, ...]) -> Evidence:

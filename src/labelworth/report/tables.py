@@ -15,17 +15,16 @@ _SIGNIFICANT = 4
 
 def show_table(console: Console, table: Table) -> None:
     """Print a table; columns that hold a number are set flush right."""
-    grid = RichTable(
-        title=table.title, title_justify="left", title_style="bold", box=box.SIMPLE_HEAD, caption_justify="left"
-    )
+    grid = RichTable(title=table.title, title_justify="left", title_style="bold", box=box.SIMPLE_HEAD)
     for place, title in enumerate(table.columns):
         numeric = any(isinstance(row[place], int | float | Measured) for row in table.rows)
         grid.add_column(title, justify="right" if numeric else "left")
     for row in table.rows:
         grid.add_row(*(Text(words(entry)) for entry in row))
-    if table.note:
-        grid.caption = table.note
     console.print(grid)
+    if table.note:
+        console.print(Text(table.note, style="dim"))
+        console.print()
 
 
 def show_outcome(console: Console, outcome: Outcome) -> None:

@@ -12,10 +12,14 @@ from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import estimator_checks_generator
 
-from labelworth import MultinomialNaiveBayes
+from labelworth import BernoulliNaiveBayes, GaussianClasses, MultinomialNaiveBayes
 from labelworth.data.folds import LabeledFolds
 
-CLASSIFIERS = [MultinomialNaiveBayes()]
+CLASSIFIERS = [
+    MultinomialNaiveBayes(),
+    BernoulliNaiveBayes(),
+    *(GaussianClasses(covariance=covariance) for covariance in ("shared", "diagonal", "full")),
+]
 EXPECTED_FAILURES = {"check_classifiers_classes": "it uses -1 as a class, which here marks an unlabeled row"}
 
 TEXTS = ["goal match team", "team goal goal", "match team", "vote law state", "law law vote", "state vote"] * 4
@@ -27,7 +31,7 @@ def check_name(check: Any) -> str:
 
 
 CHECKS = [
-    pytest.param(estimator, check, id=f"{type(estimator).__name__}-{check_name(check)}")
+    pytest.param(estimator, check, id=f"{classifier!r}-{check_name(check)}")
     for classifier in CLASSIFIERS
     for estimator, check in estimator_checks_generator(classifier)
     # The array API is an opt-in of the environment, off here.
@@ -72,7 +76,7 @@ def test_a_grid_search_finds_the_better_setting() -> None:
     assert search.best_params_ == {"alpha": 1.0}
 
 
-@pytest.mark.parametrize("classifier", CLASSIFIERS, ids=lambda classifier: type(classifier).__name__)
+@pytest.mark.parametrize("classifier", CLASSIFIERS, ids=repr)
 def test_a_pickle_predicts_the_same(classifier: Any) -> None:
     rng = np.random.default_rng(0)
     X, y = rng.poisson(2.0, (40, 3)).astype(float), np.array([0, 1, -1, -1] * 10)
@@ -82,7 +86,7 @@ def test_a_pickle_predicts_the_same(classifier: Any) -> None:
     assert copy.get_params() == fitted.get_params()
 
 
-@pytest.mark.parametrize("classifier", CLASSIFIERS, ids=lambda classifier: type(classifier).__name__)
+@pytest.mark.parametrize("classifier", CLASSIFIERS, ids=repr)
 def test_labels_alone_and_a_weight_of_zero_agree(classifier: Any) -> None:
     rng = np.random.default_rng(1)
     X, y = rng.poisson(2.0, (60, 3)).astype(float), np.array([0, 1, -1] * 20)
@@ -91,7 +95,7 @@ def test_labels_alone_and_a_weight_of_zero_agree(classifier: Any) -> None:
     np.testing.assert_allclose(weightless.predict_proba(X), alone.predict_proba(X), rtol=1e-12)
 
 
-@pytest.mark.parametrize("classifier", CLASSIFIERS, ids=lambda classifier: type(classifier).__name__)
+@pytest.mark.parametrize("classifier", CLASSIFIERS, ids=repr)
 def test_probabilities_are_bayes_rule(classifier: Any) -> None:
     rng = np.random.default_rng(2)
     X, y = rng.poisson(2.0, (60, 3)).astype(float), np.array([0, 1, 2, -1] * 15)

@@ -1,0 +1,96 @@
+"""`labelworth predict MODEL DATA`: classes and probabilities for new rows."""
+
+import csv
+import io
+import json
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from labelworth.cli import options
+from labelworth.cli.console import answer, tell
+from labelworth.cli.reading import Source, features_to_predict
+
+if TYPE_CHECKING:
+    from labelworth.arrays import FloatArray
+
+
+def predict(
+    model: Annotated[Path, typer.Argument(help="A model that `labelworth fit` wrote.")],
+    data: options.Data,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="A .jsonl or .csv file; JSON lines on stdout unless given.")
+    ] = None,
+    text_column: options.TextColumn = "text",
+    format: options.Format = None,
+    as_json: options.Json = False,
+) -> None:
+    """Predict the class of every row, with the probability of each."""
+    from labelworth.data.files import atomic_write
+    from labelworth.estimators.storage import load
+    from labelworth.report.record import Record, Stopwatch
+
+    writer = _writer(output)
+    watch = Stopwatch()
+    classifier = load(model)
+    # Labels in the data, if any, are not looked at.
+    source = Source(data, text_column, label_column=None, unlabeled="none", format=format)
+    reading = classifier.reading_
+    raw = source.read(zero_based=reading.zero_based, n_features=classifier.n_features_in_)
+    features = features_to_predict(raw, reading)
+    with watch.timing("predict"):
+        probabilities = classifier.predict_proba(features)
+    classes = classifier.classes_.tolist()
+    rows = list(_rows(classes, probabilities))
+    if output is not None:
+        atomic_write(output, writer(classes, rows))
+        tell(f"Wrote {len(rows):,} predictions to {output}")
+    figures = {
+        "model": model,
+        "classes": classes,
+        "n_rows": len(rows),
+        "output": output,
+        "predictions": rows if output is None else None,
+    }
+    record = Record("predict", {"model": model, "source": source}, figures, None, source.digest(), watch.durations)
+    if as_json or output is None:
+        answer(record, lambda console: _print_lines(rows), as_json=as_json)
+
+
+def _rows(classes: list[Any], probabilities: "FloatArray") -> Iterator[dict[str, Any]]:
+    for row in probabilities.tolist():
+        best = max(range(len(classes)), key=row.__getitem__)
+        yield {
+            "label": classes[best],
+            "probability": row[best],
+            "probabilities": {str(name): value for name, value in zip(classes, row, strict=True)},
+        }
+
+
+def _writer(output: Path | None) -> Any:
+    if output is None or output.suffix in {".jsonl", ".ndjson"}:
+        return _as_lines
+    if output.suffix == ".csv":
+        return _as_csv
+    from labelworth.errors import InvalidInputError
+
+    raise InvalidInputError(f"Predictions are written as .jsonl or .csv. Got {output.name!r}; name another file.")
+
+
+def _as_lines(classes: list[Any], rows: list[dict[str, Any]]) -> str:
+    return "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
+
+
+def _as_csv(classes: list[Any], rows: list[dict[str, Any]]) -> str:
+    stream = io.StringIO(newline="")
+    writer = csv.writer(stream)
+    writer.writerow(["label", "probability", *(f"probability of {name}" for name in classes)])
+    writer.writerows([row["label"], row["probability"], *row["probabilities"].values()] for row in rows)
+    return stream.getvalue()
+
+
+def _print_lines(rows: list[dict[str, Any]]) -> None:
+    sys.stdout.write(_as_lines([], rows))

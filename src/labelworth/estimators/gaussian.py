@@ -1,0 +1,82 @@
+"""Gaussian classes for dense vectors: measurements, embeddings."""
+
+from collections.abc import Hashable
+from typing import Any
+
+from labelworth.arrays import UNLABELED, FloatArray
+from labelworth.data.counts import as_vectors
+from labelworth.data.samples import Samples
+from labelworth.estimators.classifier import GenerativeClassifier
+from labelworth.models.gaussian import GaussianFamily
+from labelworth.models.gaussian_model import Covariance
+
+
+class GaussianClasses(GenerativeClassifier):
+    """A Gaussian per class, learned from labeled and unlabeled rows.
+
+    Parameters
+    ----------
+    covariance : "shared", "diagonal" or "full"
+        One covariance for all classes (linear discriminant analysis), variances per class (Gaussian naive Bayes), or
+        a covariance per class (quadratic discriminant analysis).
+    smoothing : float
+        The prior of every covariance counts as so many rows with the variances of the data as a whole.
+    mean_smoothing : float
+        The prior of every mean counts as so many rows at the center of the data.
+    class_smoothing : float
+        Add-alpha smoothing of the class probabilities.
+    unlabeled_weight, start_smoothing, max_iter, tol, n_init, accelerate, unlabeled, random_state
+        As in `MultinomialNaiveBayes`.
+
+    Attributes
+    ----------
+    classes_, model_, fit_, n_iter_, converged_, n_features_in_, feature_names_in_
+        As in `MultinomialNaiveBayes`; `model_` is a `GaussianModel`.
+
+    Examples
+    --------
+    >>> X = [[0.1, 0.0], [0.9, 1.0], [0.0, 0.2], [1.0, 0.8]]
+    >>> GaussianClasses().fit(X, ["a", "b", -1, -1]).predict(X).tolist()
+    ['a', 'b', 'a', 'b']
+    """
+
+    def __init__(
+        self,
+        *,
+        covariance: Covariance = "shared",
+        smoothing: float = 1.0,
+        mean_smoothing: float = 0.01,
+        class_smoothing: float = 1.0,
+        unlabeled_weight: float = 1.0,
+        start_smoothing: float = 1.0,
+        max_iter: int = 1000,
+        tol: float = 1e-6,
+        n_init: int = 1,
+        accelerate: bool = True,
+        unlabeled: Hashable = UNLABELED,
+        random_state: Any = None,
+    ) -> None:
+        self.covariance = covariance
+        self.smoothing = smoothing
+        self.mean_smoothing = mean_smoothing
+        self.class_smoothing = class_smoothing
+        self.unlabeled_weight = unlabeled_weight
+        self.start_smoothing = start_smoothing
+        self.max_iter = max_iter
+        self.tol = tol
+        self.n_init = n_init
+        self.accelerate = accelerate
+        self.unlabeled = unlabeled
+        self.random_state = random_state
+
+    def _family(self, samples: Samples) -> GaussianFamily:
+        return GaussianFamily.for_samples(
+            samples,
+            self.covariance,
+            smoothing=self.smoothing,
+            mean_smoothing=self.mean_smoothing,
+            class_smoothing=self.class_smoothing,
+        )
+
+    def _features(self, X: Any) -> FloatArray:
+        return as_vectors(X)

@@ -1,0 +1,110 @@
+"""Fitted classifiers in a file: the model, the settings, and how the features were read."""
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Self
+
+from sklearn.utils.validation import check_is_fitted
+
+from labelworth.data.text import Vocabulary
+from labelworth.errors import InvalidInputError
+from labelworth.estimators.bernoulli import BernoulliNaiveBayes
+from labelworth.estimators.classifier import GenerativeClassifier
+from labelworth.estimators.gaussian import GaussianClasses
+from labelworth.estimators.multinomial import MultinomialNaiveBayes
+from labelworth.estimators.targets import class_array
+from labelworth.models.storage import load_model, save_model
+
+_ESTIMATORS: dict[str, type[GenerativeClassifier]] = {
+    "multinomial": MultinomialNaiveBayes,
+    "bernoulli": BernoulliNaiveBayes,
+    "gaussian": GaussianClasses,
+}
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How features were made from a file, so that the next file is read alike.
+
+    Attributes
+    ----------
+    vocabulary : Vocabulary, optional
+        For texts.
+    zero_based : bool, optional
+        For svmlight files: whether columns were counted from zero.
+    """
+
+    vocabulary: Vocabulary | None = None
+    zero_based: bool | None = None
+
+    def to_mapping(self) -> dict[str, Any]:
+        """As JSON knows it."""
+        words = None if self.vocabulary is None else self.vocabulary.to_mapping()
+        return {"vocabulary": words, "zero_based": self.zero_based}
+
+    @classmethod
+    def from_mapping(cls, mapping: Mapping[str, Any]) -> Self:
+        """Build it again, checking everything."""
+        words, zero_based = mapping.get("vocabulary"), mapping.get("zero_based")
+        if not (zero_based is None or isinstance(zero_based, bool)):
+            raise InvalidInputError(f"zero_based must be true, false or null. Got {zero_based!r} instead.")
+        return cls(None if words is None else Vocabulary.from_mapping(words), zero_based)
+
+
+def save(classifier: GenerativeClassifier, path: str | os.PathLike[str], *, reading: Reading | None = None) -> None:
+    """Write a fitted classifier, whole or not at all; see `load`.
+
+    Raises
+    ------
+    InvalidInputError
+        If a setting or a class cannot be written as plain JSON.
+    OutputError
+        If the file cannot be written.
+    """
+    check_is_fitted(classifier)
+    settings = classifier.get_params(deep=False)
+    if not isinstance(settings["random_state"], int):
+        settings["random_state"] = None
+    reading = reading or getattr(classifier, "reading_", None) or Reading()
+    extra = {
+        "settings": settings,
+        "n_iterations": classifier.n_iter_,
+        "converged": classifier.converged_,
+        "reading": reading.to_mapping(),
+    }
+    save_model(path, classifier.model_, extra)
+
+
+def load(path: str | os.PathLike[str]) -> GenerativeClassifier:
+    """Read a classifier that `save` wrote. Nothing in the file is ever run.
+
+    Returns
+    -------
+    GenerativeClassifier
+        Fitted; ``reading_`` says how its features are made from a file. How it was found (``fit_``) is not kept.
+
+    Raises
+    ------
+    DataUnavailableError
+        If there is no such file.
+    InvalidInputError
+        If it is no classifier, is damaged, or was written by a newer version.
+    """
+    model, extra = load_model(path)
+    try:
+        classifier = _ESTIMATORS[model.kind](**extra["settings"])
+        classifier.n_iter_ = int(extra["n_iterations"])
+        classifier.converged_ = bool(extra["converged"])
+        classifier.reading_ = Reading.from_mapping(extra["reading"])
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise InvalidInputError(
+            f"{str(path)!r} holds a model, but not a classifier with its settings ({error}). "
+            "Use labelworth.models.storage.load_model for the model alone."
+        ) from error
+    classifier.model_ = model
+    classifier.classes_ = class_array(model.classes)
+    classifier.n_features_in_ = model.n_features
+    if model.feature_names is not None:
+        classifier.feature_names_in_ = class_array(model.feature_names).astype(object)
+    return classifier
