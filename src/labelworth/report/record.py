@@ -164,17 +164,20 @@ def _opened(value: Any) -> Any:
 
 def validate(document: Any) -> None:
     """Check a document against the schema of its command, or say where it departs from it."""
+    command = document.get("command") if isinstance(document, dict) else None
+    name = command if isinstance(command, str) and command in _schemas() else "record"
+    require_schema(document, name, f"record of {command!r}")
+
+
+def require_schema(document: Any, name: str, kind: str) -> None:
+    """Check a document, a `kind` of thing, against the schema called `name`, or say where it departs from it."""
     from jsonschema import Draft202012Validator
     from jsonschema.exceptions import best_match
 
-    command = document.get("command") if isinstance(document, dict) else None
-    schemas = _schemas()
-    name = command if isinstance(command, str) and command in schemas else "record"
-    validator = Draft202012Validator(schemas[name], registry=_registry())
-    problem = best_match(validator.iter_errors(document))
+    problem = best_match(Draft202012Validator(_schemas()[name], registry=_registry()).iter_errors(document))
     if problem is not None:
         place = "/".join(str(step) for step in problem.absolute_path) or "the top"
-        raise InvalidInputError(f"Not a valid record of {command!r}: at {place}, {problem.message[:500]}")
+        raise InvalidInputError(f"Not a valid {kind}: at {place}, {problem.message[:500]}")
 
 
 @cache

@@ -1,0 +1,30 @@
+"""`labelworth information SPEC`: the theory with given parameters, for anyone to check."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from labelworth.cli.console import answer, working
+from labelworth.cli.guard import INFEASIBLE
+from labelworth.cli.options import Json
+
+
+def information(
+    spec: Annotated[Path, typer.Argument(help="A JSON file with the model's parameters; - for standard input.")],
+    matrices: Annotated[bool, typer.Option("--matrices", help="Add the information matrices to the record.")] = False,
+    seed: Annotated[
+        int | None, typer.Option(min=0, max=2**32 - 1, help="Seed of the sampling, instead of the one in SPEC.")
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Say what labeled and unlabeled samples of a model with given parameters are worth."""
+    from labelworth.report.information_spec import InformationSpec, spec_table
+    from labelworth.report.tables import show_table
+
+    specification = InformationSpec.read(spec)
+    with working() as progress:
+        record, table = specification.record(matrices=matrices, seed=seed, progress=progress)
+    answer(record, lambda console: show_table(console, spec_table(table)), as_json=as_json)
+    if not table.is_identifiable:
+        raise typer.Exit(INFEASIBLE)

@@ -1,0 +1,279 @@
+"""What a model's samples are worth at every labeled fraction: `lw.information`."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from labelworth.arrays import FloatArray, as_floats, require_between
+from labelworth.criteria.asymptotic import CRITERIA
+from labelworth.criteria.exchange import exchange_rates
+from labelworth.errors import InvalidInputError
+from labelworth.information.choice import AnyCurve, ChosenCurve, Method, choose_curve
+from labelworth.information.curve import Estimate
+from labelworth.information.fraction_information import FractionInformation
+from labelworth.information.identifiability import WeakDirection, weak_directions
+from labelworth.information.sampled_information import SampledInformation
+from labelworth.models.protocol import Model
+from labelworth.progress import SILENT, Progress
+
+_DENSE_LIMIT = 1500
+"""Up to so many parameters matrices are written out and weak directions looked for."""
+
+
+@dataclass(frozen=True)
+class InformationPoint:
+    """Everything about one labeled fraction.
+
+    Attributes
+    ----------
+    labeled_fraction : float
+    is_identifiable : bool
+        Whether the information is positive definite.
+    figures : mapping
+        Criteria of Cov = I(f)^-1 / n by name; None where the model is not identifiable, or a figure is infinite.
+    standard_errors : mapping
+        Of the sampled figures; empty if they are exact.
+    weak_directions : tuple of WeakDirection or None
+        What the labels leave open or nearly so; None for models too large to look.
+    """
+
+    labeled_fraction: float
+    is_identifiable: bool
+    figures: Mapping[str, float | None]
+    standard_errors: Mapping[str, float | None]
+    weak_directions: tuple[WeakDirection, ...] | None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values; a sampled figure ``x`` stands beside ``x_se``."""
+        values: dict[str, Any] = {
+            "labeled_fraction": self.labeled_fraction,
+            "expected_labels_per_sample": self.labeled_fraction,
+            "identifiable": self.is_identifiable,
+        }
+        for name, figure in self.figures.items():
+            values[name] = figure
+            if name in self.standard_errors:
+                values[f"{name}_se"] = self.standard_errors[name]
+        values["weak_directions"] = (
+            None
+            if self.weak_directions is None
+            else [
+                {
+                    "relative_information": direction.relative_information,
+                    "parameters": list(direction.parameters),
+                    "weights": list(direction.weights),
+                }
+                for direction in self.weak_directions
+            ]
+        )
+        return values
+
+
+@dataclass(frozen=True)
+class InformationTable:
+    """The answer of `information`.
+
+    Attributes
+    ----------
+    points : tuple of InformationPoint
+        One per labeled fraction, in the order asked for.
+    n_samples : float
+    method : str
+        How the information was computed.
+    reason : str
+        Why so.
+    notes : tuple of str
+        What a reader should know.
+    curve : FractionCurve
+        For further questions; see `labelworth.criteria.asymptotic`.
+    """
+
+    points: tuple[InformationPoint, ...]
+    n_samples: float
+    method: str
+    reason: str
+    notes: tuple[str, ...]
+    curve: AnyCurve
+
+    @property
+    def is_identifiable(self) -> bool:
+        """Whether at least one point is."""
+        return any(point.is_identifiable for point in self.points)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values, ready for JSON."""
+        return {
+            "method": self.method,
+            "method_reason": self.reason,
+            "n_samples": self.n_samples,
+            "n_parameters": self.curve.n_parameters,
+            "notes": list(self.notes),
+            "points": [point.to_dict() for point in self.points],
+        }
+
+    def matrices(self) -> dict[str, Any]:
+        """Complete, missing and marginal information with the names of the parameters, in free coordinates."""
+        dense = self._matrices
+        return {
+            "parameters": dense.coordinates.names(),
+            "complete": dense.complete.tolist(),
+            "missing": dense.missing.tolist(),
+            "marginal": (dense.complete - dense.missing).tolist(),
+        }
+
+    def information_at(self, fraction: float) -> FloatArray:
+        """I(f) in free coordinates, (d, d)."""
+        return self._matrices.at(fraction)
+
+    @property
+    def _matrices(self) -> FractionInformation:
+        dense = _dense(self.curve)
+        if dense is None:
+            raise InvalidInputError(
+                f"The matrices would have {self.curve.n_parameters} rows; they are written out up to {_DENSE_LIMIT}."
+            )
+        return dense
+
+
+def information(
+    model: Model,
+    *,
+    labeled_fractions: ArrayLike,
+    n_samples: float,
+    method: Method = "auto",
+    seed: int = 0,
+    relative_error: float = 0.01,
+    max_draws: int | None = None,
+    progress: Progress = SILENT,
+) -> InformationTable:
+    r"""What the samples of a model are worth, at every labeled fraction.
+
+    One sample labeled with probability f carries :math:`I(f) = I_{XY} - (1-f)\, E[\operatorname{Var}(S | X)]`; with n
+    of them the estimate has covariance :math:`I(f)^{-1} / n`, and every figure follows.
+
+    Parameters
+    ----------
+    model : Model
+        With the parameters taken for true.
+    labeled_fractions : sequence of float
+        Each in [0, 1].
+    n_samples : float
+        n, labeled and unlabeled together.
+    method : {"auto", "enumeration", "formula", "sampling"}
+        "auto": exact where it can be, by enumeration or the two-class formula, else sampling.
+    seed : int
+        Of the sampling.
+    relative_error : float
+        The standard error that sampling aims at, relative to each figure.
+    max_draws : int, optional
+        A limit to sampling.
+    progress : Progress
+
+    Raises
+    ------
+    NotIdentifiableError
+        If not even complete labels would identify the model.
+    MoreSamplesNeededError
+        If sampling gave no sensible information within its limits.
+
+    Notes
+    -----
+    Paper: prop:efficiency1.
+
+    Examples
+    --------
+    >>> from labelworth.data.lengths import LengthDistribution
+    >>> from labelworth.models.multinomial import MultinomialModel
+    >>> words = [[0.8, 0.2], [0.3, 0.7]]
+    >>> model = MultinomialModel(("ham", "spam"), [0.5, 0.5], words, LengthDistribution.single(4))
+    >>> table = information(model, labeled_fractions=[1.0, 0.1], n_samples=1000)
+    >>> [round(1000 * point.figures["total_variance"], 3) for point in table.points]
+    [0.87, 2.457]
+    """
+    fractions = _fractions(labeled_fractions)
+    chosen = choose_curve(
+        model,
+        fractions,
+        method,
+        np.random.default_rng(seed),
+        relative_error=relative_error,
+        max_draws=max_draws,
+        progress=progress,
+    )
+    return tabulate(chosen, n_samples, fractions, relative_error=relative_error)
+
+
+def tabulate(
+    chosen: ChosenCurve, n_samples: float, fractions: FloatArray, *, relative_error: float = 0.01
+) -> InformationTable:
+    """Ask a curve for everything at every fraction."""
+    curve = chosen.curve
+    identified = curve.identified(fractions)
+    estimates = {name: criterion(curve, n_samples, fractions) for name, criterion in CRITERIA.items()}
+    rates = exchange_rates(curve, fractions)
+    estimates |= {"unlabeled_per_labeled_example": rates.labeled_example, "unlabeled_per_label": rates.label}
+    dense = _dense(curve)
+    points = tuple(
+        InformationPoint(
+            float(fraction),
+            bool(identified[place]),
+            {name: _finite(estimate.values[place]) for name, estimate in estimates.items()},
+            _errors(estimates, place),
+            None if dense is None else weak_directions(dense.pencil, dense.coordinates, float(fraction)),
+        )
+        for place, fraction in enumerate(fractions)
+    )
+    notes = _notes(curve, points, fractions, relative_error)
+    return InformationTable(points, n_samples, curve.method, chosen.reason, notes, curve)
+
+
+def _fractions(labeled_fractions: ArrayLike) -> FloatArray:
+    fractions = as_floats("labeled_fractions", labeled_fractions, ndim=1)
+    if not fractions.size:
+        raise InvalidInputError("labeled_fractions must not be empty; for example [1, 0.5, 0.1].")
+    for fraction in fractions:
+        require_between("A labeled fraction", float(fraction), 0.0, 1.0)
+    return fractions
+
+
+def _errors(estimates: Mapping[str, Estimate], place: int) -> dict[str, float | None]:
+    return {
+        name: _finite(estimate.standard_errors[place])
+        for name, estimate in estimates.items()
+        if estimate.standard_errors is not None
+    }
+
+
+def _finite(value: float) -> float | None:
+    return float(value) if np.isfinite(value) else None
+
+
+def _dense(curve: AnyCurve) -> FractionInformation | None:
+    """The curve as matrices, if it is small enough."""
+    if isinstance(curve, FractionInformation):
+        return curve
+    if isinstance(curve, SampledInformation):
+        return curve.information
+    if curve.n_parameters > _DENSE_LIMIT:
+        return None
+    return FractionInformation(curve.model.coordinates, curve.complete_dense(), curve.missing_dense(), curve.method)
+
+
+def _notes(
+    curve: AnyCurve, points: Sequence[InformationPoint], fractions: FloatArray, relative_error: float
+) -> tuple[str, ...]:
+    notes = []
+    if isinstance(curve, SampledInformation):
+        identified = np.array([point.is_identifiable for point in points])
+        needed = curve.draws_needed(fractions[identified], relative_error) if identified.any() else 0
+        if needed > curve.n_drawn:
+            notes.append(
+                f"After {curve.n_drawn} draws some standard errors exceed {relative_error:.2g} of their figure; "
+                f"about {needed} draws would do."
+            )
+    if any(point.labeled_fraction == 0 and point.is_identifiable for point in points):
+        notes.append("Without any label the classes are found only up to their order.")
+    return tuple(notes)

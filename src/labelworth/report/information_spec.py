@@ -1,0 +1,144 @@
+"""The theory with given parameters: a specification in JSON in, a record out."""
+
+import json
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Self
+
+from labelworth.arrays import as_floats, require_probabilities
+from labelworth.criteria.table import InformationPoint, InformationTable, information
+from labelworth.data.lengths import LengthDistribution
+from labelworth.errors import DataUnavailableError, InvalidInputError
+from labelworth.information.choice import Method
+from labelworth.models.multinomial import MultinomialModel
+from labelworth.progress import SILENT, Progress
+from labelworth.report.record import Record, Stopwatch, require_schema
+from labelworth.studies.outcome import Measured, Table
+
+_SHOWN = {
+    "total_variance": "total variance",
+    "worst_direction": "worst direction",
+    "excess_log_loss": "excess log-loss",
+    "unlabeled_per_labeled_example": "unlabeled per labeled example",
+}
+
+
+@dataclass(frozen=True, eq=False)
+class InformationSpec:
+    """A model with the parameters taken for true, and where to evaluate it.
+
+    Attributes
+    ----------
+    document : mapping
+        The specification as given.
+    model : MultinomialModel
+    labeled_fractions : tuple of float
+    n_samples : float
+    method : str
+    seed : int
+    """
+
+    document: Mapping[str, Any]
+    model: MultinomialModel
+    labeled_fractions: tuple[float, ...]
+    n_samples: float
+    method: Method
+    seed: int
+
+    @classmethod
+    def read(cls, path: Path | str) -> Self:
+        """Read a specification from a file, or from standard input for ``-``."""
+        try:
+            text = sys.stdin.read() if str(path) == "-" else Path(path).read_text(encoding="utf-8")
+        except OSError as error:
+            raise DataUnavailableError(f"Cannot read {str(path)!r}: {error.strerror or error}.") from error
+        except UnicodeDecodeError as error:
+            raise InvalidInputError(f"{str(path)!r} is not a specification: it is not UTF-8 text.") from error
+        try:
+            document = json.loads(text)
+        except json.JSONDecodeError as error:
+            raise InvalidInputError(f"{str(path)!r} is not a specification: it is not JSON ({error}).") from error
+        return cls.from_document(document)
+
+    @classmethod
+    def from_document(cls, document: Any) -> Self:
+        """Check a specification and build its model."""
+        if isinstance(document, dict) and ("document_length" in document) == ("lengths" in document):
+            raise InvalidInputError(
+                'A specification says how long documents are, once: "document_length": 6, or "lengths": '
+                '{"5": 0.5, "7": 0.5}.'
+            )
+        require_schema(document, "information_spec", "specification")
+        return cls(
+            document,
+            _model(document),
+            tuple(float(fraction) for fraction in document["labeled_fractions"]),
+            float(document["n_samples"]),
+            document.get("method", "auto"),
+            int(document.get("seed", 0)),
+        )
+
+    def evaluate(self, *, seed: int | None = None, progress: Progress = SILENT) -> InformationTable:
+        """Ask the theory; `seed` overrules the specification's."""
+        return information(
+            self.model,
+            labeled_fractions=self.labeled_fractions,
+            n_samples=self.n_samples,
+            method=self.method,
+            seed=self.seed if seed is None else seed,
+            progress=progress,
+        )
+
+    def record(
+        self, *, matrices: bool = False, seed: int | None = None, progress: Progress = SILENT
+    ) -> tuple[Record, InformationTable]:
+        """The answer as a record, with the table it was made from."""
+        watch = Stopwatch()
+        with watch.timing("information"):
+            table = self.evaluate(seed=seed, progress=progress)
+        figures = table.to_dict()
+        if matrices:
+            figures["matrices"] = table.matrices()
+            for point in figures["points"]:
+                point["information"] = table.information_at(point["labeled_fraction"])
+        asked = {**self.document, "matrices": matrices}
+        record = Record("information", asked, figures, self.seed if seed is None else seed, durations=watch.durations)
+        return record, table
+
+
+def _model(document: Mapping[str, Any]) -> MultinomialModel:
+    parameters = document["parameters"]
+    priors = as_floats("class_probabilities", parameters["class_probabilities"], ndim=1)
+    words = as_floats("word_probabilities", parameters["word_probabilities"], ndim=2)
+    # A probability of zero is at the edge of the parameter space, where the theory does not hold.
+    require_probabilities("class_probabilities", priors, positive=True)
+    require_probabilities("word_probabilities", words, positive=True)
+    if len(words) != len(priors):
+        raise InvalidInputError(
+            f"word_probabilities must have a row for each of the {len(priors)} classes. Got {len(words)} rows."
+        )
+    if "lengths" in document:
+        lengths = LengthDistribution.from_mapping(document["lengths"])
+    else:
+        lengths = LengthDistribution.single(document["document_length"])
+    classes = tuple(document.get("classes") or (f"class {code}" for code in range(len(priors))))
+    names = document.get("words")
+    return MultinomialModel(classes, priors, words, lengths, None if names is None else tuple(names))
+
+
+def spec_table(table: InformationTable) -> Table:
+    """The answer for people."""
+    rows = tuple((point.labeled_fraction, *(_entry(point, name) for name in _SHOWN)) for point in table.points)
+    note = " ".join(
+        [f"By {table.method}: {table.reason}. Errors are those of {table.n_samples:g} samples.", *table.notes]
+    )
+    return Table("What samples are worth", ("labeled fraction", *_SHOWN.values()), rows, note)
+
+
+def _entry(point: InformationPoint, name: str) -> Measured | str:
+    value = point.figures[name]
+    if value is None:
+        return "unlimited" if point.is_identifiable else "not identifiable"
+    return Measured(value, point.standard_errors.get(name))
