@@ -141,47 +141,54 @@ def count_entries(
 ) -> None:
     """For every block: how many different words it holds, and how many postings."""
     for block in prange(len(n_entries)):
-        seen = np.zeros(n_words, np.bool_)
-        entries = 0
-        postings = 0
-        for document in range(block * block_size, min(len(rows), (block + 1) * block_size)):
-            row = rows[document]
-            postings += starts[row + 1] - starts[row]
-            for place in range(starts[row], starts[row + 1]):
-                if not seen[words[place]]:
-                    seen[words[place]] = True
-                    entries += 1
-        n_entries[block] = entries
-        n_postings[block] = postings
+        first = block * block_size
+        n_entries[block], n_postings[block] = count_block(starts, words, rows[first : first + block_size], n_words)
+
+
+@compiled()
+def count_block(starts: IntArray, words: AnyArray, rows: IntArray, n_words: int) -> tuple[int, int]:
+    """How many different words the rows hold, and how many postings."""
+    seen = np.zeros(n_words, np.bool_)
+    n_entries, n_postings = 0, 0
+    for row in rows:
+        n_postings += starts[row + 1] - starts[row]
+        for place in range(starts[row], starts[row + 1]):
+            if not seen[words[place]]:
+                seen[words[place]] = True
+                n_entries += 1
+    return n_entries, n_postings
 
 
 @compiled(parallel=True)
 def fill_entries(layout: Documents, first_entry: IntArray, first_posting: IntArray, edges: IntArray) -> None:
     """Write the entries and postings of every block."""
     for block in prange(len(first_entry) - 1):
-        first = block * layout.block_size
-        last = min(len(layout.rows), first + layout.block_size)
-        cursor = np.zeros(layout.n_words, np.int64)
-        for document in range(first, last):
-            row = layout.rows[document]
-            for place in range(layout.starts[row], layout.starts[row + 1]):
-                cursor[layout.words[place]] += 1
-        entry = first_entry[block]
-        posting = first_posting[block]
-        for part in range(len(edges) - 1):
-            layout.entry_ranges[block, part] = entry
-            for word in range(edges[part], edges[part + 1]):
-                if cursor[word]:
-                    layout.entry_words[entry] = word
-                    layout.entry_starts[entry] = posting
-                    entry += 1
-                    posting += cursor[word]
-                    cursor[word] = posting - cursor[word]
-        layout.entry_ranges[block, len(edges) - 1] = entry
-        for document in range(first, last):
-            row = layout.rows[document]
-            for place in range(layout.starts[row], layout.starts[row + 1]):
-                word = layout.words[place]
-                layout.posting_documents[cursor[word]] = document - first
-                layout.posting_counts[cursor[word]] = layout.counts[place]
-                cursor[word] += 1
+        fill_block(layout, block, first_entry[block], first_posting[block], edges)
+
+
+@compiled()
+def fill_block(layout: Documents, block: int, entry: int, posting: int, edges: IntArray) -> None:
+    """Write the entries and postings of one block, from `entry` and `posting` on."""
+    rows = layout.rows[block * layout.block_size : (block + 1) * layout.block_size]
+    cursor = np.zeros(layout.n_words, np.int64)
+    for row in rows:
+        for place in range(layout.starts[row], layout.starts[row + 1]):
+            cursor[layout.words[place]] += 1
+    for part in range(N_RANGES):
+        layout.entry_ranges[block, part] = entry
+        for word in range(edges[part], edges[part + 1]):
+            occurrences = cursor[word]
+            if occurrences:
+                layout.entry_words[entry] = word
+                layout.entry_starts[entry] = posting
+                cursor[word] = posting
+                entry += 1
+                posting += occurrences
+    layout.entry_ranges[block, N_RANGES] = entry
+    for document in range(len(rows)):
+        row = rows[document]
+        for place in range(layout.starts[row], layout.starts[row + 1]):
+            word = layout.words[place]
+            layout.posting_documents[cursor[word]] = document
+            layout.posting_counts[cursor[word]] = layout.counts[place]
+            cursor[word] += 1
