@@ -1,0 +1,183 @@
+r"""The observed information of multinomial naive Bayes at a fit, whitened, as a product with blocks of vectors.
+
+At a maximum with smoothing the complete information has :math:`T_k / \theta_{kw}` on the diagonal, where
+:math:`T_k` counts the words of class k, expected and smoothed; only the rows' sums being one ties the entries
+together. So whitening is a scale per entry and a projection per row, and the missing information is a pass over the
+documents. docs/derivations/matrix_free.md has the derivation.
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from labelworth.arrays import FloatArray
+from labelworth.data.counts import as_counts
+from labelworth.data.samples import Samples
+from labelworth.errors import InvalidInputError
+from labelworth.kernels.documents import Documents, block_documents
+from labelworth.kernels.missing import missing_product
+from labelworth.kernels.responsibilities import Responsibilities, find_responsibilities
+from labelworth.linalg.lanczos import row_chunks
+from labelworth.models.multinomial import MultinomialFamily, MultinomialModel
+from labelworth.models.probability_rows import require_interior
+
+
+@dataclass(frozen=True, eq=False)
+class ObservedCounts:
+    """A fitted model, the documents whose class was not seen, and how much evidence there is of every row.
+
+    Vectors hold an entry per word and class, word by word, and then one per class.
+
+    Attributes
+    ----------
+    model : MultinomialModel
+    class_total : float
+        The samples' weight plus the smoothing of the class probabilities.
+    word_totals : array of shape (K,)
+        The expected number of words of every class plus their smoothing.
+    total_weight, unlabeled_weight : float
+        Of all samples, and of those without a label.
+    residual : float
+        By how much, relatively, one more EM step would change a probability at most.
+    """
+
+    model: MultinomialModel
+    class_total: float
+    word_totals: FloatArray
+    total_weight: float
+    unlabeled_weight: float
+    residual: float
+    documents: Documents
+    responsibilities: Responsibilities
+    row_weights: FloatArray
+
+    @classmethod
+    def at(cls, model: MultinomialModel, family: MultinomialFamily, samples: Samples) -> "ObservedCounts":
+        """Pass over the samples that `model` was fitted to with the prior of `family`."""
+        _require_suitable(model, samples)
+        weights, unlabeled = samples.sample_weights, samples.evidence.is_unlabeled
+        statistics = family.prepare(samples, weights).expectation(model).statistics
+        class_counts = statistics["class_weights"] + family.class_smoothing
+        word_counts = statistics["word_counts"] + family.smoothing
+        word_totals = word_counts.sum(axis=1)
+        residual = max(
+            float(np.abs(class_counts / (class_counts.sum() * model.class_probabilities) - 1).max()),
+            float(np.abs(word_counts / (word_totals[:, None] * model.word_probabilities) - 1).max()),
+        )
+        counts = as_counts(samples.counts)
+        documents = block_documents(
+            counts.indptr, counts.indices, counts.data, model.n_features, model.n_classes, np.flatnonzero(unlabeled)
+        )
+        responsibilities = find_responsibilities(
+            documents,
+            np.ascontiguousarray(model.log_word_probabilities.T),
+            model.log_class_probabilities,
+            samples.evidence.codes,
+            samples.evidence.weights,
+        )
+        return cls(
+            model,
+            float(class_counts.sum()),
+            word_totals,
+            float(weights.sum()),
+            float(weights[unlabeled].sum()),
+            residual,
+            documents,
+            responsibilities,
+            weights,
+        )
+
+    @property
+    def n_parameters(self) -> int:
+        """The number of free coordinates, d."""
+        return self.model.n_classes * self.model.n_features - 1
+
+    @property
+    def size(self) -> int:
+        """The length of a vector: every probability, the last of a row included."""
+        return self.model.n_classes * (self.model.n_features + 1)
+
+    @cached_property
+    def _word_roots(self) -> FloatArray:
+        """The unit normals of the words' rows, (V, K)."""
+        return np.sqrt(np.ascontiguousarray(self.model.word_probabilities.T))
+
+    @cached_property
+    def _class_roots(self) -> FloatArray:
+        return np.sqrt(self.model.class_probabilities)
+
+    @cached_property
+    def named_weights(self) -> FloatArray:
+        """The squared error of a probability where its whitened coordinate has variance 1/n, times n; (size,)."""
+        words = np.square(self._word_roots) / self.word_totals
+        classes = np.square(self._class_roots) / self.class_total
+        weights: FloatArray = self.total_weight * np.concatenate([words.ravel(), classes])
+        return weights
+
+    @property
+    def named_complete(self) -> float:
+        """trace(J'J complete^-1): the named total variance if every sample were labeled."""
+        normals = np.square(np.concatenate([self._word_roots.ravel(), self._class_roots]))
+        return float(self.named_weights @ (1 - normals))
+
+    @property
+    def log_determinant(self) -> float:
+        """log det of the complete information per sample in free coordinates."""
+        model = self.model
+        words = (model.n_features - 1) * np.log(self.word_totals / self.total_weight).sum()
+        classes = (model.n_classes - 1) * np.log(self.class_total / self.total_weight)
+        return float(words + classes - model.log_word_probabilities.sum() - model.log_class_probabilities.sum())
+
+    def project(self, block: FloatArray) -> None:
+        """Remove, in place, what would change the sum of a row of probabilities."""
+        words, classes = self._split(block)
+        along = np.zeros(words.shape[1:])
+        for chunk in row_chunks(words):
+            along += np.einsum("wk,wkb->kb", self._word_roots[chunk], words[chunk])
+        for chunk in row_chunks(words):
+            words[chunk] -= self._word_roots[chunk][:, :, None] * along
+        classes -= np.outer(self._class_roots, self._class_roots @ classes)
+
+    def missing(self, block: FloatArray, out: FloatArray, scratch: FloatArray) -> None:
+        """Write the product of the whitened missing information, summed over the samples, into `out`."""
+        scaled_words, scaled_classes = self._split(scratch)
+        word_out, class_out = self._split(out)
+        np.copyto(scratch, block)
+        self._scale(scratch)
+        missing_product(
+            self.documents,
+            self.responsibilities,
+            self.row_weights,
+            scaled_words,
+            scaled_classes,
+            word_out,
+            class_out,
+        )
+        self._scale(out)
+        self.project(out)
+
+    def _scale(self, block: FloatArray) -> None:
+        """Turn whitened coordinates into changes of log-probability, and back scores into whitened ones."""
+        words, classes = self._split(block)
+        for chunk in row_chunks(words):
+            words[chunk] /= (self._word_roots[chunk] * np.sqrt(self.word_totals))[:, :, None]
+        classes /= (self._class_roots * np.sqrt(self.class_total))[:, None]
+
+    def _split(self, block: FloatArray) -> tuple[FloatArray, FloatArray]:
+        n_classes = self.model.n_classes
+        words = block[: self.size - n_classes].reshape(self.model.n_features, n_classes, -1)
+        return words, block[self.size - n_classes :]
+
+
+def _require_suitable(model: MultinomialModel, samples: Samples) -> None:
+    require_interior("class_probabilities", model.class_probabilities)
+    require_interior("word_probabilities", model.word_probabilities)
+    evidence = samples.evidence
+    if evidence.is_ambiguous.any():
+        raise InvalidInputError(
+            f"{int(evidence.is_ambiguous.sum())} sample(s) have candidate sets; matrix-free information knows labeled"
+            " and unlabeled samples only. Hide them, or use observed_information if the model is small."
+        )
+    if not evidence.is_unlabeled.any():
+        raise InvalidInputError("Every sample is labeled, so nothing is missing; the complete information is all.")
