@@ -23,8 +23,8 @@ class ClassScores:
     n_rows : int
         How many rows are of it.
     precision, recall, f1 : float
-        Precision is the share of right ones among rows predicted to be of it, recall the share found among rows of it,
-        F1 their harmonic mean; 0 where nothing was predicted, or there is nothing to find.
+        Precision is the share of right ones among rows predicted to be of it, recall the share found among rows of
+        it, F1 their harmonic mean; 0 where nothing was predicted, or there is nothing to find.
     """
 
     name: Hashable

@@ -20,6 +20,9 @@ from labelworth.linalg.pencil import Pencil
 from labelworth.linalg.symmetric import SingularMatrixError, largest_eigenvalue
 from labelworth.models.coordinates import Coordinates
 
+_ROUNDING = 1e-12
+"""A share of weights that were added in another order is the same share."""
+
 
 @dataclass(frozen=True, eq=False)
 class FractionInformation:
@@ -262,7 +265,7 @@ class FractionInformation:
 
     def _require_fraction(self, fraction: float) -> None:
         require_between("labeled_fraction", fraction, 0.0, 1.0)
-        if fraction < self.lowest_fraction:
+        if fraction < self.lowest_fraction * (1 - _ROUNDING):
             raise InvalidInputError(
                 f"This information holds for labeled fractions from {self.lowest_fraction:g} up, the one that was "
                 f"fitted. Got {fraction:g}."

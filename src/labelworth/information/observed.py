@@ -66,7 +66,9 @@ def observed_information(model: Model, samples: Samples, prior_curvature: FloatA
     complete = (curvature + prior_curvature - fixed) / total
     _require_maximum(model, complete - lost / total)
     missing = lost / unseen if unseen > 0 else lost
-    return FractionInformation(model.coordinates, complete, missing, "observed", lowest_fraction=1 - unseen / total)
+    return FractionInformation(
+        model.coordinates, complete, missing, "observed", lowest_fraction=float(weights[~unlabeled].sum()) / total
+    )
 
 
 def _spread(
