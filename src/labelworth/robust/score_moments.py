@@ -1,0 +1,117 @@
+"""Means, variances and curvatures of the scores over rows as they are, not as the model would have them."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from labelworth.arrays import FloatArray
+from labelworth.data.samples import Samples
+from labelworth.errors import InvalidInputError
+from labelworth.models.protocol import Model
+from labelworth.models.responsibilities import condition
+
+_CHUNK_BYTES = 64 * 2**20
+
+
+@dataclass(frozen=True, eq=False)
+class ScoreMoments:
+    """What one row contributes on average, in free coordinates, at one theta.
+
+    Attributes
+    ----------
+    labeled_curvature, hidden_curvature : array of shape (d, d)
+        Minus the mean Hessian of log p(x, y), and of log p(x).
+    labeled_variance, hidden_variance : array of shape (d, d)
+        Variance of the score of log p(x, y), and of log p(x), each around its own mean.
+    labeled_mean, hidden_mean : array of shape (d,)
+        Mean of either score; neither is zero unless the model is right.
+    labeled_log_loss, conditional_log_loss : float
+        Mean of -log p(x, y), up to what carries no parameter, and of -log p(y | x).
+    """
+
+    labeled_curvature: FloatArray
+    hidden_curvature: FloatArray
+    labeled_variance: FloatArray
+    hidden_variance: FloatArray
+    labeled_mean: FloatArray
+    hidden_mean: FloatArray
+    labeled_log_loss: float
+    conditional_log_loss: float
+
+
+def require_population(population: Samples) -> None:
+    """Refuse rows whose class is not known: both likelihoods must be computable on every row."""
+    unknown = int((~population.evidence.is_gold).sum())
+    if population.n_samples == 0 or unknown:
+        raise InvalidInputError(
+            "A population needs the class of every row, since each row counts once with its label and once without. "
+            f"Got {population.n_samples} rows, {unknown} of them without a class; use samples.labeled_only()."
+        )
+
+
+def score_moments(model: Model, population: Samples) -> ScoreMoments:
+    r"""Average scores, their squares and curvatures over a population of labeled rows.
+
+    With S the score of log p(x, y), the score of log p(x) is :math:`E[S | x]` (Fisher) and its curvature
+
+    .. math:: -\nabla^2 \log p(x) = E[-\nabla^2 \log p(x, Y) \mid x] - \operatorname{Var}(S \mid x)
+
+    (Louis), the expectation over y being the model's, that over x the population's.
+
+    Parameters
+    ----------
+    model : Model
+        Where to evaluate; d is at most a few thousand.
+    population : Samples
+        Every row with its class; weights are shares.
+
+    Notes
+    -----
+    O(n K d^2). Paper: prop:efficiency1 assumes the model is right, where both means are zero and variance equals curvature.
+    """
+    require_population(population)
+    shares = population.sample_weights / population.sample_weights.sum()
+    log_joint = model.log_joint(population)
+    hidden, log_marginal = condition(log_joint, population.evidence.hidden())
+    gold = np.zeros_like(hidden)
+    gold[np.arange(len(gold)), population.evidence.codes] = 1.0
+    d = model.coordinates.n_free
+    sums = _Sums(d)
+    n_rows = max(1, int(_CHUNK_BYTES / (8 * d * hidden.shape[1])))
+    for first in range(0, population.n_samples, n_rows):
+        rows = np.arange(first, min(first + n_rows, population.n_samples))
+        sums.add(model.class_scores(population.take(rows)), gold[rows], hidden[rows], shares[rows])
+    plain = population.weighted(None)
+    labeled_log = (log_joint * gold).sum(axis=1)
+    return ScoreMoments(
+        model.complete_curvature(plain, gold * shares[:, None]),
+        model.complete_curvature(plain, hidden * shares[:, None]) - sums.variance_given_x,
+        sums.labeled_square - np.outer(sums.labeled_mean, sums.labeled_mean),
+        sums.hidden_square - np.outer(sums.hidden_mean, sums.hidden_mean),
+        sums.labeled_mean,
+        sums.hidden_mean,
+        float(-shares @ labeled_log),
+        float(shares @ (log_marginal - labeled_log)),
+    )
+
+
+class _Sums:
+    """Running sums over chunks of rows."""
+
+    def __init__(self, d: int) -> None:
+        self.labeled_square = np.zeros((d, d))
+        self.hidden_square = np.zeros((d, d))
+        self.variance_given_x = np.zeros((d, d))
+        self.labeled_mean = np.zeros(d)
+        self.hidden_mean = np.zeros(d)
+
+    def add(self, class_scores: FloatArray, gold: FloatArray, hidden: FloatArray, shares: FloatArray) -> None:
+        labeled_score = np.einsum("nk,nka->na", gold, class_scores)
+        hidden_score = np.einsum("nk,nka->na", hidden, class_scores)
+        self.labeled_mean += shares @ labeled_score
+        self.hidden_mean += shares @ hidden_score
+        self.labeled_square += (labeled_score * shares[:, None]).T @ labeled_score
+        self.hidden_square += (hidden_score * shares[:, None]).T @ hidden_score
+        for code in range(class_scores.shape[1]):
+            spread = class_scores[:, code] - hidden_score
+            self.variance_given_x += (spread * (shares * hidden[:, code])[:, None]).T @ spread
