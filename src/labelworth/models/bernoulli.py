@@ -18,7 +18,7 @@ from labelworth.models.doors import (
     require_rows_for,
     require_strength,
 )
-from labelworth.models.probability_rows import smoothed_rows
+from labelworth.models.probability_rows import require_resolved, smoothed_rows
 from labelworth.models.protocol import Pass
 from labelworth.models.sharded_pass import ShardedPass
 
@@ -92,6 +92,8 @@ class BernoulliFamily:
         # Rounding may carry a sum of presences past the class weight by its last bit.
         present = np.minimum(statistics["presences"], class_weights[:, None])
         shares = smoothed_rows(np.stack([present, class_weights[:, None] - present], axis=-1), self.smoothing)
+        if self.smoothing > 0:
+            require_resolved(1 - shares[..., 0], self.smoothing)
         return BernoulliModel(
             self.classes, smoothed_rows(class_weights, self.class_smoothing), shares[..., 0], self.feature_names
         )

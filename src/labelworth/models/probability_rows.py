@@ -41,7 +41,18 @@ def smoothed_rows(counts: FloatArray, smoothing: float) -> FloatArray:
         rows[empty] = 1.0
         sums = rows.sum(axis=-1, keepdims=True)
     rows /= sums
+    if smoothing > 0:
+        require_resolved(rows, smoothing)
     return np.asarray(rows)
+
+
+def require_resolved(rows: FloatArray, smoothing: float) -> None:
+    """Refuse a smoothing so small that what it keeps above zero was rounded away."""
+    if rows.min() <= 0:
+        raise InvalidInputError(
+            f"smoothing of {smoothing:g} is too small for doubles to keep probabilities above 0 with this much data; "
+            "use 0, or 1e-10 and more."
+        )
 
 
 def row_scores(counts: FloatArray, probabilities: FloatArray) -> FloatArray:

@@ -332,6 +332,12 @@ def test_tiny_smoothing_stays_finite(rng: np.random.Generator) -> None:
     assert np.isfinite(result.objective)
 
 
+def test_smoothing_that_doubles_cannot_resolve_is_refused_with_a_cure() -> None:
+    samples = Samples(sp.csr_array(np.array([[1e14, 0.0], [1.0, 2.0]])), encode_labels(["a", "b"]))
+    with pytest.raises(InvalidInputError, match="use 0, or 1e-10"):
+        fit(MultinomialFamily.for_samples(samples, smoothing=1e-315), samples)
+
+
 def test_progress_is_told(rng: np.random.Generator) -> None:
     told: list[str] = []
 

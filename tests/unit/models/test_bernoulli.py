@@ -100,3 +100,9 @@ def test_the_boundary_has_no_information() -> None:
 def test_many_columns_are_sampled_in_slices(rng: np.random.Generator) -> None:
     model = BernoulliModel(("a",), [1.0], np.full((1, 3_000_000), 1e-6))
     assert model.sample(3, rng).counts.nnz < 100
+
+
+def test_smoothing_that_doubles_cannot_resolve_is_refused_with_a_cure() -> None:
+    samples = Samples(sp.csr_array(np.array([[1.0, 0], [1, 1]])), encode_labels(["a", "b"]))
+    with pytest.raises(InvalidInputError, match="use 0, or 1e-10"):
+        fit(BernoulliFamily.for_samples(samples, smoothing=1e-300), samples)

@@ -1,0 +1,111 @@
+"""The stopping rule estimates what is left; refused leaps leave plain EM."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from labelworth.errors import InvalidInputError
+from labelworth.estimation import expectation_maximization
+from labelworth.estimation.acceleration import SquaredExtrapolation
+from labelworth.estimation.expectation_maximization import StoppingRule
+from labelworth.estimation.fit import fit
+from labelworth.models.multinomial import MultinomialFamily
+from support.small_models import CASES, Case, multinomial
+
+
+@pytest.mark.parametrize("rate", [0.1, 0.5, 0.9, 0.99])
+def test_the_gain_to_come_is_exact_for_one_direction(rate: float) -> None:
+    # Objective -(1 - rate) x^2 / 2 in units where the complete information is 1: EM multiplies x by the rate.
+    x, tolerance = 1.0, 1e-8
+    rule, n_steps = StoppingRule(tolerance), 0
+    while not rule.is_met(0.5 * (x - rate * x) ** 2, 0.5 * (rate * x - rate**2 * x) ** 2):
+        x *= rate**2
+        n_steps += 1
+        assert n_steps < 10_000
+    left = 0.5 * (1 - rate) * (rate**2 * x) ** 2
+    before = 0.5 * (1 - rate) * x**2
+    assert left <= tolerance * (1 + 1e-9)
+    assert before > tolerance
+
+
+def test_small_but_slow_steps_are_no_arrival() -> None:
+    assert not StoppingRule(1e-6).is_met(1.0001e-7, 1e-7)
+    assert StoppingRule(1e-6).is_met(4e-7, 1e-7)
+
+
+def test_growing_steps_are_no_arrival() -> None:
+    assert not StoppingRule(1e-3).is_met(1e-9, 2e-9)
+
+
+def test_a_standstill_is_an_arrival() -> None:
+    assert StoppingRule(1e-300).is_met(0.0, 0.0)
+
+
+def test_a_slow_rate_is_remembered_for_a_while() -> None:
+    rule = StoppingRule(1e-6)
+    assert not rule.is_met(1.02e-7, 1e-7)
+    assert not rule.is_met(4e-8, 1e-8 * 3.9)
+    remembering = StoppingRule(2e-9)
+    remembering.is_met(1.0, 0.81)
+    assert not remembering.is_met(1e-8, 1e-9)
+    assert StoppingRule(2e-9).is_met(1e-8, 1e-9)
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+def test_the_estimated_gain_bounds_what_was_left(case: Case, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    samples = case.draw(rng).sample(200, rng).hide(np.arange(40, 200))
+    rough = fit(case.family(samples), samples, tolerance=1e-5, max_iterations=5000)
+    exact = fit(case.family(samples), samples, start=rough.model, tolerance=1e-15, max_iterations=20000)
+    # An estimate: what is left may exceed it, but not by an order of magnitude.
+    assert exact.objective - rough.objective <= 10 * 1e-5 * 200
+
+
+class Overshooting(SquaredExtrapolation):
+    """Leaps that always end somewhere bad."""
+
+    refusals = 0
+
+    def step(self, start: np.ndarray, first: np.ndarray, second: np.ndarray) -> np.ndarray:
+        return second + 100 * np.arange(len(second))
+
+    def refused(self) -> None:
+        Overshooting.refusals += 1
+
+
+def test_refused_leaps_leave_plain_em(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(seed)
+    samples = multinomial(rng).sample(60, rng).hide(np.arange(20, 60))
+    family = MultinomialFamily.for_samples(samples)
+    plain = fit(family, samples, accelerated=False, tolerance=1e-10)
+    monkeypatch.setattr(expectation_maximization, "SquaredExtrapolation", Overshooting)
+    refused = fit(family, samples, accelerated=True, tolerance=1e-10)
+    assert Overshooting.refusals > 0
+    np.testing.assert_array_equal(refused.objective_path, plain.objective_path)
+    np.testing.assert_array_equal(refused.model.word_probabilities, plain.model.word_probabilities)
+
+
+def test_a_leap_out_of_all_bounds_is_refused(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(seed)
+    case = CASES[-1]
+    samples = case.draw(rng).sample(60, rng).hide(np.arange(20, 60))
+
+    class Exploding(SquaredExtrapolation):
+        def step(self, start: np.ndarray, first: np.ndarray, second: np.ndarray) -> np.ndarray:
+            return np.full_like(second, 1e4)
+
+    monkeypatch.setattr(expectation_maximization, "SquaredExtrapolation", Exploding)
+    assert fit(case.family(samples), samples).converged
+
+
+def test_errors_of_em_itself_are_not_swallowed(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    samples = multinomial(rng).sample(20, rng).hide(np.arange(10, 20))
+
+    class Broken(MultinomialFamily):
+        def maximize(self, statistics: Any) -> Any:
+            raise InvalidInputError("broken")
+
+    with pytest.raises(InvalidInputError, match="broken"):
+        fit(Broken(samples.evidence.classes, samples.n_features), samples)
