@@ -1,7 +1,7 @@
 """Sampled figures against enumeration.
 
 Five of the own standard errors, from 64 batches, are exceeded with probability 5e-6 per figure (Student's t, 63
-degrees of freedom). The figures of one model move together, so the rate per test is well below 1e-4; the seeds are fixed.
+degrees of freedom). The figures of one model move together, so the rate per test is well below 1e-4; seeds are fixed.
 """
 
 import numpy as np
