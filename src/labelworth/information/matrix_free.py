@@ -5,162 +5,21 @@ from a Lanczos recurrence of passes over the documents; docs/derivations/matrix_
 """
 
 import warnings
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import NoReturn
 
 import numpy as np
 
-from labelworth.arrays import FloatArray, as_floats, require_between
+from labelworth.arrays import FloatArray, require_between
 from labelworth.data.samples import Samples
 from labelworth.errors import DidNotConvergeWarning, InvalidInputError, NotIdentifiableError
-from labelworth.information.curve import Estimate, Weight
+from labelworth.information.curve import Weight
+from labelworth.information.matrix_free_curve import MatrixFreeCurve, Spectrum
 from labelworth.information.observed_counts import ObservedCounts
-from labelworth.linalg.lanczos import LockstepLanczos, Quadrature, row_chunks
+from labelworth.linalg.lanczos import LockstepLanczos, row_chunks
 from labelworth.models.multinomial import MultinomialFamily, MultinomialModel
 from labelworth.progress import SILENT, Progress, tracking
 
 _FIXED_POINT = 1e-3  # how much one more EM step may change a probability, relatively
 _STEPS_BETWEEN_LOOKS = 10
-
-SpectralFunction = Callable[[FloatArray], FloatArray]
-
-
-@dataclass(frozen=True, eq=False)
-class Bracket:
-    """Quadrature rules that bound a trace from both sides, for functions whose derivatives are all positive."""
-
-    low: Quadrature
-    high: Quadrature
-
-
-@dataclass(frozen=True, eq=False)
-class MatrixFreeCurve:
-    r"""Observed information of a fitted multinomial naive Bayes at every fraction from the fitted one up.
-
-    With N the whitened missing information of the unlabeled samples at hand, and
-    :math:`s = (1-f) / (1-f_{fitted})`, the whitened information is :math:`1 - sN`; every figure is an exact part plus
-    the trace of a function of N. See `FractionCurve`; build it with `matrix_free_information`.
-
-    Attributes
-    ----------
-    n_parameters : int
-        The number of free coordinates, d.
-    lowest_fraction : float
-        The labeled fraction that was fitted.
-    convergence_rate : float
-        The largest eigenvalue of N: how much of an error one EM step leaves in its slowest direction.
-    residual : float
-        By how much, relatively, one more EM step would change a probability at most.
-    n_steps : int
-        Products taken.
-    plain, named : Bracket
-        From probes z, and from probes weighted by the squared error of the named tables.
-    named_complete, log_determinant : float
-        Of the complete information alone, exactly.
-    """
-
-    n_parameters: int
-    lowest_fraction: float
-    convergence_rate: float
-    residual: float
-    n_steps: int
-    plain: Bracket
-    named: Bracket
-    named_complete: float
-    log_determinant: float
-
-    @property
-    def method(self) -> str:
-        """Matrix-free."""
-        return "matrix-free"
-
-    @property
-    def n_probes(self) -> int:
-        """The number of probes behind every standard error."""
-        return len(self.plain.low.nodes)
-
-    def trace(self, weight: Weight, fractions: FloatArray) -> Estimate:
-        """trace(G I(f)^-1)."""
-        return self._estimate(weight, fractions, self._trace_function, self._exact(weight))
-
-    def trace_slope(self, weight: Weight, fractions: FloatArray) -> Estimate:
-        """Its derivative in f."""
-        return self._estimate(weight, fractions, self._slope_function, 0.0)
-
-    def trace_bounds(self, weight: Weight, fractions: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Between what bounds `trace` would lie with infinitely many steps and the same probes."""
-        bracket = self._bracket(weight)
-        ends = np.empty((2, len(fractions)))
-        for place, fraction in enumerate(self._checked(fractions)):
-            function = self._trace_function(weight, fraction)
-            # A rule that meets its singularity bounds nothing from above.
-            with np.errstate(divide="ignore"):
-                ends[:, place] = [rule.of(function).mean() for rule in (bracket.low, bracket.high)]
-        if weight is Weight.MARGINAL:
-            ends = ends[::-1]  # the one function with negative derivatives
-        return self._exact(weight) + ends[0], self._exact(weight) + ends[1]
-
-    def log_volume(self, fractions: FloatArray) -> Estimate:
-        """log det I(f)^-1 in free coordinates."""
-        return self._estimate(Weight.COMPLETE, fractions, self._log_function, -self.log_determinant)
-
-    def worst_direction(self, fractions: FloatArray) -> NoReturn:
-        """Refused: it needs the inverse itself, not the trace of one."""
-        raise InvalidInputError(
-            f"The worst direction of {self.n_parameters} parameters is not computed matrix-free. Ask for the total "
-            "variance or an excess log-loss, or use observed_information if the model is small."
-        )
-
-    @property
-    def _share(self) -> float:
-        """The share of samples without a label in the fit, 1 - f_fitted."""
-        return 1 - self.lowest_fraction
-
-    def _exact(self, weight: Weight) -> float:
-        """What needs no probes: the figure of the complete information."""
-        exact = {Weight.NAMED: self.named_complete, Weight.MISSING: 0.0}
-        return exact.get(weight, float(self.n_parameters))
-
-    def _bracket(self, weight: Weight) -> Bracket:
-        return self.named if weight is Weight.NAMED else self.plain
-
-    def _trace_function(self, weight: Weight, fraction: float) -> SpectralFunction:
-        scale = (1 - fraction) / self._share
-        # trace(N / (1 - sN)) is all there is; the weights differ in what multiplies it.
-        factor = {Weight.MISSING: 1 / self._share, Weight.MARGINAL: -fraction / self._share}.get(weight, scale)
-        return lambda nodes: factor * nodes / (1 - scale * nodes)
-
-    def _slope_function(self, weight: Weight, fraction: float) -> SpectralFunction:
-        scale, share = (1 - fraction) / self._share, 1 / self._share
-        if weight is Weight.MISSING:
-            return lambda nodes: -np.square(share * nodes / (1 - scale * nodes))
-        if weight is Weight.MARGINAL:
-            return lambda nodes: -share * nodes * (1 - share * nodes) / np.square(1 - scale * nodes)
-        return lambda nodes: -share * nodes / np.square(1 - scale * nodes)
-
-    def _log_function(self, weight: Weight, fraction: float) -> SpectralFunction:
-        scale = (1 - fraction) / self._share
-        return lambda nodes: -np.log1p(-scale * nodes)
-
-    def _estimate(
-        self,
-        weight: Weight,
-        fractions: FloatArray,
-        function_at: Callable[[Weight, float], SpectralFunction],
-        exact: float,
-    ) -> Estimate:
-        rule = self._bracket(weight).low
-        forms = np.array([rule.of(function_at(weight, fraction)) for fraction in self._checked(fractions)])
-        errors: FloatArray = forms.std(axis=1, ddof=1) / np.sqrt(self.n_probes)
-        return Estimate(exact + forms.mean(axis=1), errors)
-
-    def _checked(self, fractions: FloatArray) -> list[float]:
-        values = [float(value) for value in as_floats("labeled fractions", fractions, ndim=1)]
-        for value in values:
-            # A fraction computed as the fitted one may differ from it in the last digit.
-            require_between("A labeled fraction", value, self.lowest_fraction * (1 - 1e-12), 1.0)
-        return values
 
 
 def matrix_free_information(
@@ -211,9 +70,9 @@ def matrix_free_information(
 
     Notes
     -----
-    Four blocks of (d, 2 n_probes) numbers, and two products per probe and step: one for the spectrum, one weighted by
-    the named tables' squared errors. The latter could be had from the former's recurrence as a bilinear form, at
-    several times the variance; see docs/derivations/matrix_free.md.
+    Four blocks of (d, 2 n_probes) numbers: each probe starts two recurrences in lockstep, one as it is and one
+    weighted by the squared errors of the named tables. The trace of N itself is computed exactly, so that only what
+    lies beyond it has a standard error; see docs/derivations/matrix_free.md.
 
     Paper: prop:efficiency1.
     """
@@ -261,15 +120,14 @@ def _curve(observed: ObservedCounts, run: LockstepLanczos, n_probes: int) -> Mat
         )
     low, high = run.gauss(), run.radau(min(largest + off, 1.0))
     plain, named = slice(n_probes), slice(n_probes, None)
+    trace, named_trace = observed.missing_traces
     return MatrixFreeCurve(
-        observed.n_parameters,
         1 - observed.unlabeled_weight / observed.total_weight,
         largest,
         observed.residual,
         run.n_steps,
-        Bracket(low.take(plain), high.take(plain)),
-        Bracket(low.take(named), high.take(named)),
-        observed.named_complete,
+        Spectrum(float(observed.n_parameters), trace, low.take(plain), high.take(plain)),
+        Spectrum(observed.named_complete, named_trace, low.take(named), high.take(named)),
         observed.log_determinant,
     )
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+import scipy.sparse as sp
 
 from labelworth.arrays import FloatArray
 from labelworth.data.counts import as_counts
@@ -128,6 +129,41 @@ class ObservedCounts:
         words = (model.n_features - 1) * np.log(self.word_totals / self.total_weight).sum()
         classes = (model.n_classes - 1) * np.log(self.class_total / self.total_weight)
         return float(words + classes - model.log_word_probabilities.sum() - model.log_class_probabilities.sum())
+
+    @cached_property
+    def missing_traces(self) -> tuple[float, float]:
+        r"""The trace of the whitened missing information N, and of the named weights times N, exactly.
+
+        Given x, the score moves the words of one class only, so each document adds
+        :math:`\sum_k r_k (1-r_k) \|s_k\|^2` with :math:`s_k` the projected, whitened words of class k; and the
+        class probabilities add a sum of the same kind.
+        """
+        counts, spread = self._unlabeled_counts, self._weighted_spread
+        theta, lengths = self.model.word_probabilities, counts.sum(axis=1)[:, None]
+        squares = sp.csr_array(counts.multiply(counts))
+        words = (squares @ (1 / theta.T) - lengths**2) / self.word_totals
+        classes = np.asarray(spread.sum(axis=0)) / self.class_total
+        plain = float(spread.multiply(words).sum() + classes @ (1 / self.model.class_probabilities))
+        crossed = lengths**2 * np.square(theta).sum(axis=1) - 2 * lengths * (counts @ theta.T)
+        named = (squares.sum(axis=1)[:, None] + crossed) / self.word_totals**2
+        weighted = float(spread.multiply(named).sum() + classes.sum() / self.class_total)
+        return plain, self.total_weight * weighted
+
+    @property
+    def _unlabeled_counts(self) -> sp.csr_array:
+        """The counts of the unlabeled documents, (n_unlabeled, V)."""
+        layout = self.documents
+        shape = (len(self.row_weights), layout.n_words)
+        return sp.csr_array((layout.counts, layout.words, layout.starts), shape=shape)[layout.rows]
+
+    @property
+    def _weighted_spread(self) -> sp.csr_array:
+        """Row weight times r (1 - r), (n_unlabeled, K)."""
+        stored = self.responsibilities
+        shape = (len(self.documents.rows), self.model.n_classes)
+        shares = stored.values * (1 - stored.values)
+        spread = sp.csr_array((shares, stored.classes, stored.starts), shape=shape)
+        return sp.csr_array(sp.diags_array(self.row_weights[self.documents.rows]) @ spread)
 
     def project(self, block: FloatArray) -> None:
         """Remove, in place, what would change the sum of a row of probabilities."""
