@@ -19,7 +19,7 @@ from labelworth.models.multinomial import MultinomialFamily, MultinomialModel
 from labelworth.progress import SILENT, Progress, tracking
 
 _FIXED_POINT = 1e-3  # how much one more EM step may change a probability, relatively
-_STEPS_BETWEEN_LOOKS = 10
+_STEPS_BETWEEN_LOOKS = 5
 
 
 def matrix_free_information(
