@@ -67,7 +67,7 @@ def score_moments(model: Model, population: Samples) -> ScoreMoments:
 
     Notes
     -----
-    O(n K d^2). Paper: prop:efficiency1 assumes the model is right, where both means are zero and variance equals curvature.
+    O(n K d^2). Paper: prop:efficiency1 is the case of a right model: both means are zero, variance equals curvature.
     """
     require_population(population)
     shares = population.sample_weights / population.sample_weights.sum()
