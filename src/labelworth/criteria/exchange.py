@@ -6,6 +6,8 @@ import numpy as np
 
 from labelworth.arrays import FloatArray
 from labelworth.information.curve import Estimate, FractionCurve, Weight
+from labelworth.information.fraction_information import FractionInformation
+from labelworth.information.sampled_information import SampledInformation
 
 _ROUNDING = 64 * float(np.finfo(float).eps)
 
@@ -43,10 +45,16 @@ def exchange_rates(curve: FractionCurve, fractions: FloatArray, weight: Weight =
     weight : Weight
         Which criterion; the total variance unless said otherwise.
 
-    Notes
-    -----
-    The standard errors are upper bounds: the correlation of t and g is not known here, so their shares are added.
     """
+    if isinstance(curve, FractionInformation | SampledInformation):
+        rate = curve.exchange_rate(weight, fractions)
+    else:
+        rate = _rate_from_slope(curve, fractions, weight)
+    return ExchangeRates(rate, Estimate(rate.values - 1, rate.standard_errors))
+
+
+def _rate_from_slope(curve: FractionCurve, fractions: FloatArray, weight: Weight) -> Estimate:
+    """The rate where there is no matrix; its standard errors are upper bounds, as t and g are taken to conspire."""
     trace, slope = curve.trace(weight, fractions), curve.trace_slope(weight, fractions)
     gain = -slope.values
     labeled, unlabeled = trace.values + (1 - fractions) * gain, trace.values - fractions * gain
@@ -59,4 +67,4 @@ def exchange_rates(curve: FractionCurve, fractions: FloatArray, weight: Weight =
             # d rate / dt = -g / unlabeled^2 and d rate / dg = t / unlabeled^2.
             noise = np.abs(gain) * trace.standard_errors + np.abs(trace.values) * slope.standard_errors
             errors = noise / unlabeled**2
-    return ExchangeRates(Estimate(rate, errors), Estimate(rate - 1, errors))
+    return Estimate(rate, errors)

@@ -9,16 +9,14 @@ import numpy as np
 from labelworth.arrays import BoolArray, FloatArray, require_between, require_shape
 from labelworth.errors import InvalidInputError, MoreSamplesNeededError, NotIdentifiableError
 from labelworth.information.curve import Estimate, Weight
-from labelworth.information.spectral_sums import (
-    SpectralTerms,
-    log_volume_terms,
-    relative_information,
-    slope_terms,
-    trace_terms,
-)
+from labelworth.information.eigen_figures import EigenFigures, Figure
+from labelworth.information.spectral_sums import relative_information
 from labelworth.linalg.pencil import Pencil
-from labelworth.linalg.symmetric import SingularMatrixError, largest_eigenvalue
+from labelworth.linalg.symmetric import SingularMatrixError
 from labelworth.models.coordinates import Coordinates
+
+_BLIND = 1e-10
+"""Without labels, a direction with 1 - mu below this cannot be told from one of which nothing is known."""
 
 _ROUNDING = 1e-12
 """A share of weights that were added in another order is the same share."""
@@ -131,7 +129,7 @@ class FractionInformation:
     @property
     def n_open(self) -> int:
         """How many directions unlabeled samples do not see at all: eigenvalues mu that are one up to rounding."""
-        return int((1 - self.pencil.values <= self.pencil.tolerance).sum())
+        return int((1 - self.pencil.values <= self._blind).sum())
 
     def convergence_rates(self, fraction: float) -> FloatArray:
         """How much of an error one EM step leaves, (1-f) mu, slowest direction first."""
@@ -156,48 +154,36 @@ class FractionInformation:
                 "take more samples, or ask for larger fractions."
             )
         # Where there are labels rounding decides nothing: I(f) is at least f times the complete information.
-        positive: BoolArray = smallest > np.where(fractions > 0, 0.0, self.pencil.tolerance)
+        positive: BoolArray = smallest > np.where(fractions > 0, 0.0, self._blind)
         return positive
+
+    @property
+    def _blind(self) -> float:
+        return max(_BLIND, self.pencil.tolerance)
 
     def trace(self, weight: Weight, fractions: FloatArray) -> Estimate:
         """trace(G I(f)^-1), shape (n_fractions,); NaN where I(f) is singular."""
-        if weight is Weight.NAMED:
-            return self._estimate(fractions, self._named_trace)
-        return self._estimate(fractions, lambda fraction: self._spectral(trace_terms(weight, self._mu, fraction)))
+        return self._estimate(fractions, lambda fraction: self._figures.trace(weight, fraction))
 
     def trace_slope(self, weight: Weight, fractions: FloatArray) -> Estimate:
         """Its derivative in f, -trace(G I(f)^-1 missing I(f)^-1); NaN where I(f) is singular."""
-        if weight is Weight.NAMED:
-            return self._estimate(fractions, self._named_slope)
-        return self._estimate(fractions, lambda fraction: self._spectral(slope_terms(weight, self._mu, fraction)))
+        return self._estimate(fractions, lambda fraction: self._figures.trace_slope(weight, fraction))
 
     def log_volume(self, fractions: FloatArray) -> Estimate:
         """log det I(f)^-1 in free coordinates; NaN where I(f) is singular."""
-        estimate = self._estimate(fractions, lambda fraction: self._spectral(log_volume_terms(self._mu, fraction)))
-        return Estimate(estimate.values - self.pencil.log_determinant, estimate.standard_errors)
+        return self._estimate(fractions, self._figures.log_volume)
 
     def worst_direction(self, fractions: FloatArray) -> Estimate:
         """The largest eigenvalue of J I(f)^-1 J', J the Jacobian of the named tables; NaN where I(f) is singular."""
-        return self._estimate(fractions, self._worst_direction)
+        return self._estimate(fractions, self._figures.worst_direction)
 
-    @property
-    def _mu(self) -> FloatArray:
-        return self.pencil.values
-
-    @cached_property
-    def _named_vectors(self) -> FloatArray:
-        """J W: the eigenvectors as changes of the named tables."""
-        return self.coordinates.push(self.pencil.vectors)
+    def exchange_rate(self, weight: Weight, fractions: FloatArray) -> Estimate:
+        """How many unlabeled samples take as much off trace(G I(f)^-1) as a labeled one; see `criteria.exchange`."""
+        return self._estimate(fractions, lambda fraction: self._figures.exchange_rate(weight, fraction))
 
     @cached_property
-    def _named_weights(self) -> FloatArray:
-        """The diagonal of W' J'J W."""
-        return np.asarray(np.square(self._named_vectors).sum(axis=0))
-
-    @cached_property
-    def _named_gram(self) -> FloatArray:
-        """W' J'J W; only standard errors need all of it."""
-        return self._named_vectors.T @ self._named_vectors
+    def _figures(self) -> EigenFigures:
+        return EigenFigures(self.pencil, self.coordinates)
 
     @cached_property
     def _deviations(self) -> FloatArray | None:
@@ -207,45 +193,7 @@ class FractionInformation:
         vectors = self.pencil.vectors
         return np.stack([vectors.T @ (batch - self.missing) @ vectors for batch in self.missing_batches])
 
-    def _spectral(self, terms: SpectralTerms) -> "_Figure":
-        return _Figure(
-            float(terms.values.sum()),
-            lambda deviations: np.diagonal(deviations, axis1=1, axis2=2) @ terms.derivatives,
-        )
-
-    def _named_trace(self, fraction: float) -> "_Figure":
-        inverse = 1 / relative_information(self._mu, fraction)
-
-        def shifts(deviations: FloatArray) -> FloatArray:
-            gradient = (1 - fraction) * self._named_gram * inverse * inverse[:, None]
-            return np.tensordot(deviations, gradient, axes=2)
-
-        return _Figure(float(self._named_weights @ inverse), shifts)
-
-    def _named_slope(self, fraction: float) -> "_Figure":
-        inverse = 1 / relative_information(self._mu, fraction)
-        share = (1 - fraction) * self._mu * inverse
-
-        def shifts(deviations: FloatArray) -> FloatArray:
-            gradient = -self._named_gram * inverse * inverse[:, None] * (1 + share + share[:, None])
-            return np.tensordot(deviations, gradient, axes=2)
-
-        return _Figure(-float(self._named_weights @ (self._mu * inverse**2)), shifts)
-
-    def _worst_direction(self, fraction: float) -> "_Figure":
-        root = 1 / np.sqrt(relative_information(self._mu, fraction))
-        half = self._named_vectors * root
-        value, vector = largest_eigenvalue(lambda block: half.T @ (half @ block), self.n_parameters)
-
-        def shifts(deviations: FloatArray) -> FloatArray:
-            # vector is that of half' half; I^-1 J' u in the eigenbasis is root * vector * sqrt(value).
-            direction = np.sqrt(value) * root * vector
-            moved: FloatArray = (deviations @ direction) @ direction
-            return (1 - fraction) * moved
-
-        return _Figure(value, shifts)
-
-    def _estimate(self, fractions: FloatArray, figure_at: Callable[[float], "_Figure"]) -> Estimate:
+    def _estimate(self, fractions: FloatArray, figure_at: Callable[[float], Figure]) -> Estimate:
         """Evaluate one criterion at every fraction, with the delta method's standard errors if there are batches."""
         identified = self.identified(fractions)
         values = np.full(len(identified), np.nan)
@@ -270,11 +218,3 @@ class FractionInformation:
                 f"This information holds for labeled fractions from {self.lowest_fraction:g} up, the one that was "
                 f"fitted. Got {fraction:g}."
             )
-
-
-@dataclass(frozen=True)
-class _Figure:
-    """A criterion at one fraction; `shifts` maps changes of the missing information (eigenbasis) to its changes."""
-
-    value: float
-    shifts: Callable[[FloatArray], FloatArray]

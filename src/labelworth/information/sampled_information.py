@@ -94,15 +94,22 @@ class SampledInformation:
         """The largest eigenvalue of J I(f)^-1 J', the asymptotic covariance of the named tables."""
         return self._corrected(lambda information: information.worst_direction(fractions))
 
+    def exchange_rate(self, weight: Weight, fractions: FloatArray) -> Estimate:
+        """How many unlabeled samples take as much off trace(G I(f)^-1) as a labeled one."""
+        return self._corrected(lambda information: information.exchange_rate(weight, fractions))
+
     def draws_needed(self, fractions: FloatArray, relative_error: float) -> int:
         """How many draws bring every figure's standard error down to `relative_error`; `n_drawn` if it is there.
 
-        The standard error of the log volume is taken per parameter. More draws are asked for, too, while half of them
-        give a figure more than five standard errors away.
+        The standard error of the log volume is taken per parameter, that of the exchange rate relative to what the
+        label alone is worth. More draws are asked for, too, while half of them give a total variance more than five
+        standard errors away.
         """
         figures = [self.trace(weight, fractions) for weight in Weight]
         ratios = [_ratio(figure, np.abs(figure.values)) for figure in [*figures, self.worst_direction(fractions)]]
         ratios.append(_ratio(self.log_volume(fractions), np.full(len(fractions), float(self.n_parameters))))
+        rate = self.exchange_rate(Weight.NAMED, fractions)
+        ratios.append(_ratio(rate, np.abs(rate.values - 1)))
         factor = (max(ratios) / relative_error) ** 2
         if not self._halves_agree(fractions):
             factor = max(factor, 2.0)
@@ -120,8 +127,9 @@ class SampledInformation:
 
     def _corrected(self, figure: Callable[[FractionInformation], Estimate]) -> Estimate:
         whole = figure(self.information)
-        half = np.mean([figure(part).values for part in self.halves], axis=0)
-        correction = whole.values - half
+        # An infinite exchange rate has no correction: infinity minus infinity is NaN.
+        with np.errstate(invalid="ignore"):
+            correction = whole.values - np.mean([figure(part).values for part in self.halves], axis=0)
         rounding = self.information.pencil.tolerance * np.abs(whole.values)
         errors = np.sqrt(np.asarray(whole.standard_errors) ** 2 + correction**2 + rounding**2)
         return Estimate(whole.values + correction, errors)

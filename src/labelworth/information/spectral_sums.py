@@ -55,3 +55,19 @@ def log_volume_terms(mu: FloatArray, fraction: float) -> SpectralTerms:
     """Terms of log det I(f)^-1 + log det complete."""
     relative = relative_information(mu, fraction)
     return SpectralTerms(-np.log(relative), (1 - fraction) / relative)
+
+
+def exchange_terms(weight: Weight, mu: FloatArray, fraction: float) -> tuple[SpectralTerms, SpectralTerms]:
+    """Terms of trace(G I^-1 I_XY I^-1) and of trace(G I^-1 I_X I^-1)."""
+    inverse, rest = 1 / relative_information(mu, fraction), 1 - mu
+    square, growth = inverse**2, 2 * (1 - fraction) * inverse**3
+    if weight is Weight.COMPLETE:
+        entry, slope = np.ones_like(mu), 0.0
+    elif weight is Weight.MISSING:
+        entry, slope = mu, 1.0
+    elif weight is Weight.MARGINAL:
+        entry, slope = rest, -1.0
+    else:
+        raise ValueError(f"{weight} is not a function of the pencil.")
+    labeled = SpectralTerms(entry * square, slope * square + entry * growth)
+    return labeled, SpectralTerms(entry * rest * square, (slope * rest - entry) * square + entry * rest * growth)

@@ -170,6 +170,7 @@ def batch_noise(d: int, n_batches: int, seed: int, size: float) -> np.ndarray:
 CRITERIA = {
     **{f"trace {w.value}": (lambda info, f, w=w: info.trace(w, f)) for w in Weight},
     **{f"slope {w.value}": (lambda info, f, w=w: info.trace_slope(w, f)) for w in Weight},
+    **{f"exchange {w.value}": (lambda info, f, w=w: info.exchange_rate(w, f)) for w in Weight},
     "log_volume": lambda info, f: info.log_volume(f),
     "worst_direction": lambda info, f: info.worst_direction(f),
 }
