@@ -25,6 +25,9 @@ from labelworth.models.spread import Moments
 
 __all__ = ["GaussianFamily", "GaussianModel"]
 
+_SMALLEST = 1e-100  # variance
+_COLLAPSED = 1e-13  # of the variance of the data: what rounding makes of moments that cancel
+
 
 @dataclass(frozen=True, eq=False)
 class GaussianFamily:
@@ -119,11 +122,12 @@ class GaussianFamily:
         if self.variances is not None:
             return replace(self, center=center)
         _require_varying(vectors, self.feature_names)
-        with np.errstate(over="ignore", under="ignore"):
+        with np.errstate(over="ignore", under="ignore", invalid="ignore"):
             variances = weights @ np.square(vectors - center)
-        if not (np.isfinite(variances).all() and (variances > 0).all()):
+        if not (variances.min() >= _SMALLEST and variances.max() <= 1 / _SMALLEST):
             raise InvalidInputError(
-                "The variance of a feature is beyond what a double can hold; scale the features to moderate numbers."
+                f"The variances of the features run from {variances.min():g} to {variances.max():g}, beyond what "
+                "products of doubles can hold; scale the features to moderate numbers."
             )
         return replace(self, center=center, variances=variances)
 
@@ -163,7 +167,20 @@ class GaussianFamily:
         spread = np.where(weights > 0, scatter / np.where(weights > 0, weights, 1.0), self._pseudo_spread(1.0))
         if self.covariance != "diagonal":
             spread = 0.5 * (spread + spread.transpose(0, 2, 1))  # products of matrices are symmetric only to rounding
-        return self._model(smoothed_rows(class_weights, self.class_smoothing), center + offsets, spread)
+        model = self._model(smoothed_rows(class_weights, self.class_smoothing), center + offsets, spread)
+        self._require_spread(model)
+        return model
+
+    def _require_spread(self, model: GaussianModel) -> None:
+        """Refuse a class that fell onto a point, line or plane: its likelihood has no bound."""
+        _, variances = self._references()
+        smallest = float((model.spread.residual_variances / variances).min())
+        if smallest < _COLLAPSED:
+            raise InvalidInputError(
+                f"A class has shrunk to {smallest:.1g} of the variance of the data in some direction, where its "
+                "likelihood has no bound: too few samples, or features that depend on each other. Use a stronger "
+                "prior (smoothing), a shared or diagonal covariance, or fewer features."
+            )
 
     def log_prior(self, model: GaussianModel) -> float:
         """The log-density of the prior, without its constant."""

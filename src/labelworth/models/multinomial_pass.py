@@ -1,13 +1,14 @@
 """The E-step of the multinomial model over sparse counts: arrays in, arrays out."""
 
+from threading import Lock
 from typing import NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
 
 from labelworth.arrays import FloatArray, IntArray
-from labelworth.engines.shards import map_shards, shard_bounds
-from labelworth.models.responsibilities import normalize, restrict_to_evidence
+from labelworth.kernels.documents import block_documents
+from labelworth.kernels.expectation import Evidence, expectation, make_workspace, sum_known
 
 
 class CountsExpectation(NamedTuple):
@@ -31,6 +32,8 @@ class CountsExpectation(NamedTuple):
 class CountsPass:
     """Documents with their evidence, laid out once for many passes.
 
+    The rows whose class was seen add the same counts to every pass: they are summed once, here.
+
     Parameters
     ----------
     counts : CSR array of shape (n, V)
@@ -41,8 +44,8 @@ class CountsPass:
         The weights of the ambiguous rows.
     row_weights : array of shape (n,)
         How much each row counts.
-    n_workers : int
-        Threads; the result does not depend on it.
+    n_workers : int, optional
+        Threads, all when None; the result does not depend on it.
     """
 
     def __init__(
@@ -51,35 +54,33 @@ class CountsPass:
         codes: IntArray,
         candidate_weights: FloatArray,
         row_weights: FloatArray,
-        n_workers: int = 1,
+        n_workers: int | None = None,
     ) -> None:
-        self._counts = counts
-        self._codes = codes
-        self._candidate_weights = candidate_weights
-        self._row_weights = row_weights
+        n_words, n_classes = counts.shape[1], candidate_weights.shape[1]
+        counted = row_weights != 0
+        open_rows = np.flatnonzero(counted & (codes < 0))
+        self._evidence = Evidence(
+            np.ascontiguousarray(codes, dtype=np.int64),
+            np.ascontiguousarray(candidate_weights, dtype=np.float64),
+            np.ascontiguousarray(row_weights, dtype=np.float64),
+        )
+        self._documents = block_documents(counts.indptr, counts.indices, counts.data, n_words, n_classes, open_rows)
+        self._known = sum_known(self._documents, self._evidence, np.flatnonzero(counted & (codes >= 0)), n_classes)
+        self._workspace = make_workspace(self._documents, n_classes)
+        self._in_use = Lock()
         self._n_workers = n_workers
-        self._bounds = shard_bounds(counts.indptr)
 
     def expectation(self, log_class: FloatArray, log_word: FloatArray) -> CountsExpectation:
         """Expected counts under log class probabilities (K,) and log word probabilities (K, V)."""
-        log_word_by_column = np.ascontiguousarray(log_word.T)
-
-        def run(first: int, stop: int) -> CountsExpectation:
-            return self._shard(slice(first, stop), log_class, log_word_by_column)
-
-        class_weights, word_counts, log_likelihood = np.zeros(len(log_class)), np.zeros(log_word.shape), 0.0
-        for part in map_shards(run, self._bounds, self._n_workers):
-            class_weights += part.class_weights
-            word_counts += part.word_counts
-            log_likelihood += part.log_likelihood
-        return CountsExpectation(class_weights, word_counts, log_likelihood)
-
-    def _shard(self, rows: slice, log_class: FloatArray, log_word_by_column: FloatArray) -> CountsExpectation:
-        counts, weights = self._counts[rows], self._row_weights[rows]
-        log_joint = np.asarray(counts @ log_word_by_column)
-        log_joint += log_class
-        restrict_to_evidence(log_joint, self._codes[rows], self._candidate_weights)
-        log_evidence = normalize(log_joint)
-        log_joint *= weights[:, None]
-        word_counts = np.ascontiguousarray((counts.T @ log_joint).T)
-        return CountsExpectation(log_joint.sum(axis=0), word_counts, float(weights @ log_evidence))
+        with self._in_use:
+            return CountsExpectation(
+                *expectation(
+                    self._documents,
+                    self._workspace,
+                    self._evidence,
+                    self._known,
+                    np.ascontiguousarray(log_class),
+                    np.ascontiguousarray(log_word),
+                    self._n_workers,
+                )
+            )

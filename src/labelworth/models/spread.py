@@ -51,6 +51,10 @@ class Curvature:
 class Spread(Protocol):
     """The covariances of all classes, one way or another."""
 
+    @property
+    def residual_variances(self) -> FloatArray:
+        """The variance of every feature given the ones before it, a row per covariance."""
+
     def log_density(self, vectors: FloatArray, means: FloatArray) -> FloatArray:
         """log p(x | y), (n, K)."""
 
@@ -93,6 +97,11 @@ class VarianceSpread:
             raise InvalidInputError(
                 f"Variances must be positive. Got {self.variances.min():g}; use a stronger prior."
             )
+
+    @property
+    def residual_variances(self) -> FloatArray:
+        """The variances themselves."""
+        return self.variances
 
     def log_density(self, vectors: FloatArray, means: FloatArray) -> FloatArray:
         """log p(x | y), (n, K)."""
@@ -164,6 +173,11 @@ class MatrixSpread:
                 "A covariance is not positive definite: its class has too few samples, or features depend on each "
                 "other. Use a stronger prior (smoothing), a shared or diagonal covariance, or fewer features."
             ) from error
+
+    @property
+    def residual_variances(self) -> FloatArray:
+        """Squares on the diagonal of the factors."""
+        return np.square(np.diagonal(self.factors, axis1=1, axis2=2))
 
     @cached_property
     def whiteners(self) -> FloatArray:
