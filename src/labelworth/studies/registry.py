@@ -11,6 +11,8 @@ STUDIES: Mapping[str, str] = MappingProxyType(
     {
         "newsgroups-em": "labelworth.studies.newsgroups_em",
         "newsgroups-em-tuning": "labelworth.studies.newsgroups_em_tuning",
+        "theory-panel": "labelworth.studies.theory_panel",
+        "risk-curve": "labelworth.studies.risk_curve",
     }
 )
 """Name -> module that holds its ``STUDY``."""
