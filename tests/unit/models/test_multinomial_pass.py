@@ -4,8 +4,6 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from labelworth.engines.shards import shard_bounds
-from labelworth.models import multinomial_pass
 from labelworth.models.multinomial_pass import CountsPass
 from support.oracles import dense_evidence
 
@@ -58,15 +56,14 @@ def test_an_impossible_document_makes_the_likelihood_zero() -> None:
     assert np.isfinite(result.word_counts).all()
 
 
-def test_the_number_of_workers_changes_no_bit(rng: np.random.Generator, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(multinomial_pass, "shard_bounds", lambda work: shard_bounds(work, 500))
-    counts, codes, weights, row_weights = draw(rng, 400, 20)
-    log_class, log_word = np.log(rng.dirichlet(np.ones(3))), np.log(rng.dirichlet(np.ones(20), size=3))
+def test_the_number_of_workers_changes_no_bit(rng: np.random.Generator) -> None:
+    counts, codes, weights, row_weights = draw(rng, 3000, 100)
+    log_class, log_word = np.log(rng.dirichlet(np.ones(3))), np.log(rng.dirichlet(np.ones(100), size=3))
     results = [
         CountsPass(sp.csr_array(counts), codes, weights, row_weights, n_workers=n_workers).expectation(
             log_class, log_word
         )
-        for n_workers in (1, 2, 4)
+        for n_workers in (1, 2)
     ]
     for other in results[1:]:
         np.testing.assert_array_equal(other.word_counts, results[0].word_counts)
