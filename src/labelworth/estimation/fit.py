@@ -1,7 +1,7 @@
 """Fit a model to any mixture of labeled, unlabeled and ambiguous samples."""
 
 import warnings
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterable
 from dataclasses import dataclass
 from typing import Generic
 
@@ -129,43 +129,54 @@ def fit(
     """
     _require_arguments(start_smoothing, unlabeled_weight, max_iterations, tolerance, n_starts)
     samples, row_weights = _counting_rows(samples, unlabeled_weight)
+    evidence = samples.evidence
     family = family.adapted(samples, row_weights)
-    alike = exchangeable_classes(samples.evidence) if not samples.evidence.is_gold.all() else ()
-    if alike:
-        _tell_exchangeable(alike, progress)
     climber = ExpectationMaximization(
         family, family.prepare(samples, row_weights), tolerance, max_iterations, accelerated
     )
-    if samples.evidence.is_gold.all() or samples.evidence.n_classes == 1:
+    alike: tuple[tuple[Hashable, ...], ...] = ()
+    if evidence.is_gold.all() or evidence.n_classes == 1:
         ascents = [_closed_form(climber)]
     else:
-        if start is None:
-            smoother = family.smoother(start_smoothing)
-            models = starting_models(smoother, samples, row_weights, n_starts, rng or np.random.default_rng(0))
-        else:
-            models = iter([_matching(start, family)])
-        ascents = []
-        with tracking(progress, "EM", None) as task:
-            for model in models:
-                point = climber.evaluate(model)
-                if not np.isfinite(point.objective):
-                    raise _impossible(model, samples)
-                ascents.append(climber.climb(point, task))
-    best = ascents[int(np.argmax([ascent.end.objective for ascent in ascents]))]
+        alike = exchangeable_classes(evidence)
+        if alike:
+            _tell_exchangeable(alike, progress)
+        models: Iterable[ModelT] = (
+            starting_models(
+                family.smoother(start_smoothing), samples, row_weights, n_starts, rng or np.random.default_rng(0)
+            )
+            if start is None
+            else [_matching(start, family)]
+        )
+        ascents = _climb_from(models, climber, samples, progress)
+    best = max(ascents, key=lambda ascent: ascent.end.objective)
     if not best.converged:
         _warn_not_converged(best)
     return Fit(
-        best.end.model,
-        family,
-        best.objective_path,
-        best.end.log_likelihood,
-        best.converged,
-        best.n_iterations,
-        best.n_evaluations,
-        np.array([ascent.end.objective for ascent in ascents]),
-        unlabeled_weight,
-        alike,
+        model=best.end.model,
+        family=family,
+        objective_path=best.objective_path,
+        log_likelihood=best.end.log_likelihood,
+        converged=best.converged,
+        n_iterations=best.n_iterations,
+        n_evaluations=best.n_evaluations,
+        starts=np.array([ascent.end.objective for ascent in ascents]),
+        unlabeled_weight=unlabeled_weight,
+        exchangeable_classes=alike,
     )
+
+
+def _climb_from(
+    models: Iterable[ModelT], climber: ExpectationMaximization[ModelT], samples: Samples, progress: Progress
+) -> list[Ascent[ModelT]]:
+    ascents = []
+    with tracking(progress, "EM", None) as task:
+        for model in models:
+            point = climber.evaluate(model)
+            if not np.isfinite(point.objective):
+                raise _impossible(model, samples)
+            ascents.append(climber.climb(point, task))
+    return ascents
 
 
 def _closed_form(climber: ExpectationMaximization[ModelT]) -> Ascent[ModelT]:
