@@ -3,16 +3,23 @@
 from typing import NamedTuple
 
 import numpy as np
-from numba import prange
 
 from labelworth.arrays import AnyArray, FloatArray, IntArray
 from labelworth.kernels.compilation import compiled
+from labelworth.kernels.machine import fetch_and_add
+from labelworth.kernels.tables import padded_width
+from labelworth.kernels.threads import n_threads_available, run_together
 
 N_RANGES = 32
 """Into how many ranges of words a pass is cut: fixed, so that the order of adding does not depend on the threads."""
 
-BLOCK_BYTES = 2**20
-"""How much room the responsibilities of one block may take: they have to stay in the cache."""
+PIECE = 128
+"""How many documents one thread takes at a time."""
+
+BLOCK_BYTES = 3 * 2**20
+"""How much room the responsibilities of one block may take: they have to stay in the cache that the threads share."""
+
+_SINGLE_LIMIT = 2.0**127
 
 
 class Documents(NamedTuple):
@@ -31,7 +38,7 @@ class Documents(NamedTuple):
     n_words : int
         The number of columns.
     block_size : int
-        How many documents make a block; at most 65536.
+        How many documents make a block, a multiple of PIECE; at most 65536.
     entry_words : int32 array of shape (n_entries,)
         The word of every entry, ascending within a block.
     entry_starts : int64 array of shape (n_entries + 1,)
@@ -72,14 +79,17 @@ def block_documents(
     if not counts.all():
         starts, words, counts = _without_zeros(starts, words, counts)
     rows = np.arange(len(starts) - 1) if rows is None else np.ascontiguousarray(rows, dtype=np.int64)
-    block_size = _block_size(n_classes)
+    block_size = _block_size(len(rows), n_classes)
     n_blocks = -(-len(rows) // block_size)
     edges = _range_edges(rows, starts, words, n_words)
-    entries, postings = np.zeros(n_blocks + 1, dtype=np.int64), np.zeros(n_blocks + 1, dtype=np.int64)
-    count_entries(starts, words, rows, n_words, block_size, entries[1:], postings[1:])
+    n_threads = n_threads_available()
+    entries = np.zeros(n_blocks + 1, dtype=np.int64)
+    ticket = np.zeros(1, dtype=np.int64)
+    run_together(count_entries, (starts, words, rows, n_words, block_size, entries[1:], ticket), n_threads)
     np.cumsum(entries, out=entries)
-    np.cumsum(postings, out=postings)
-    exact = np.array_equal(counts, counts.astype(np.float32))
+    postings = np.concatenate([[0], np.cumsum(starts[rows + 1] - starts[rows])])
+    postings = postings[np.minimum(np.arange(n_blocks + 1) * block_size, len(rows))]
+    exact = fit_single_precision(counts)
     layout = Documents(
         starts,
         words,
@@ -94,13 +104,15 @@ def block_documents(
         posting_counts=np.empty(postings[-1], dtype=np.float32 if exact else np.float64),
     )
     layout.entry_starts[-1] = postings[-1]
-    fill_entries(layout, entries, postings, edges)
+    ticket[0] = 0
+    run_together(fill_entries, (layout, entries, postings, edges, ticket), n_threads)
     return layout
 
 
-def _block_size(n_classes: int) -> int:
-    rounded = -(-n_classes // 4) * 4
-    return int(np.clip(BLOCK_BYTES // (8 * rounded), 256, 2**16))
+def _block_size(n_documents: int, n_classes: int) -> int:
+    """Whole pieces, as many as fit the cache, and not more than there are documents or than 16 bits can count."""
+    fitting = BLOCK_BYTES // (8 * padded_width(n_classes) * PIECE)
+    return PIECE * max(1, min(fitting, 2**16 // PIECE, -(-n_documents // PIECE)))
 
 
 def _without_zeros(starts: IntArray, words: AnyArray, counts: FloatArray) -> tuple[IntArray, AnyArray, FloatArray]:
@@ -120,6 +132,15 @@ def _range_edges(rows: IntArray, starts: IntArray, words: AnyArray, n_words: int
 
 
 @compiled()
+def fit_single_precision(counts: FloatArray) -> bool:
+    """Whether single precision holds every count exactly."""
+    exact = True
+    for count in counts:
+        exact = exact and count < _SINGLE_LIMIT and np.float64(np.float32(count)) == count
+    return exact
+
+
+@compiled()
 def word_frequency(starts: IntArray, words: AnyArray, rows: IntArray, n_words: int) -> IntArray:
     """In how many of the rows each word occurs."""
     frequency = np.zeros(n_words, np.int64)
@@ -129,7 +150,7 @@ def word_frequency(starts: IntArray, words: AnyArray, rows: IntArray, n_words: i
     return frequency
 
 
-@compiled(parallel=True)
+@compiled()
 def count_entries(
     starts: IntArray,
     words: AnyArray,
@@ -137,32 +158,32 @@ def count_entries(
     n_words: int,
     block_size: int,
     n_entries: IntArray,
-    n_postings: IntArray,
+    ticket: IntArray,
 ) -> None:
-    """For every block: how many different words it holds, and how many postings."""
-    for block in prange(len(n_entries)):
-        first = block * block_size
-        n_entries[block], n_postings[block] = count_block(starts, words, rows[first : first + block_size], n_words)
+    """How many different words every block holds; what one of the threads does."""
+    last_seen = np.full(n_words, -1, np.int64)
+    while True:
+        block = fetch_and_add(ticket, 0, 1)
+        if block >= len(n_entries):
+            return
+        entries = 0
+        for row in rows[block * block_size : (block + 1) * block_size]:
+            for place in range(starts[row], starts[row + 1]):
+                if last_seen[words[place]] != block:
+                    last_seen[words[place]] = block
+                    entries += 1
+        n_entries[block] = entries
 
 
 @compiled()
-def count_block(starts: IntArray, words: AnyArray, rows: IntArray, n_words: int) -> tuple[int, int]:
-    """How many different words the rows hold, and how many postings."""
-    seen = np.zeros(n_words, np.bool_)
-    n_entries, n_postings = 0, 0
-    for row in rows:
-        n_postings += starts[row + 1] - starts[row]
-        for place in range(starts[row], starts[row + 1]):
-            if not seen[words[place]]:
-                seen[words[place]] = True
-                n_entries += 1
-    return n_entries, n_postings
-
-
-@compiled(parallel=True)
-def fill_entries(layout: Documents, first_entry: IntArray, first_posting: IntArray, edges: IntArray) -> None:
-    """Write the entries and postings of every block."""
-    for block in prange(len(first_entry) - 1):
+def fill_entries(
+    layout: Documents, first_entry: IntArray, first_posting: IntArray, edges: IntArray, ticket: IntArray
+) -> None:
+    """Write the entries and postings of every block; what one of the threads does."""
+    while True:
+        block = fetch_and_add(ticket, 0, 1)
+        if block >= len(layout.entry_ranges):
+            return
         fill_block(layout, block, first_entry[block], first_posting[block], edges)
 
 

@@ -1,0 +1,320 @@
+"""One EM pass over documents: expected counts of words in classes, and the log-likelihood."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from labelworth.arrays import AnyArray, FloatArray, IntArray
+from labelworth.kernels.compilation import compiled
+from labelworth.kernels.documents import N_RANGES, PIECE, Documents
+from labelworth.kernels.exponential import exponential
+from labelworth.kernels.machine import WIDEST, add_rows, fetch_and_add, prefetch
+from labelworth.kernels.schedule import BUFFERS, FINISHED, ROWS, draw, finish, n_counters
+from labelworth.kernels.tables import aligned_zeros, collect_table, padded_width, spread_table
+from labelworth.kernels.threads import n_threads_available, run_together
+
+_N_TABLE_PIECES = 64
+_LINE = 8
+_NEXT_ENTRY = 2
+
+
+class Known(NamedTuple):
+    """What does not change from pass to pass: the rows whose class was seen.
+
+    Attributes
+    ----------
+    word_counts : flat array of n_words rows of `padded_width`
+        Their counts of every word in every class; empty when there are none.
+    class_weights : array of shape (n_classes,)
+        Their weights.
+    """
+
+    word_counts: FloatArray
+    class_weights: FloatArray
+
+
+class Workspace(NamedTuple):
+    """Memory that a pass writes to, kept from pass to pass; one pass at a time.
+
+    Attributes
+    ----------
+    log_words, word_counts : flat arrays of n_words rows of `padded_width`
+        The parameters as the E-step reads them, the sums as the M-step writes them.
+    posteriors : flat array of BUFFERS blocks
+        The responsibilities of the blocks under way, times the row weights.
+    row_sums : array of shape (n_pieces, padded_width + 1)
+        For every piece of rows: class weights and log-likelihood.
+    """
+
+    log_words: FloatArray
+    word_counts: FloatArray
+    posteriors: FloatArray
+    row_sums: FloatArray
+
+
+class Evidence(NamedTuple):
+    """What is known of the class of every row of the CSR matrix, and how much it counts.
+
+    Attributes
+    ----------
+    codes : int64 array of shape (n_rows,)
+        The class; -1: nothing is known; at most -2: row ``-2 - code`` of `candidate_weights`.
+    candidate_weights : array of shape (n_ambiguous, n_classes)
+        The likelihood of the evidence in every class.
+    row_weights : array of shape (n_rows,)
+        How much each row counts.
+    """
+
+    codes: IntArray
+    candidate_weights: FloatArray
+    row_weights: FloatArray
+
+
+def make_workspace(documents: Documents, n_classes: int) -> Workspace:
+    """Memory for passes over these documents."""
+    width = padded_width(n_classes)
+    n_blocks = len(documents.entry_ranges)
+    return Workspace(
+        aligned_zeros(documents.n_words * width),
+        aligned_zeros(documents.n_words * width),
+        aligned_zeros(min(BUFFERS, n_blocks) * documents.block_size * width),
+        np.zeros((n_blocks * documents.block_size // PIECE, width + 1)),
+    )
+
+
+def sum_known(documents: Documents, evidence: Evidence, rows: AnyArray, n_classes: int) -> Known:
+    """Sum the counts of rows whose class was seen, each times its weight, once for all passes."""
+    if not len(rows):
+        return Known(np.empty(0), np.zeros(n_classes))
+    width = padded_width(n_classes)
+    known = Known(aligned_zeros(documents.n_words * width), np.zeros(n_classes))
+    add_known(documents, evidence, np.ascontiguousarray(rows, dtype=np.int64), known, width)
+    return known
+
+
+@compiled()
+def add_known(documents: Documents, evidence: Evidence, rows: IntArray, known: Known, width: int) -> None:
+    """Add the counts of the rows to the sums of their classes."""
+    for row in rows:
+        label, weight = evidence.codes[row], evidence.row_weights[row]
+        known.class_weights[label] += weight
+        for place in range(documents.starts[row], documents.starts[row + 1]):
+            known.word_counts[documents.words[place] * width + label] += weight * documents.counts[place]
+
+
+def expectation(
+    documents: Documents,
+    workspace: Workspace,
+    evidence: Evidence,
+    known: Known,
+    log_classes: FloatArray,
+    log_words: FloatArray,
+    n_threads: int | None = None,
+) -> tuple[FloatArray, FloatArray, float]:
+    r"""Expected class weights and word counts, and the log-likelihood.
+
+    .. math::
+
+        r_{dk} \propto w_d(k)\, \pi_k \prod_v \theta_{kv}^{x_{dv}}, \qquad
+        N_{kv} = \sum_d \omega_d r_{dk} x_{dv}, \qquad
+        \ell = \sum_d \omega_d \log \sum_k w_d(k)\, \pi_k \prod_v \theta_{kv}^{x_{dv}}
+
+    The same bits for any number of threads. A document that no class can have produced counts nowhere and makes the
+    log-likelihood minus infinity.
+
+    Parameters
+    ----------
+    documents, workspace : Documents, Workspace
+        The documents whose class is open, and room for the pass.
+    evidence : Evidence
+        What is known of them all the same; rows outside the layout are not read.
+    known : Known
+        Sums over the documents whose class was seen; they are added.
+    log_classes, log_words : arrays of shape (K,) and (K, V)
+        :math:`\log \pi` and :math:`\log \theta`; minus infinity is allowed.
+    n_threads : int, optional
+        How many threads take part; all when None.
+
+    Returns
+    -------
+    class_weights : array of shape (K,)
+    word_counts : array of shape (K, V)
+    log_likelihood : float
+    """
+    n_classes = len(log_classes)
+    width = padded_width(n_classes)
+    padded_classes = np.full(width, -np.inf)
+    padded_classes[:n_classes] = log_classes
+    word_counts = np.empty(log_words.shape)
+    workspace.row_sums[...] = 0.0
+    known_sums = np.zeros(_N_TABLE_PIECES)
+    counters = np.zeros(3 + n_counters(len(documents.entry_ranges)), dtype=np.int64)
+    arguments = (documents, workspace, evidence, known, padded_classes, log_words, word_counts, known_sums, counters)
+    run_together(work, arguments, n_threads_available() if n_threads is None else n_threads)
+    sums = workspace.row_sums.sum(axis=0)
+    seen = known.class_weights > 0
+    log_likelihood = float(sums[width] + known_sums.sum() + known.class_weights[seen] @ log_classes[seen])
+    return sums[:n_classes] + known.class_weights, word_counts, log_likelihood
+
+
+@compiled()
+def work(
+    documents: Documents,
+    workspace: Workspace,
+    evidence: Evidence,
+    known: Known,
+    log_classes: FloatArray,
+    log_words: FloatArray,
+    word_counts: FloatArray,
+    known_sums: FloatArray,
+    counters: IntArray,
+) -> None:
+    """What one thread does: tables in, rows and postings of all blocks, tables out."""
+    width = len(log_classes)
+    tickets, schedule = counters[:3], counters[3:]
+    while True:
+        piece = fetch_and_add(tickets, 0, 1)
+        if piece >= _N_TABLE_PIECES:
+            break
+        first, last = table_piece(documents.n_words, piece)
+        spread_table(log_words, workspace.log_words, width, first, last)
+        known_sums[piece] = start_counts(known.word_counts, workspace, width, first, last)
+        fetch_and_add(tickets, 1, 1)
+    while fetch_and_add(tickets, 1, 0) < _N_TABLE_PIECES:
+        pass
+    n_blocks, n_row_pieces = len(documents.entry_ranges), documents.block_size // PIECE
+    while True:
+        kind, block, number = draw(schedule, n_blocks, n_row_pieces, N_RANGES)
+        if kind == FINISHED:
+            break
+        if kind == ROWS:
+            read_rows(documents, workspace, evidence, log_classes, block, number)
+        else:
+            read_postings(documents, workspace, width, block, number)
+        finish(schedule, kind, block)
+    while n_blocks > 0 and fetch_and_add(schedule, 2 * n_blocks, 0) < N_RANGES:
+        pass
+    while True:
+        piece = fetch_and_add(tickets, 2, 1)
+        if piece >= _N_TABLE_PIECES:
+            break
+        first, last = table_piece(documents.n_words, piece)
+        collect_table(workspace.word_counts, word_counts, width, first, last)
+
+
+@compiled()
+def table_piece(n_words: int, piece: int) -> tuple[int, int]:
+    """The words of one piece of a table."""
+    return n_words * piece // _N_TABLE_PIECES, n_words * (piece + 1) // _N_TABLE_PIECES
+
+
+@compiled()
+def start_counts(known_counts: FloatArray, workspace: Workspace, width: int, first: int, last: int) -> float:
+    """Begin the sums with what is known; return its part of the log-likelihood, where 0 log 0 is 0."""
+    total = 0.0
+    for place in range(first * width, last * width):
+        count = known_counts[place] if len(known_counts) else 0.0
+        workspace.word_counts[place] = count
+        if count != 0.0:
+            total += count * workspace.log_words[place]
+    return total
+
+
+@compiled(fastmath={"contract"})
+def read_rows(
+    documents: Documents,
+    workspace: Workspace,
+    evidence: Evidence,
+    log_classes: FloatArray,
+    block: int,
+    number: int,
+) -> None:
+    """The E-step for one piece of a block: responsibilities into the buffer, their sums beside."""
+    width = len(log_classes)
+    first = block * documents.block_size + number * PIECE
+    target = (block % BUFFERS * documents.block_size + number * PIECE) * width
+    sums = workspace.row_sums[first // PIECE]
+    for document in range(first, min(first + PIECE, len(documents.rows))):
+        row = documents.rows[document]
+        for column in range(width):
+            workspace.posteriors[target + column] = log_classes[column]
+        weight = evidence.row_weights[row]
+        if weight != 0.0:
+            for column in range(0, width, WIDEST):
+                add_rows(
+                    workspace.posteriors,
+                    target + column,
+                    workspace.log_words,
+                    column,
+                    width,
+                    documents.words,
+                    documents.counts,
+                    documents.starts[row],
+                    documents.starts[row + 1],
+                    min(WIDEST, width - column),
+                )
+            restrict(workspace.posteriors, target, evidence, evidence.codes[row])
+            sums[width] += weight * normalize(workspace.posteriors[target : target + width], weight)
+        else:
+            workspace.posteriors[target : target + width] = 0.0
+        for column in range(width):
+            sums[column] += workspace.posteriors[target + column]
+        target += width
+
+
+@compiled()
+def restrict(posteriors: FloatArray, target: int, evidence: Evidence, code: int) -> None:
+    """Add the log-likelihood of what is known of the class."""
+    for label in range(evidence.candidate_weights.shape[1]):
+        if code <= -2:
+            posteriors[target + label] += np.log(evidence.candidate_weights[-2 - code, label])
+        elif code >= 0 and code != label:
+            posteriors[target + label] = -np.inf
+
+
+@compiled(fastmath={"contract", "nsz", "reassoc", "nnan"})
+def normalize(values: FloatArray, weight: float) -> float:
+    """Turn log weights into probabilities times `weight`; return the log of their sum.
+
+    No number here is NaN, so the flags are safe; minus infinity is a number.
+    """
+    best: float = values[0]
+    for place in range(1, len(values)):
+        best = max(best, values[place])
+    if best == -np.inf:
+        values[:] = 0.0
+        return best
+    for place in range(len(values)):
+        values[place] = exponential(values[place] - best)
+    total = 0.0
+    for place in range(len(values)):
+        total += values[place]
+    factor = weight / total
+    for place in range(len(values)):
+        values[place] *= factor
+    log_total: float = best + np.log(total)
+    return log_total
+
+
+@compiled()
+def read_postings(documents: Documents, workspace: Workspace, width: int, block: int, number: int) -> None:
+    """The M-step for the words of one range in one block."""
+    first, last = documents.entry_ranges[block, number], documents.entry_ranges[block, number + 1]
+    buffer = block % BUFFERS * documents.block_size * width
+    for entry in range(first, last):
+        later = documents.entry_words[min(entry + _NEXT_ENTRY, last - 1)] * np.int64(width)
+        for column in range(0, width, _LINE):
+            prefetch(workspace.word_counts, later + column)
+        for column in range(0, width, WIDEST):
+            add_rows(
+                workspace.word_counts,
+                documents.entry_words[entry] * np.int64(width) + column,
+                workspace.posteriors,
+                buffer + column,
+                width,
+                documents.posting_documents,
+                documents.posting_counts,
+                documents.entry_starts[entry],
+                documents.entry_starts[entry + 1],
+                min(WIDEST, width - column),
+            )
