@@ -1,0 +1,173 @@
+"""Does unlabeled data help or hurt prediction? Asked of the labeled rows themselves."""
+
+from dataclasses import asdict, dataclass
+from typing import Any, Literal
+
+import numpy as np
+from scipy.stats import norm
+
+from labelworth.arrays import FloatArray
+from labelworth.data.samples import Samples
+from labelworth.models.protocol import Family, ModelT
+from labelworth.progress import SILENT, Progress
+from labelworth.robust.held_out import HeldOutPredictions, held_out_predictions
+
+Answer = Literal["helps", "hurts", "cannot be told"]
+
+FALSE_VERDICT_RATE = 0.05
+"""How often "helps" or "hurts" is said when in truth there is no difference."""
+_N_MEASURES = 2
+
+
+@dataclass(frozen=True)
+class PairedDifference:
+    """A measure with and without unlabeled rows, compared row by row.
+
+    Attributes
+    ----------
+    measure : str
+    labels_only, with_unlabeled : float
+        Its mean over the tested rows; less is better.
+    difference, standard_error : float
+        With minus without, and the standard error of this mean.
+    """
+
+    measure: str
+    labels_only: float
+    with_unlabeled: float
+    difference: float
+    standard_error: float
+
+    @property
+    def answer(self) -> Answer:
+        """What this measure alone says, the rate of false verdicts shared by the measures."""
+        threshold = norm.isf(FALSE_VERDICT_RATE / (2 * _N_MEASURES))
+        if abs(self.difference) <= threshold * self.standard_error:
+            return "cannot be told"
+        return "helps" if self.difference < 0 else "hurts"
+
+    def words(self) -> str:
+        """As a phrase."""
+        return (
+            f"{self.measure} {self.labels_only:.3f} with labels only, {self.with_unlabeled:.3f} with unlabeled rows "
+            f"(difference {self.difference:+.3f}, standard error {self.standard_error:.3f})"
+        )
+
+
+@dataclass(frozen=True)
+class HarmVerdict:
+    """Whether unlabeled rows help prediction.
+
+    Attributes
+    ----------
+    answer : "helps", "hurts" or "cannot be told"
+    n_tested : int
+        Labeled rows predicted by cross-validation.
+    error, log_loss, raw_log_loss : PairedDifference
+        Share of wrong predictions; log-loss with honest log-odds (one temperature per method); log-loss as it is.
+    unlabeled_weight : float
+        How much an unlabeled row counted.
+    """
+
+    answer: Answer
+    n_tested: int
+    error: PairedDifference
+    log_loss: PairedDifference
+    raw_log_loss: PairedDifference
+    unlabeled_weight: float
+
+    def lines(self) -> list[str]:
+        """The verdict and its evidence, a sentence each."""
+        opening = {
+            "helps": "Unlabeled data helps prediction.",
+            "hurts": "Unlabeled data hurts prediction: use the labels only, or a smaller unlabeled_weight.",
+            "cannot be told": "Whether unlabeled data helps or hurts prediction cannot be told yet.",
+        }[self.answer]
+        lines = [
+            f"{opening} Evidence: {self.n_tested} labeled rows, each predicted without its label.",
+            f"  {self.error.words()}",
+            f"  {self.log_loss.words()}",
+        ]
+        if self.answer == "cannot be told":
+            lines.append(f"  {self._why_open()}")
+        if self.answer != "hurts" and "hurts" in (self.log_loss.answer, self.raw_log_loss.answer):
+            lines.append(
+                f"  The probabilities themselves are worse with unlabeled rows ({self.raw_log_loss.words()}): "
+                "trust the predicted classes, not how sure they are."
+            )
+        return lines
+
+    def _why_open(self) -> str:
+        if self.log_loss.answer != "cannot be told":
+            return "The log-losses differ beyond chance, but the errors point the other way."
+        return f"Either difference is within chance; {self._labels_needed()}"
+
+    def _labels_needed(self) -> str:
+        if not self.error.standard_error > 0:
+            return "no prediction differs."
+        ratio = abs(self.error.difference) / self.error.standard_error
+        threshold = float(norm.isf(FALSE_VERDICT_RATE / (2 * _N_MEASURES)))
+        needed = np.ceil(self.n_tested * (threshold / ratio) ** 2) if ratio > 0 else np.inf
+        if needed > 100 * self.n_tested:
+            return "the two are as good as equal."
+        return f"if the errors stay as they are, about {int(needed)} labels would tell."
+
+    def to_dict(self) -> dict[str, Any]:
+        """As JSON knows it."""
+        return asdict(self)
+
+
+def harm_verdict(
+    family: Family[ModelT],
+    samples: Samples,
+    *,
+    rng: np.random.Generator,
+    unlabeled_weight: float = 1.0,
+    n_folds: int = 5,
+    fitting: dict[str, Any] | None = None,
+    progress: Progress = SILENT,
+) -> HarmVerdict:
+    """Compare labels only with labels and unlabeled rows, by paired cross-validation on the labeled rows.
+
+    The error decides if it differs beyond chance. If not, the log-loss with honest log-odds does, which is the more
+    sensitive measure, provided that the errors do not point the other way. When there is no difference in truth,
+    "helps" or "hurts" is said with probability 0.05 at most, to the normal approximation.
+
+    Parameters
+    ----------
+    family, samples
+        The model, and rows with and without labels. Unlabeled rows are in every training fold, never tested.
+    rng : Generator
+        Deals the labeled rows into folds.
+    n_folds : int
+    fitting : dict, optional
+        Further arguments of the fit.
+    """
+    predictions = held_out_predictions(
+        family, samples, (0.0, unlabeled_weight), n_folds=n_folds, rng=rng, fitting=fitting, progress=progress
+    )
+    return verdict_of(predictions, unlabeled_weight)
+
+
+def verdict_of(predictions: HeldOutPredictions, unlabeled_weight: float) -> HarmVerdict:
+    """Read the verdict off predictions that were made at weight 0 and at `unlabeled_weight`."""
+    error = paired("error", predictions.errors(0.0), predictions.errors(unlabeled_weight))
+    log_loss = paired("log-loss", predictions.tempered_losses(0.0), predictions.tempered_losses(unlabeled_weight))
+    raw = paired("raw log-loss", predictions.losses(0.0), predictions.losses(unlabeled_weight))
+    return HarmVerdict(combined(error, log_loss), predictions.n_tested, error, log_loss, raw, unlabeled_weight)
+
+
+def combined(error: PairedDifference, log_loss: PairedDifference) -> Answer:
+    """The error's answer, or else the log-loss's where the errors do not point the other way."""
+    if error.answer != "cannot be told":
+        return error.answer
+    return log_loss.answer if error.difference * log_loss.difference >= 0 else "cannot be told"
+
+
+def paired(measure: str, labels_only: FloatArray, with_unlabeled: FloatArray) -> PairedDifference:
+    """Compare two measures of the same rows."""
+    gaps = with_unlabeled - labels_only
+    standard_error = float(gaps.std(ddof=1) / np.sqrt(len(gaps))) if len(gaps) > 1 else float("nan")
+    return PairedDifference(
+        measure, float(labels_only.mean()), float(with_unlabeled.mean()), float(gaps.mean()), standard_error
+    )
