@@ -21,11 +21,13 @@ N_DRAWS = 3
 _N_SHOWN = 12
 _WORD_WEIGHTS: tuple[WordWeights, ...] = ("counts", "inverse-document")
 
+# First every combination of the kinds, then finer around the best kind. Where class probabilities are estimated,
+# shorter documents or more smoothing would let one class swallow the others.
+_EVERY_KIND = product(_WORD_WEIGHTS, (1.0, EQUAL_CLASSES), (6.0, 9.0), (0.001, 0.005))
+_BEST_KIND = product(_WORD_WEIGHTS[1:], (EQUAL_CLASSES,), (3.0, 4.0, 6.0, 9.0), (0.001, 0.005, 0.02))
 EM_CHOICES = tuple(
     Settings(word_weights, document_length, smoothing, class_smoothing)
-    for word_weights, class_smoothing, document_length, smoothing in product(
-        _WORD_WEIGHTS, (1.0, EQUAL_CLASSES), (4.0, 6.0, 9.0, 15.0), (0.001, 0.005, 0.02)
-    )
+    for word_weights, class_smoothing, document_length, smoothing in dict.fromkeys((*_EVERY_KIND, *_BEST_KIND))
 )
 
 # Without unlabeled posts and with equal classes, only smoothing / document_length matters, so one length will do.

@@ -6,9 +6,10 @@ from typing import Any
 import numpy as np
 
 from labelworth.data.folds import draw_labeled
-from labelworth.data.samples import Samples
 from labelworth.estimation.fit import fit
-from labelworth.models.multinomial import MultinomialFamily, MultinomialModel
+from labelworth.estimation.posterior import posterior
+from labelworth.evaluation import evaluate
+from labelworth.models.multinomial import MultinomialFamily
 from labelworth.studies.newsgroups_documents import Division, Documents, WordWeights, weighted_documents
 from labelworth.studies.store import Cell, Result
 
@@ -76,13 +77,9 @@ def fit_and_test(documents: Documents, settings: Settings, labels_per_class: int
         samples, smoothing=settings.smoothing, class_smoothing=settings.class_smoothing
     )
     fitted = fit(family, samples, start_smoothing=START_SMOOTHING, unlabeled_weight=settings.unlabeled_weight)
+    tested = evaluate(posterior(fitted.model, documents.test.hide()), documents.test.evidence)
     return {
-        "accuracy": accuracy(fitted.model, documents.test),
+        "accuracy": 1 - tested.error,
         "n_labels": int(kept.sum()),
         "n_iterations": fitted.n_iterations,
     }
-
-
-def accuracy(model: MultinomialModel, samples: Samples) -> float:
-    """The share of samples whose most probable class is theirs."""
-    return float(np.mean(model.log_joint(samples).argmax(axis=1) == samples.evidence.codes))
