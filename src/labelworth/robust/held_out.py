@@ -1,4 +1,4 @@
-"""Predictions for labeled rows by models that have not seen their labels, at several weights of the unlabeled rows."""
+"""Predictions for labeled rows by models that have not seen their labels, at several unlabeled weights."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

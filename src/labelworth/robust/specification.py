@@ -206,8 +206,8 @@ def _require_both_kinds(samples: Samples) -> None:
     missing = [str(evidence.classes[code]) for code in np.flatnonzero(evidence.label_counts() == 0)]
     if missing:
         raise NotIdentifiableError(
-            f"{len(missing)} class(es) have no label ({', '.join(missing[:8])}), so nothing says which rows are theirs; "
-            "label at least one row of each.",
+            f"{len(missing)} class(es) have no label ({', '.join(missing[:8])}), so nothing says which rows are "
+            "theirs; label at least one row of each.",
             missing,
         )
     if not evidence.is_unlabeled.any():

@@ -13,6 +13,7 @@ STUDIES: Mapping[str, str] = MappingProxyType(
         "newsgroups-em-tuning": "labelworth.studies.newsgroups_em_tuning",
         "theory-panel": "labelworth.studies.theory_panel",
         "risk-curve": "labelworth.studies.risk_curve",
+        "misspecification": "labelworth.studies.misspecification",
     }
 )
 """Name -> module that holds its ``STUDY``."""
