@@ -1,6 +1,6 @@
 """Information of a model too large to enumerate: complete part exact, missing part from draws of the model."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -14,10 +14,14 @@ from labelworth.models.protocol import Model
 from labelworth.models.responsibilities import condition
 from labelworth.progress import SILENT, Progress, Task, tracking
 
-N_BATCHES = 64
+_BATCHES = 64
 """With so many batches a standard error is itself known to 9 %, and five of them are a fair bound."""
 
-_DRAWS_PER_PARAMETER = 16
+_FEWER_BATCHES = 32
+_MANY_PARAMETERS = 200
+"""Beyond so many, memory counts, and half the batches must do: a standard error is then known to 13 %."""
+
+_DRAWS_PER_PARAMETER = 64
 _FIRST_DRAWS = 1 << 14
 _MAX_DRAWS = 1 << 22
 _MAX_WORK = 2e12
@@ -67,12 +71,12 @@ def sampled_information(
     d, n_classes = model.coordinates.n_free, len(model.classes)
     if d > _MAX_PARAMETERS:
         raise InvalidInputError(
-            f"Sampling keeps {N_BATCHES} matrices of {d} x {d} numbers in memory; it is meant for up to "
+            f"Sampling keeps many matrices of {d} x {d} numbers in memory; it is meant for up to "
             f"{_MAX_PARAMETERS} parameters. Use fewer features, or the matrix-free information."
         )
     limit = max_draws or min(_MAX_DRAWS, int(_MAX_WORK / (n_classes * d**2)))
     batches = _Batches(model)
-    per_batch = -(-max(_FIRST_DRAWS, _DRAWS_PER_PARAMETER * d) // N_BATCHES)
+    per_batch = -(-max(_FIRST_DRAWS, _DRAWS_PER_PARAMETER * d) // batches.count)
     with tracking(progress, "Drawing from the model", None) as task:
         while True:
             batches.extend(per_batch, rng, task)
@@ -85,7 +89,7 @@ def sampled_information(
                 return curve
             if 2 * curve.n_drawn > limit:
                 break
-            per_batch = curve.n_drawn // N_BATCHES
+            per_batch = curve.n_drawn // batches.count
     if refusal is not None:
         raise MoreSamplesNeededError(f"{refusal} {curve.n_drawn} were drawn; double max_draws.") from refusal
     return curve
@@ -93,7 +97,7 @@ def sampled_information(
 
 @dataclass
 class _Batches:
-    """Sums over batches of draws, each (N_BATCHES, d, d): of Var(S | x), and of the squares of E[S | x]."""
+    """Sums over batches of draws, each (n_batches, d, d): of Var(S | x), and of the squares of E[S | x]."""
 
     model: Model
     missing: FloatArray = field(init=False)
@@ -102,11 +106,17 @@ class _Batches:
 
     def __post_init__(self) -> None:
         d = self.model.coordinates.n_free
-        self.missing, self.marginal = np.zeros((N_BATCHES, d, d)), np.zeros((N_BATCHES, d, d))
+        count = _BATCHES if d <= _MANY_PARAMETERS else _FEWER_BATCHES
+        self.missing, self.marginal = np.zeros((count, d, d)), np.zeros((count, d, d))
+
+    @property
+    def count(self) -> int:
+        """How many batches."""
+        return len(self.missing)
 
     def extend(self, n_more: int, rng: np.random.Generator, task: Task) -> None:
         """Add `n_more` draws to every batch."""
-        for batch in range(N_BATCHES):
+        for batch in range(self.count):
             samples = self.model.sample(n_more, rng).hide()
             responsibilities, _ = condition(self.model.log_joint(samples), samples.evidence)
             for part in chunks(self.model, n_more):
@@ -120,26 +130,27 @@ class _Batches:
     def curve(self) -> SampledInformation:
         """The information these batches give."""
         complete = self.model.complete_information()
-        sharpened = _sharpened(complete, self.missing / self.n_per_batch, self.marginal / self.n_per_batch)
+        sharpened = _sharpened(complete, self.missing, self.marginal, self.n_per_batch)
         information = FractionInformation(
             self.model.coordinates, complete, sharpened.mean(axis=0), "sampling", sharpened
         )
-        return SampledInformation(information, N_BATCHES * self.n_per_batch)
+        return SampledInformation(information, self.count * self.n_per_batch)
 
 
-def _sharpened(complete: FloatArray, missing: FloatArray, marginal: FloatArray) -> FloatArray:
+def _sharpened(complete: FloatArray, missing: FloatArray, marginal: FloatArray, n_per_batch: int) -> FloatArray:
     """Take off the noise that goes with the known error of missing + marginal - complete.
 
     How to do it best is learned from one half of the batches and applied to the other, both ways round. Learned from
     the very draws it is applied to, it would prefer their accidents and bias the result.
     """
     middle = len(missing) // 2
-    first, second = slice(None, middle), slice(middle, None)
-    parts = []
+    first, second = range(middle), range(middle, len(missing))
+    sharpened = np.empty_like(missing)
     for own, other in ((first, second), (second, first)):
-        control = _Control.learned(complete, missing[other], marginal[other])
-        parts.append(control.applied(missing[own], marginal[own]))
-    return np.concatenate(parts)
+        control = _Control.learned(complete, [(missing[b] / n_per_batch, marginal[b] / n_per_batch) for b in other])
+        for b in own:
+            sharpened[b] = control.applied(missing[b] / n_per_batch, marginal[b] / n_per_batch)
+    return sharpened
 
 
 @dataclass(frozen=True)
@@ -152,29 +163,33 @@ class _Control:
     """
 
     basis: FloatArray
-    complete: FloatArray
+    inverse_basis: FloatArray
     coefficients: FloatArray
 
     @classmethod
-    def learned(cls, complete: FloatArray, missing: FloatArray, marginal: FloatArray) -> "_Control":
+    def learned(cls, complete: FloatArray, batches: list[tuple[FloatArray, FloatArray]]) -> "_Control":
         """Find the basis and the coefficients that suit these batches."""
-        basis = Pencil.of(marginal.mean(axis=0), complete).vectors
-        lost, error = _in_basis(basis, missing, marginal)
-        lost -= lost.mean(axis=0)
-        error -= error.mean(axis=0)
-        variance = np.square(error).sum(axis=0)
-        covariance = (lost * error).sum(axis=0)
+        mean = sum((marginal for _, marginal in batches), np.zeros_like(complete)) / len(batches)
+        basis = Pencil.of(mean, complete).vectors
+        control = cls(basis, basis.T @ complete, np.zeros_like(complete))
+        # Sums of products about a value near the mean lose no digits, and need no room for all batches at once.
+        near, _ = control._in_basis(*batches[0])
+        sums = np.zeros((4, *complete.shape))
+        for missing, marginal in batches:
+            lost, error = control._in_basis(missing, marginal)
+            lost -= near
+            sums += lost, error, lost * error, np.square(error)
+        moved, erred, product, square = sums
+        covariance, variance = product - moved * erred / len(batches), square - np.square(erred) / len(batches)
         coefficients = np.divide(covariance, variance, out=np.zeros_like(variance), where=variance > 0)
-        return cls(basis, complete, coefficients)
+        return replace(control, coefficients=coefficients)
 
     def applied(self, missing: FloatArray, marginal: FloatArray) -> FloatArray:
-        """Sharpen other batches; their mean is still what it was."""
-        lost, error = _in_basis(self.basis, missing, marginal)
-        back = self.basis.T @ self.complete
-        return np.asarray(back.T @ (lost - self.coefficients * error) @ back)
+        """Sharpen another batch; its expectation is still what it was."""
+        lost, error = self._in_basis(missing, marginal)
+        return self.inverse_basis.T @ (lost - self.coefficients * error) @ self.inverse_basis
 
-
-def _in_basis(basis: FloatArray, missing: FloatArray, marginal: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """The missing information of each batch, and by how much missing + marginal miss the identity."""
-    lost = basis.T @ missing @ basis
-    return lost, lost + basis.T @ marginal @ basis - np.eye(len(basis))
+    def _in_basis(self, missing: FloatArray, marginal: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """The missing information of a batch, and by how much missing + marginal miss the identity."""
+        lost = self.basis.T @ missing @ self.basis
+        return lost, lost + self.basis.T @ marginal @ self.basis - np.eye(len(lost))

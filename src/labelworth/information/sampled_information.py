@@ -118,7 +118,8 @@ class SampledInformation:
     def _halves_agree(self, fractions: FloatArray) -> bool:
         whole = self.information.trace(Weight.NAMED, fractions)
         gap = np.abs(self.halves[0].trace(Weight.NAMED, fractions).values - whole.values)
-        allowed = _AGREEMENT * np.asarray(whole.standard_errors) + _AGREEMENT * self._bias(fractions)
+        rounding = self.information.pencil.tolerance * np.abs(whole.values)
+        allowed = _AGREEMENT * (np.asarray(whole.standard_errors) + self._bias(fractions) + rounding)
         return bool(np.all((gap <= allowed) | np.isnan(gap)))
 
     def _bias(self, fractions: FloatArray) -> FloatArray:
