@@ -29,6 +29,7 @@ def matrix_free_information(
     rng: np.random.Generator,
     *,
     n_probes: int = 10,
+    n_named_probes: int = 4,
     quadrature_tolerance: float = 1e-3,
     max_steps: int = 200,
     progress: Progress = SILENT,
@@ -51,6 +52,8 @@ def matrix_free_information(
         For the probes.
     n_probes : int
         Standard errors fall with its square root.
+    n_named_probes : int
+        The same for the named tables' total variance, which needs fewer: most of it is exact.
     quadrature_tolerance : float
         Steps are added until the bounds of the quadrature are this close, relatively, at the fitted fraction.
     max_steps : int
@@ -70,20 +73,21 @@ def matrix_free_information(
 
     Notes
     -----
-    Four blocks of (d, 2 n_probes) numbers: each probe starts two recurrences in lockstep, one as it is and one
+    Four blocks of (d, n_probes + n_named_probes) numbers: all probes start a recurrence, and some start a second one,
     weighted by the squared errors of the named tables. The trace of N itself is computed exactly, so that only what
     lies beyond it has a standard error; see docs/derivations/matrix_free.md.
 
     Paper: prop:efficiency1.
     """
     require_between("n_probes", n_probes, 2, 10_000)
+    require_between("n_named_probes", n_named_probes, 2, n_probes)
     observed = ObservedCounts.at(model, family, samples)
     if observed.residual > _FIXED_POINT:
         raise InvalidInputError(
             f"The fit has not converged: one more EM step would change a probability by {observed.residual:.2g} of "
             "itself. Fit with a smaller tolerance and more iterations."
         )
-    starts = _probes(observed, n_probes, rng)
+    starts = _probes(observed, n_probes, n_named_probes, rng)
     scratch = np.empty_like(starts)
     run = LockstepLanczos(lambda block, out: observed.missing(block, out, scratch), starts)
     with tracking(progress, "Lanczos", max_steps) as task:
@@ -100,13 +104,13 @@ def matrix_free_information(
                 return curve
 
 
-def _probes(observed: ObservedCounts, n_probes: int, rng: np.random.Generator) -> FloatArray:
-    """Random signs, and the same signs weighted by the squared error of the named tables, side by side."""
-    starts = np.empty((observed.size, 2 * n_probes))
+def _probes(observed: ObservedCounts, n_probes: int, n_named_probes: int, rng: np.random.Generator) -> FloatArray:
+    """Random signs, and beside them the first few again, weighted by the squared errors of the named tables."""
+    starts = np.empty((observed.size, n_probes + n_named_probes))
     for rows in row_chunks(starts):
-        plain = starts[rows, :n_probes]
-        plain[:] = rng.integers(0, 2, size=plain.shape) * 2 - 1
-        starts[rows, n_probes:] = np.sqrt(observed.named_weights[rows])[:, None] * plain
+        signs = rng.integers(0, 2, size=starts[rows, :n_probes].shape) * 2 - 1
+        starts[rows, :n_probes] = signs
+        starts[rows, n_probes:] = np.sqrt(observed.named_weights[rows])[:, None] * signs[:, :n_named_probes]
     observed.project(starts)
     return starts
 

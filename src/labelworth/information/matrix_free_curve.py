@@ -88,7 +88,7 @@ class MatrixFreeCurve:
 
     @property
     def n_probes(self) -> int:
-        """The number of probes behind every standard error."""
+        """The number of probes behind the standard errors of log-losses; the total variance has fewer."""
         return len(self.plain.low.nodes)
 
     def trace(self, weight: Weight, fractions: FloatArray) -> Estimate:
@@ -161,7 +161,7 @@ class MatrixFreeCurve:
     def _estimate(self, spectrum: Spectrum, forms: list[_Form], complete: float) -> Estimate:
         exact = np.array([complete + form.linear * spectrum.trace for form in forms])
         remainders = np.array([spectrum.low.of(form.remainder) for form in forms]).reshape(len(forms), -1)
-        errors: FloatArray = remainders.std(axis=1, ddof=1) / np.sqrt(self.n_probes)
+        errors: FloatArray = remainders.std(axis=1, ddof=1) / np.sqrt(remainders.shape[1])
         return Estimate(exact + remainders.mean(axis=1), errors)
 
     def _checked(self, fractions: FloatArray) -> list[float]:

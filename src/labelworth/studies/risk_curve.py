@@ -46,7 +46,8 @@ class RiskSettings:
     labels_per_class : int
     smoothing : float
         What the prior adds to every expected word count.
-    n_probes : int
+    n_probes, n_named_probes : int
+        For the log-loss, and for the total variance.
     with_dense : bool
         Whether to form the matrices too; for a few thousand parameters at most.
     """
@@ -55,12 +56,13 @@ class RiskSettings:
     labels_per_class: int
     smoothing: float
     n_probes: int
+    n_named_probes: int
     with_dense: bool
 
 
-FULL = RiskSettings(n_words=None, labels_per_class=50, smoothing=0.1, n_probes=30, with_dense=False)
-CUT = RiskSettings(n_words=100, labels_per_class=50, smoothing=0.1, n_probes=40, with_dense=True)
-QUICK = RiskSettings(n_words=1000, labels_per_class=50, smoothing=0.1, n_probes=10, with_dense=False)
+FULL = RiskSettings(None, labels_per_class=50, smoothing=0.1, n_probes=40, n_named_probes=8, with_dense=False)
+CUT = RiskSettings(100, labels_per_class=50, smoothing=0.1, n_probes=40, n_named_probes=40, with_dense=True)
+QUICK = RiskSettings(1000, labels_per_class=50, smoothing=0.1, n_probes=10, n_named_probes=4, with_dense=False)
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,7 +107,13 @@ def risk_curve(pilot: FittedPilot, settings: RiskSettings, seed: int, progress: 
     """The matrix-free information at the fit, from one set of probes."""
     rng = np.random.default_rng([seed, settings.n_probes])
     return matrix_free_information(
-        pilot.model, pilot.family, pilot.samples, rng, n_probes=settings.n_probes, progress=progress
+        pilot.model,
+        pilot.family,
+        pilot.samples,
+        rng,
+        n_probes=settings.n_probes,
+        n_named_probes=settings.n_named_probes,
+        progress=progress,
     )
 
 

@@ -20,6 +20,7 @@ from labelworth.models.multinomial import MultinomialFamily, MultinomialModel
 
 N_CLASSES, N_WORDS, N_SAMPLES = 3, 12, 500
 FALSE_ALARM_RATE = 1e-6
+PROBES = {"n_probes": 40, "n_named_probes": 40}
 
 
 @pytest.fixture(scope="module")
@@ -192,7 +193,7 @@ def test_bounds_of_few_steps_contain_the_answer_of_many(
 ) -> None:
     with pytest.warns(DidNotConvergeWarning, match="Lanczos"):
         short = matrix_free_information(
-            *fitted, samples, np.random.default_rng(0), n_probes=40, quadrature_tolerance=1e-12, max_steps=4
+            *fitted, samples, np.random.default_rng(0), **PROBES, quadrature_tolerance=1e-12, max_steps=4
         )
     fractions = fractions_from(curve)
     low, high = short.trace_bounds(weight, fractions)
@@ -209,7 +210,7 @@ def test_steps_are_added_until_the_bounds_are_close(
 ) -> None:
     rough, fine = (
         matrix_free_information(
-            *fitted, samples, np.random.default_rng(0), n_probes=2, quadrature_tolerance=tolerance
+            *fitted, samples, np.random.default_rng(0), n_probes=2, n_named_probes=2, quadrature_tolerance=tolerance
         )
         for tolerance in (1e-2, 1e-13)
     )
@@ -257,6 +258,8 @@ def test_doors_refuse_what_is_not_for_them(
             matrix_free_information(model, family, given, rng)
     with pytest.raises(InvalidInputError, match="n_probes"):
         matrix_free_information(model, family, samples, rng, n_probes=1)
+    with pytest.raises(InvalidInputError, match="n_named_probes"):
+        matrix_free_information(model, family, samples, rng, n_probes=4, n_named_probes=5)
     with pytest.raises(InvalidInputError, match="labeled fraction"):
         curve.trace(Weight.NAMED, np.array([curve.lowest_fraction / 2]))
     with pytest.raises(InvalidInputError, match="worst direction"):
