@@ -33,8 +33,8 @@ def exchange_rates(curve: FractionCurve, fractions: FloatArray, weight: Weight =
 
     With M the information of the whole sample, one more labeled example lowers the criterion by
     :math:`\operatorname{tr}(G M^{-1} I_{XY} M^{-1})`, one more unlabeled example by
-    :math:`\operatorname{tr}(G M^{-1} I_X M^{-1})`. Since :math:`I_{XY} = I + (1-f) I_{mis}` and
-    :math:`I_X = I - f I_{mis}`, both follow from the criterion t and its slope -g in f:
+    :math:`\operatorname{tr}(G M^{-1} I_X M^{-1})`. Since :math:`I_{XY} = I + (1-f) I_{miss}` and
+    :math:`I_X = I - f I_{miss}`, both follow from the criterion t and its slope -g in f:
 
     .. math:: \frac{t + (1-f)\, g}{t - f\, g}
 

@@ -9,7 +9,7 @@ from labelworth.models.protocol import Model
 def enumerated_information(model: Model) -> FractionInformation:
     r"""Complete information in closed form, missing information by a sum over every x.
 
-    .. math:: I_{mis} = \sum_x p(x) \operatorname{Var}(S \mid x)
+    .. math:: I_{miss} = \sum_x p(x) \operatorname{Var}(S \mid x)
 
     Raises
     ------

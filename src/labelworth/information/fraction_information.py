@@ -28,10 +28,10 @@ class FractionInformation:
 
     .. math::
 
-        I(f) = I_{XY} - (1-f)\, I_{mis}, \qquad I_{mis} = E[\operatorname{Var}(S \mid X)]
+        I(f) = I_{XY} - (1-f)\, I_{miss}, \qquad I_{miss} = E[\operatorname{Var}(S \mid X)]
 
     where S is the score of (x, y). The generalized eigenproblem
-    :math:`I_{mis} W = I_{XY} W \operatorname{diag}(\mu)`, solved once, gives every fraction at O(d):
+    :math:`I_{miss} W = I_{XY} W \operatorname{diag}(\mu)`, solved once, gives every fraction at O(d):
     :math:`I(f)^{-1} = W \operatorname{diag}(1/(1-(1-f)\mu)) W'`.
 
     Attributes
