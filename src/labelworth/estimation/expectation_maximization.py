@@ -13,11 +13,10 @@ from labelworth.estimation.acceleration import SquaredExtrapolation
 from labelworth.models.protocol import Family, ModelT, Pass
 from labelworth.progress import Task
 
-RELATIVE_SLACK = 1e-12
-"""By how much rounding alone may make the objective appear to fall, relative to its size."""
-
 _ROUNDING = 1e-26  # nats per sample: what rounding leaves of a step that is zero
 _RATES_KEPT = 3
+_FAR = 1e3
+_MEASURABLE = 1e-9
 
 
 @dataclass(frozen=True)
@@ -102,6 +101,8 @@ class ExpectationMaximization(Generic[ModelT]):
         EM steps at most.
     accelerated : bool
         Whether to extrapolate after every second step.
+    total_weight : float
+        The sum of the row weights.
 
     Notes
     -----
@@ -113,6 +114,7 @@ class ExpectationMaximization(Generic[ModelT]):
     tolerance: float
     max_iterations: int
     accelerated: bool
+    total_weight: float
     n_evaluations: int = field(default=0, init=False)
 
     def evaluate(self, model: ModelT) -> Point[ModelT]:
@@ -138,8 +140,9 @@ class ExpectationMaximization(Generic[ModelT]):
                 break
             second_model = self.family.maximize(first.statistics)
             n_iterations += 1
-            steps = first.model.divergence(current.model), second_model.divergence(first.model)
-            converged = stopping_rule.is_met(*steps)
+            if not self._is_far(first.objective - current.objective, first.objective):
+                steps = first.model.divergence(current.model), second_model.divergence(first.model)
+                converged = stopping_rule.is_met(*steps)
             leap = None
             if extrapolation is not None and not converged:
                 leap = self._leap(extrapolation, (current.model, first.model, second_model), first.objective)
@@ -147,6 +150,10 @@ class ExpectationMaximization(Generic[ModelT]):
             path.append(current.objective)
             task.advance(note=f"objective {current.objective:.8g}")
         return Ascent(current, np.array(path), converged, n_iterations, self.n_evaluations - evaluated_before)
+
+    def _is_far(self, gain: float, objective: float) -> bool:
+        """Whether a step gained so much that measuring it to see whether it was the last is idle."""
+        return gain > max(_FAR * self.tolerance * self.total_weight, _MEASURABLE * abs(objective))
 
     def _leap(
         self, extrapolation: SquaredExtrapolation, iterates: tuple[ModelT, ModelT, ModelT], objective: float

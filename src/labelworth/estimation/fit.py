@@ -30,7 +30,7 @@ class Fit(Generic[ModelT]):
     family : Family
         With everything filled in: its prior is the one in the objective.
     objective_path : array
-        The objective of every model kept, in order; it never falls, but by rounding (1e-12 of its size).
+        The objective of every model kept, in order; it never falls, but by rounding (1e-12 of the sum of its terms).
     log_likelihood : float
         Weighted sum of log p(evidence, x) at `model`; the objective is this plus the log prior.
     converged : bool
@@ -132,7 +132,12 @@ def fit(
     evidence = samples.evidence
     family = family.adapted(samples, row_weights)
     climber = ExpectationMaximization(
-        family, family.prepare(samples, row_weights), tolerance, max_iterations, accelerated
+        family,
+        family.prepare(samples, row_weights),
+        tolerance,
+        max_iterations,
+        accelerated,
+        float(row_weights.sum()),
     )
     alike: tuple[tuple[Hashable, ...], ...] = ()
     if evidence.is_gold.all() or evidence.n_classes == 1:
