@@ -49,6 +49,11 @@ class RowForms:
             total += np.tensordot(weights[rows], scores, axes=2)
         return total
 
+    def contracted(self, weights: FloatArray) -> FloatArray:
+        """s_i' w_i for every row, weights (n, K), shape (n, d)."""
+        parts = [np.einsum("nk,nkd->nd", weights[rows], scores) for rows, scores in self.chunks()]
+        return np.concatenate(parts)
+
     def total(self, weights: FloatArray) -> FloatArray:
         """sum_i s_i' W_i s_i for symmetric W (n, K, K), shape (d, d)."""
         d = self.model.coordinates.n_free

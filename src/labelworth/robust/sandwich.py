@@ -29,8 +29,8 @@ class Sandwich:
     --------
     >>> from labelworth.models.coordinates import FreeTable
     >>> line = Coordinates((FreeTable("mean", [""], ["x"]),))
-    >>> Sandwich(line, np.array([[2.0]]), np.array([[6.0]])).total_variance
-    1.5
+    >>> Sandwich(line, np.array([[4.0]]), np.array([[8.0]])).total_variance
+    0.5
     """
 
     coordinates: Coordinates

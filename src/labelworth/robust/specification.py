@@ -127,6 +127,8 @@ def specification_test(
     if method not in get_args(Method):
         raise InvalidInputError(f"method must be one of {', '.join(get_args(Method))}. Got {method!r} instead.")
     require_between("n_bootstrap", n_bootstrap, 1, 1e9)
+    if samples.weights is not None:
+        raise InvalidInputError("The specification test is for rows that count one each. Got sample weights.")
     samples = samples.take(~samples.evidence.is_ambiguous)
     _require_both_kinds(samples)
     fitted = fit(family, samples, tolerance=tolerance)

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from labelworth.arrays import FloatArray, IntArray
+from labelworth.arrays import FloatArray
 from labelworth.data.lengths import LengthDistribution
 from labelworth.data.samples import Samples
 from labelworth.estimation.fit import fit
@@ -130,12 +130,9 @@ def _tests(cell: Cell) -> Result:
 def _drawn(rows: Samples, cell: Cell, draw: int, right: MultinomialModel | None = None) -> Samples:
     """n rows with replacement, or from a model under which everything is right; labels by coin."""
     rng = np.random.default_rng([cell["seed"], draw])
-    n_samples = cell["n_samples"]
-    if right is None:
-        chosen: IntArray = rng.integers(rows.n_samples, size=n_samples)
-        drawn = rows.take(chosen)
-    else:
-        drawn = right.sample(n_samples, rng)
+    n_samples = int(cell["n_samples"])
+    chosen = rng.integers(rows.n_samples, size=n_samples)
+    drawn = rows.take(chosen) if right is None else right.sample(n_samples, rng)
     return drawn.hide(np.flatnonzero(rng.random(n_samples) >= cell["fraction"]))
 
 

@@ -1,0 +1,245 @@
+"""One question, answered in plain words: does the unlabeled data help, hurt, or can it not be told?"""
+
+import warnings
+from collections.abc import Hashable
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+
+from labelworth.arrays import UNLABELED
+from labelworth.data.counts import as_counts, as_vectors, rescale_documents
+from labelworth.data.evidence import encode_labels
+from labelworth.data.samples import Samples
+from labelworth.errors import InvalidInputError, LabelworthWarning
+from labelworth.models.bernoulli import BernoulliFamily
+from labelworth.models.gaussian import GaussianFamily
+from labelworth.models.multinomial import MultinomialFamily
+from labelworth.models.protocol import AnyFamily
+from labelworth.progress import SILENT, Progress
+from labelworth.robust.harm import HarmVerdict, verdict_of
+from labelworth.robust.held_out import held_out_predictions
+from labelworth.robust.label_support import LabelSupport, label_support
+from labelworth.robust.specification import MOST_PARAMETERS, SpecificationTest, specification_test
+from labelworth.robust.unlabeled_weight import WEIGHTS, WeightChoice, choice_of, choose_unlabeled_weight
+
+ModelKind = Literal["multinomial", "bernoulli", "gaussian"]
+Verdict = Literal["helps", "hurts", "cannot be told", "not identified"]
+
+
+@dataclass(frozen=True)
+class CheckReport:
+    """Whether unlabeled data helps, with the evidence.
+
+    Attributes
+    ----------
+    verdict : "helps", "hurts", "cannot be told" or "not identified"
+    support : LabelSupport
+        What the labels pin down.
+    harm : HarmVerdict or None
+        Paired cross-validation; None where there are too few labels for it.
+    specification : SpecificationTest or None
+        Whether the model is right; None where the test cannot be run.
+    weight : WeightChoice or None
+        How much an unlabeled row should count.
+    notes : tuple of str
+        What could not be done, and why.
+    """
+
+    verdict: Verdict
+    support: LabelSupport
+    harm: HarmVerdict | None
+    specification: SpecificationTest | None
+    weight: WeightChoice | None
+    notes: tuple[str, ...] = ()
+
+    @property
+    def exit_code(self) -> int:
+        """0: answered. 1: the labels leave the model unidentified."""
+        return 1 if self.verdict == "not identified" else 0
+
+    def lines(self) -> list[str]:
+        """The report in plain words, a line each."""
+        lines = list(self.support.lines())
+        if self.harm is not None:
+            lines += self.harm.lines()
+        if self.specification is not None:
+            lines.append(self.specification.words())
+        if self.weight is not None:
+            lines.append(self.weight.words())
+        return [*lines, *self.notes]
+
+    def to_dict(self) -> dict[str, Any]:
+        """As JSON knows it."""
+        return {
+            "verdict": self.verdict,
+            "identified": self.support.identified,
+            "support": self.support.to_dict(),
+            "harm": None if self.harm is None else self.harm.to_dict(),
+            "specification": None if self.specification is None else self.specification.to_dict(),
+            "unlabeled_weight": None if self.weight is None else self.weight.to_dict(),
+            "notes": list(self.notes),
+            "lines": self.lines(),
+        }
+
+
+def check(
+    X: Any,
+    y: Any = None,
+    *,
+    model: ModelKind | AnyFamily = "multinomial",
+    classes: list[Hashable] | tuple[Hashable, ...] | None = None,
+    unlabeled: Hashable = UNLABELED,
+    smoothing: float = 1.0,
+    document_length: float | None = None,
+    covariance: Literal["shared", "diagonal", "full"] = "shared",
+    start_smoothing: float = 1.0,
+    n_folds: int = 5,
+    n_bootstrap: int = 99,
+    specification: bool = True,
+    seed: int = 0,
+    progress: Progress = SILENT,
+) -> CheckReport:
+    """Say whether unlabeled data helps prediction, hurts it, or whether that cannot be told.
+
+    Parameters
+    ----------
+    X : Samples, or array-like or sparse matrix of shape (n, n_features)
+        Rows with and without labels.
+    y : array-like of shape (n,)
+        A class per row; `unlabeled`, None or NaN where it was not seen. Not needed with Samples.
+    model : str or Family
+        "multinomial" (word counts), "bernoulli" (words present or absent), "gaussian" (vectors), or a family.
+    classes : sequence, optional
+        All classes there are; one that no label names is then reported as missing.
+    unlabeled : hashable
+        The marker for "not seen".
+    smoothing : float
+        Strength of the prior.
+    document_length : float, optional
+        Rescale counts to this many words per row (multinomial).
+    covariance : str
+        Of the Gaussian model.
+    start_smoothing : float
+        How many times stronger the prior is in the model EM starts from.
+    n_folds : int
+        Of the cross-validation; fewer are used where labels are few.
+    n_bootstrap : int
+        Data sets simulated for the specification test.
+    specification : bool
+        Whether to run that test; it is the slowest part.
+    seed : int
+        Deals the folds and drives the simulations.
+
+    Returns
+    -------
+    CheckReport
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> classes = rng.integers(2, size=400)
+    >>> X = rng.standard_normal((400, 3)) + 2 * classes[:, None]
+    >>> y = np.where(rng.random(400) < 0.1, classes, -1)
+    >>> check(X, y, model="gaussian", specification=False).verdict
+    'cannot be told'
+    """
+    samples = _samples(X, y, model, classes, unlabeled, document_length)
+    family = _family(model, samples, smoothing, covariance)
+    support = label_support(family, samples)
+    if not support.identified:
+        return CheckReport("not identified", support, None, None, None)
+    rng = np.random.default_rng(seed)
+    fitting = {"start_smoothing": start_smoothing}
+    notes: list[str] = []
+    harm, weight = _predictive(family, samples, support, n_folds, fitting, rng, notes, progress)
+    tested = None
+    if specification:
+        tested = _tested(family, samples, support, n_bootstrap, rng, notes, progress)
+    verdict: Verdict = "cannot be told" if harm is None else harm.answer
+    return CheckReport(verdict, support, harm, tested, weight, tuple(notes))
+
+
+def _predictive(
+    family: AnyFamily,
+    samples: Samples,
+    support: LabelSupport,
+    n_folds: int,
+    fitting: dict[str, Any],
+    rng: np.random.Generator,
+    notes: list[str],
+    progress: Progress,
+) -> tuple[HarmVerdict | None, WeightChoice | None]:
+    """Verdict and weight, from the same folds."""
+    if support.n_testable < 2 * len(support.label_counts):
+        notes.append(
+            "There are too few labels to try predictions on: "
+            f"{support.n_testable} in classes with two or more. Label at least two rows of each class."
+        )
+        return None, None
+    folds = min(n_folds, support.n_testable)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", LabelworthWarning)
+        predictions = held_out_predictions(
+            family, samples, WEIGHTS, n_folds=folds, rng=rng, fitting=fitting, progress=progress
+        )
+        weight = (
+            choose_unlabeled_weight(family, samples, rng=rng, method="sandwich", fitting=fitting, progress=progress)
+            if support.labels_per_parameter >= 5 and support.n_parameters <= MOST_PARAMETERS
+            else choice_of(predictions)
+        )
+    notes += sorted({str(one.message) for one in caught if issubclass(one.category, LabelworthWarning)})
+    return verdict_of(predictions, 1.0), weight
+
+
+def _tested(
+    family: AnyFamily,
+    samples: Samples,
+    support: LabelSupport,
+    n_bootstrap: int,
+    rng: np.random.Generator,
+    notes: list[str],
+    progress: Progress,
+) -> SpecificationTest | None:
+    if support.n_parameters > MOST_PARAMETERS:
+        notes.append(
+            f"The specification test was not run: {support.n_parameters:,} parameters are more than the "
+            f"{MOST_PARAMETERS:,} it can take. Use a smaller vocabulary to run it."
+        )
+        return None
+    if samples.weights is not None:
+        notes.append("The specification test was not run: it is for rows that count one each.")
+        return None
+    return specification_test(family, samples, rng=rng, n_bootstrap=n_bootstrap, progress=progress)
+
+
+def _samples(
+    X: Any, y: Any, model: ModelKind | AnyFamily, classes: Any, unlabeled: Hashable, document_length: float | None
+) -> Samples:
+    if isinstance(X, Samples):
+        if y is not None:
+            raise InvalidInputError("Samples carry their labels already; leave y out.")
+        samples = X
+    elif y is None:
+        raise InvalidInputError("Give y, one entry per row, with a marker for the rows whose class was not seen.")
+    else:
+        evidence = encode_labels(y, classes=classes, unlabeled=unlabeled)
+        features = as_vectors(X) if isinstance(model, str) and model == "gaussian" else as_counts(X)
+        samples = Samples(features, evidence)
+    if document_length is None:
+        return samples
+    return Samples(
+        rescale_documents(samples.counts, document_length), samples.evidence, samples.weights, samples.feature_names
+    )
+
+
+def _family(model: ModelKind | AnyFamily, samples: Samples, smoothing: float, covariance: Any) -> AnyFamily:
+    if not isinstance(model, str):
+        return model
+    if model == "multinomial":
+        return MultinomialFamily.for_samples(samples, smoothing=smoothing)
+    if model == "bernoulli":
+        return BernoulliFamily.for_samples(samples, smoothing=smoothing)
+    if model == "gaussian":
+        return GaussianFamily.for_samples(samples, covariance, smoothing=smoothing)
+    raise InvalidInputError(f"model must be multinomial, bernoulli, gaussian or a family. Got {model!r} instead.")

@@ -1,0 +1,197 @@
+"""How much an unlabeled row should count: the weight of least estimated risk."""
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, Literal, get_args
+
+import numpy as np
+
+from labelworth.arrays import FloatArray, as_floats
+from labelworth.data.samples import Samples
+from labelworth.errors import InvalidInputError
+from labelworth.estimation.fit import fit
+from labelworth.models.protocol import Family, ModelT
+from labelworth.models.responsibilities import condition
+from labelworth.progress import SILENT, Progress, tracking
+from labelworth.robust.held_out import HeldOutPredictions, held_out_predictions
+from labelworth.robust.row_forms import RowForms
+from labelworth.robust.specification import MOST_PARAMETERS
+
+Method = Literal["auto", "sandwich", "cross-validation"]
+
+WEIGHTS = (0.0, 0.01, 0.03, 0.1, 0.3, 1.0)
+"""The weights tried unless told otherwise."""
+_LABELS_PER_PARAMETER = 5
+
+
+@dataclass(frozen=True)
+class WeightChoice:
+    """The weight of least estimated risk, and the whole curve.
+
+    Attributes
+    ----------
+    best : float
+        The unlabeled weight of least risk; of equal ones the smallest.
+    method : str
+        "sandwich" or "cross-validation".
+    risk_name : str
+        What `risks` measures.
+    weights, risks, standard_errors : tuple of float
+        The curve; standard errors are those of the difference from the best weight, None where there is none.
+    """
+
+    best: float
+    method: str
+    risk_name: str
+    weights: tuple[float, ...]
+    risks: tuple[float, ...]
+    standard_errors: tuple[float, ...] | None
+
+    def words(self) -> str:
+        """The outcome as a sentence."""
+        advice = {
+            0.0: "leave the unlabeled rows out (unlabeled_weight = 0)",
+            1.0: "let an unlabeled row count as much as a labeled one (unlabeled_weight = 1)",
+        }.get(self.best, f"let an unlabeled row count {self.best:g} (unlabeled_weight = {self.best:g})")
+        curve = ", ".join(f"{weight:g}: {risk:.4g}" for weight, risk in zip(self.weights, self.risks, strict=True))
+        return f"Least estimated risk: {advice}. {self.risk_name} by weight: {curve} (by {self.method})."
+
+    def to_dict(self) -> dict[str, Any]:
+        """As JSON knows it."""
+        return asdict(self)
+
+
+def choose_unlabeled_weight(
+    family: Family[ModelT],
+    samples: Samples,
+    *,
+    rng: np.random.Generator,
+    weights: Sequence[float] = WEIGHTS,
+    method: Method = "auto",
+    n_folds: int = 5,
+    fitting: dict[str, Any] | None = None,
+    progress: Progress = SILENT,
+) -> WeightChoice:
+    """Choose how much an unlabeled row counts.
+
+    With at least five labels per parameter the risk is estimated from the sandwich (`sandwich_risks`), which needs no
+    splitting; with fewer, by cross-validated log-loss on the labeled rows.
+
+    Parameters
+    ----------
+    family, samples
+        The model, and rows with and without labels.
+    rng : Generator
+        Deals the folds.
+    weights : sequence of float
+        To choose from; 0 is always among them.
+    method : str
+        "auto", "sandwich" or "cross-validation".
+    n_folds : int
+    fitting : dict, optional
+        Further arguments of the fit.
+    """
+    if method not in get_args(Method):
+        raise InvalidInputError(f"method must be one of {', '.join(get_args(Method))}. Got {method!r} instead.")
+    tried = tuple(sorted({0.0, *as_floats("weights", list(weights), ndim=1).tolist()}))
+    if tried[0] < 0:
+        raise InvalidInputError(f"Unlabeled weights must not be negative. Got {tried[0]:g}.")
+    if method == "auto":
+        method = "sandwich" if _labels_suffice(family, samples, fitting) else "cross-validation"
+    if method == "sandwich":
+        risks = sandwich_risks(family, samples, tried, fitting=fitting, progress=progress)
+        best = tried[int(np.argmin(risks))]
+        return WeightChoice(best, method, "Excess joint log-loss (nats)", tried, tuple(risks.tolist()), None)
+    return choice_of(
+        held_out_predictions(family, samples, tried, n_folds=n_folds, rng=rng, fitting=fitting, progress=progress)
+    )
+
+
+def choice_of(predictions: HeldOutPredictions) -> WeightChoice:
+    """Read the choice off held-out predictions: least log-loss with honest log-odds."""
+    losses = np.array([predictions.tempered_losses(weight) for weight in predictions.weights])
+    means = losses.mean(axis=1)
+    place = int(np.argmin(means))
+    gaps = losses - losses[place]
+    errors = gaps.std(axis=1, ddof=1) / np.sqrt(predictions.n_tested)
+    return WeightChoice(
+        predictions.weights[place],
+        "cross-validation",
+        "Held-out log-loss (nats)",
+        predictions.weights,
+        tuple(means.tolist()),
+        tuple(errors.tolist()),
+    )
+
+
+def sandwich_risks(
+    family: Family[ModelT],
+    samples: Samples,
+    weights: Sequence[float],
+    *,
+    fitting: dict[str, Any] | None = None,
+    progress: Progress = SILENT,
+) -> FloatArray:
+    r"""Unbiased estimates of the excess joint log-loss at every weight, to leading order.
+
+    The labels alone have no bias, so :math:`\hat\theta_\beta - \hat\theta_0` estimates the bias of weight
+    :math:`\beta`, with noise. Taking the noise off, and adding the variance,
+
+    .. math::
+
+        R(\beta) = \tfrac12 \operatorname{tr}\Bigl( M \bigl[ (\hat\theta_\beta - \hat\theta_0)(\cdot)'
+            - \operatorname{Cov}(\hat\theta_\beta - \hat\theta_0) + \operatorname{Cov}(\hat\theta_\beta) \bigr] \Bigr)
+
+    where M is the complete information at :math:`\hat\theta_0` and the covariances are those of the influences
+    :math:`H_\beta^{-1} \psi_\beta` of the rows. A negative difference of the first two terms is left as it is: it is
+    chance, and cutting it off would favor weights above 0.
+
+    Returns
+    -------
+    array of shape (n_weights,)
+        Nats per sample.
+    """
+    samples = samples.take(~samples.evidence.is_ambiguous)
+    arguments = {"tolerance": 1e-8, **(fitting or {})}
+    alone = fit(family, samples, unlabeled_weight=0.0, **arguments)
+    fixed = family.adapted(samples, samples.sample_weights)
+    metric = alone.model.complete_information()
+    theta = alone.model.coordinates.flatten(alone.model.tables)
+    reference = _influences(fixed, alone.model, samples, 0.0)
+    risks = []
+    with tracking(progress, "unlabeled weight", len(weights)) as task:
+        for weight in weights:
+            model = fit(fixed, samples, unlabeled_weight=weight, **arguments).model
+            influences = _influences(fixed, model, samples, weight)
+            shift = model.coordinates.flatten(model.tables) - theta
+            noise = _trace_of_covariance(influences - reference, metric)
+            variance = _trace_of_covariance(influences, metric)
+            risks.append((shift @ metric @ shift - noise + variance) / 2)
+            task.advance()
+    return np.array(risks)
+
+
+def _influences(family: Family[ModelT], model: ModelT, samples: Samples, weight: float) -> FloatArray:
+    """What every row does to the estimate, H^-1 psi_i: rows (n, d) whose mean square is n times the covariance."""
+    responsibilities, _ = condition(model.log_joint(samples), samples.evidence)
+    hidden = samples.evidence.is_unlabeled
+    row_weights = (samples.sample_weights * np.where(hidden, weight, 1.0))[:, None]
+    forms = RowForms(model, samples)
+    given_x = responsibilities[:, :, None] * (np.eye(responsibilities.shape[1]) - responsibilities[:, None, :])
+    bread = model.complete_curvature(samples, responsibilities * row_weights)
+    bread += family.prior_curvature(model) - forms.total(given_x * row_weights[:, :, None])
+    scores = forms.contracted(responsibilities * row_weights)
+    scores -= scores.mean(axis=0)
+    return np.asarray(np.linalg.solve(bread / samples.n_samples, scores.T).T)
+
+
+def _trace_of_covariance(influences: FloatArray, metric: FloatArray) -> float:
+    """trace(M Cov) of the mean of the rows."""
+    n_samples = len(influences)
+    return float(np.sum((influences @ metric) * influences)) / n_samples**2
+
+
+def _labels_suffice(family: Family[ModelT], samples: Samples, fitting: dict[str, Any] | None) -> bool:
+    model = fit(family, samples, unlabeled_weight=0.0, **(fitting or {})).model
+    n_parameters, n_labels = int(model.coordinates.n_free), int(samples.evidence.is_gold.sum())
+    return n_parameters <= MOST_PARAMETERS and n_labels >= _LABELS_PER_PARAMETER * n_parameters
