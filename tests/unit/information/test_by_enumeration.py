@@ -7,8 +7,11 @@ from labelworth.data.lengths import LengthDistribution
 from labelworth.errors import InvalidInputError
 from labelworth.information.by_enumeration import enumerated_information
 from labelworth.information.outcomes import bags_of_words, enumerate_outcomes, n_outcomes
+from labelworth.models.bernoulli import BernoulliModel
+from labelworth.models.gaussian import GaussianModel
 from labelworth.models.multinomial import MultinomialModel
 from support.drawn_models import ENUMERABLE, drawn_multinomial
+from support.oracles import enumerated_bernoulli
 from support.sequences import enumerated_sequences
 
 
@@ -63,4 +66,19 @@ def test_too_many_outcomes_are_refused_with_the_alternative() -> None:
 def test_zero_probabilities_are_refused() -> None:
     model = MultinomialModel(("a", "b"), [0.5, 0.5], [[1.0, 0.0], [0.5, 0.5]], LengthDistribution.single(2))
     with pytest.raises(InvalidInputError, match="word_probabilities"):
+        enumerated_information(model)
+
+
+def test_binary_features_equal_the_sum_over_all_vectors() -> None:
+    rng = np.random.default_rng(0)
+    priors, features = np.array([0.2, 0.3, 0.5]), rng.uniform(0.05, 0.95, size=(3, 4))
+    information = enumerated_information(BernoulliModel(("a", "b", "c"), priors, features))
+    oracle = enumerated_bernoulli(priors, features)
+    np.testing.assert_allclose(information.complete, oracle.complete_information, rtol=1e-9, atol=1e-11)
+    np.testing.assert_allclose(information.missing, oracle.missing_information, rtol=1e-9, atol=1e-11)
+
+
+def test_vectors_cannot_be_enumerated() -> None:
+    model = GaussianModel(("a", "b"), [0.5, 0.5], [[0.0], [1.0]], [[[1.0]]], "shared")
+    with pytest.raises(InvalidInputError, match="no finite set of outcomes"):
         enumerated_information(model)

@@ -6,6 +6,7 @@ degrees of freedom). The figures of one model move together, so the rate per tes
 
 import numpy as np
 import pytest
+from scipy import stats
 
 from labelworth.criteria.asymptotic import CRITERIA
 from labelworth.data.lengths import LengthDistribution
@@ -13,7 +14,9 @@ from labelworth.errors import InvalidInputError, MoreSamplesNeededError
 from labelworth.information import by_sampling
 from labelworth.information.by_enumeration import enumerated_information
 from labelworth.information.by_sampling import sampled_information
+from labelworth.information.fraction_information import FractionInformation
 from labelworth.models.bernoulli import BernoulliModel
+from labelworth.models.gaussian import GaussianModel
 from labelworth.models.multinomial import MultinomialModel
 from support.drawn_models import ENUMERABLE, drawn_multinomial
 
@@ -59,6 +62,35 @@ def test_binary_features_are_sampled_as_well() -> None:
     model = BernoulliModel(("a", "b", "c"), [0.2, 0.3, 0.5], rng.uniform(0.1, 0.9, size=(3, 5)))
     sampled = sampled_information(model, FRACTIONS, np.random.default_rng(1))
     for name, off in deviations(sampled, enumerated_information(model)).items():
+        assert np.abs(off).max() <= 5, (name, off)
+
+
+PRIORS, MEANS, VARIANCE = (0.3, 0.7), (-0.8, 1.1), 1.3
+
+
+def gaussian_by_quadrature() -> tuple[np.ndarray, np.ndarray]:
+    """Complete and missing information of two classes on a line: scores by hand, summed over a fine grid."""
+    x = np.linspace(-12, 12, 40_001)
+    joint, scores = np.zeros((len(x), 2)), np.zeros((len(x), 2, 4))
+    for code, (prior, mean) in enumerate(zip(PRIORS, MEANS, strict=True)):
+        joint[:, code] = prior * stats.norm.pdf(x, mean, np.sqrt(VARIANCE)) * (x[1] - x[0])
+        scores[:, code, 0] = (-1) ** code / prior
+        scores[:, code, 1 + code] = (x - mean) / VARIANCE
+        scores[:, code, 3] = (x - mean) ** 2 / (2 * VARIANCE**2) - 1 / (2 * VARIANCE)
+    posterior = joint / joint.sum(axis=1, keepdims=True)
+    spread = scores - np.einsum("xk,xkd->xd", posterior, scores)[:, None, :]
+    complete, missing = (np.einsum("xk,xka,xkb->ab", joint, rows, rows) for rows in (scores, spread))
+    return complete, missing
+
+
+@pytest.mark.statistical
+def test_gaussian_classes_equal_quadrature() -> None:
+    model = GaussianModel(("a", "b"), PRIORS, np.array(MEANS)[:, None], [[[VARIANCE]]], "shared")
+    sampled = sampled_information(model, FRACTIONS, np.random.default_rng(4))
+    complete, missing = gaussian_by_quadrature()
+    np.testing.assert_allclose(sampled.information.complete, complete, rtol=1e-9, atol=1e-9)
+    exact = FractionInformation(model.coordinates, sampled.information.complete, missing, "enumeration")
+    for name, off in deviations(sampled, exact).items():
         assert np.abs(off).max() <= 5, (name, off)
 
 
