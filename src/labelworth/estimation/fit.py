@@ -3,6 +3,7 @@
 import warnings
 from collections.abc import Hashable, Iterable
 from dataclasses import dataclass
+from itertools import chain
 from typing import Generic
 
 import numpy as np
@@ -104,7 +105,7 @@ def fit(
     accelerated : bool
         Whether to extrapolate (SQUAREM); such a step is kept only if the objective does not fall.
     n_starts : int
-        How many starts; the best end is kept.
+        How many starts, a given one among them; the best end is kept.
     rng : Generator, optional
         For random starts; one with seed 0 when absent.
     progress : Progress
@@ -146,14 +147,15 @@ def fit(
         alike = exchangeable_classes(evidence)
         if alike:
             _tell_exchangeable(alike, progress)
-        models: Iterable[ModelT] = (
-            starting_models(
-                family.smoother(start_smoothing), samples, row_weights, n_starts, rng or np.random.default_rng(0)
-            )
-            if start is None
-            else [_matching(start, family)]
+        given = [] if start is None else [_matching(start, family)]
+        found = starting_models(
+            family.smoother(start_smoothing),
+            samples,
+            row_weights,
+            n_starts - len(given),
+            rng or np.random.default_rng(0),
         )
-        ascents = _climb_from(models, climber, samples, progress)
+        ascents = _climb_from(chain(given, found), climber, samples, progress)
     best = max(ascents, key=lambda ascent: ascent.end.objective)
     if not best.converged:
         _warn_not_converged(best)

@@ -255,6 +255,16 @@ def test_a_given_start_is_where_it_begins(rng: np.random.Generator) -> None:
     assert result.objective_path[0] == pytest.approx(expectation.log_likelihood + adapted.log_prior(model))
 
 
+def test_a_given_start_is_the_first_of_several(rng: np.random.Generator) -> None:
+    model = multinomial(rng)
+    samples = mixed_samples(model, rng)
+    family = MultinomialFamily.for_samples(samples)
+    alone, among = (fit(family, samples, start=model, n_starts=n_starts) for n_starts in (1, 3))
+    assert among.starts[0] == alone.objective
+    assert len(among.starts) == 3
+    assert among.objective == among.starts.max()
+
+
 def test_a_diffuse_start_begins_from_a_smoother_model(rng: np.random.Generator) -> None:
     samples = mixed_samples(multinomial(rng), rng)
     family = MultinomialFamily.for_samples(samples)
