@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any, Self
 
 from labelworth.arrays import as_floats, require_probabilities
-from labelworth.criteria.table import InformationPoint, InformationTable, information
+from labelworth.criteria.information_table import InformationPoint, InformationTable
+from labelworth.criteria.table import information
 from labelworth.data.lengths import LengthDistribution
 from labelworth.errors import DataUnavailableError, InvalidInputError
 from labelworth.information.choice import Method

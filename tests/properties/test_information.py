@@ -1,0 +1,58 @@
+"""What holds for the information of every small model."""
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from labelworth.criteria.asymptotic import CRITERIA
+from labelworth.data.lengths import LengthDistribution
+from labelworth.information.by_enumeration import enumerated_information
+from labelworth.models.multinomial import MultinomialModel
+
+FRACTIONS = np.array([0.02, 0.3, 1.0])
+
+
+@st.composite
+def models(draw) -> MultinomialModel:
+    n_classes, n_words, length = draw(st.integers(2, 4)), draw(st.integers(2, 5)), draw(st.integers(1, 4))
+    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    # Every probability at least a hundredth of an equal share: the theory is for the interior.
+    priors = 0.99 * rng.dirichlet(np.ones(n_classes)) + 0.01 / n_classes
+    words = 0.99 * rng.dirichlet(np.ones(n_words), size=n_classes) + 0.01 / n_words
+    return MultinomialModel(tuple(range(n_classes)), priors, words, LengthDistribution.single(length))
+
+
+@settings(max_examples=40, deadline=None)
+@given(models())
+def test_what_is_missing_lies_between_nothing_and_everything(model) -> None:
+    pencil = enumerated_information(model).pencil
+    assert pencil.values[0] >= -pencil.tolerance
+    assert pencil.values[-1] <= 1 + pencil.tolerance
+
+
+@settings(max_examples=40, deadline=None)
+@given(models())
+def test_more_labels_never_hurt_a_right_model(model) -> None:
+    information = enumerated_information(model)
+    for name, criterion in CRITERIA.items():
+        values = criterion(information, 100, FRACTIONS).values
+        assert np.all(np.diff(values) <= 1e-9 * np.abs(values).max()), name
+
+
+@settings(max_examples=40, deadline=None)
+@given(models(), st.randoms(use_true_random=False))
+def test_the_names_of_classes_and_words_do_not_matter(model, random) -> None:
+    classes, words = list(range(len(model.classes))), list(range(model.n_features))
+    random.shuffle(classes)
+    random.shuffle(words)
+    renamed = MultinomialModel(
+        model.classes,
+        model.class_probabilities[classes],
+        model.word_probabilities[np.ix_(classes, words)],
+        model.lengths,
+    )
+    one, other = enumerated_information(model), enumerated_information(renamed)
+    for name, criterion in CRITERIA.items():
+        np.testing.assert_allclose(
+            criterion(one, 100, FRACTIONS).values, criterion(other, 100, FRACTIONS).values, rtol=1e-7, err_msg=name
+        )
