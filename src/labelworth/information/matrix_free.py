@@ -14,7 +14,7 @@ from labelworth.errors import DidNotConvergeWarning, InvalidInputError, NotIdent
 from labelworth.information.curve import Weight
 from labelworth.information.matrix_free_curve import MatrixFreeCurve, Spectrum
 from labelworth.information.observed_counts import ObservedCounts
-from labelworth.linalg.lanczos import LockstepLanczos, row_chunks
+from labelworth.linalg.lanczos import LockstepLanczos, largest_eigenvalue_bound, row_chunks
 from labelworth.models.multinomial import MultinomialFamily, MultinomialModel
 from labelworth.progress import SILENT, Progress, tracking
 
@@ -116,13 +116,15 @@ def _probes(observed: ObservedCounts, n_probes: int, n_named_probes: int, rng: n
 
 
 def _curve(observed: ObservedCounts, run: LockstepLanczos, n_probes: int) -> MatrixFreeCurve:
-    largest, off = run.largest()
+    largest = run.largest()
     if largest >= 1:
         raise NotIdentifiableError(
             "The observed information is not positive definite, so this is not a strict maximum: let the fit "
             "converge, label more, or use a stronger prior."
         )
-    low, high = run.gauss(), run.radau(min(largest + off, 1.0))
+    # No eigenvalue lies above: but for a chance of one in a million, or because at a maximum none is above 1.
+    end = largest_eigenvalue_bound(largest, observed.n_parameters, run.n_steps, n_probes)
+    low, high = run.gauss(), run.radau(min(end, 1.0))
     plain, named = slice(n_probes), slice(n_probes, None)
     trace, named_trace = observed.missing_traces
     return MatrixFreeCurve(

@@ -117,11 +117,9 @@ class LockstepLanczos:
         larger[:, -1, -1] = end + shift
         return self._rule(larger, self.squared_lengths)
 
-    def largest(self) -> tuple[float, float]:
-        """The largest eigenvalue as far as it was found, and by how much it may be off (its residual)."""
-        values, vectors = np.linalg.eigh(self._tridiagonal())
-        best = int(np.argmax(values[:, -1]))
-        return float(values[best, -1]), float(self._beside[-1][best] * abs(vectors[best, -1, -1]))
+    def largest(self) -> float:
+        """The largest eigenvalue as far as it was found; never above the true one but by rounding."""
+        return float(np.linalg.eigvalsh(self._tridiagonal())[:, -1].max())
 
     def _tridiagonal(self) -> FloatArray:
         matrix = np.zeros((len(self.squared_lengths), self.n_steps, self.n_steps))
@@ -137,6 +135,26 @@ class LockstepLanczos:
     def _rule(matrix: FloatArray, squared_lengths: FloatArray) -> Quadrature:
         nodes, vectors = np.linalg.eigh(matrix)
         return Quadrature(nodes, squared_lengths[:, None] * np.square(vectors[:, 0, :]))
+
+
+def largest_eigenvalue_bound(
+    found: float, dimension: int, n_steps: int, n_random_starts: int, failure_rate: float = 1e-6
+) -> float:
+    r"""Bound the largest eigenvalue of a positive semi-definite operator from what random starts found of it.
+
+    After k steps from one start without a preferred direction in d dimensions, the relative shortfall exceeds
+    :math:`\epsilon` with probability at most :math:`1.648 \sqrt{d}\, e^{-\sqrt{\epsilon}(2k-1)}` (Kuczynski and
+    Wozniakowski, SIAM J. Matrix Anal. Appl. 13, 1992); all of b independent starts fall short of it with the b-th
+    power of that. Infinite while k is too small to say anything.
+
+    Examples
+    --------
+    >>> round(largest_eigenvalue_bound(0.9, 10**6, 30, 10), 3)
+    0.92
+    """
+    needed = np.log(1.648 * np.sqrt(dimension)) - np.log(failure_rate) / n_random_starts
+    shortfall = (needed / (2 * n_steps - 1)) ** 2
+    return float(found / (1 - shortfall)) if shortfall < 1 else float("inf")
 
 
 def column_products(first: FloatArray, second: FloatArray) -> FloatArray:
