@@ -1,0 +1,108 @@
+"""The sandwich: inverse information where the model is right, the variance of the estimate where it is not."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from labelworth.data.evidence import Evidence
+from labelworth.data.lengths import LengthDistribution
+from labelworth.data.samples import Samples
+from labelworth.errors import NotIdentifiableError
+from labelworth.models.multinomial import MultinomialModel
+from labelworth.robust.sandwich import Sandwich, sandwich
+from labelworth.robust.score_moments import score_moments
+from support.oracles import Enumeration, enumerated_multinomial
+
+PRIORS = np.array([0.3, 0.7])
+WORDS = np.array([[0.5, 0.3, 0.2], [0.1, 0.3, 0.6]])
+LENGTHS = {2: 0.5, 4: 0.5}
+
+
+def small_model() -> MultinomialModel:
+    return MultinomialModel(("a", "b"), PRIORS, WORDS, LengthDistribution.from_mapping(LENGTHS))
+
+
+def whole_world(oracle: Enumeration, joint: np.ndarray) -> Samples:
+    """Every (x, y) once, weighing its probability."""
+    n_outcomes = len(oracle.outcomes)
+    features = sp.csr_array(np.concatenate([oracle.outcomes, oracle.outcomes]))
+    codes = np.repeat([0, 1], n_outcomes)
+    return Samples(features, Evidence(codes, ("a", "b")), np.concatenate([joint[:, 0], joint[:, 1]]))
+
+
+@pytest.fixture
+def oracle() -> Enumeration:
+    return enumerated_multinomial(PRIORS, WORDS, LENGTHS)
+
+
+@pytest.mark.parametrize("fraction", [1.0, 0.4, 0.05])
+def test_a_right_model_has_the_inverse_information(oracle: Enumeration, fraction: float) -> None:
+    model = small_model()
+    moments = score_moments(model, whole_world(oracle, oracle.joint))
+    found = sandwich(model.coordinates, moments, fraction)
+    information = oracle.information(fraction)
+    np.testing.assert_allclose(found.bread, information, rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(found.meat, information, rtol=1e-9, atol=1e-9)
+    np.testing.assert_allclose(found.covariance, np.linalg.inv(information), rtol=1e-8, atol=1e-12)
+
+
+def test_a_wrong_model_does_not(oracle: Enumeration) -> None:
+    model = small_model()
+    tilted = oracle.joint * np.linspace(0.5, 2.0, len(oracle.joint))[:, None]
+    moments = score_moments(model, whole_world(oracle, tilted / tilted.sum()))
+    found = sandwich(model.coordinates, moments, 0.4)
+    inverse = np.linalg.inv(oracle.information(0.4))
+    assert np.abs(found.covariance - inverse).max() > 0.05 * np.abs(inverse).max()
+
+
+@pytest.mark.parametrize("random_labels", [True, False])
+def test_the_meat_is_the_variance_of_one_sample_at_any_weight(oracle: Enumeration, random_labels: bool) -> None:
+    fraction, weight = 0.3, 0.4
+    model = small_model()
+    world = oracle.joint * np.linspace(0.5, 2.0, len(oracle.joint))[:, None]
+    world /= world.sum()
+    found = sandwich(
+        model.coordinates,
+        score_moments(model, whole_world(oracle, world)),
+        fraction,
+        unlabeled_weight=weight,
+        random_labels=random_labels,
+    )
+    labeled = oracle.complete_scores.reshape(-1, len(oracle.theta))
+    hidden = weight * np.repeat(oracle.marginal_scores, 2, axis=0)
+    shares = world.ravel()
+
+    def covariance(rows: np.ndarray, row_shares: np.ndarray) -> np.ndarray:
+        centered = rows - row_shares @ rows
+        return (centered * row_shares[:, None]).T @ centered
+
+    if random_labels:
+        both = np.concatenate([labeled, hidden])
+        expected = covariance(both, np.concatenate([fraction * shares, (1 - fraction) * shares]))
+    else:
+        expected = fraction * covariance(labeled, shares) + (1 - fraction) * covariance(hidden, shares)
+    np.testing.assert_allclose(found.meat, expected, rtol=1e-9, atol=1e-9)
+
+
+def test_the_prior_adds_its_share_of_curvature(oracle: Enumeration) -> None:
+    model = small_model()
+    moments = score_moments(model, whole_world(oracle, oracle.joint))
+    curvature = np.diag(np.arange(1.0, 6.0))
+    plain = sandwich(model.coordinates, moments, 0.5)
+    held = sandwich(model.coordinates, moments, 0.5, prior_curvature=curvature, n_samples=10)
+    np.testing.assert_allclose(held.bread - plain.bread, curvature / 10, rtol=1e-12)
+
+
+def test_the_total_variance_is_that_of_the_named_tables(oracle: Enumeration) -> None:
+    model = small_model()
+    found = sandwich(model.coordinates, score_moments(model, whole_world(oracle, oracle.joint)), 0.5)
+    jacobian = model.coordinates.jacobian()
+    assert found.total_variance == pytest.approx(np.trace(jacobian @ found.covariance @ jacobian.T), rel=1e-10)
+
+
+def test_no_downward_curvature_is_told_by_name() -> None:
+    model = small_model()
+    bread = np.diag([1.0, 1.0, -1.0, 1.0, 1.0])
+    with pytest.raises(NotIdentifiableError, match="word_probabilities") as caught:
+        _ = Sandwich(model.coordinates, bread, np.eye(5)).covariance
+    assert caught.value.directions == (model.coordinates.name(2),)
