@@ -8,16 +8,14 @@ from typing import Generic
 
 import numpy as np
 
-from labelworth.arrays import FloatArray, require_between
+from labelworth.arrays import FloatArray
 from labelworth.data.samples import Samples
-from labelworth.errors import DidNotConvergeWarning, InvalidInputError, LabelworthWarning
+from labelworth.errors import DidNotConvergeWarning, LabelworthWarning
+from labelworth.estimation.doors import counting_rows, impossible_start, require_arguments, require_matching
 from labelworth.estimation.expectation_maximization import Ascent, ExpectationMaximization
 from labelworth.estimation.starts import exchangeable_classes, starting_models
 from labelworth.models.protocol import Family, ModelT
-from labelworth.models.responsibilities import condition
 from labelworth.progress import SILENT, Progress, tracking
-
-_LARGEST = float(np.finfo(np.float64).max)
 
 
 @dataclass(frozen=True, eq=False)
@@ -128,8 +126,8 @@ def fit(
     InvalidInputError
         If nothing is left to learn from, or an argument makes no sense.
     """
-    _require_arguments(start_smoothing, unlabeled_weight, max_iterations, tolerance, n_starts)
-    samples, row_weights = _counting_rows(samples, unlabeled_weight)
+    require_arguments(start_smoothing, unlabeled_weight, max_iterations, tolerance, n_starts)
+    samples, row_weights = counting_rows(samples, unlabeled_weight)
     evidence = samples.evidence
     family = family.adapted(samples, row_weights)
     climber = ExpectationMaximization(
@@ -147,7 +145,7 @@ def fit(
         alike = exchangeable_classes(evidence)
         if alike:
             _tell_exchangeable(alike, progress)
-        given = [] if start is None else [_matching(start, family)]
+        given = [] if start is None else [require_matching(start, family)]
         found = starting_models(
             family.smoother(start_smoothing),
             samples,
@@ -181,7 +179,7 @@ def _climb_from(
         for model in models:
             point = climber.evaluate(model)
             if not np.isfinite(point.objective):
-                raise _impossible(model, samples)
+                raise impossible_start(model, samples)
             ascents.append(climber.climb(point, task))
     return ascents
 
@@ -191,53 +189,6 @@ def _closed_form(climber: ExpectationMaximization[ModelT]) -> Ascent[ModelT]:
     neutral = climber.data.expectation(climber.family.neutral())
     end = climber.evaluate(climber.family.maximize(neutral.statistics))
     return Ascent(end, np.array([end.objective]), True, 1, 2)
-
-
-def _require_arguments(
-    start_smoothing: float, unlabeled_weight: float, max_iterations: int, tolerance: float, n_starts: int
-) -> None:
-    require_between("start_smoothing", start_smoothing, 0.0, _LARGEST, open_low=True)
-    require_between("unlabeled_weight", unlabeled_weight, 0.0, _LARGEST)
-    require_between("max_iterations", max_iterations, 1, _LARGEST)
-    require_between("tolerance", tolerance, 0.0, _LARGEST, open_low=True)
-    require_between("n_starts", n_starts, 1, _LARGEST)
-
-
-def _counting_rows(samples: Samples, unlabeled_weight: float) -> tuple[Samples, FloatArray]:
-    """The rows that count, and how much."""
-    weights = samples.sample_weights
-    if not (np.isfinite(weights).all() and (weights >= 0).all()):
-        raise InvalidInputError("Sample weights must be finite and non-negative.")
-    row_weights = np.where(samples.evidence.is_unlabeled, unlabeled_weight * weights, weights)
-    counting = row_weights > 0
-    if not counting.any():
-        cure = "give some labels, or an unlabeled_weight above 0" if unlabeled_weight == 0 else "give some samples"
-        raise InvalidInputError(f"No row counts, so there is nothing to learn from: {cure}.")
-    if counting.all():
-        return samples, row_weights
-    return samples.take(counting), row_weights[counting]
-
-
-def _matching(start: ModelT, family: Family[ModelT]) -> ModelT:
-    if start.classes != family.classes:
-        raise InvalidInputError(
-            f"The starting model has the classes {start.classes!r}, the family {family.classes!r}; "
-            "both must name the same classes in the same order."
-        )
-    return start
-
-
-def _impossible(model: ModelT, samples: Samples) -> InvalidInputError:
-    _, log_evidence = condition(model.log_joint(samples), samples.evidence)
-    rows = np.flatnonzero(~np.isfinite(log_evidence))
-    if not rows.size:
-        return InvalidInputError(
-            "The starting model has probabilities of zero, which the prior rules out; smooth it."
-        )
-    return InvalidInputError(
-        f"The starting model gives {rows.size} sample(s) the probability zero, the first at row {rows[0]}; "
-        "begin from a model fitted with smoothing above 0, or let the fit find its own start."
-    )
 
 
 def _tell_exchangeable(alike: tuple[tuple[Hashable, ...], ...], progress: Progress) -> None:

@@ -1,8 +1,8 @@
 """How Gaussian models are fitted: expected moments around the center of the data, and a conjugate prior."""
 
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 
@@ -17,6 +17,7 @@ from labelworth.models.doors import (
     require_rows_for,
     require_strength,
 )
+from labelworth.models.gaussian_data import moments_around, require_varying
 from labelworth.models.gaussian_model import Covariance, GaussianModel, require_covariance
 from labelworth.models.probability_rows import smoothed_rows
 from labelworth.models.protocol import Pass
@@ -121,7 +122,7 @@ class GaussianFamily:
         center = weights @ vectors if self.center is None else self.center
         if self.variances is not None:
             return replace(self, center=center)
-        _require_varying(vectors, self.feature_names)
+        require_varying(vectors, self.feature_names)
         with np.errstate(over="ignore", under="ignore", invalid="ignore"):
             variances = weights @ np.square(vectors - center)
         if not (variances.min() >= _SMALLEST and variances.max() <= 1 / _SMALLEST):
@@ -138,7 +139,7 @@ class GaussianFamily:
         vectors = as_vectors(samples.vectors)
         work = np.arange(len(vectors) + 1) * (self.n_features + len(self.classes))
         center, _ = self._references()
-        return ShardedPass(vectors, samples.evidence, row_weights, work, _moments_around(center, self.covariance))
+        return ShardedPass(vectors, samples.evidence, row_weights, work, moments_around(center, self.covariance))
 
     def neutral(self) -> GaussianModel:
         """Every class at the center with the variances of the whole data."""
@@ -249,31 +250,3 @@ class GaussianFamily:
 
     def _model(self, class_probabilities: FloatArray, means: FloatArray, spread: FloatArray) -> GaussianModel:
         return GaussianModel(self.classes, class_probabilities, means, spread, self.covariance, self.feature_names)
-
-
-def _moments_around(center: FloatArray, covariance: Covariance) -> Callable[[Any, FloatArray], dict[str, FloatArray]]:
-    """First and second moments around the center of the data, where they do not cancel."""
-
-    def moments(vectors: Any, responsibilities: FloatArray) -> dict[str, FloatArray]:
-        centered = vectors - center
-        if covariance == "diagonal":
-            squares = responsibilities.T @ np.square(centered)
-        elif covariance == "shared":
-            squares = ((centered * responsibilities.sum(axis=1)[:, None]).T @ centered)[None]
-        else:
-            squares = np.stack([(centered * column[:, None]).T @ centered for column in responsibilities.T])
-        return {"sums": responsibilities.T @ centered, "squares": squares}
-
-    return moments
-
-
-def _require_varying(vectors: FloatArray, feature_names: tuple[str, ...] | None) -> None:
-    if len(vectors) < 2:
-        raise InvalidInputError("Got 1 sample: the spread of a Gaussian needs at least 2; give more, or variances=.")
-    constant = np.flatnonzero(vectors.min(axis=0) == vectors.max(axis=0))
-    if constant.size:
-        names = ", ".join(feature_names[place] if feature_names else str(place) for place in constant[:8])
-        raise InvalidInputError(
-            f"{constant.size} feature(s) never vary (columns {names}{', ..' if constant.size > 8 else ''}): "
-            "they say nothing about the class and have no variance. Leave them out, or give variances= for the prior."
-        )

@@ -12,9 +12,12 @@ from labelworth.arrays import AnyArray, FloatArray, IntArray, as_floats, require
 from labelworth.data.evidence import Evidence
 from labelworth.data.samples import Samples
 from labelworth.errors import InvalidInputError
-from labelworth.models.blocks import Numbered
-from labelworth.models.coordinates import Coordinates, FreeTable, SimplexRows
+from labelworth.models.blocks import Block, FreeTable, SimplexRows
+from labelworth.models.coordinates import Coordinates
 from labelworth.models.doors import require_classes, require_feature_names, require_features, stored
+from labelworth.models.matrix_block import SymmetricMatrices
+from labelworth.models.matrix_spread import MatrixSpread
+from labelworth.models.names import Numbered
 from labelworth.models.probability_rows import (
     require_interior,
     require_rows,
@@ -22,7 +25,7 @@ from labelworth.models.probability_rows import (
     row_scores,
     squared_distance,
 )
-from labelworth.models.spread import MatrixSpread, Moments, Spread, VarianceSpread, spread_block
+from labelworth.models.spread import Moments, Spread, VarianceSpread
 
 Covariance = Literal["shared", "diagonal", "full"]
 
@@ -111,7 +114,7 @@ class GaussianModel:
             (
                 SimplexRows("class_probabilities", [""], classes),
                 FreeTable("means", classes, features),
-                spread_block(self.covariance, classes, features),
+                _spread_block(self.covariance, classes, features),
             )
         )
 
@@ -234,3 +237,11 @@ class GaussianModel:
                     feature_names,
                 )
         raise InvalidInputError("The stored model lacks its covariances; the file is damaged or of another kind.")
+
+
+def _spread_block(covariance: Covariance, classes: list[str], features: list[str]) -> Block:
+    """The named table of one kind of covariance."""
+    table = _TABLES[covariance]
+    if covariance == "diagonal":
+        return FreeTable(table, classes, features, low=0.0)
+    return SymmetricMatrices(table, [""] if covariance == "shared" else classes, features)
