@@ -28,77 +28,55 @@ _FUSED = ("contract",)
 
 
 class _Emitter:
-    """Writes the code of ``target[:] += sum_i scale[i] * table[index[i], :]`` with the sums in vector registers."""
+    """Writes loops that keep a row of doubles in vector registers, one loop for every number of columns."""
 
-    def __init__(self, context: Any, builder: Any, signature: Any, arguments: Any) -> None:
+    def __init__(self, builder: Any, widths: Iterable[int]) -> None:
         self.builder = builder
-        arrays = {
-            place: context.make_array(kind)(context, builder, arguments[place])
-            for place, kind in enumerate(signature.args)
-            if isinstance(kind, types.Array)
-        }
-        (_, target_start, _, table_start, self.stride, _, _, self.first, self.last, self.n_columns) = arguments
-        self.target = builder.gep(arrays[0].data, [target_start])
-        self.table = builder.gep(arrays[2].data, [table_start])
-        self.index, self.n_index = arrays[5].data, arrays[5].nitems
-        self.scale = arrays[6].data
+        self.widths = widths
 
-    def emit(self, widths: Iterable[int]) -> None:
-        """Branch to the loop for the number of columns at hand."""
+    def switch(self, n_columns: Any, write: Callable[[int], None]) -> None:
+        """Branch to the code that `write` writes for the number of columns at hand."""
         end = self.builder.function.append_basic_block("end")
-        switch = self.builder.switch(self.n_columns, end)
-        for width in widths:
+        switch = self.builder.switch(n_columns, end)
+        for width in self.widths:
             block = self.builder.function.append_basic_block(f"columns.{width}")
             switch.add_case(_LONG(width), block)
             self.builder.position_at_end(block)
-            self._loop(width, end)
+            write(width)
+            self.builder.branch(end)
         self.builder.position_at_end(end)
 
-    def _loop(self, width: int, end: Any) -> None:
+    def loop(
+        self, first: Any, last: Any, initial: list[Any], body: Callable[[Any, list[Any]], list[Any]]
+    ) -> list[Any]:
+        """Repeat `body(place, values)` for places from `first` to `last`; the values stay in registers."""
         builder, before = self.builder, self.builder.block
-        initial = self._load(self.target, width)
         loop, done = (builder.function.append_basic_block(name) for name in ("loop", "done"))
-        builder.cbranch(builder.icmp_signed("<", self.first, self.last), loop, done)
+        builder.cbranch(builder.icmp_signed("<", first, last), loop, done)
         builder.position_at_end(loop)
-        place = builder.phi(_LONG)
-        sums = [builder.phi(value.type) for value in initial]
-        self._prefetch_row(place, width)
-        factor = builder.load(builder.gep(self.scale, [place]))
-        if factor.type != _DOUBLE:
-            factor = builder.fpext(factor, _DOUBLE)
-        row = self._load(self._row(place), width)
-        added = [
-            builder.fadd(builder.fmul(self._spread(factor, value.type), value, flags=_FUSED), total, flags=_FUSED)
-            for value, total in zip(row, sums, strict=True)
-        ]
+        place, values = builder.phi(_LONG), [builder.phi(value.type) for value in initial]
+        changed = body(place, values)
         following = builder.add(place, _LONG(1))
-        builder.cbranch(builder.icmp_signed("<", following, self.last), loop, done)
-        for phi, start, step in zip([place, *sums], [self.first, *initial], [following, *added], strict=True):
-            phi.add_incoming(start, before)
-            phi.add_incoming(step, loop)
+        builder.cbranch(builder.icmp_signed("<", following, last), loop, done)
         builder.position_at_end(done)
-        totals = [builder.phi(value.type) for value in initial]
-        for phi, start, step in zip(totals, initial, added, strict=True):
+        results = [builder.phi(value.type) for value in initial]
+        incoming = [(place, first, following), *zip(values, initial, changed, strict=True)]
+        incoming += zip(results, initial, changed, strict=True)
+        for phi, start, step in incoming:
             phi.add_incoming(start, before)
             phi.add_incoming(step, loop)
-        self._store(self.target, width, totals)
-        builder.branch(end)
+        return results
 
-    def _row(self, place: Any) -> Any:
-        """Where the row of an entry begins; both kinds of index are non-negative."""
-        row = self.builder.zext(self.builder.load(self.builder.gep(self.index, [place])), _LONG)
-        return self.builder.gep(self.table, [self.builder.mul(row, self.stride)])
+    def load(self, base: Any, width: int) -> list[Any]:
+        """A row as vectors of four doubles, then two, then one."""
+        return [self.builder.load(place, align=8) for place in self._places(base, width)]
 
-    def _prefetch_row(self, place: Any, width: int) -> None:
-        """Call for the row of a later entry; near the end of the index, for the present one again."""
-        later = self.builder.add(place, _LONG(AHEAD))
-        there = self.builder.icmp_signed("<", later, self.n_index)
-        row = self._row(self.builder.select(there, later, place))
-        for column in range(0, width, _LINE):
-            _emit_prefetch(self.builder, self.builder.gep(row, [_LONG(column)]))
+    def store(self, base: Any, width: int, values: list[Any]) -> None:
+        """Write such vectors back."""
+        for place, value in zip(self._places(base, width), values, strict=True):
+            self.builder.store(value, place, align=8)
 
     def _places(self, base: Any, width: int) -> list[Any]:
-        """The row cut into vectors of four doubles, then two, then one."""
         places, column = [], 0
         while column < width:
             size = next(size for size in (4, 2, 1) if size <= width - column)
@@ -107,18 +85,29 @@ class _Emitter:
             column += size
         return places
 
-    def _load(self, base: Any, width: int) -> list[Any]:
-        return [self.builder.load(place, align=8) for place in self._places(base, width)]
+    def multiply_add(self, factor: Any, row: list[Any], sums: list[Any]) -> list[Any]:
+        """sums + factor * row, fused where the processor can."""
+        if factor.type != _DOUBLE:
+            factor = self.builder.fpext(factor, _DOUBLE)
+        added = []
+        for value, total in zip(row, sums, strict=True):
+            nothing = ir.Constant(value.type, ir.Undefined)
+            single = self.builder.insert_element(nothing, factor, _SHORT(0))
+            zeros = ir.Constant(ir.VectorType(_SHORT, value.type.count), [_SHORT(0)] * value.type.count)
+            spread = self.builder.shuffle_vector(single, nothing, zeros)
+            product = self.builder.fmul(spread, value, flags=_FUSED)
+            added.append(self.builder.fadd(product, total, flags=_FUSED))
+        return added
 
-    def _store(self, base: Any, width: int, values: list[Any]) -> None:
-        for place, value in zip(self._places(base, width), values, strict=True):
-            self.builder.store(value, place, align=8)
+    def row(self, table: Any, index: Any, place: Any, stride: Any) -> Any:
+        """Where the row begins that an entry of the index points to; an index is never negative."""
+        number = self.builder.zext(self.builder.load(self.builder.gep(index, [place])), _LONG)
+        return self.builder.gep(table, [self.builder.mul(number, stride)])
 
-    def _spread(self, factor: Any, vector: Any) -> Any:
-        nothing = ir.Constant(vector, ir.Undefined)
-        first = self.builder.insert_element(nothing, factor, _SHORT(0))
-        zeros = ir.Constant(ir.VectorType(_SHORT, vector.count), [_SHORT(0)] * vector.count)
-        return self.builder.shuffle_vector(first, nothing, zeros)
+    def prefetch(self, base: Any, width: int) -> None:
+        """Call for the cache lines of a row."""
+        for column in range(0, width, _LINE):
+            _emit_prefetch(self.builder, self.builder.gep(base, [_LONG(column)]))
 
 
 def _emit_prefetch(builder: Any, place: Any) -> None:
@@ -128,16 +117,69 @@ def _emit_prefetch(builder: Any, place: Any) -> None:
     builder.call(call, [builder.bitcast(place, pointer), _SHORT(0), _SHORT(3), _SHORT(1)])
 
 
-def _typed(widths: Iterable[int], target: Any, table: Any, index: Any, scale: Any) -> tuple[Any, Callable[..., Any]]:
-    """The signature of a row adder that knows the given numbers of columns, and what writes its code."""
+def _arrays(context: Any, builder: Any, signature: Any, arguments: Any) -> dict[int, Any]:
+    """The arrays among the arguments, by place."""
+    return {
+        place: context.make_array(kind)(context, builder, arguments[place])
+        for place, kind in enumerate(signature.args)
+        if isinstance(kind, types.Array)
+    }
+
+
+def _emit_add_rows(widths: Iterable[int], context: Any, builder: Any, signature: Any, arguments: Any) -> None:
+    arrays = _arrays(context, builder, signature, arguments)
+    (_, target_start, _, table_start, stride, _, _, first, last, n_columns) = arguments
+    target = builder.gep(arrays[0].data, [target_start])
+    table = builder.gep(arrays[2].data, [table_start])
+    index, scale = arrays[5], arrays[6].data
+    emitter = _Emitter(builder, widths)
+
+    def write(width: int) -> None:
+        def step(place: Any, sums: list[Any]) -> list[Any]:
+            later = builder.add(place, _LONG(AHEAD))
+            later = builder.select(builder.icmp_signed("<", later, index.nitems), later, place)
+            emitter.prefetch(emitter.row(table, index.data, later, stride), width)
+            factor = builder.load(builder.gep(scale, [place]))
+            return emitter.multiply_add(
+                factor, emitter.load(emitter.row(table, index.data, place, stride), width), sums
+            )
+
+        emitter.store(target, width, emitter.loop(first, last, emitter.load(target, width), step))
+
+    emitter.switch(n_columns, write)
+
+
+def _emit_add_to_rows(widths: Iterable[int], context: Any, builder: Any, signature: Any, arguments: Any) -> None:
+    arrays = _arrays(context, builder, signature, arguments)
+    (_, table_start, stride, _, first, last, factor, _, source_start, n_columns) = arguments
+    table = builder.gep(arrays[0].data, [table_start])
+    index = arrays[3].data
+    source = builder.gep(arrays[7].data, [source_start])
+    emitter = _Emitter(builder, widths)
+
+    def write(width: int) -> None:
+        def step(place: Any, _: list[Any]) -> list[Any]:
+            target = emitter.row(table, index, place, stride)
+            row = builder.gep(source, [builder.mul(builder.sub(place, first), stride)])
+            emitter.store(
+                target, width, emitter.multiply_add(factor, emitter.load(row, width), emitter.load(target, width))
+            )
+            return []
+
+        emitter.loop(first, last, [], step)
+
+    emitter.switch(n_columns, write)
+
+
+def _typed_add_rows(widths: Iterable[int], target: Any, table: Any, index: Any, scale: Any) -> Any:
+    """The signature of `add_rows` for the given numbers of columns, and what writes its code."""
     long = types.int64
-    signature = types.void(target, long, table, long, long, index, scale, long, long, long)
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        _Emitter(context, builder, signature, arguments).emit(widths)
+        _emit_add_rows(widths, context, builder, signature, arguments)
         return context.get_dummy_value()
 
-    return signature, generate
+    return types.void(target, long, table, long, long, index, scale, long, long, long), generate
 
 
 @intrinsic  # type: ignore[untyped-decorator]
@@ -154,7 +196,7 @@ def _add_rows(
     last: Any,
     n_columns: Any,
 ) -> Any:
-    return _typed(range(4, WIDEST + 1, 4), target, table, index, scale)
+    return _typed_add_rows(range(4, WIDEST + 1, 4), target, table, index, scale)
 
 
 @intrinsic  # type: ignore[untyped-decorator]
@@ -171,7 +213,7 @@ def _add_narrow_rows(
     last: Any,
     n_columns: Any,
 ) -> Any:
-    return _typed(range(1, NARROWEST + 1), target, table, index, scale)
+    return _typed_add_rows(range(1, NARROWEST + 1), target, table, index, scale)
 
 
 def _add_rows_plainly(
@@ -194,6 +236,52 @@ def _add_rows_plainly(
     for place in range(first, last):
         start = table_start + int(index[place]) * stride
         sums += float(scale[place]) * table[start : start + n_columns]
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def _add_to_rows(
+    typing_context: Any,
+    table: Any,
+    table_start: Any,
+    stride: Any,
+    index: Any,
+    first: Any,
+    last: Any,
+    factor: Any,
+    source: Any,
+    source_start: Any,
+    n_columns: Any,
+) -> Any:
+    long = types.int64
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        _emit_add_to_rows(range(1, NARROWEST + 1), context, builder, signature, arguments)
+        return context.get_dummy_value()
+
+    return types.void(table, long, long, index, long, long, types.float64, source, long, long), generate
+
+
+def _add_to_rows_plainly(
+    table: FloatArray,
+    table_start: int,
+    stride: int,
+    index: AnyArray,
+    first: int,
+    last: int,
+    factor: float,
+    source: FloatArray,
+    source_start: int,
+    n_columns: int,
+) -> None:
+    """Add `factor` times the rows of `source`, one after the other, to the rows of `table` that `index` names.
+
+    ``table[table_start + index[i] * stride + j] += factor * source[source_start + (i - first) * stride + j]``
+    for i from `first` to `last` and j over `n_columns` columns; all arrays are flat.
+    """
+    for place in range(first, last):
+        target = table_start + int(index[place]) * stride
+        start = source_start + (place - first) * stride
+        table[target : target + n_columns] += factor * source[start : start + n_columns]
 
 
 @intrinsic  # type: ignore[untyped-decorator]
@@ -255,6 +343,7 @@ def _from_bits_plainly(bits: int) -> float:
 _plain = bool(config.DISABLE_JIT)
 add_rows: Callable[..., None] = _add_rows_plainly if _plain else _add_rows
 add_narrow_rows: Callable[..., None] = _add_rows_plainly if _plain else _add_narrow_rows
+add_to_rows: Callable[..., None] = _add_to_rows_plainly if _plain else _add_to_rows
 prefetch: Callable[..., None] = _prefetch_plainly if _plain else _prefetch
 fetch_and_add: Callable[..., int] = _fetch_and_add_plainly if _plain else _fetch_and_add
 bits: Callable[[float], int] = _bits_plainly if _plain else _bits

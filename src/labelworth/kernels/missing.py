@@ -2,10 +2,13 @@
 
 import numpy as np
 
-from labelworth.arrays import FloatArray
+from labelworth.arrays import FloatArray, IntArray
 from labelworth.kernels.compilation import compiled
-from labelworth.kernels.documents import Documents
+from labelworth.kernels.documents import N_RANGES, PIECE, Documents
+from labelworth.kernels.machine import NARROWEST, add_narrow_rows, add_to_rows
 from labelworth.kernels.responsibilities import Responsibilities
+from labelworth.kernels.schedule import BUFFERS, FINISHED, ROWS, draw, finish, n_counters
+from labelworth.kernels.threads import n_threads_available, run_together
 
 
 def missing_product(
@@ -16,6 +19,7 @@ def missing_product(
     class_vectors: FloatArray,
     word_out: FloatArray,
     class_out: FloatArray,
+    n_threads: int | None = None,
 ) -> None:
     r"""Multiply vectors by the variance of the complete-data score given the document, summed over documents.
 
@@ -42,42 +46,157 @@ def missing_product(
         :math:`v` and :math:`a`, contiguous.
     word_out, class_out : arrays of the same shapes
         Overwritten with the product; must not share memory with the vectors.
+    n_threads : int, optional
+        How many threads take part, all when None; the product does not depend on it.
     """
+    n_blocks = len(documents.entry_ranges)
+    n_vectors = class_vectors.shape[1]
+    counters = np.zeros(n_counters(n_blocks), dtype=np.int64)
+    blocks = np.minimum(np.arange(n_blocks + 1) * documents.block_size, len(documents.rows))
+    largest = int(np.diff(responsibilities.starts[blocks]).max(initial=0))
+    buffers = np.empty((min(BUFFERS, n_blocks), largest * n_vectors))
     word_out[...] = 0.0
     class_out[...] = 0.0
-    add_missing_product(documents, responsibilities, row_weights, word_vectors, class_vectors, word_out, class_out)
+    arguments = (
+        documents,
+        responsibilities,
+        row_weights,
+        word_vectors.reshape(-1),
+        class_vectors,
+        buffers,
+        word_out.reshape(-1),
+        class_out,
+        counters,
+    )
+    run_together(work_on_product, arguments, n_threads_available() if n_threads is None else n_threads)
 
 
 @compiled()
-def add_missing_product(
+def work_on_product(
     documents: Documents,
     responsibilities: Responsibilities,
     row_weights: FloatArray,
     word_vectors: FloatArray,
     class_vectors: FloatArray,
+    buffers: FloatArray,
     word_out: FloatArray,
     class_out: FloatArray,
+    counters: IntArray,
 ) -> None:
-    """Add the product, document by document."""
-    n_vectors = class_vectors.shape[1]
-    for document in range(len(documents.rows)):
-        row = documents.rows[document]
+    """What one thread does: rows and postings of all blocks."""
+    n_blocks, n_row_pieces = len(documents.entry_ranges), documents.block_size // PIECE
+    while True:
+        kind, block, number = draw(counters, n_blocks, n_row_pieces, N_RANGES + 1)
+        if kind == FINISHED:
+            return
+        buffer = buffers[block % BUFFERS]
+        if kind == ROWS:
+            center_rows(documents, responsibilities, row_weights, word_vectors, class_vectors, buffer, block, number)
+        elif number < N_RANGES:
+            spread_rows(documents, responsibilities, buffer, class_out.shape, word_out, block, number)
+        else:
+            sum_rows(documents, responsibilities, buffer, class_out, block)
+        finish(counters, kind, block)
+
+
+@compiled()
+def center_rows(
+    documents: Documents,
+    responsibilities: Responsibilities,
+    row_weights: FloatArray,
+    word_vectors: FloatArray,
+    class_vectors: FloatArray,
+    buffer: FloatArray,
+    block: int,
+    number: int,
+) -> None:
+    """Write the weighted M of every document of one piece into the buffer, a row of b numbers per stored class."""
+    n_classes, n_vectors = class_vectors.shape
+    offset = responsibilities.starts[block * documents.block_size]
+    first = block * documents.block_size + number * PIECE
+    mean = np.empty(n_vectors)
+    for document in range(first, min(first + PIECE, len(documents.rows))):
         begin, end = responsibilities.starts[document], responsibilities.starts[document + 1]
+        row = documents.rows[document]
         # A posterior that knows the class leaves nothing open.
-        if end - begin < 2 or row_weights[row] == 0.0:
+        if end - begin < 2:
+            buffer[(begin - offset) * n_vectors : (end - offset) * n_vectors] = 0.0
             continue
-        product = np.empty((end - begin, n_vectors))
-        mean = np.zeros(n_vectors)
+        mean[:] = 0.0
         for slot in range(begin, end):
             label = responsibilities.classes[slot]
-            total = class_vectors[label].copy()
-            for place in range(documents.starts[row], documents.starts[row + 1]):
-                total += documents.counts[place] * word_vectors[documents.words[place], label]
-            product[slot - begin] = total
-            mean += responsibilities.values[slot] * total
+            target = (slot - offset) * n_vectors
+            for column in range(n_vectors):
+                buffer[target + column] = class_vectors[label, column]
+            for column in range(0, n_vectors, NARROWEST):
+                add_narrow_rows(
+                    buffer,
+                    target + column,
+                    word_vectors,
+                    label * n_vectors + column,
+                    n_classes * n_vectors,
+                    documents.words,
+                    documents.counts,
+                    documents.starts[row],
+                    documents.starts[row + 1],
+                    min(NARROWEST, n_vectors - column),
+                )
+            for column in range(n_vectors):
+                mean[column] += responsibilities.values[slot] * buffer[target + column]
         for slot in range(begin, end):
-            label = responsibilities.classes[slot]
-            share = row_weights[row] * responsibilities.values[slot] * (product[slot - begin] - mean)
-            class_out[label] += share
-            for place in range(documents.starts[row], documents.starts[row + 1]):
-                word_out[documents.words[place], label] += documents.counts[place] * share
+            share = row_weights[row] * responsibilities.values[slot]
+            target = (slot - offset) * n_vectors
+            for column in range(n_vectors):
+                buffer[target + column] = share * (buffer[target + column] - mean[column])
+
+
+@compiled()
+def spread_rows(
+    documents: Documents,
+    responsibilities: Responsibilities,
+    buffer: FloatArray,
+    shape: tuple[int, int],
+    word_out: FloatArray,
+    block: int,
+    number: int,
+) -> None:
+    """Add the rows of one block to the words of one range."""
+    n_classes, n_vectors = shape
+    first_document = block * documents.block_size
+    offset = responsibilities.starts[first_document]
+    for entry in range(documents.entry_ranges[block, number], documents.entry_ranges[block, number + 1]):
+        target = documents.entry_words[entry] * np.int64(n_classes * n_vectors)
+        for place in range(documents.entry_starts[entry], documents.entry_starts[entry + 1]):
+            document = first_document + documents.posting_documents[place]
+            begin, end = responsibilities.starts[document], responsibilities.starts[document + 1]
+            if end - begin < 2:
+                continue
+            count = np.float64(documents.posting_counts[place])
+            for column in range(0, n_vectors, NARROWEST):
+                add_to_rows(
+                    word_out,
+                    target + column,
+                    n_vectors,
+                    responsibilities.classes,
+                    begin,
+                    end,
+                    count,
+                    buffer,
+                    (begin - offset) * n_vectors + column,
+                    min(NARROWEST, n_vectors - column),
+                )
+
+
+@compiled()
+def sum_rows(
+    documents: Documents, responsibilities: Responsibilities, buffer: FloatArray, class_out: FloatArray, block: int
+) -> None:
+    """Add the rows of one block to the classes."""
+    n_vectors = class_out.shape[1]
+    first = block * documents.block_size
+    last = min(first + documents.block_size, len(documents.rows))
+    offset = responsibilities.starts[first]
+    for slot in range(offset, responsibilities.starts[last]):
+        label = responsibilities.classes[slot]
+        for column in range(n_vectors):
+            class_out[label, column] += buffer[(slot - offset) * n_vectors + column]
