@@ -10,7 +10,7 @@ demo: $(STAMP)                 ## the whole story on built-in data, with a pictu
 	$(BIN)/labelworth demo
 
 test: $(STAMP)                 ## every test
-	$(BIN)/python -m pytest -n auto
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n auto
 
 check: $(STAMP)                ## format, lint, types, floors, spelling
 	$(BIN)/ruff format --check .
