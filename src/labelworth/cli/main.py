@@ -5,9 +5,11 @@ from typing import Annotated
 
 import typer
 
+from labelworth.cli.check import check
 from labelworth.cli.console import tell
 from labelworth.cli.fit import fit
 from labelworth.cli.guard import INTERRUPTED, guarded
+from labelworth.cli.information import information
 from labelworth.cli.predict import predict
 from labelworth.cli.reproduce import reproduce
 
@@ -36,7 +38,7 @@ def labelworth_command(
     """How many examples to label, what accuracy that buys, and whether unlabeled data helps."""
 
 
-for _command in (fit, predict, reproduce):
+for _command in (fit, predict, check, information, reproduce):
     app.command()(guarded(_command))
 
 

@@ -2,25 +2,26 @@
 
 import os
 from abc import ABC, abstractmethod
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable, Sequence
 from typing import Any, Self
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.metrics import accuracy_score
 from sklearn.utils import check_random_state, get_tags
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
 from labelworth.arrays import UNLABELED, AnyArray, FloatArray
 from labelworth.data.counts import as_vectors
-from labelworth.data.evidence import Evidence
+from labelworth.data.evidence import Evidence, encode_labels
 from labelworth.data.samples import Samples
-from labelworth.errors import InvalidInputError
+from labelworth.errors import InvalidInputError, NotIdentifiableError
 from labelworth.estimation.fit import Fit, fit
 from labelworth.estimators.targets import class_array, labeled_rows, read_targets
 from labelworth.models.protocol import AnyFamily, AnyModel
 from labelworth.models.responsibilities import condition
+from labelworth.robust.check import CheckReport, check
 
 
 class GenerativeClassifier(ClassifierMixin, BaseEstimator, ABC):
@@ -72,13 +73,7 @@ class GenerativeClassifier(ClassifierMixin, BaseEstimator, ABC):
         -------
         self
         """
-        checked = self._checked(X, reset=True)
-        evidence = read_targets(y, self.unlabeled)
-        weights = None
-        if sample_weight is not None:
-            weights = _check_sample_weight(sample_weight, checked, dtype=np.float64, ensure_non_negative=True)
-        names = getattr(self, "feature_names_in_", None)
-        samples = Samples(self._features(checked), evidence, weights, None if names is None else tuple(names))
+        samples = self._samples(X, lambda: read_targets(y, self.unlabeled), sample_weight)
         self.fit_ = fit(
             self._family(samples),
             samples,
@@ -91,7 +86,7 @@ class GenerativeClassifier(ClassifierMixin, BaseEstimator, ABC):
             rng=_generator(self.random_state),
         )
         self.model_ = self.fit_.model
-        self.classes_ = class_array(evidence.classes)
+        self.classes_ = class_array(samples.evidence.classes)
         self.n_iter_ = int(self.fit_.n_iterations)
         self.converged_ = bool(self.fit_.converged)
         return self
@@ -143,6 +138,36 @@ class GenerativeClassifier(ClassifierMixin, BaseEstimator, ABC):
 
         check_is_fitted(self)
         return information(self.model_, **options)
+
+    def check(self, X: Any, y: Any, *, classes: Sequence[Hashable] | None = None, **options: Any) -> CheckReport:
+        """Say whether unlabeled rows help this classifier, hurt it, or whether that cannot be told. Nothing is kept.
+
+        Parameters
+        ----------
+        X, y
+            As for `fit`.
+        classes : sequence, optional
+            All classes there are; one that no label names is then reported as missing.
+        options
+            Of `labelworth.robust.check.check`: ``n_folds``, ``specification``, ``seed``, ``progress`` and so on.
+        """
+        trial = clone(self)
+        samples = trial._samples(X, lambda: encode_labels(y, classes=classes, unlabeled=self.unlabeled), None)
+        if not samples.evidence.classes:
+            raise NotIdentifiableError(
+                "No row is labeled, so nothing says which classes there are. Label at least one row of each class."
+            )
+        return check(samples, model=trial._family(samples), start_smoothing=self.start_smoothing, **options)
+
+    def _samples(self, X: Any, read: Callable[[], Evidence], sample_weight: Any) -> Samples:
+        checked = self._checked(X, reset=True)
+        # After X: scikit-learn wants to hear of a bad X first.
+        evidence = read()
+        weights = None
+        if sample_weight is not None:
+            weights = _check_sample_weight(sample_weight, checked, dtype=np.float64, ensure_non_negative=True)
+        names = getattr(self, "feature_names_in_", None)
+        return Samples(self._features(checked), evidence, weights, None if names is None else tuple(names))
 
     def _log_joint(self, X: Any) -> FloatArray:
         check_is_fitted(self)

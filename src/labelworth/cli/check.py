@@ -1,0 +1,74 @@
+"""`labelworth check DATA`: does the unlabeled data help, hurt, or can it not be told?"""
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from labelworth.cli import options
+from labelworth.cli.console import answer, working
+from labelworth.cli.options import Covariance, ModelKind
+from labelworth.cli.reading import Kind, Source, features_to_learn
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from labelworth.robust.check import CheckReport
+
+
+def check(
+    data: options.Data,
+    model: options.Model = ModelKind.MULTINOMIAL,
+    classes: Annotated[
+        str | None, typer.Option(help="All classes there are, with commas between; found in the labels unless given.")
+    ] = None,
+    specification: Annotated[
+        bool, typer.Option(help="Also test whether the model is right; the slowest part.")
+    ] = True,
+    text_column: options.TextColumn = "text",
+    label_column: options.LabelColumn = "label",
+    labels: options.Labels = None,
+    unlabeled: options.Unlabeled = None,
+    format: options.Format = None,
+    min_documents: options.MinDocuments = 1,
+    max_words: options.MaxWords = None,
+    alpha: options.Alpha = 1.0,
+    document_length: options.DocumentLength = None,
+    binarize: options.Binarize = 0.0,
+    covariance: options.CovarianceShape = Covariance.SHARED,
+    seed: options.Seed = 0,
+    as_json: options.Json = False,
+) -> None:
+    """Say whether the unlabeled data helps or hurts, with the evidence."""
+    source = Source(data, text_column, label_column, labels, unlabeled, format)
+    kind = Kind(model, alpha, document_length, binarize, covariance)
+    from labelworth.report.record import Record, Stopwatch
+
+    watch = Stopwatch()
+    with working() as progress:
+        with watch.timing("read"):
+            raw = source.read()
+            features, _ = features_to_learn(raw, min_documents=min_documents, max_words=max_words)
+        kind.require_suitable(features)
+        named = None if classes is None else [name.strip() for name in classes.split(",")]
+        with watch.timing("check"):
+            report = kind.classifier(seed).check(
+                features,
+                list(raw.labels),
+                classes=named,
+                specification=specification,
+                seed=seed,
+                progress=progress,
+            )
+    asked = {"source": source, "kind": kind, "classes": named, "min_documents": min_documents, "max_words": max_words}
+    record = Record("check", asked, report.to_dict(), seed, source.digest(), watch.durations)
+    answer(record, lambda console: _show(console, report), as_json=as_json)
+    if report.exit_code:
+        raise typer.Exit(report.exit_code)
+
+
+def _show(console: "Console", report: "CheckReport") -> None:
+    from rich.text import Text
+
+    console.print(Text(f"Verdict: {report.verdict}.", style="bold"))
+    for line in report.lines():
+        console.print(Text(line))
