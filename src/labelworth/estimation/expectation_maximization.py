@@ -65,7 +65,8 @@ class StoppingRule:
     .. math:: \text{gain} \approx D_2\, \rho^2 / (1 - \rho), \qquad \rho = \sqrt{D_2 / D_1}
 
     So a slow walk in small steps is not taken for an arrival, as the change of the objective alone would have it. The
-    largest of the last few rates counts, since an accelerated step may hide the slowest direction for a while.
+    largest of the last few rates counts, and the estimate must be within the tolerance twice in a row, since an
+    accelerated step may hide the slowest direction, or a saddle, for a while.
 
     Attributes
     ----------
@@ -75,14 +76,20 @@ class StoppingRule:
 
     tolerance: float
     _rates: deque[float] = field(default_factory=lambda: deque(maxlen=_RATES_KEPT), init=False)
+    _was_within: bool = field(default=False, init=False)
 
     def is_met(self, first_step: float, second_step: float) -> bool:
         """Whether EM has arrived, after two more plain steps of these squared half-lengths."""
         if second_step <= _ROUNDING:
             return True
+        confirmed = self._was_within
+        self._was_within = self._gain_to_come(first_step, second_step) <= self.tolerance
+        return confirmed and self._was_within
+
+    def _gain_to_come(self, first_step: float, second_step: float) -> float:
         self._rates.append(float(np.sqrt(second_step / first_step)) if first_step > 0 else 1.0)
         rate = max(self._rates)
-        return rate < 1 and second_step * rate**2 / (1 - rate) <= self.tolerance
+        return second_step * rate**2 / (1 - rate) if rate < 1 else np.inf
 
 
 @dataclass
