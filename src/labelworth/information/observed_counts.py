@@ -18,7 +18,7 @@ from labelworth.data.samples import Samples
 from labelworth.errors import InvalidInputError
 from labelworth.kernels.documents import Documents, block_documents
 from labelworth.kernels.missing import missing_product
-from labelworth.kernels.responsibilities import Responsibilities, find_responsibilities
+from labelworth.kernels.responsibilities import Responsibilities, find_responsibilities, keep_undecided
 from labelworth.linalg.lanczos import row_chunks
 from labelworth.models.multinomial import MultinomialFamily, MultinomialModel
 from labelworth.models.probability_rows import require_interior
@@ -77,6 +77,7 @@ class ObservedCounts:
             samples.evidence.codes,
             samples.evidence.weights,
         )
+        documents, responsibilities = keep_undecided(documents, responsibilities)
         return cls(
             model,
             float(class_counts.sum()),

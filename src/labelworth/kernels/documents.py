@@ -69,17 +69,17 @@ def block_documents(
     words: AnyArray,
     counts: AnyArray,
     n_words: int,
-    n_classes: int,
+    n_columns: int,
     rows: AnyArray | None = None,
 ) -> Documents:
-    """Lay out the given rows of a CSR matrix (all when None) for passes with `n_classes` classes."""
+    """Lay out rows of a CSR matrix (all when None) for passes that keep `n_columns` doubles per document."""
     starts = np.ascontiguousarray(starts, dtype=np.int64)
     words = np.ascontiguousarray(words, dtype=np.int32)
     counts = np.ascontiguousarray(counts, dtype=np.float64)
     if not counts.all():
         starts, words, counts = _without_zeros(starts, words, counts)
     rows = np.arange(len(starts) - 1) if rows is None else np.ascontiguousarray(rows, dtype=np.int64)
-    block_size = _block_size(len(rows), n_classes)
+    block_size = _block_size(len(rows), n_columns)
     n_blocks = -(-len(rows) // block_size)
     edges = _range_edges(rows, starts, words, n_words)
     n_threads = n_threads_available()
@@ -109,9 +109,9 @@ def block_documents(
     return layout
 
 
-def _block_size(n_documents: int, n_classes: int) -> int:
+def _block_size(n_documents: int, n_columns: int) -> int:
     """Whole pieces, as many as fit the cache, and not more than there are documents or than 16 bits can count."""
-    fitting = BLOCK_BYTES // (8 * padded_width(n_classes) * PIECE)
+    fitting = BLOCK_BYTES // (8 * padded_width(n_columns) * PIECE)
     return PIECE * max(1, min(fitting, 2**16 // PIECE, -(-n_documents // PIECE)))
 
 

@@ -70,16 +70,23 @@ class Evidence(NamedTuple):
     row_weights: FloatArray
 
 
-def make_workspace(documents: Documents, n_classes: int) -> Workspace:
+def make_workspace(documents: Documents, n_classes: int, n_buffers: int = BUFFERS) -> Workspace:
     """Memory for passes over these documents."""
     width = padded_width(n_classes)
     n_blocks = len(documents.entry_ranges)
     return Workspace(
         aligned_zeros(documents.n_words * width),
         aligned_zeros(documents.n_words * width),
-        aligned_zeros(min(BUFFERS, n_blocks) * documents.block_size * width),
+        aligned_zeros(max(1, min(n_buffers, n_blocks)) * documents.block_size * width),
         np.zeros((n_blocks * documents.block_size // PIECE, width + 1)),
     )
+
+
+def pad_classes(log_classes: FloatArray) -> FloatArray:
+    """Fill up to `padded_width` with classes that cannot be."""
+    padded = np.full(padded_width(len(log_classes)), -np.inf)
+    padded[: len(log_classes)] = log_classes
+    return padded
 
 
 def sum_known(documents: Documents, evidence: Evidence, rows: AnyArray, n_classes: int) -> Known:
@@ -143,8 +150,7 @@ def expectation(
     """
     n_classes = len(log_classes)
     width = padded_width(n_classes)
-    padded_classes = np.full(width, -np.inf)
-    padded_classes[:n_classes] = log_classes
+    padded_classes = pad_classes(log_classes)
     word_counts = np.empty(log_words.shape)
     workspace.row_sums[...] = 0.0
     known_sums = np.zeros(_N_TABLE_PIECES)
@@ -232,7 +238,8 @@ def read_rows(
     """The E-step for one piece of a block: responsibilities into the buffer, their sums beside."""
     width = len(log_classes)
     first = block * documents.block_size + number * PIECE
-    target = (block % BUFFERS * documents.block_size + number * PIECE) * width
+    n_buffers = len(workspace.posteriors) // (documents.block_size * width)
+    target = (block % n_buffers * documents.block_size + number * PIECE) * width
     sums = workspace.row_sums[first // PIECE]
     for document in range(first, min(first + PIECE, len(documents.rows))):
         row = documents.rows[document]
@@ -300,7 +307,8 @@ def normalize(values: FloatArray, weight: float) -> float:
 def read_postings(documents: Documents, workspace: Workspace, width: int, block: int, number: int) -> None:
     """The M-step for the words of one range in one block."""
     first, last = documents.entry_ranges[block, number], documents.entry_ranges[block, number + 1]
-    buffer = block % BUFFERS * documents.block_size * width
+    n_buffers = len(workspace.posteriors) // (documents.block_size * width)
+    buffer = block % n_buffers * documents.block_size * width
     for entry in range(first, last):
         later = documents.entry_words[min(entry + _NEXT_ENTRY, last - 1)] * np.int64(width)
         for column in range(0, width, _LINE):

@@ -14,10 +14,10 @@ from numba.extending import intrinsic
 from labelworth.arrays import AnyArray, FloatArray, IntArray
 
 WIDEST = 52
-"""The most columns that are summed at once: thirteen registers of four doubles leave room for the factor."""
+"""The most columns that `add_rows` takes, a multiple of four: thirteen registers leave room for the factor."""
 
-NARROWEST = 16
-"""Up to here `add_narrow_rows` takes any number of columns; `add_rows` takes multiples of four."""
+NARROW = 16
+"""The most columns that `gather_listed` and `scatter_listed` take; any number below, too."""
 
 AHEAD = 16
 """How many rows ahead of the sum the next one is called for."""
@@ -126,13 +126,13 @@ def _arrays(context: Any, builder: Any, signature: Any, arguments: Any) -> dict[
     }
 
 
-def _emit_add_rows(widths: Iterable[int], context: Any, builder: Any, signature: Any, arguments: Any) -> None:
+def _emit_add_rows(context: Any, builder: Any, signature: Any, arguments: Any) -> None:
     arrays = _arrays(context, builder, signature, arguments)
     (_, target_start, _, table_start, stride, _, _, first, last, n_columns) = arguments
     target = builder.gep(arrays[0].data, [target_start])
     table = builder.gep(arrays[2].data, [table_start])
     index, scale = arrays[5], arrays[6].data
-    emitter = _Emitter(builder, widths)
+    emitter = _Emitter(builder, range(4, WIDEST + 1, 4))
 
     def write(width: int) -> None:
         def step(place: Any, sums: list[Any]) -> list[Any]:
@@ -149,21 +149,24 @@ def _emit_add_rows(widths: Iterable[int], context: Any, builder: Any, signature:
     emitter.switch(n_columns, write)
 
 
-def _emit_add_to_rows(widths: Iterable[int], context: Any, builder: Any, signature: Any, arguments: Any) -> None:
+def _emit_add_listed(gather: bool, context: Any, builder: Any, signature: Any, arguments: Any) -> None:
     arrays = _arrays(context, builder, signature, arguments)
-    (_, table_start, stride, _, first, last, factor, _, source_start, n_columns) = arguments
-    table = builder.gep(arrays[0].data, [table_start])
-    index = arrays[3].data
-    source = builder.gep(arrays[7].data, [source_start])
-    emitter = _Emitter(builder, widths)
+    (_, packed_start, _, table_start, ahead, stride, _, first, last, factor, n_columns) = arguments
+    packed, table = (
+        builder.gep(arrays[place].data, [start]) for place, start in ((0, packed_start), (2, table_start))
+    )
+    distance = builder.sub(ahead, table_start)
+    index = arrays[6].data
+    emitter = _Emitter(builder, range(1, NARROW + 1))
 
     def write(width: int) -> None:
         def step(place: Any, _: list[Any]) -> list[Any]:
-            target = emitter.row(table, index, place, stride)
-            row = builder.gep(source, [builder.mul(builder.sub(place, first), stride)])
-            emitter.store(
-                target, width, emitter.multiply_add(factor, emitter.load(row, width), emitter.load(target, width))
-            )
+            listed = emitter.row(table, index, place, stride)
+            following = builder.gep(packed, [builder.mul(builder.sub(place, first), stride)])
+            source, target = (listed, following) if gather else (following, listed)
+            emitter.prefetch(builder.gep(listed, [distance]), width)
+            sums = emitter.multiply_add(factor, emitter.load(source, width), emitter.load(target, width))
+            emitter.store(target, width, sums)
             return []
 
         emitter.loop(first, last, [], step)
@@ -171,15 +174,15 @@ def _emit_add_to_rows(widths: Iterable[int], context: Any, builder: Any, signatu
     emitter.switch(n_columns, write)
 
 
-def _typed_add_rows(widths: Iterable[int], target: Any, table: Any, index: Any, scale: Any) -> Any:
-    """The signature of `add_rows` for the given numbers of columns, and what writes its code."""
+def _typed_add_listed(gather: bool, packed: Any, table: Any, index: Any) -> Any:
+    """The signature of `gather_listed` or `scatter_listed`, and what writes its code."""
     long = types.int64
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        _emit_add_rows(widths, context, builder, signature, arguments)
+        _emit_add_listed(gather, context, builder, signature, arguments)
         return context.get_dummy_value()
 
-    return types.void(target, long, table, long, long, index, scale, long, long, long), generate
+    return types.void(packed, long, table, long, long, long, index, long, long, types.float64, long), generate
 
 
 @intrinsic  # type: ignore[untyped-decorator]
@@ -196,24 +199,13 @@ def _add_rows(
     last: Any,
     n_columns: Any,
 ) -> Any:
-    return _typed_add_rows(range(4, WIDEST + 1, 4), target, table, index, scale)
+    long = types.int64
 
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        _emit_add_rows(context, builder, signature, arguments)
+        return context.get_dummy_value()
 
-@intrinsic  # type: ignore[untyped-decorator]
-def _add_narrow_rows(
-    typing_context: Any,
-    target: Any,
-    target_start: Any,
-    table: Any,
-    table_start: Any,
-    stride: Any,
-    index: Any,
-    scale: Any,
-    first: Any,
-    last: Any,
-    n_columns: Any,
-) -> Any:
-    return _typed_add_rows(range(1, NARROWEST + 1), target, table, index, scale)
+    return types.void(target, long, table, long, long, index, scale, long, long, long), generate
 
 
 def _add_rows_plainly(
@@ -239,49 +231,87 @@ def _add_rows_plainly(
 
 
 @intrinsic  # type: ignore[untyped-decorator]
-def _add_to_rows(
+def _gather_listed(
     typing_context: Any,
+    packed: Any,
+    packed_start: Any,
     table: Any,
     table_start: Any,
+    ahead: Any,
     stride: Any,
     index: Any,
     first: Any,
     last: Any,
     factor: Any,
-    source: Any,
-    source_start: Any,
     n_columns: Any,
 ) -> Any:
-    long = types.int64
-
-    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        _emit_add_to_rows(range(1, NARROWEST + 1), context, builder, signature, arguments)
-        return context.get_dummy_value()
-
-    return types.void(table, long, long, index, long, long, types.float64, source, long, long), generate
+    return _typed_add_listed(True, packed, table, index)
 
 
-def _add_to_rows_plainly(
+def _gather_listed_plainly(
+    packed: FloatArray,
+    packed_start: int,
     table: FloatArray,
     table_start: int,
+    ahead: int,
     stride: int,
     index: AnyArray,
     first: int,
     last: int,
     factor: float,
-    source: FloatArray,
-    source_start: int,
     n_columns: int,
 ) -> None:
-    """Add `factor` times the rows of `source`, one after the other, to the rows of `table` that `index` names.
+    """Add `factor` times the rows of `table` that `index` names to the rows of `packed`, one after the other.
 
-    ``table[table_start + index[i] * stride + j] += factor * source[source_start + (i - first) * stride + j]``
-    for i from `first` to `last` and j over `n_columns` columns; all arrays are flat.
+    ``packed[packed_start + (i - first) * stride + j] += factor * table[table_start + index[i] * stride + j]``
+    for i from `first` to `last` and j over `n_columns` columns; all arrays are flat. The same rows of the table that
+    begins at `ahead` will be wanted soon.
     """
     for place in range(first, last):
-        target = table_start + int(index[place]) * stride
-        start = source_start + (place - first) * stride
-        table[target : target + n_columns] += factor * source[start : start + n_columns]
+        listed = table_start + int(index[place]) * stride
+        following = packed_start + (place - first) * stride
+        packed[following : following + n_columns] += factor * table[listed : listed + n_columns]
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def _scatter_listed(
+    typing_context: Any,
+    packed: Any,
+    packed_start: Any,
+    table: Any,
+    table_start: Any,
+    ahead: Any,
+    stride: Any,
+    index: Any,
+    first: Any,
+    last: Any,
+    factor: Any,
+    n_columns: Any,
+) -> Any:
+    return _typed_add_listed(False, packed, table, index)
+
+
+def _scatter_listed_plainly(
+    packed: FloatArray,
+    packed_start: int,
+    table: FloatArray,
+    table_start: int,
+    ahead: int,
+    stride: int,
+    index: AnyArray,
+    first: int,
+    last: int,
+    factor: float,
+    n_columns: int,
+) -> None:
+    """Add `factor` times the rows of `packed`, one after the other, to the rows of `table` that `index` names.
+
+    The other way round than `gather_listed`.
+    """
+    for place in range(first, last):
+        listed = table_start + int(index[place]) * stride
+        following = packed_start + (place - first) * stride
+        table[listed : listed + n_columns] += factor * packed[following : following + n_columns]
 
 
 @intrinsic  # type: ignore[untyped-decorator]
@@ -342,8 +372,8 @@ def _from_bits_plainly(bits: int) -> float:
 
 _plain = bool(config.DISABLE_JIT)
 add_rows: Callable[..., None] = _add_rows_plainly if _plain else _add_rows
-add_narrow_rows: Callable[..., None] = _add_rows_plainly if _plain else _add_narrow_rows
-add_to_rows: Callable[..., None] = _add_to_rows_plainly if _plain else _add_to_rows
+gather_listed: Callable[..., None] = _gather_listed_plainly if _plain else _gather_listed
+scatter_listed: Callable[..., None] = _scatter_listed_plainly if _plain else _scatter_listed
 prefetch: Callable[..., None] = _prefetch_plainly if _plain else _prefetch
 fetch_and_add: Callable[..., int] = _fetch_and_add_plainly if _plain else _fetch_and_add
 bits: Callable[[float], int] = _bits_plainly if _plain else _bits

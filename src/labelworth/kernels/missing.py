@@ -5,10 +5,12 @@ import numpy as np
 from labelworth.arrays import FloatArray, IntArray
 from labelworth.kernels.compilation import compiled
 from labelworth.kernels.documents import N_RANGES, PIECE, Documents
-from labelworth.kernels.machine import NARROWEST, add_narrow_rows, add_to_rows
+from labelworth.kernels.machine import NARROW, gather_listed, scatter_listed
 from labelworth.kernels.responsibilities import Responsibilities
 from labelworth.kernels.schedule import BUFFERS, FINISHED, ROWS, draw, finish, n_counters
 from labelworth.kernels.threads import n_threads_available, run_together
+
+_WORDS_AHEAD = 2
 
 
 def missing_product(
@@ -114,6 +116,7 @@ def center_rows(
     n_classes, n_vectors = class_vectors.shape
     offset = responsibilities.starts[block * documents.block_size]
     first = block * documents.block_size + number * PIECE
+    word_size = np.int64(n_classes * n_vectors)
     mean = np.empty(n_vectors)
     for document in range(first, min(first + PIECE, len(documents.rows))):
         begin, end = responsibilities.starts[document], responsibilities.starts[document + 1]
@@ -122,27 +125,30 @@ def center_rows(
         if end - begin < 2:
             buffer[(begin - offset) * n_vectors : (end - offset) * n_vectors] = 0.0
             continue
+        for slot in range(begin, end):
+            for column in range(n_vectors):
+                buffer[(slot - offset) * n_vectors + column] = class_vectors[responsibilities.classes[slot], column]
+        last_place = documents.starts[row + 1] - 1
+        for place in range(documents.starts[row], last_place + 1):
+            later = documents.words[min(place + _WORDS_AHEAD, last_place)]
+            for column in range(0, n_vectors, NARROW):
+                gather_listed(
+                    buffer,
+                    (begin - offset) * n_vectors + column,
+                    word_vectors,
+                    documents.words[place] * word_size + column,
+                    later * word_size + column,
+                    n_vectors,
+                    responsibilities.classes,
+                    begin,
+                    end,
+                    documents.counts[place],
+                    min(NARROW, n_vectors - column),
+                )
         mean[:] = 0.0
         for slot in range(begin, end):
-            label = responsibilities.classes[slot]
-            target = (slot - offset) * n_vectors
             for column in range(n_vectors):
-                buffer[target + column] = class_vectors[label, column]
-            for column in range(0, n_vectors, NARROWEST):
-                add_narrow_rows(
-                    buffer,
-                    target + column,
-                    word_vectors,
-                    label * n_vectors + column,
-                    n_classes * n_vectors,
-                    documents.words,
-                    documents.counts,
-                    documents.starts[row],
-                    documents.starts[row + 1],
-                    min(NARROWEST, n_vectors - column),
-                )
-            for column in range(n_vectors):
-                mean[column] += responsibilities.values[slot] * buffer[target + column]
+                mean[column] += responsibilities.values[slot] * buffer[(slot - offset) * n_vectors + column]
         for slot in range(begin, end):
             share = row_weights[row] * responsibilities.values[slot]
             target = (slot - offset) * n_vectors
@@ -164,26 +170,30 @@ def spread_rows(
     n_classes, n_vectors = shape
     first_document = block * documents.block_size
     offset = responsibilities.starts[first_document]
-    for entry in range(documents.entry_ranges[block, number], documents.entry_ranges[block, number + 1]):
-        target = documents.entry_words[entry] * np.int64(n_classes * n_vectors)
+    word_size = np.int64(n_classes * n_vectors)
+    last_entry = documents.entry_ranges[block, number + 1] - 1
+    for entry in range(documents.entry_ranges[block, number], last_entry + 1):
+        target = documents.entry_words[entry] * word_size
+        ahead = documents.entry_words[min(entry + 1, last_entry)] * word_size
         for place in range(documents.entry_starts[entry], documents.entry_starts[entry + 1]):
             document = first_document + documents.posting_documents[place]
             begin, end = responsibilities.starts[document], responsibilities.starts[document + 1]
             if end - begin < 2:
                 continue
             count = np.float64(documents.posting_counts[place])
-            for column in range(0, n_vectors, NARROWEST):
-                add_to_rows(
+            for column in range(0, n_vectors, NARROW):
+                scatter_listed(
+                    buffer,
+                    (begin - offset) * n_vectors + column,
                     word_out,
                     target + column,
+                    ahead + column,
                     n_vectors,
                     responsibilities.classes,
                     begin,
                     end,
                     count,
-                    buffer,
-                    (begin - offset) * n_vectors + column,
-                    min(NARROWEST, n_vectors - column),
+                    min(NARROW, n_vectors - column),
                 )
 
 

@@ -6,10 +6,14 @@ import numpy as np
 
 from labelworth.arrays import AnyArray, FloatArray, IntArray
 from labelworth.kernels.compilation import compiled
-from labelworth.kernels.documents import Documents
+from labelworth.kernels.documents import PIECE, Documents, block_documents
+from labelworth.kernels.expectation import Evidence, Workspace, make_workspace, pad_classes, read_rows
+from labelworth.kernels.tables import padded_width
 
 NEGLIGIBLE = -40.0
 """A class this many nats below the best one (a share of 4e-18, under the rounding of 1) counts as impossible."""
+
+_COLUMNS_PER_CLASS = 5  # of a product with ten vectors or so; half of it in the cache was found to be best
 
 
 class Responsibilities(NamedTuple):
@@ -50,45 +54,53 @@ def find_responsibilities(
     codes, candidate_weights : arrays of shape (n_rows,) and (n_ambiguous, n_classes)
         What is known of the class of every row, as in `labelworth.data.evidence`.
     """
-    posterior = np.zeros((len(documents.rows), len(log_classes)))
-    fill_posterior(documents, log_words, log_classes, codes, candidate_weights, posterior)
-    starts = np.concatenate([[0], np.cumsum((posterior > 0).sum(axis=1))])
-    classes = np.nonzero(posterior)[1].astype(np.int32)
-    return Responsibilities(starts, classes, posterior[posterior > 0])
+    n_classes, width = len(log_classes), padded_width(len(log_classes))
+    workspace = make_workspace(documents, n_classes, n_buffers=1)
+    workspace.log_words.reshape(-1, width)[:, :n_classes] = log_words[:, :n_classes]
+    evidence = Evidence(codes, candidate_weights, np.ones(len(documents.starts) - 1))
+    padded_classes = pad_classes(log_classes)
+    n_possible, classes, values = [np.zeros(1, dtype=np.int64)], [], []
+    for first in range(0, len(documents.rows), documents.block_size):
+        n_documents = min(documents.block_size, len(documents.rows) - first)
+        find_block(documents, workspace, evidence, padded_classes, first // documents.block_size)
+        posteriors = workspace.posteriors.reshape(-1, width)[:n_documents, :n_classes]
+        possible = posteriors > np.exp(NEGLIGIBLE) * posteriors.max(axis=1, keepdims=True)
+        n_possible.append(possible.sum(axis=1))
+        classes.append(np.nonzero(possible)[1].astype(np.int32))
+        values.append(posteriors[possible])
+    none: list[AnyArray] = [np.empty(0, dtype=np.int32)]
+    return Responsibilities(
+        np.cumsum(np.concatenate(n_possible)),
+        np.concatenate(classes or none),
+        np.concatenate(values or [np.empty(0)]),
+    )
 
 
 @compiled()
-def fill_posterior(
-    documents: Documents,
-    log_words: FloatArray,
-    log_classes: FloatArray,
-    codes: IntArray,
-    candidate_weights: FloatArray,
-    posterior: FloatArray,
+def find_block(
+    documents: Documents, workspace: Workspace, evidence: Evidence, log_classes: FloatArray, block: int
 ) -> None:
-    """Write the posterior of every document as a dense row."""
-    n_classes = len(log_classes)
-    joint = np.empty(n_classes)
-    for document in range(len(documents.rows)):
-        row = documents.rows[document]
-        code = codes[row]
-        for label in range(n_classes):
-            joint[label] = log_classes[label]
-            if code <= -2:
-                weight = candidate_weights[-2 - code, label]
-                joint[label] += np.log(weight) if weight > 0 else -np.inf
-            elif code >= 0 and code != label:
-                joint[label] = -np.inf
-        for place in range(documents.starts[row], documents.starts[row + 1]):
-            for label in range(n_classes):
-                joint[label] += documents.counts[place] * log_words[documents.words[place], label]
-        best = joint.max()
-        if best == -np.inf:
-            continue
-        total = 0.0
-        for label in range(n_classes):
-            if joint[label] - best > NEGLIGIBLE:
-                posterior[document, label] = np.exp(joint[label] - best)
-                total += posterior[document, label]
-        for label in range(n_classes):
-            posterior[document, label] /= total
+    """Write the posteriors of one block, as dense rows, into the one buffer of the workspace."""
+    for number in range(documents.block_size // PIECE):
+        read_rows(documents, workspace, evidence, log_classes, block, number)
+
+
+def keep_undecided(documents: Documents, responsibilities: Responsibilities) -> tuple[Documents, Responsibilities]:
+    """Leave out the documents with at most one possible class: a missing label takes nothing away from them.
+
+    The rest is laid out in blocks that suit `labelworth.kernels.missing.missing_product`.
+    """
+    n_possible = np.diff(responsibilities.starts)
+    kept = n_possible > 1
+    stored = np.repeat(kept, n_possible)
+    starts = np.concatenate([[0], np.cumsum(n_possible[kept])])
+    n_columns = _COLUMNS_PER_CLASS * int(starts[-1]) // max(1, len(starts) - 1)
+    layout = block_documents(
+        documents.starts,
+        documents.words,
+        documents.counts,
+        documents.n_words,
+        max(1, n_columns),
+        documents.rows[kept],
+    )
+    return layout, Responsibilities(starts, responsibilities.classes[stored], responsibilities.values[stored])

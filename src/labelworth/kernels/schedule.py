@@ -28,17 +28,18 @@ def n_counters(n_blocks: int) -> int:
 @compiled()
 def draw(counters: IntArray, n_blocks: int, n_row_pieces: int, n_ranges: int) -> tuple[int, int, int]:
     """Draw the next piece and wait until it can be done: (kind, block, number within the block)."""
-    while True:
+    while n_blocks > 0:
         ticket = fetch_and_add(counters, 0, 1)
         if ticket < n_row_pieces:
             return _rows_piece(counters, 0, ticket, n_ranges)
         step, number = divmod(ticket - n_row_pieces, n_row_pieces + n_ranges)
         if step >= n_blocks:
-            return FINISHED, 0, 0
+            break
         if number >= n_row_pieces:
             return _postings_piece(counters, step, number - n_row_pieces, n_row_pieces, n_ranges)
         if step + 1 < n_blocks:
             return _rows_piece(counters, step + 1, number, n_ranges)
+    return FINISHED, 0, 0
 
 
 @compiled()
