@@ -23,17 +23,19 @@ def labeled_counts(counts: np.ndarray, codes: np.ndarray) -> Samples:
     return Samples(sp.csr_array(counts.astype(float)), Evidence(codes.astype(np.int64), CLASSES))
 
 
-def crossing_clusters(rng: np.random.Generator, n_rows: int, *, gap: float = 2.0, cluster_gap: float = 8.0) -> Samples:
-    """Vectors whose first entry tells the class, weakly, and whose second forms two far clusters that do not."""
-    codes = rng.integers(2, size=n_rows)
-    clusters = rng.integers(2, size=n_rows)
-    vectors = rng.standard_normal((n_rows, 2))
-    vectors[:, 0] += gap * codes
-    vectors[:, 1] += cluster_gap * clusters
-    return Samples(vectors, Evidence(codes.astype(np.int64), CLASSES))
+def crossing_topics(rng: np.random.Generator, n_rows: int) -> Samples:
+    """Documents of a few words that tell the class, and many that tell a topic which has nothing to do with it."""
+    codes, topics = rng.integers(2, size=n_rows), rng.integers(2, size=n_rows)
+    telling = np.array([[0.8, 0.2], [0.2, 0.8]])
+    topical = np.array([[0.3, 0.3, 0.3, 0.04, 0.03, 0.03], [0.04, 0.03, 0.03, 0.3, 0.3, 0.3]])
+    counts = [
+        np.concatenate([rng.multinomial(5, telling[code]), rng.multinomial(20, topical[topic])])
+        for code, topic in zip(codes, topics, strict=True)
+    ]
+    return labeled_counts(np.array(counts), codes)
 
 
-def separate_clusters(rng: np.random.Generator, n_rows: int, *, n_features: int = 6, gap: float = 1.2) -> Samples:
+def separate_clusters(rng: np.random.Generator, n_rows: int, *, n_features: int = 10, gap: float = 0.8) -> Samples:
     """Vectors in two round clusters, which are the classes."""
     codes = rng.integers(2, size=n_rows)
     vectors = rng.standard_normal((n_rows, n_features)) + gap * codes[:, None]

@@ -14,6 +14,7 @@ _SOBOL_NODES = 64
 _POSTERIOR_STEPS = 10
 _DRIFT_STEP = 1e-2
 _NEGLIGIBLE = 1e-12
+_SINGULAR = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,11 +57,32 @@ class Corrections:
             posteriors = _softmax(logits + np.matmul(self.influence, posteriors))
         return np.asarray(posteriors)
 
+    def responses(self, posteriors: FloatArray, nodes: FloatArray, node_weights: FloatArray) -> FloatArray:
+        r"""How a row's average posterior answers a change of the whole fit, V (n, K, K): :math:`dp = V s\, d\theta`.
+
+        Stein's identity gives the answer to a change of the fit without the row, :math:`D = E[p\, z'] R^{-1}` for
+        noise :math:`R z`, leaps of the row from class to class included; taking off the pull of the row on itself
+        leaves :math:`V = D (1 + G D)^{-1}`. Without noise and pull it is the posterior variance of the class.
+        """
+        contrasts = _contrasts(self.influence.shape[1])
+        pull = contrasts @ self.influence @ contrasts.T
+        answer = np.einsum("nkm,m,mj->nkj", posteriors[:, :-1], node_weights, nodes)
+        answer = np.matmul(answer, np.linalg.pinv(self.spread[:, :-1], rcond=_SINGULAR))
+        answer = (answer + answer.transpose(0, 2, 1)) / 2
+        identity = np.eye(len(contrasts))
+        net = np.matmul(answer, np.linalg.inv(identity + np.matmul(pull, answer)))
+        return np.asarray(contrasts.T @ ((net + net.transpose(0, 2, 1)) / 2) @ contrasts)
+
     def largest_pull(self) -> FloatArray:
         """By how much fitting a row can raise its log-odds between two classes, shape (n,)."""
         diagonal = np.einsum("nkk->nk", self.influence)
         between: FloatArray = diagonal[:, :, None] + diagonal[:, None, :] - 2 * self.influence
         return np.asarray(between.max(axis=(1, 2)))
+
+
+def _contrasts(n_classes: int) -> FloatArray:
+    """Log-odds against the last class as a matrix, (K-1, K)."""
+    return np.hstack([np.eye(n_classes - 1), -np.ones((n_classes - 1, 1))])
 
 
 def _softmax(logits: FloatArray) -> FloatArray:

@@ -164,7 +164,7 @@ class _Rounds(Generic[ModelT]):
         posteriors = self._posteriors()
         mean: FloatArray = posteriors @ self.node_weights
         square = np.matmul(posteriors * self.node_weights, posteriors.transpose(0, 2, 1))
-        given_x = mean[:, :, None] * np.eye(mean.shape[1]) - square
+        given_x = self._given_x(posteriors, mean, square)
         shares, hidden_share = self.shares[:, None], (1 - fraction) * self.unlabeled_weight
         complete = (fraction * self.gold + hidden_share * mean) * shares
         bread = self.model.complete_curvature(self.population, complete)
@@ -180,6 +180,12 @@ class _Rounds(Generic[ModelT]):
             gap = labeled_mean - hidden_mean
             meat += fraction * (1 - fraction) * np.outer(gap, gap)
         return Sandwich(self.model.coordinates, bread, meat)
+
+    def _given_x(self, posteriors: FloatArray, mean: FloatArray, square: FloatArray) -> FloatArray:
+        """How posteriors answer a change of the fit, (n, K, K)."""
+        if not self.corrections.spread.any():
+            return np.asarray(mean[:, :, None] * np.eye(mean.shape[1]) - square)
+        return self.corrections.responses(posteriors, self.nodes, self.node_weights)
 
     def _correct(self, found: Sandwich, forms: RowForms, *, renew_drift: bool) -> None:
         covariance = found.covariance / self.n_samples
