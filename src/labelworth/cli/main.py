@@ -7,6 +7,7 @@ import typer
 
 from labelworth.cli.check import check
 from labelworth.cli.console import tell
+from labelworth.cli.demo import demo
 from labelworth.cli.fit import fit
 from labelworth.cli.guard import INTERRUPTED, guarded
 from labelworth.cli.information import information
@@ -38,7 +39,7 @@ def labelworth_command(
     """How many examples to label, what accuracy that buys, and whether unlabeled data helps."""
 
 
-for _command in (fit, predict, check, information, reproduce):
+for _command in (demo, fit, predict, check, information, reproduce):
     app.command()(guarded(_command))
 
 

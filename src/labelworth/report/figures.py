@@ -24,6 +24,7 @@ from labelworth.studies.outcome import (
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.axis import Axis
     from matplotlib.figure import Figure
 
 # Okabe and Ito's palette: told apart with every common color vision, and in gray.
@@ -49,15 +50,13 @@ _STYLE: Any = {
     # A fixed salt: the same picture is the same file.
     "svg.hashsalt": "labelworth",
 }
-_PANEL_SIZE = (5.2, 3.9)
+_PANEL_SIZE = (5.4, 4.3)
 _FORMATS = ("png", "svg")
 
 
 def save_picture(picture: Picture, path: Path) -> Path:
     """Draw `picture` into a PNG or SVG file, by the ending of its name; whole or not at all."""
-    kind = path.suffix.removeprefix(".").lower()
-    if kind not in _FORMATS:
-        raise InvalidInputError(f"A picture is written as .png or .svg. Got {path.name!r}.")
+    kind = picture_format(path)
     from matplotlib import rc_context
 
     with rc_context(_STYLE):
@@ -67,6 +66,14 @@ def save_picture(picture: Picture, path: Path) -> Path:
         draw(picture).savefig(stream, format=kind, metadata=metadata)
     atomic_write(path, stream.getvalue())
     return path
+
+
+def picture_format(path: Path) -> str:
+    """The format of a picture by the ending of its name; an error if it is not one we write."""
+    kind = path.suffix.removeprefix(".").lower()
+    if kind not in _FORMATS:
+        raise InvalidInputError(f"A picture is written as .png or .svg. Got {path.name!r}; name another file.")
+    return kind
 
 
 def draw(picture: Picture) -> "Figure":
@@ -111,10 +118,10 @@ def _plot_curves(panel: CurvesPanel, ax: "Axes") -> None:
     for place, curve in _numbered(panel.curves):
         _plot_curve(curve, ax, place)
     if panel.x_scale == "log":
-        _plain_ticks(ax, np.concatenate([curve.x for curve in panel.curves]))
+        _plain_ticks(ax.xaxis, np.concatenate([curve.x for curve in panel.curves]))
     ax.set_xlabel(panel.x_label)
     ax.set_ylabel(panel.y_label)
-    _legend(panel.curves, ax)
+    _legend(ax)
 
 
 def _plot_curve(curve: Curve, ax: "Axes", place: int) -> None:
@@ -128,11 +135,11 @@ def _plot_curve(curve: Curve, ax: "Axes", place: int) -> None:
             color=color,
             capsize=2.5,
             elinewidth=1.0,
-            label=curve.label,
+            label=curve.label or None,
         )
         return
     dashes = "--" if curve.style == "dashed" else "-"
-    ax.plot(curve.x, curve.y, dashes, color=color, label=curve.label)
+    ax.plot(curve.x, curve.y, dashes, color=color, label=curve.label or None)
     if curve.low is not None and curve.high is not None:
         ax.fill_between(curve.x, curve.low, curve.high, color=color, alpha=0.18, linewidth=0)
 
@@ -153,6 +160,10 @@ def _plot_surface(panel: SurfacePanel, ax: "Axes") -> None:
     for label in labels:
         label.set_bbox({"facecolor": "white", "edgecolor": "none", "alpha": 0.75, "pad": 1.0})
     ax.grid(False)
+    if panel.x_scale == "log":
+        _plain_ticks(ax.xaxis, panel.x)
+    if panel.y_scale == "log":
+        _plain_ticks(ax.yaxis, panel.y)
     ax.set_xlabel(panel.x_label)
     ax.set_ylabel(panel.y_label)
     bar = ax.figure.colorbar(filled, ax=ax, label=panel.value_label)
@@ -190,14 +201,13 @@ def _plot_comparison(panel: ComparisonPanel, ax: "Axes") -> None:
             color=color,
             capsize=2.5,
             elinewidth=1.0,
-            label=group.label,
+            label=group.label or None,
         )
     ax.set_xlim(low, high)
     ax.set_ylim(low, high)
-    ax.set_aspect("equal", adjustable="box")
     ax.set_xlabel(panel.x_label)
     ax.set_ylabel(panel.y_label)
-    ax.legend()
+    _legend(ax)
 
 
 def _plot_bars(panel: BarsPanel, ax: "Axes") -> None:
@@ -212,12 +222,12 @@ def _plot_bars(panel: BarsPanel, ax: "Axes") -> None:
             yerr=_bars(series),
             color=PALETTE[place % len(PALETTE)],
             error_kw={"elinewidth": 1.0, "capsize": 2.5},
-            label=series.label,
+            label=series.label or None,
         )
     ax.set_xticks(places, panel.categories)
     ax.grid(False, axis="x")
     ax.set_ylabel(panel.y_label)
-    _legend(panel.series, ax)
+    _legend(ax)
 
 
 def _numbered(curves: tuple[Curve, ...]) -> list[tuple[int, Curve]]:
@@ -231,9 +241,12 @@ def _bars(curve: Curve) -> FloatArray | None:
     return np.stack([curve.y - curve.low, curve.high - curve.y])
 
 
-def _legend(curves: tuple[Curve, ...], ax: "Axes") -> None:
-    if len(curves) > 1:
-        ax.legend()
+def _legend(ax: "Axes") -> None:
+    """Below the axes, where it hides no data, unless there is nothing to tell apart."""
+    handles, labels = ax.get_legend_handles_labels()
+    if len(labels) > 1:
+        n_columns = 1 if max(map(len, labels)) > 34 else 2
+        ax.legend(handles, labels, loc="upper center", bbox_to_anchor=(0.5, -0.16), ncols=n_columns)
 
 
 def _padded(low: float, high: float, scale: Scale) -> tuple[float, float]:
@@ -244,14 +257,16 @@ def _padded(low: float, high: float, scale: Scale) -> tuple[float, float]:
     return low - margin, high + margin
 
 
-def _plain_ticks(ax: "Axes", values: FloatArray) -> None:
-    """Label a logarithmic axis with the values themselves where they are few: people count in 20, 50, 100."""
-    from matplotlib.ticker import NullLocator
+def _plain_ticks(axis: "Axis", values: FloatArray) -> None:
+    """Label a logarithmic axis with plain numbers: the values themselves where they are few, else 1, 2, 5, 10."""
+    from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, NullLocator
 
     distinct = np.unique(values)
-    if len(distinct) <= 10:
-        ax.set_xticks(distinct.tolist(), [_short(value) for value in distinct])
-        ax.xaxis.set_minor_locator(NullLocator())
+    few = len(distinct) <= 10
+    steps = (1.0, 2.0, 5.0) if distinct[-1] < 200 * distinct[0] else (1.0, 3.0)
+    axis.set_major_locator(FixedLocator(distinct.tolist()) if few else LogLocator(subs=steps))
+    axis.set_major_formatter(FuncFormatter(lambda value, _: _short(value)))
+    axis.set_minor_locator(NullLocator())
 
 
 def _short(value: float) -> str:

@@ -37,7 +37,10 @@ class Table:
 
 @dataclass(frozen=True)
 class Curve:
-    """One line or cloud of points, with a band or error bars where `low` and `high` are given."""
+    """One line or cloud of points, with a band or error bars where `low` and `high` are given.
+
+    A curve without a label stays out of the legend.
+    """
 
     label: str
     x: FloatArray

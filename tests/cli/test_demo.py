@@ -1,0 +1,47 @@
+"""The demonstration runs, and what it says is what it found."""
+
+from pathlib import Path
+
+import pytest
+
+from labelworth.report.record import validate
+from support.command_line import Answer, labelworth
+
+
+@pytest.fixture(scope="module")
+def demonstration(tmp_path_factory: pytest.TempPathFactory) -> tuple[Answer, Path]:
+    picture = tmp_path_factory.mktemp("demo") / "demo.png"
+    return labelworth("demo", "--quick", "--output", picture, "--json"), picture
+
+
+def test_it_answers_with_one_valid_record_and_a_picture(demonstration: tuple[Answer, Path]) -> None:
+    answer, picture = demonstration
+    assert answer.code == 0, answer.stderr
+    validate(answer.record)
+    assert picture.read_bytes().startswith(b"\x89PNG")
+    assert f"Wrote {picture}" in answer.stderr
+
+
+def test_labels_alone_are_forecast_within_chance(demonstration: tuple[Answer, Path]) -> None:
+    sizes = [size for size in demonstration[0].record["sizes"] if size["unlabeled_weight"] == 0]
+    assert len(sizes) == 3
+    for size in sizes:
+        gap = abs(size["predicted_error"] - size["realized_error"])
+        # Five standard errors of both, the forecast's being that of its level.
+        assert gap < 5 * (size["predicted_error_se"] ** 2 + size["realized_error_se"] ** 2) ** 0.5
+
+
+def test_the_pilot_foresees_the_harm_that_follows(demonstration: tuple[Answer, Path]) -> None:
+    record = demonstration[0].record
+    at_pilot = {size["unlabeled_weight"]: size for size in record["sizes"] if size["n_labels"] == record["n_pilot"]}
+    assert record["check"]["verdict"] == "hurts"
+    assert at_pilot[1.0]["realized_error"] > at_pilot[0.0]["realized_error"] + 0.02
+    assert at_pilot[1.0]["predicted_error"] > at_pilot[0.0]["predicted_error"] + 0.02
+    # Negative control: believing the model promises the opposite.
+    assert at_pilot[1.0]["predicted_error_believing_the_model"] < at_pilot[0.0]["predicted_error_believing_the_model"]
+
+
+def test_a_picture_of_another_kind_is_refused(tmp_path: Path) -> None:
+    answer = labelworth("demo", "--quick", "--output", tmp_path / "demo.bmp")
+    assert answer.code == 2
+    assert ".png or .svg" in answer.stderr
