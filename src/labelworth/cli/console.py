@@ -33,9 +33,11 @@ def working() -> "Iterator[ProgressBar]":
     """Show progress on stderr while the block runs, and turn our warnings into plain lines there."""
     from rich.console import Console
 
+    from labelworth.kernels.compilation import telling_of_compilation
     from labelworth.report.progress_bar import ProgressBar
 
-    with ProgressBar(Console(stderr=True, highlight=False)) as bar, warnings.catch_warnings():
+    bar = ProgressBar(Console(stderr=True, highlight=False))
+    with bar, telling_of_compilation(bar.say), warnings.catch_warnings():
         usual = warnings.showwarning
 
         def show(

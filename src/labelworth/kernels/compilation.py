@@ -1,9 +1,11 @@
 """The one place that compiles. Kernels are Numba functions over contiguous arrays; users need no compiler."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any, TypeVar
 
 from numba import njit
+from numba.core import event
 
 Kernel = TypeVar("Kernel", bound=Callable[..., Any])
 
@@ -21,3 +23,23 @@ def compiled(*, fastmath: bool | set[str] = False) -> Callable[[Kernel], Kernel]
         return decorated
 
     return compile_kernel
+
+
+class _FirstCompilation(event.Listener):  # type: ignore[misc]
+    def __init__(self, tell: Callable[[str], None]) -> None:
+        self._tell: Callable[[str], None] | None = tell
+
+    def on_start(self, event: Any) -> None:
+        if self._tell is not None:
+            self._tell("First use: compiling the kernels. This happens once and takes some seconds.")
+            self._tell = None
+
+    def on_end(self, event: Any) -> None:
+        pass
+
+
+@contextmanager
+def telling_of_compilation(tell: Callable[[str], None]) -> Iterator[None]:
+    """Tell, once, if a kernel has to be compiled while the block runs; machine code from the disk is not told of."""
+    with event.install_listener("numba:compile", _FirstCompilation(tell)):
+        yield

@@ -1,0 +1,30 @@
+import numpy as np
+from numba import config
+
+from labelworth.kernels.compilation import compiled, telling_of_compilation
+
+
+def test_the_first_compilation_is_told_once() -> None:
+    @compiled()
+    def twice(values: np.ndarray) -> float:
+        return 2 * values.sum()
+
+    heard: list[str] = []
+    with telling_of_compilation(heard.append):
+        twice(np.ones(3))
+        twice(np.ones(3, dtype=np.float32))
+    # Without the compiler there is nothing to tell.
+    assert len(heard) == (0 if config.DISABLE_JIT else 1)
+    assert all("First use" in message for message in heard)
+
+
+def test_what_is_compiled_already_is_not_told() -> None:
+    @compiled()
+    def thrice(values: np.ndarray) -> float:
+        return 3 * values.sum()
+
+    thrice(np.ones(3))
+    heard: list[str] = []
+    with telling_of_compilation(heard.append):
+        thrice(np.ones(4))
+    assert heard == []
