@@ -1,6 +1,6 @@
 """One fit to a few labeled newsgroup posts and many unlabeled ones, and what it gets right on other posts."""
 
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
@@ -40,10 +40,6 @@ class Settings:
     smoothing: float
     class_smoothing: float
     unlabeled_weight: float = 1.0
-
-    def supervised(self, smoothing: float) -> "Settings":
-        """The same without unlabeled posts."""
-        return replace(self, smoothing=smoothing, unlabeled_weight=0.0)
 
 
 def cell_of(division: Division, settings: Settings, labels_per_class: int, seed: int) -> dict[str, Any]:

@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -9,7 +11,7 @@ from labelworth.studies.newsgroups_documents import Documents
 from labelworth.studies.newsgroups_fit import Settings, cell_of, compute, fit_and_test
 
 EM = Settings("counts", 20.0, 0.1, 1000.0)
-SUPERVISED = EM.supervised(smoothing=0.1)
+SUPERVISED = replace(EM, unlabeled_weight=0.0)
 
 
 def drawn_documents(rng: np.random.Generator, n_per_class: int = 150) -> Documents:
