@@ -12,7 +12,7 @@ import labelworth as package
 from support.command_line import labelworth
 
 PYTHON = sys.executable
-COMMANDS = ("demo", "fit", "predict", "check", "information", "reproduce")
+COMMANDS = ("demo", "fit", "predict", "check", "information", "reproduce", "bench")
 HEAVY = ("numpy", "scipy", "numba", "sklearn", "matplotlib", "pandas", "jsonschema", "joblib")
 
 

@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from labelworth.cli.bench import bench
 from labelworth.cli.check import check
 from labelworth.cli.console import tell
 from labelworth.cli.demo import demo
@@ -39,7 +40,7 @@ def labelworth_command(
     """How many examples to label, what accuracy that buys, and whether unlabeled data helps."""
 
 
-for _command in (demo, fit, predict, check, information, reproduce):
+for _command in (demo, fit, predict, check, information, reproduce, bench):
     app.command()(guarded(_command))
 
 

@@ -3,7 +3,7 @@
 import os
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Sequence
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -21,7 +21,9 @@ from labelworth.estimation.fit import Fit, fit
 from labelworth.estimators.targets import class_array, labeled_rows, read_targets
 from labelworth.models.protocol import AnyFamily, AnyModel
 from labelworth.models.responsibilities import condition
-from labelworth.robust.check import CheckReport, check
+
+if TYPE_CHECKING:
+    from labelworth.robust.check import CheckReport
 
 
 class GenerativeClassifier(ClassifierMixin, BaseEstimator, ABC):
@@ -139,7 +141,7 @@ class GenerativeClassifier(ClassifierMixin, BaseEstimator, ABC):
         check_is_fitted(self)
         return information(self.model_, **options)
 
-    def check(self, X: Any, y: Any, *, classes: Sequence[Hashable] | None = None, **options: Any) -> CheckReport:
+    def check(self, X: Any, y: Any, *, classes: Sequence[Hashable] | None = None, **options: Any) -> "CheckReport":
         """Say whether unlabeled rows help this classifier, hurt it, or whether that cannot be told. Nothing is kept.
 
         Parameters
@@ -151,6 +153,8 @@ class GenerativeClassifier(ClassifierMixin, BaseEstimator, ABC):
         options
             Of `labelworth.robust.check.check`: ``n_folds``, ``specification``, ``seed``, ``progress`` and so on.
         """
+        from labelworth.robust.check import check
+
         trial = clone(self)
         samples = trial._samples(X, lambda: encode_labels(y, classes=classes, unlabeled=self.unlabeled), None)
         if not samples.evidence.classes:

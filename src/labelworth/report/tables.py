@@ -18,7 +18,7 @@ def show_table(console: Console, table: Table) -> None:
     grid = RichTable(title=table.title, title_justify="left", title_style="bold", box=box.SIMPLE_HEAD)
     for place, title in enumerate(table.columns):
         numeric = any(isinstance(row[place], int | float | Measured) for row in table.rows)
-        grid.add_column(title, justify="right" if numeric else "left")
+        grid.add_column(title, justify="right" if numeric else "left", overflow="fold")
     for row in table.rows:
         grid.add_row(*(Text(words(entry)) for entry in row))
     console.print(grid)
