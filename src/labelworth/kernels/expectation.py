@@ -16,6 +16,7 @@ from labelworth.kernels.threads import n_threads_available, run_together
 _N_TABLE_PIECES = 64
 _LINE = 8
 _NEXT_ENTRY = 2
+_UNLABELED = -1
 
 
 class Known(NamedTuple):
@@ -260,7 +261,8 @@ def read_rows(
                     documents.starts[row + 1],
                     min(WIDEST, width - column),
                 )
-            restrict(workspace.posteriors, target, evidence, evidence.codes[row])
+            if evidence.codes[row] != _UNLABELED:
+                restrict(workspace.posteriors, target, evidence, evidence.codes[row])
             sums[width] += weight * normalize(workspace.posteriors[target : target + width], weight)
         else:
             workspace.posteriors[target : target + width] = 0.0
@@ -273,10 +275,10 @@ def read_rows(
 def restrict(posteriors: FloatArray, target: int, evidence: Evidence, code: int) -> None:
     """Add the log-likelihood of what is known of the class."""
     for label in range(evidence.candidate_weights.shape[1]):
-        if code <= -2:
-            posteriors[target + label] += np.log(evidence.candidate_weights[-2 - code, label])
-        elif code >= 0 and code != label:
-            posteriors[target + label] = -np.inf
+        weight = 1.0 if code == label else 0.0
+        if code < _UNLABELED:
+            weight = evidence.candidate_weights[-2 - code, label]
+        posteriors[target + label] += np.log(weight) if weight > 0 else -np.inf
 
 
 @compiled(fastmath={"contract", "nsz", "reassoc", "nnan"})

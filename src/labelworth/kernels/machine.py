@@ -5,6 +5,7 @@ Each word has a plain Python twin, which is what runs where the compiler is swit
 
 import struct
 from collections.abc import Callable, Iterable
+from threading import Lock
 from typing import Any
 
 from llvmlite import ir
@@ -25,6 +26,7 @@ AHEAD = 16
 _LINE = 8  # doubles in a cache line
 _BYTE, _SHORT, _LONG, _DOUBLE = ir.IntType(8), ir.IntType(32), ir.IntType(64), ir.DoubleType()
 _FUSED = ("contract",)
+_COUNTING = Lock()
 
 
 class _Emitter:
@@ -339,9 +341,10 @@ def _fetch_and_add(typing_context: Any, counters: Any, place: Any, step: Any) ->
 
 def _fetch_and_add_plainly(counters: IntArray, place: int, step: int) -> int:
     """Add to a counter that threads share, and return what it was before; all earlier writes become visible."""
-    before = int(counters[place])
-    counters[place] = before + step
-    return before
+    with _COUNTING:
+        before = int(counters[place])
+        counters[place] = before + step
+        return before
 
 
 @intrinsic  # type: ignore[untyped-decorator]

@@ -1,7 +1,16 @@
+from pathlib import Path
+
 import numpy as np
+import pytest
 from numba import config
 
 from labelworth.kernels.compilation import compiled, telling_of_compilation
+
+
+@pytest.fixture(autouse=True)
+def nothing_compiled_before(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Keep the machine code of these tests out of the folder where the next run would find it."""
+    monkeypatch.setattr(config, "CACHE_DIR", str(tmp_path))
 
 
 def test_the_first_compilation_is_told_once() -> None:
