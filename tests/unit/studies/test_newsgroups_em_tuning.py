@@ -1,6 +1,10 @@
+import json
+from pathlib import Path
+
 import pytest
 
 from labelworth.studies import registry
+from labelworth.studies.newsgroups_em import EM, SUPERVISED
 from labelworth.studies.newsgroups_em_tuning import (
     EM_CHOICES,
     EQUAL_CLASSES,
@@ -14,6 +18,8 @@ from labelworth.studies.newsgroups_em_tuning import (
 from labelworth.studies.newsgroups_fit import Settings
 from labelworth.studies.outcome import Measured
 from labelworth.studies.store import Cell, Result, canonical
+
+RESULTS = Path(__file__).resolve().parents[3] / "results"
 
 
 def made_up(winner: Settings) -> list[tuple[Cell, Result]]:
@@ -70,3 +76,14 @@ def test_the_choice_is_told_in_words_and_heads_the_table() -> None:
     # Three draws 0.01 apart: a deviation of 0.01, over the root of three.
     assert isinstance(first[4], Measured)
     assert first[4].standard_error == pytest.approx(0.01 / 3**0.5, rel=1e-9)
+
+
+def test_the_kept_record_chose_the_settings_that_the_test_posts_meet() -> None:
+    record = json.loads((RESULTS / "newsgroups-em-tuning.json").read_text())
+    for method, settings in (("em", EM), ("supervised", SUPERVISED)):
+        assert record["figures"]["chosen"][method]["settings"] == {
+            "word_weights": settings.word_weights,
+            "document_length": settings.document_length,
+            "smoothing": settings.smoothing,
+            "equal_classes": settings.class_smoothing == EQUAL_CLASSES,
+        }
