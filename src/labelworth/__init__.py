@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from labelworth.estimators.gaussian import GaussianClasses
     from labelworth.estimators.multinomial import MultinomialNaiveBayes
     from labelworth.estimators.storage import load
+    from labelworth.report.displays import InformationDisplay
     from labelworth.robust.check import check
 
     __version__: str
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
 _HOMES = {
     "BernoulliNaiveBayes": "labelworth.estimators.bernoulli",
     "GaussianClasses": "labelworth.estimators.gaussian",
+    "InformationDisplay": "labelworth.report.displays",
     "MultinomialNaiveBayes": "labelworth.estimators.multinomial",
     "check": "labelworth.robust.check",
     "load": "labelworth.estimators.storage",
@@ -48,6 +50,7 @@ __all__ = [
     "DidNotConvergeWarning",
     "GaussianClasses",
     "InfeasiblePlanError",
+    "InformationDisplay",
     "InvalidInputError",
     "LabelworthError",
     "LabelworthWarning",

@@ -46,7 +46,6 @@ def forecast_if_right(
     """Predicted errors with the labels alone and with the rest of the pool, shape (2, n_sizes), believing the model.
 
     Excess errors of estimates drawn from N(theta, I(f)^-1 / n), anchored at the cross-validated level.
-    Paper: prop:efficiency1.
     """
     seed = int(rng.integers(2**32))
 

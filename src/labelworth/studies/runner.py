@@ -3,12 +3,12 @@
 import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from importlib.metadata import version
 from pathlib import Path
 
 from joblib import Parallel, cpu_count, delayed
 from threadpoolctl import threadpool_limits
 
-import labelworth
 from labelworth.errors import InvalidInputError
 from labelworth.progress import SILENT, Progress, tracking
 from labelworth.studies.outcome import Outcome
@@ -101,7 +101,7 @@ def run(
         raise InvalidInputError(f"There must be at least one worker. Got {workers}.")
     cells = list(study.cells(quick, seed))
     digest = study.data_digest()
-    context = {"study": study.name, "version": study.version, "labelworth": labelworth.__version__, "data": digest}
+    context = {"study": study.name, "version": study.version, "labelworth": version("labelworth"), "data": digest}
     store = CellStore(output / CELLS_FOLDER / study.name, context)
     results = _kept(store, cells, progress)
     n_reused = sum(result is not None for result in results)
