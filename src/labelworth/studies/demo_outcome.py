@@ -75,7 +75,7 @@ def _worth_table(found: Demonstration) -> Table:
     rows = tuple(
         (
             round(point.labeled_fraction * found.n_pool),
-            point.labeled_fraction,
+            f"{point.labeled_fraction:.0%}",
             _measured(point, "unlabeled_per_labeled_example"),
             _measured(point, "unlabeled_per_label"),
             _measured(point, "excess_log_loss"),
@@ -87,12 +87,14 @@ def _worth_table(found: Demonstration) -> Table:
         f"What labels are worth, if the model is right (pool of {found.n_pool:,} images)",
         (
             "labels",
-            "fraction",
+            "share",
             "a labeled image = unlabeled ones",
             "a label = unlabeled images",
             "excess log-loss",
         ),
         rows,
+        f"Ten Gaussian classes with one covariance on {found.settings.n_components} principal components, "
+        f"{found.table.curve.n_parameters} parameters, as {found.settings.n_pilot} labels drawn at random show them.",
     )
 
 
@@ -106,19 +108,20 @@ def _error_table(found: Demonstration) -> Table:
     rows = tuple(
         (
             count,
-            name,
+            weight,
             Measured(float(found.anyway[place, size]), found.level.standard_error),
             Measured(float(means[place, size]), float(errors[place, size])),
             float(found.if_right[place, size]) if place < len(found.if_right) else None,
         )
         for size, count in enumerate(found.settings.label_counts)
-        for place, name in enumerate(_names(found))
+        for place, weight in enumerate(found.weights)
     )
     note = (
         f"Predicted from the pilot's {found.settings.n_pilot} labels alone; realized on {found.settings.n_held_out} "
-        f"held-out images, mean of {found.settings.n_draws} draws of images and labels."
+        f"held-out images, mean of {found.settings.n_draws} draws of images and labels. An image that counts "
+        "0 is left out."
     )
-    columns = ("labels", "method", "predicted", "realized", "predicted, believing the model")
+    columns = ("labels", "an unlabeled image counts", "predicted", "realized", "predicted, believing the model")
     return Table("Error on new images", columns, rows, note)
 
 
