@@ -19,7 +19,7 @@ def compiled(*, fastmath: bool | set[str] = False) -> Callable[[Kernel], Kernel]
     """
 
     def compile_kernel(kernel: Kernel) -> Kernel:
-        decorated: Kernel = njit(cache=True, nogil=True, fastmath=fastmath)(kernel)
+        decorated: Kernel = njit(cache=True, nogil=True, fastmath=fastmath, error_model="numpy")(kernel)
         return decorated
 
     return compile_kernel

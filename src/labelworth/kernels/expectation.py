@@ -7,7 +7,7 @@ import numpy as np
 from labelworth.arrays import AnyArray, FloatArray, IntArray
 from labelworth.kernels.compilation import compiled
 from labelworth.kernels.documents import N_RANGES, PIECE, Documents
-from labelworth.kernels.exponential import exponential
+from labelworth.kernels.elementary import exponential
 from labelworth.kernels.machine import WIDEST, add_rows, fetch_and_add, prefetch
 from labelworth.kernels.schedule import BUFFERS, FINISHED, ROWS, draw, finish, n_counters
 from labelworth.kernels.tables import aligned_zeros, collect_table, padded_width, spread_table
@@ -215,15 +215,17 @@ def table_piece(n_words: int, piece: int) -> tuple[int, int]:
     return n_words * piece // _N_TABLE_PIECES, n_words * (piece + 1) // _N_TABLE_PIECES
 
 
-@compiled()
+@compiled(fastmath={"contract", "reassoc", "nsz"})
 def start_counts(known_counts: FloatArray, workspace: Workspace, width: int, first: int, last: int) -> float:
     """Begin the sums with what is known; return its part of the log-likelihood, where 0 log 0 is 0."""
+    if not len(known_counts):
+        workspace.word_counts[first * width : last * width] = 0.0
+        return 0.0
     total = 0.0
     for place in range(first * width, last * width):
-        count = known_counts[place] if len(known_counts) else 0.0
+        count = known_counts[place]
         workspace.word_counts[place] = count
-        if count != 0.0:
-            total += count * workspace.log_words[place]
+        total += count * workspace.log_words[place] if count != 0.0 else 0.0
     return total
 
 

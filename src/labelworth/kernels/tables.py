@@ -2,12 +2,17 @@
 
 import numpy as np
 
-from labelworth.arrays import FloatArray
+from labelworth.arrays import FloatArray, IntArray
 from labelworth.kernels.compilation import compiled
+from labelworth.kernels.elementary import SMALLEST_NORMAL, logarithm
+from labelworth.kernels.machine import fetch_and_add
+from labelworth.kernels.threads import n_threads_available, run_together
 
 _LANES = 4
 _CACHE_LINE = 64
-_TILE = 8
+_TILE = 64
+_PIECE = 1 << 14
+_WORTH_A_THREAD = 1 << 17
 
 
 def padded_width(n_classes: int) -> int:
@@ -25,20 +30,104 @@ def aligned_zeros(size: int) -> FloatArray:
 @compiled()
 def spread_table(table: FloatArray, padded: FloatArray, width: int, first: int, last: int) -> None:
     """Copy the columns `first` to `last` of a table (K, V) into the padded rows of those words."""
-    n_classes = table.shape[0]
-    for start in range(first, last, _TILE):
-        stop = min(start + _TILE, last)
-        for label in range(n_classes):
-            for word in range(start, stop):
-                padded[word * width + label] = table[label, word]
+    for word in range(first, last):
+        for label in range(table.shape[0]):
+            padded[word * width + label] = table[label, word]
 
 
 @compiled()
 def collect_table(padded: FloatArray, table: FloatArray, width: int, first: int, last: int) -> None:
     """Copy the padded rows of the words `first` to `last` back into a table (K, V)."""
-    n_classes = table.shape[0]
     for start in range(first, last, _TILE):
-        stop = min(start + _TILE, last)
-        for label in range(n_classes):
-            for word in range(start, stop):
+        for label in range(table.shape[0]):
+            for word in range(start, min(start + _TILE, last)):
                 table[label, word] = padded[word * width + label]
+
+
+def logarithms(values: FloatArray) -> FloatArray:
+    """The natural logarithm of every value, none of which is negative; minus infinity for zero."""
+    flat = np.ascontiguousarray(values).reshape(-1)
+    logs = np.empty(values.shape)
+    ticket = np.zeros(1, dtype=np.int64)
+    run_together(work_on_logarithms, (flat, logs.reshape(-1), ticket), _n_threads(flat.size))
+    return logs
+
+
+def smoothed_shares(counts: FloatArray, smoothing: float) -> FloatArray:
+    """(count + smoothing) over the sum of its row, for non-negative counts; a row of zeros is shared evenly."""
+    counts = np.ascontiguousarray(counts)
+    shares = np.empty(counts.shape)
+    pieces = np.zeros((len(counts), -(-counts.shape[1] // _PIECE)))
+    counters = np.zeros(3, dtype=np.int64)
+    run_together(work_on_shares, (counts, smoothing, shares, pieces, counters), _n_threads(counts.size))
+    return shares
+
+
+def _n_threads(size: int) -> int:
+    """A thread costs about as long to start as it takes to go through so many numbers."""
+    return min(n_threads_available(), 1 + size // _WORTH_A_THREAD)
+
+
+@compiled()
+def work_on_logarithms(values: FloatArray, logs: FloatArray, ticket: IntArray) -> None:
+    """What one thread does of `logarithms`."""
+    while True:
+        first = fetch_and_add(ticket, 0, 1) * _PIECE
+        if first >= len(values):
+            return
+        fill_logarithms(values[first : first + _PIECE], logs[first : first + _PIECE])
+
+
+@compiled()
+def fill_logarithms(values: FloatArray, logs: FloatArray) -> None:
+    """Logarithms of normal numbers in vectors; where there are others, those again one by one."""
+    smallest = np.inf
+    for place in range(len(values)):
+        logs[place] = logarithm(values[place])
+        smallest = values[place] if values[place] < smallest else smallest
+    if smallest < SMALLEST_NORMAL:
+        for place in range(len(values)):
+            if values[place] < SMALLEST_NORMAL:
+                logs[place] = np.log(values[place]) if values[place] > 0 else -np.inf
+
+
+@compiled()
+def work_on_shares(
+    counts: FloatArray, smoothing: float, shares: FloatArray, pieces: FloatArray, counters: IntArray
+) -> None:
+    """What one thread does of `smoothed_shares`: sums of pieces, then, when all are there, shares."""
+    n_rows, n_pieces = pieces.shape
+    while True:
+        row, piece = divmod(fetch_and_add(counters, 0, 1), max(1, n_pieces))
+        if row >= n_rows:
+            break
+        pieces[row, piece] = sum_smoothed(counts[row, piece * _PIECE : (piece + 1) * _PIECE], smoothing)
+        fetch_and_add(counters, 1, 1)
+    while fetch_and_add(counters, 1, 0) < n_rows * n_pieces:
+        pass
+    while True:
+        row, piece = divmod(fetch_and_add(counters, 2, 1), max(1, n_pieces))
+        if row >= n_rows:
+            return
+        first, last = piece * _PIECE, min((piece + 1) * _PIECE, counts.shape[1])
+        total = pieces[row].sum()
+        if total > 0:
+            fill_shares(counts[row, first:last], smoothing, total, shares[row, first:last])
+        else:
+            shares[row, first:last] = 1 / counts.shape[1]
+
+
+@compiled(fastmath={"contract", "reassoc", "nsz"})
+def sum_smoothed(counts: FloatArray, smoothing: float) -> float:
+    """The sum of the counts, each with the smoothing."""
+    total = 0.0
+    for count in counts:
+        total += count + smoothing
+    return total
+
+
+@compiled()
+def fill_shares(counts: FloatArray, smoothing: float, total: float, shares: FloatArray) -> None:
+    """Each count with the smoothing, over the total."""
+    for place in range(len(counts)):
+        shares[place] = (counts[place] + smoothing) / total

@@ -13,6 +13,7 @@ from labelworth.arrays import AnyArray, FloatArray, IntArray, as_floats, require
 from labelworth.data.evidence import Evidence
 from labelworth.data.lengths import LengthDistribution
 from labelworth.data.samples import Samples
+from labelworth.kernels.tables import logarithms
 from labelworth.models.coordinates import Coordinates, SimplexRows
 from labelworth.models.doors import require_classes, require_feature_names, require_features, stored
 from labelworth.models.names import Numbered
@@ -114,8 +115,7 @@ class MultinomialModel:
     @cached_property
     def log_word_probabilities(self) -> FloatArray:
         """log theta, minus infinity for zero."""
-        with np.errstate(divide="ignore"):
-            return np.log(self.word_probabilities)
+        return logarithms(self.word_probabilities)
 
     def log_joint(self, samples: Samples) -> FloatArray:
         """log pi_y + sum_w c_w log theta_yw, shape (n, K): without q(m) and the multinomial coefficient.

@@ -7,6 +7,7 @@ import numpy as np
 
 from labelworth.arrays import FloatArray, require_probabilities
 from labelworth.errors import InvalidInputError
+from labelworth.kernels.tables import smoothed_shares
 
 _SUM_TOLERANCE = 1e-9
 
@@ -34,6 +35,14 @@ def smoothed_rows(counts: FloatArray, smoothing: float) -> FloatArray:
     The maximizer is :math:`(N_w + \alpha) / (\sum_v N_v + \alpha V)`. A row without counts and without smoothing is
     maximized by every distribution, so it gets the uniform one.
     """
+    rows = smoothed_shares(counts, smoothing) if counts.ndim == 2 else _short_rows(counts, smoothing)
+    if smoothing > 0:
+        require_resolved(rows, smoothing)
+    return rows
+
+
+def _short_rows(counts: FloatArray, smoothing: float) -> FloatArray:
+    """Rows too short to be worth a kernel, along the last axis of any array."""
     rows = counts + smoothing
     sums = rows.sum(axis=-1, keepdims=True)
     empty = sums[..., 0] <= 0
@@ -41,8 +50,6 @@ def smoothed_rows(counts: FloatArray, smoothing: float) -> FloatArray:
         rows[empty] = 1.0
         sums = rows.sum(axis=-1, keepdims=True)
     rows /= sums
-    if smoothing > 0:
-        require_resolved(rows, smoothing)
     return np.asarray(rows)
 
 

@@ -8,6 +8,12 @@ _LN2_HIGH, _LN2_LOW = 0.693147180369123816490, 1.90821492927058770002e-10
 _ROUND = 6755399441055744.0  # 1.5 * 2**52: adding it rounds to an integer, which then sits in the low bits
 _LOWEST = -708.0
 
+_MANTISSA = (1 << 52) - 1
+_ONE = 1023 << 52
+_INTEGER = 1075 << 52  # the bits of 2**52: an integer below it in the low bits makes 2**52 plus that integer
+_SQRT2 = 1.4142135623730951
+SMALLEST_NORMAL = 2.2250738585072014e-308
+
 
 @compiled(fastmath={"contract"})
 def exponential(number: float) -> float:
@@ -35,3 +41,31 @@ def exponential(number: float) -> float:
     value = value * rest + 1.0
     value = from_bits(bits(value) + (bits(shifted) << 52))
     return value if number > _LOWEST else 0.0
+
+
+@compiled(fastmath={"contract"})
+def logarithm(number: float) -> float:
+    """The natural logarithm of a positive normal double, within two units in the last place.
+
+    The number is m 2^n with m within a factor sqrt(2) of 1, and log m = 2 artanh(s), s = (m - 1) / (m + 1).
+    """
+    pattern = bits(number)
+    exponent = from_bits((pattern >> 52) + _INTEGER) - (4503599627370496.0 + 1023.0)
+    mantissa = from_bits((pattern & _MANTISSA) + _ONE)
+    large = mantissa > _SQRT2
+    mantissa = 0.5 * mantissa if large else mantissa
+    exponent = exponent + 1.0 if large else exponent
+    ratio = (mantissa - 1.0) / (mantissa + 1.0)
+    square = ratio * ratio
+    value = 2.0 / 21.0
+    value = value * square + 2.0 / 19.0
+    value = value * square + 2.0 / 17.0
+    value = value * square + 2.0 / 15.0
+    value = value * square + 2.0 / 13.0
+    value = value * square + 2.0 / 11.0
+    value = value * square + 2.0 / 9.0
+    value = value * square + 2.0 / 7.0
+    value = value * square + 2.0 / 5.0
+    value = value * square + 2.0 / 3.0
+    rest = ratio * square * value + exponent * _LN2_LOW
+    return exponent * _LN2_HIGH + (2.0 * ratio + rest)
