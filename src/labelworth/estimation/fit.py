@@ -205,7 +205,7 @@ def _warn_not_converged(ascent: Ascent[ModelT]) -> None:
     gained = ascent.objective_path[-1] - ascent.objective_path[max(0, len(ascent.objective_path) - 3)]
     warnings.warn(
         f"EM stopped after {ascent.n_iterations} steps before it converged (the last steps gained {gained:.3g}); "
-        "raise max_iterations or tolerance.",
+        "allow more steps, or a larger tolerance.",
         DidNotConvergeWarning,
         stacklevel=3,
     )

@@ -1,17 +1,19 @@
 """Bernoulli naive Bayes for features that are present or absent."""
 
 from collections.abc import Hashable
-from typing import Any
+from numbers import Real
+from typing import Any, ClassVar
 
 import numpy as np
 import scipy.sparse as sp
 from sklearn.utils import Tags
+from sklearn.utils._param_validation import Interval
 
 from labelworth.arrays import UNLABELED
 from labelworth.data.counts import as_counts
 from labelworth.data.samples import Samples
 from labelworth.errors import InvalidInputError
-from labelworth.estimators.classifier import GenerativeClassifier
+from labelworth.estimators.classifier import AT_LEAST_ZERO, GenerativeClassifier
 from labelworth.models.bernoulli import BernoulliFamily
 
 
@@ -40,6 +42,12 @@ class BernoulliNaiveBayes(GenerativeClassifier):
     >>> BernoulliNaiveBayes().fit(X, ["a", "b", -1, -1]).predict(X).tolist()
     ['a', 'b', 'a', 'b']
     """
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **GenerativeClassifier._parameter_constraints,
+        "alpha": [AT_LEAST_ZERO],
+        "binarize": [Interval(Real, None, None, closed="neither"), None],
+    }
 
     def __init__(
         self,

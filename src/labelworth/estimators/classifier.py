@@ -3,13 +3,15 @@
 import os
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Sequence
-from typing import TYPE_CHECKING, Any, Self
+from numbers import Integral, Real
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 import scipy.sparse as sp
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.metrics import accuracy_score
 from sklearn.utils import check_random_state, get_tags
+from sklearn.utils._param_validation import Interval, InvalidParameterError
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
 from labelworth.arrays import UNLABELED, AnyArray, FloatArray
@@ -26,10 +28,16 @@ if TYPE_CHECKING:
     from labelworth.robust.check import CheckReport
 
 
+AT_LEAST_ZERO = Interval(Real, 0, None, closed="left")
+"""What scikit-learn checks of a strength or a weight; infinity is outside."""
+ABOVE_ZERO = Interval(Real, 0, None, closed="neither")
+AT_LEAST_ONE = Interval(Integral, 1, None, closed="left")
+
+
 class GenerativeClassifier(ClassifierMixin, BaseEstimator, ABC):
     """A classifier that models p(x, y) and so learns from rows whose class was not seen.
 
-    A subclass says how features are read and which family is fitted. Its parameters include those of `_fitting`:
+    A subclass says how features are read and which family is fitted. Its parameters include ``class_smoothing``,
     ``unlabeled_weight``, ``start_smoothing``, ``max_iter``, ``tol``, ``n_init``, ``accelerate``, ``unlabeled``,
     ``random_state``.
     """
@@ -42,6 +50,18 @@ class GenerativeClassifier(ClassifierMixin, BaseEstimator, ABC):
     accelerate: bool
     unlabeled: Hashable
     random_state: Any
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "class_smoothing": [AT_LEAST_ZERO],
+        "unlabeled_weight": [AT_LEAST_ZERO],
+        "start_smoothing": [ABOVE_ZERO],
+        "max_iter": [AT_LEAST_ONE],
+        "tol": [ABOVE_ZERO],
+        "n_init": [AT_LEAST_ONE],
+        "accelerate": ["boolean"],
+        "unlabeled": [Hashable],
+        "random_state": ["random_state", np.random.Generator],
+    }
 
     classes_: AnyArray
     model_: AnyModel
@@ -92,6 +112,18 @@ class GenerativeClassifier(ClassifierMixin, BaseEstimator, ABC):
         self.n_iter_ = int(self.fit_.n_iterations)
         self.converged_ = bool(self.fit_.converged)
         return self
+
+    def require_parameters(self) -> None:
+        """Refuse parameters that make no sense, by the names they were given under.
+
+        Raises
+        ------
+        InvalidInputError
+        """
+        try:
+            self._validate_params()
+        except InvalidParameterError as error:
+            raise InvalidInputError(str(error)) from error
 
     def predict_log_proba(self, X: Any) -> FloatArray:
         """The log-probability of every class for every row, shape (n, n_classes)."""
@@ -164,6 +196,7 @@ class GenerativeClassifier(ClassifierMixin, BaseEstimator, ABC):
         return check(samples, model=trial._family(samples), start_smoothing=self.start_smoothing, **options)
 
     def _samples(self, X: Any, read: Callable[[], Evidence], sample_weight: Any) -> Samples:
+        self.require_parameters()
         checked = self._checked(X, reset=True)
         # After X: scikit-learn wants to hear of a bad X first.
         evidence = read()

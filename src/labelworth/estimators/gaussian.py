@@ -1,12 +1,14 @@
 """Gaussian classes for dense vectors: measurements, embeddings."""
 
 from collections.abc import Hashable
-from typing import Any
+from typing import Any, ClassVar
+
+from sklearn.utils._param_validation import StrOptions
 
 from labelworth.arrays import UNLABELED, FloatArray
 from labelworth.data.counts import as_vectors
 from labelworth.data.samples import Samples
-from labelworth.estimators.classifier import GenerativeClassifier
+from labelworth.estimators.classifier import AT_LEAST_ZERO, GenerativeClassifier
 from labelworth.models.gaussian import GaussianFamily
 from labelworth.models.gaussian_model import Covariance
 
@@ -39,6 +41,13 @@ class GaussianClasses(GenerativeClassifier):
     >>> GaussianClasses().fit(X, ["a", "b", -1, -1]).predict(X).tolist()
     ['a', 'b', 'a', 'b']
     """
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **GenerativeClassifier._parameter_constraints,
+        "covariance": [StrOptions({"shared", "diagonal", "full"})],
+        "smoothing": [AT_LEAST_ZERO],
+        "mean_smoothing": [AT_LEAST_ZERO],
+    }
 
     def __init__(
         self,

@@ -1,7 +1,7 @@
 """Multinomial naive Bayes for word counts."""
 
 from collections.abc import Hashable
-from typing import Any
+from typing import Any, ClassVar
 
 import scipy.sparse as sp
 from sklearn.utils import Tags
@@ -9,7 +9,7 @@ from sklearn.utils import Tags
 from labelworth.arrays import UNLABELED
 from labelworth.data.counts import as_counts, rescale_documents
 from labelworth.data.samples import Samples
-from labelworth.estimators.classifier import GenerativeClassifier
+from labelworth.estimators.classifier import ABOVE_ZERO, AT_LEAST_ZERO, GenerativeClassifier
 from labelworth.models.multinomial import MultinomialFamily
 
 
@@ -61,6 +61,12 @@ class MultinomialNaiveBayes(GenerativeClassifier):
     >>> classifier.predict([[1, 0, 0], [0, 1, 0]]).tolist()
     ['a', 'b']
     """
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **GenerativeClassifier._parameter_constraints,
+        "alpha": [AT_LEAST_ZERO],
+        "document_length": [ABOVE_ZERO, None],
+    }
 
     def __init__(
         self,

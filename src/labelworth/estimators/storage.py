@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Self
 
+import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from labelworth.data.text import Vocabulary
@@ -63,7 +64,11 @@ def save(classifier: GenerativeClassifier, path: str | os.PathLike[str], *, read
         If the file cannot be written.
     """
     check_is_fitted(classifier)
-    settings = classifier.get_params(deep=False)
+    settings = {
+        # A search over numpy's numbers leaves them in the settings.
+        name: value.item() if isinstance(value, np.generic) else value
+        for name, value in classifier.get_params(deep=False).items()
+    }
     if not isinstance(settings["random_state"], int):
         settings["random_state"] = None
     reading = reading or getattr(classifier, "reading_", None) or Reading()
@@ -94,6 +99,7 @@ def load(path: str | os.PathLike[str]) -> GenerativeClassifier:
     model, extra = load_model(path)
     try:
         classifier = _ESTIMATORS[model.kind](**extra["settings"])
+        classifier.require_parameters()
         classifier.n_iter_ = int(extra["n_iterations"])
         classifier.converged_ = bool(extra["converged"])
         classifier.reading_ = Reading.from_mapping(extra["reading"])

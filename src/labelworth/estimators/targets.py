@@ -28,19 +28,20 @@ def read_targets(y: Any, unlabeled: Hashable) -> Evidence:
     Raises
     ------
     ValueError
-        If y is missing, not one-dimensional or looks like numbers to regress on.
+        If y is missing or not one-dimensional.
     InvalidInputError
-        If no row carries a label.
+        If no row carries a label, or y looks like numbers to regress on.
     """
     labels = _one_dimensional(y)
     _require_marker_apart(labels, unlabeled)
     seen = _seen(labels, unlabeled)
     gold = [label for label in labels[seen] if not isinstance(label, _SETS)]
     if gold:
-        check_classification_targets(_typed(gold))
+        _require_classes(_typed(gold))
     elif not seen.any():
+        markers = "None or NaN" if unlabeled is None else f"{unlabeled!r}, None or NaN"
         raise InvalidInputError(
-            f"Every row is unlabeled (y is {unlabeled!r}, None or NaN everywhere), so the classes have no names. "
+            f"Every row is unlabeled (y is {markers} everywhere), so the classes have no names. "
             "Label at least one row per class, or name another marker with unlabeled=."
         )
     return encode_labels(labels, unlabeled=unlabeled)
@@ -64,6 +65,9 @@ def _one_dimensional(y: Any) -> AnyArray:
     if isinstance(y, list | tuple) and any(isinstance(label, (str, *_SETS)) for label in y):
         # NumPy would write the marker -1 among texts as the text "-1".
         return _objects(list(y))
+    if not isinstance(getattr(y, "dtype", np.dtype(object)), np.dtype):
+        # NumPy would write the truth values and integers of pandas beside a missing one as floats.
+        return _objects(list(y))
     column: AnyArray = column_or_1d(y, warn=True)
     return column
 
@@ -73,6 +77,13 @@ def _seen(labels: AnyArray, unlabeled: Hashable) -> BoolArray:
         # The usual case, without a walk through every row; a boolean is never the marker.
         return np.ones(len(labels), dtype=bool) if labels.dtype.kind == "b" else np.asarray(labels != unlabeled)
     return np.array([not is_missing(label, unlabeled) for label in labels], dtype=bool)
+
+
+def _require_classes(gold: AnyArray) -> None:
+    try:
+        check_classification_targets(gold)
+    except ValueError as error:
+        raise InvalidInputError(f"{error} Write classes as texts or whole numbers.") from error
 
 
 def _require_marker_apart(labels: AnyArray, unlabeled: Hashable) -> None:

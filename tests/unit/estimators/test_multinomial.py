@@ -73,18 +73,3 @@ def test_names_of_columns_are_kept() -> None:
     fitted = MultinomialNaiveBayes().fit(pd.DataFrame(X, columns=list("abcd")), HIDDEN)
     assert fitted.feature_names_in_.tolist() == list("abcd")
     assert fitted.model_.feature_names == tuple("abcd")
-
-
-@pytest.mark.parametrize(
-    ("parameters", "message"),
-    [
-        ({"alpha": -1.0}, "smoothing"),
-        ({"document_length": 0.0}, "length"),
-        ({"unlabeled_weight": -1.0}, "unlabeled_weight"),
-        ({"tol": 0.0}, "tolerance"),
-        ({"n_init": 0}, "n_starts"),
-    ],
-)
-def test_settings_that_make_no_sense_are_refused(parameters: dict[str, float], message: str) -> None:
-    with pytest.raises(InvalidInputError, match=message):
-        MultinomialNaiveBayes(**parameters).fit(X, HIDDEN)  # type: ignore[arg-type]

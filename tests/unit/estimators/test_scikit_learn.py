@@ -12,7 +12,7 @@ from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import estimator_checks_generator
 
-from labelworth import BernoulliNaiveBayes, GaussianClasses, MultinomialNaiveBayes
+from labelworth import BernoulliNaiveBayes, GaussianClasses, InvalidInputError, MultinomialNaiveBayes
 from labelworth.data.folds import LabeledFolds
 
 CLASSIFIERS = [
@@ -47,6 +47,27 @@ def test_scikit_learns_own_checks_pass(estimator: Any, check: Any) -> None:
             check(estimator)
     else:
         check(estimator)
+
+
+@pytest.mark.parametrize(
+    ("classifier", "name"),
+    [
+        *((MultinomialNaiveBayes(**{name: value}), name) for name, value in [
+            ("alpha", "x"), ("alpha", np.inf), ("alpha", None), ("class_smoothing", -1.0), ("document_length", 0),
+            ("document_length", "x"), ("unlabeled_weight", -1), ("start_smoothing", 0), ("max_iter", 1.5),
+            ("max_iter", 0), ("tol", "x"), ("n_init", 0), ("accelerate", "yes"), ("random_state", "x"),
+            ("unlabeled", []),
+        ]),
+        (BernoulliNaiveBayes(binarize="x"), "binarize"),
+        (GaussianClasses(covariance=None), "covariance"),
+        (GaussianClasses(smoothing=-1.0), "smoothing"),
+    ],
+)  # fmt: skip
+def test_a_bad_parameter_is_named_as_it_was_given(classifier: Any, name: str) -> None:
+    X, y = np.array([[3.0, 0.0], [0.0, 3.0], [2.0, 1.0]]), [0, 1, -1]
+    for ask in (classifier.fit, classifier.check):
+        with pytest.raises(InvalidInputError, match=f"The '{name}' parameter of {type(classifier).__name__} must"):
+            ask(X, y)
 
 
 def test_another_marker_lets_minus_one_be_a_class() -> None:

@@ -69,6 +69,12 @@ def test_a_random_state_that_is_no_number_is_left_out(tmp_path: Path) -> None:
     assert lw.load(tmp_path / "model.lw").random_state is None
 
 
+def test_settings_from_a_search_over_numpys_numbers_are_kept(tmp_path: Path) -> None:
+    lw.MultinomialNaiveBayes(alpha=np.float32(0.5), n_init=np.int64(2)).fit(X, Y).save(tmp_path / "model.lw")
+    loaded = lw.load(tmp_path / "model.lw")
+    assert (loaded.alpha, loaded.n_init) == (0.5, 2)
+
+
 def test_an_unfitted_classifier_is_refused(tmp_path: Path) -> None:
     with pytest.raises(NotFittedError):
         lw.MultinomialNaiveBayes().save(tmp_path / "model.lw")
@@ -80,6 +86,7 @@ def test_an_unfitted_classifier_is_refused(tmp_path: Path) -> None:
     [
         {},
         {"settings": {"unknown": 1}, "n_iterations": 1, "converged": True, "reading": {}},
+        {"settings": {"document_length": "x"}, "n_iterations": 1, "converged": True, "reading": {}},
         {"settings": {}, "n_iterations": "many", "converged": True, "reading": {}},
         {"settings": {}, "n_iterations": 1, "converged": True, "reading": {"zero_based": 3}},
         {"settings": {}, "n_iterations": 1, "converged": True, "reading": []},

@@ -1,4 +1,5 @@
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.exceptions import DataConversionWarning
 
@@ -14,6 +15,9 @@ from labelworth.estimators.targets import labeled_rows, read_targets
         (["b", "a", None], ("a", "b"), [1, 0, -1]),
         (["b", "a", -1], ("a", "b"), [1, 0, -1]),
         ([True, False, True], (False, True), [1, 0, 1]),
+        (pd.Series([True, False, None], dtype="boolean"), (False, True), [1, 0, -1]),
+        (pd.Series([3, 5, None], dtype="Int64"), (3, 5), [0, 1, -1]),
+        (pd.Series(["b", "a", None], dtype="category"), ("a", "b"), [1, 0, -1]),
         ([["a", "b"], "c", "a"], ("a", "b", "c"), [-2, 2, 0]),
         ([{"a", "b"}, ("b", "c"), "a"], ("a", "b", "c"), [-2, -3, 0]),
     ],
@@ -21,6 +25,7 @@ from labelworth.estimators.targets import labeled_rows, read_targets
 def test_labels_are_read_as_written(y: object, classes: tuple[object, ...], codes: list[int]) -> None:
     evidence = read_targets(y, -1)
     assert evidence.classes == classes
+    assert [type(name) for name in evidence.classes] == [type(name) for name in classes]
     assert evidence.codes.tolist() == codes
 
 
@@ -31,7 +36,7 @@ def test_nothing_but_unlabeled_rows_is_refused_with_the_cure(y: list[object]) ->
 
 
 def test_numbers_to_regress_on_are_refused() -> None:
-    with pytest.raises(ValueError, match="Unknown label type"):
+    with pytest.raises(InvalidInputError, match=r"Unknown label type.*texts or whole numbers"):
         read_targets([0.1, 0.2, 0.3], -1)
 
 
