@@ -140,8 +140,17 @@ def _words(em: Accuracies, supervised: Accuracies) -> tuple[str, ...]:
         f"EM is above the published row at {n_above} of {len(em.means)} numbers of labels, and below it by more than "
         f"two joint standard errors at {n_behind}.",
         f"Unlabeled posts add most at {em.labels_per_class[best]} label(s) per class: accuracy "
-        f"{supervised.means[best]:.3f} without, {em.means[best]:.3f} with them.",
+        f"{supervised.means[best]:.3f} without, {em.means[best]:.3f} with them. {_where_labels_do(em, supervised)}",
     )
+
+
+def _where_labels_do(em: Accuracies, supervised: Accuracies) -> str:
+    no_gain = [
+        str(size) for size, gain in zip(em.labels_per_class, em.means - supervised.means, strict=True) if gain <= 0
+    ]
+    if not no_gain:
+        return "They add something at every number of labels."
+    return f"At {', '.join(no_gain)} label(s) per class, labels alone do as well or better."
 
 
 def _table(em: Accuracies, supervised: Accuracies) -> Table:

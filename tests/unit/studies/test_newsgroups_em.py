@@ -1,4 +1,6 @@
+import json
 from collections.abc import Callable
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -7,6 +9,8 @@ from labelworth.studies import registry
 from labelworth.studies.newsgroups_em import EM, LABELS_PER_CLASS, PUBLISHED, STUDY, SUPERVISED, cells, summarize
 from labelworth.studies.newsgroups_em_tuning import EM_CHOICES, SUPERVISED_CHOICES
 from labelworth.studies.store import Cell, Result, canonical
+
+RESULTS = Path(__file__).resolve().parents[3] / "results"
 
 
 def made_up(accuracy: Callable[[str, int], float], *, spread: float = 0.01) -> list[tuple[Cell, Result]]:
@@ -95,6 +99,15 @@ def test_the_largest_gain_from_unlabeled_posts_is_named() -> None:
     assert "at 4 label(s) per class: accuracy 0.500 without, 0.750 with them" in told
 
 
+def test_the_numbers_of_labels_where_unlabeled_posts_add_nothing_are_told() -> None:
+    def worse_with_many(method: str, size: int) -> float:
+        return 0.5 + (0.1 if (method == "em") == (size < 256) else 0.0)
+
+    assert "At 256, 512 label(s) per class, labels alone" in summarize(made_up(worse_with_many)).words[1]
+    always = summarize(made_up(lambda method, size: 0.6 if method == "em" else 0.5)).words[1]
+    assert always.endswith("They add something at every number of labels.")
+
+
 def test_the_table_and_the_picture_hold_every_number_of_labels() -> None:
     outcome = summarize(made_up(published))
     assert [row[0] for row in outcome.tables[0].rows] == list(LABELS_PER_CLASS)
@@ -107,3 +120,12 @@ def test_figures_are_plain_json(quick: bool) -> None:
     grid = cells(quick, seed=0)
     pairs: list[tuple[Cell, Result]] = [(cell, {"accuracy": 0.5 + 0.01 * cell["seed"]}) for cell in grid]
     canonical(summarize(pairs).figures)
+
+
+def test_the_kept_record_is_nowhere_behind_the_published_row_and_mostly_above() -> None:
+    figures = json.loads((RESULTS / "newsgroups-em.json").read_text())["figures"]["em"]
+    assert figures["labels_per_class"] == list(LABELS_PER_CLASS)
+    assert figures["published_accuracy"] == list(PUBLISHED["em"].means)
+    lead = np.array(figures["lead_in_joint_standard_errors"])
+    assert lead.min() >= -2
+    assert np.mean(lead > 0) > 0.5
