@@ -50,7 +50,7 @@ def logarithm(number: float) -> float:
     The number is m 2^n with m within a factor sqrt(2) of 1, and log m = 2 artanh(s), s = (m - 1) / (m + 1).
     """
     pattern = bits(number)
-    exponent = from_bits((pattern >> 52) + _INTEGER) - (4503599627370496.0 + 1023.0)
+    exponent = from_bits(((pattern >> 52) & 2047) + _INTEGER) - (4503599627370496.0 + 1023.0)
     mantissa = from_bits((pattern & _MANTISSA) + _ONE)
     large = mantissa > _SQRT2
     mantissa = 0.5 * mantissa if large else mantissa

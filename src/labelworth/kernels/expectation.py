@@ -4,34 +4,19 @@ from typing import NamedTuple
 
 import numpy as np
 
-from labelworth.arrays import AnyArray, FloatArray, IntArray
+from labelworth.arrays import FloatArray, IntArray
 from labelworth.kernels.compilation import compiled
 from labelworth.kernels.documents import N_RANGES, PIECE, Documents
 from labelworth.kernels.elementary import exponential
+from labelworth.kernels.evidence import Evidence, Known, start_counts
 from labelworth.kernels.machine import WIDEST, add_rows, fetch_and_add, prefetch
 from labelworth.kernels.schedule import BUFFERS, FINISHED, ROWS, draw, finish, n_counters
-from labelworth.kernels.tables import aligned_zeros, collect_table, padded_width, spread_table
+from labelworth.kernels.tables import N_PIECES, aligned_zeros, collect_table, padded_width, spread_table, table_piece
 from labelworth.kernels.threads import n_threads_available, run_together
 
-_N_TABLE_PIECES = 64
 _LINE = 8
 _NEXT_ENTRY = 2
 _UNLABELED = -1
-
-
-class Known(NamedTuple):
-    """What does not change from pass to pass: the rows whose class was seen.
-
-    Attributes
-    ----------
-    word_counts : flat array of n_words rows of `padded_width`
-        Their counts of every word in every class; empty when there are none.
-    class_weights : array of shape (n_classes,)
-        Their weights.
-    """
-
-    word_counts: FloatArray
-    class_weights: FloatArray
 
 
 class Workspace(NamedTuple):
@@ -53,24 +38,6 @@ class Workspace(NamedTuple):
     row_sums: FloatArray
 
 
-class Evidence(NamedTuple):
-    """What is known of the class of every row of the CSR matrix, and how much it counts.
-
-    Attributes
-    ----------
-    codes : int64 array of shape (n_rows,)
-        The class; -1: nothing is known; at most -2: row ``-2 - code`` of `candidate_weights`.
-    candidate_weights : array of shape (n_ambiguous, n_classes)
-        The likelihood of the evidence in every class.
-    row_weights : array of shape (n_rows,)
-        How much each row counts.
-    """
-
-    codes: IntArray
-    candidate_weights: FloatArray
-    row_weights: FloatArray
-
-
 def make_workspace(documents: Documents, n_classes: int, n_buffers: int = BUFFERS) -> Workspace:
     """Memory for passes over these documents."""
     width = padded_width(n_classes)
@@ -88,26 +55,6 @@ def pad_classes(log_classes: FloatArray) -> FloatArray:
     padded = np.full(padded_width(len(log_classes)), -np.inf)
     padded[: len(log_classes)] = log_classes
     return padded
-
-
-def sum_known(documents: Documents, evidence: Evidence, rows: AnyArray, n_classes: int) -> Known:
-    """Sum the counts of rows whose class was seen, each times its weight, once for all passes."""
-    if not len(rows):
-        return Known(np.empty(0), np.zeros(n_classes))
-    width = padded_width(n_classes)
-    known = Known(aligned_zeros(documents.n_words * width), np.zeros(n_classes))
-    add_known(documents, evidence, np.ascontiguousarray(rows, dtype=np.int64), known, width)
-    return known
-
-
-@compiled()
-def add_known(documents: Documents, evidence: Evidence, rows: IntArray, known: Known, width: int) -> None:
-    """Add the counts of the rows to the sums of their classes."""
-    for row in rows:
-        label, weight = evidence.codes[row], evidence.row_weights[row]
-        known.class_weights[label] += weight
-        for place in range(documents.starts[row], documents.starts[row + 1]):
-            known.word_counts[documents.words[place] * width + label] += weight * documents.counts[place]
 
 
 def expectation(
@@ -154,7 +101,7 @@ def expectation(
     padded_classes = pad_classes(log_classes)
     word_counts = np.empty(log_words.shape)
     workspace.row_sums[...] = 0.0
-    known_sums = np.zeros(_N_TABLE_PIECES)
+    known_sums = np.zeros(N_PIECES)
     counters = np.zeros(3 + n_counters(len(documents.entry_ranges)), dtype=np.int64)
     arguments = (documents, workspace, evidence, known, padded_classes, log_words, word_counts, known_sums, counters)
     run_together(work, arguments, n_threads_available() if n_threads is None else n_threads)
@@ -181,13 +128,14 @@ def work(
     tickets, schedule = counters[:3], counters[3:]
     while True:
         piece = fetch_and_add(tickets, 0, 1)
-        if piece >= _N_TABLE_PIECES:
+        if piece >= N_PIECES:
             break
         first, last = table_piece(documents.n_words, piece)
         spread_table(log_words, workspace.log_words, width, first, last)
-        known_sums[piece] = start_counts(known.word_counts, workspace, width, first, last)
+        workspace.word_counts[first * width : last * width] = 0.0
+        known_sums[piece] = start_counts(known, piece, workspace.log_words, workspace.word_counts)
         fetch_and_add(tickets, 1, 1)
-    while fetch_and_add(tickets, 1, 0) < _N_TABLE_PIECES:
+    while fetch_and_add(tickets, 1, 0) < N_PIECES:
         pass
     n_blocks, n_row_pieces = len(documents.entry_ranges), documents.block_size // PIECE
     while True:
@@ -203,30 +151,10 @@ def work(
         pass
     while True:
         piece = fetch_and_add(tickets, 2, 1)
-        if piece >= _N_TABLE_PIECES:
+        if piece >= N_PIECES:
             break
         first, last = table_piece(documents.n_words, piece)
         collect_table(workspace.word_counts, word_counts, width, first, last)
-
-
-@compiled()
-def table_piece(n_words: int, piece: int) -> tuple[int, int]:
-    """The words of one piece of a table."""
-    return n_words * piece // _N_TABLE_PIECES, n_words * (piece + 1) // _N_TABLE_PIECES
-
-
-@compiled(fastmath={"contract", "reassoc", "nsz"})
-def start_counts(known_counts: FloatArray, workspace: Workspace, width: int, first: int, last: int) -> float:
-    """Begin the sums with what is known; return its part of the log-likelihood, where 0 log 0 is 0."""
-    if not len(known_counts):
-        workspace.word_counts[first * width : last * width] = 0.0
-        return 0.0
-    total = 0.0
-    for place in range(first * width, last * width):
-        count = known_counts[place]
-        workspace.word_counts[place] = count
-        total += count * workspace.log_words[place] if count != 0.0 else 0.0
-    return total
 
 
 @compiled(fastmath={"contract"})

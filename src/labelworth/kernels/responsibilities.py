@@ -7,7 +7,8 @@ import numpy as np
 from labelworth.arrays import AnyArray, FloatArray, IntArray
 from labelworth.kernels.compilation import compiled
 from labelworth.kernels.documents import PIECE, Documents, block_documents
-from labelworth.kernels.expectation import Evidence, Workspace, make_workspace, pad_classes, read_rows
+from labelworth.kernels.evidence import Evidence
+from labelworth.kernels.expectation import Workspace, make_workspace, pad_classes, read_rows
 from labelworth.kernels.tables import padded_width
 
 NEGLIGIBLE = -40.0

@@ -8,6 +8,9 @@ from labelworth.kernels.elementary import SMALLEST_NORMAL, logarithm
 from labelworth.kernels.machine import fetch_and_add
 from labelworth.kernels.threads import n_threads_available, run_together
 
+N_PIECES = 64
+"""Into how many pieces threads cut a table."""
+
 _LANES = 4
 _CACHE_LINE = 64
 _TILE = 64
@@ -25,6 +28,12 @@ def aligned_zeros(size: int) -> FloatArray:
     raw = np.zeros(size + _CACHE_LINE // 8)
     first = (-raw.ctypes.data % _CACHE_LINE) // 8
     return raw[first : first + size]
+
+
+@compiled()
+def table_piece(n_words: int, piece: int) -> tuple[int, int]:
+    """The first word of a piece of a table, and the first of the next."""
+    return n_words * piece // N_PIECES, n_words * (piece + 1) // N_PIECES
 
 
 @compiled()
@@ -81,11 +90,12 @@ def work_on_logarithms(values: FloatArray, logs: FloatArray, ticket: IntArray) -
 @compiled()
 def fill_logarithms(values: FloatArray, logs: FloatArray) -> None:
     """Logarithms of normal numbers in vectors; where there are others, those again one by one."""
-    smallest = np.inf
+    n_others = 0
     for place in range(len(values)):
         logs[place] = logarithm(values[place])
-        smallest = values[place] if values[place] < smallest else smallest
-    if smallest < SMALLEST_NORMAL:
+    for place in range(len(values)):
+        n_others += values[place] < SMALLEST_NORMAL
+    if n_others > 0:
         for place in range(len(values)):
             if values[place] < SMALLEST_NORMAL:
                 logs[place] = np.log(values[place]) if values[place] > 0 else -np.inf

@@ -8,7 +8,8 @@ import scipy.sparse as sp
 
 from labelworth.arrays import FloatArray, IntArray
 from labelworth.kernels.documents import block_documents
-from labelworth.kernels.expectation import Evidence, expectation, make_workspace, sum_known
+from labelworth.kernels.evidence import Evidence, sum_known
+from labelworth.kernels.expectation import expectation, make_workspace
 
 
 class CountsExpectation(NamedTuple):

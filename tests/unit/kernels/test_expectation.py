@@ -5,7 +5,8 @@ import scipy.sparse as sp
 from labelworth.arrays import FloatArray
 from labelworth.kernels import documents as layouts
 from labelworth.kernels.documents import block_documents
-from labelworth.kernels.expectation import Evidence, expectation, make_workspace, sum_known
+from labelworth.kernels.evidence import Evidence, sum_known
+from labelworth.kernels.expectation import expectation, make_workspace
 from support.plain_documents import Corpus, draw_corpus, plain_expectation
 
 Sums = tuple[FloatArray, FloatArray, float]
