@@ -138,7 +138,12 @@ def _notes(
     if isinstance(curve, SampledInformation):
         identified = np.array([point.is_identifiable for point in points])
         needed = curve.draws_needed(fractions[identified], relative_error) if identified.any() else 0
-        if needed > curve.n_drawn:
+        if curve.n_hardly_met:
+            notes.append(
+                f"{curve.n_drawn} draws say too little of {curve.n_hardly_met} parameter(s), as of words too rare to be "
+                "drawn. Standard errors do not show that, and figures may be off by more: it needs more draws."
+            )
+        elif needed > curve.n_drawn:
             notes.append(
                 f"After {curve.n_drawn} draws some standard errors exceed {relative_error:.2g} of their figure; "
                 f"about {needed} draws would do."

@@ -42,7 +42,8 @@ def sampled_information(
     The complete information is exact. The missing information is the mean of Var(S | x) over drawn x, sharpened by
     what is known of its noise: the same draws give the squares of E[S | x], whose mean is the rest of the complete
     information, so the sum of the two is wrong by a known amount, and the noise that goes with it is taken off.
-    Directions unlabeled samples do not see at all then come out exactly.
+    Directions unlabeled samples do not see at all then come out exactly. The same sum tells which parameters the draws
+    hardly met, as a word too rare to be drawn: their noise does not show in the standard errors.
 
     Parameters
     ----------
@@ -134,7 +135,9 @@ class _Batches:
         information = FractionInformation(
             self.model.coordinates, complete, sharpened.mean(axis=0), "sampling", sharpened
         )
-        return SampledInformation(information, self.count * self.n_per_batch)
+        shown = np.einsum("bii->bi", self.missing) + np.einsum("bii->bi", self.marginal)
+        met = shown / (self.n_per_batch * np.diag(complete))
+        return SampledInformation(information, self.count * self.n_per_batch, met)
 
 
 def _sharpened(complete: FloatArray, missing: FloatArray, marginal: FloatArray, n_per_batch: int) -> FloatArray:

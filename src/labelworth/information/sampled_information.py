@@ -14,6 +14,13 @@ from labelworth.models.coordinates import Coordinates
 _AGREEMENT = 5.0
 """By how many standard errors a figure of half the samples may differ from that of all."""
 
+_LEAST_MET = 0.5
+_MOST_UNCERTAIN = 0.25
+"""What draws must have met of every parameter: half of its complete information, known to a quarter.
+
+So some sixteen draws have spoken of it. With one or two the batches agree on what those few happened to say.
+"""
+
 
 @dataclass(frozen=True, eq=False)
 class SampledInformation:
@@ -31,10 +38,22 @@ class SampledInformation:
         With one missing information per batch.
     n_drawn : int
         How many samples were drawn.
+    met : array of shape (n_batches, d), optional
+        Missing plus marginal information of each batch, relative to the complete information of every parameter; with
+        endless draws all are one.
     """
 
     information: FractionInformation
     n_drawn: int
+    met: FloatArray | None = None
+
+    @cached_property
+    def n_hardly_met(self) -> int:
+        """Of how many parameters draws say too little for standard errors, as of a word too rare to be drawn."""
+        if self.met is None:
+            return 0
+        uncertainty = self.met.std(axis=0, ddof=1) / np.sqrt(len(self.met))
+        return int(((self.met.mean(axis=0) < _LEAST_MET) | (uncertainty > _MOST_UNCERTAIN)).sum())
 
     @property
     def n_parameters(self) -> int:
@@ -103,7 +122,7 @@ class SampledInformation:
 
         The standard error of the log volume is taken per parameter, that of the exchange rate relative to what the
         label alone is worth. More draws are asked for, too, while half of them give a total variance more than five
-        standard errors away.
+        standard errors away, and while they hardly met some parameter.
         """
         figures = [self.trace(weight, fractions) for weight in Weight]
         ratios = [_ratio(figure, np.abs(figure.values)) for figure in [*figures, self.worst_direction(fractions)]]
@@ -111,7 +130,7 @@ class SampledInformation:
         rate = self.exchange_rate(Weight.NAMED, fractions)
         ratios.append(_ratio(rate, np.abs(rate.values - 1)))
         factor = (max(ratios) / relative_error) ** 2
-        if not self._halves_agree(fractions):
+        if self.n_hardly_met or not self._halves_agree(fractions):
             factor = max(factor, 2.0)
         return int(np.ceil(self.n_drawn * max(factor, 1.0)))
 

@@ -74,6 +74,13 @@ def test_sampling_that_stopped_early_says_how_many_draws_would_do() -> None:
     assert "draws would do" in table.notes[0]
 
 
+def test_words_too_rare_to_be_drawn_are_told() -> None:
+    words = [[0.5, 0.5 - 1e-9, 1e-9], [0.2, 0.8 - 1e-9, 1e-9]]
+    model = MultinomialModel(("a", "b"), [0.4, 0.6], words, LengthDistribution.single(2))
+    table = information(model, labeled_fractions=[0.5], n_samples=10, method="sampling", max_draws=20_000)
+    assert "too rare" in table.notes[0]
+
+
 def test_matrices_carry_the_names_of_the_parameters() -> None:
     table = information(MODEL, labeled_fractions=[0.5], n_samples=10)
     matrices = table.matrices()

@@ -116,6 +116,30 @@ def test_directions_only_labels_see_come_out_exactly() -> None:
     assert sampled.identified(np.array([0.0, 0.01])).tolist() == [False, True]
 
 
+def model_with_a_rare_word(rare: float) -> MultinomialModel:
+    words = [[0.5, 0.5 - rare, rare], [0.2, 0.8 - 2 * rare, 2 * rare]]
+    return MultinomialModel(("a", "b"), [0.4, 0.6], words, LengthDistribution.single(2))
+
+
+@pytest.mark.statistical
+@pytest.mark.parametrize("seed", [0, 2, 4])
+def test_a_word_too_rare_for_the_first_draws_is_waited_for(seed) -> None:
+    """The first 16 384 draws have it about once: batches would agree, thousands of standard errors off."""
+    model = model_with_a_rare_word(2e-5)
+    sampled = sampled_information(model, FRACTIONS, np.random.default_rng(seed), relative_error=0.05)
+    assert sampled.n_hardly_met == 0
+    for name, off in deviations(sampled, enumerated_information(model)).items():
+        assert np.abs(off).max() <= 5, (name, off)
+
+
+def test_a_word_that_was_not_drawn_asks_for_more_draws() -> None:
+    model = model_with_a_rare_word(1e-9)
+    sampled = sampled_information(model, np.array([1.0, 0.5]), np.random.default_rng(0), max_draws=20_000)
+    # The last word is in the score of every word of its class.
+    assert sampled.n_hardly_met == 4
+    assert sampled.draws_needed(FRACTIONS, 10.0) == 2 * sampled.n_drawn
+
+
 def test_the_same_seed_gives_the_same_figures() -> None:
     model = drawn_multinomial(2, 3, {4: 1.0})
     first, second, third = (
