@@ -140,8 +140,8 @@ def _notes(
         needed = curve.draws_needed(fractions[identified], relative_error) if identified.any() else 0
         if curve.n_hardly_met:
             notes.append(
-                f"{curve.n_drawn} draws say too little of {curve.n_hardly_met} parameter(s), as of words too rare to be "
-                "drawn. Standard errors do not show that, and figures may be off by more: it needs more draws."
+                f"{curve.n_drawn} draws say too little of {curve.n_hardly_met} parameter(s), as of words too rare to "
+                "be drawn. Standard errors do not show that, and figures may be off by more: it needs more draws."
             )
         elif needed > curve.n_drawn:
             notes.append(

@@ -42,8 +42,8 @@ def sampled_information(
     The complete information is exact. The missing information is the mean of Var(S | x) over drawn x, sharpened by
     what is known of its noise: the same draws give the squares of E[S | x], whose mean is the rest of the complete
     information, so the sum of the two is wrong by a known amount, and the noise that goes with it is taken off.
-    Directions unlabeled samples do not see at all then come out exactly. The same sum tells which parameters the draws
-    hardly met, as a word too rare to be drawn: their noise does not show in the standard errors.
+    Directions unlabeled samples do not see at all then come out exactly. The same sum tells which parameters the
+    draws hardly met, as a word too rare to be drawn: their noise does not show in the standard errors.
 
     Parameters
     ----------
