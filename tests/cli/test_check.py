@@ -95,6 +95,16 @@ def test_texts_are_checked_too(tmp_path: Path, kind: str) -> None:
     assert answer.record["verdict"] in {"helps", "hurts", "cannot be told"}
 
 
+def test_classes_are_named_as_the_data_writes_them(tmp_path: Path) -> None:
+    data = write_texts(tmp_path / "data.jsonl", [1, 2, None] * 4)
+    answer = labelworth("check", data, "--classes", "1, 2, 3", "--json")
+    assert answer.code == 1
+    assert answer.record["asked"]["classes"] == [1, 2, 3]
+    answer = labelworth("check", data, "--classes", "1,two")
+    assert answer.code == 2
+    assert "'two'" in answer.stderr
+
+
 def test_a_label_outside_the_named_classes_exits_with_two(tmp_path: Path) -> None:
     data = write_texts(tmp_path / "data.jsonl", ["a", "b", None])
     answer = labelworth("check", data, "--classes", "a,c")

@@ -189,11 +189,30 @@ def test_a_missing_file_exits_with_two(tmp_path: Path) -> None:
     assert "none.csv" in answer.stderr
 
 
-def test_a_place_that_cannot_be_written_exits_with_two(tmp_path: Path) -> None:
+def test_a_place_that_cannot_be_written_exits_with_two_before_any_work(tmp_path: Path) -> None:
     data = write_jsonl(tmp_path / "data.jsonl")
     answer = labelworth("fit", data, "-o", tmp_path / "nowhere" / "model.lw")
     assert answer.code == 2
     assert "Cannot write" in answer.stderr
+    assert "Fitting" not in answer.stderr
+
+
+def test_numbers_to_regress_on_exit_with_two(tmp_path: Path) -> None:
+    (tmp_path / "data.jsonl").write_text('{"text": "goal", "label": 0.5}\n{"text": "law", "label": 1.7}\n')
+    answer = labelworth("fit", tmp_path / "data.jsonl", "-o", tmp_path / "model.lw")
+    assert answer.code == 2
+    assert "texts or whole numbers" in answer.stderr
+
+
+def test_an_encoding_can_be_named(tmp_path: Path) -> None:
+    data, model = tmp_path / "data.csv", tmp_path / "model.lw"
+    data.write_bytes("text,label\nfußball tor,spört\ngesetz wahl,politik\n".encode("latin-1"))
+    refused = labelworth("fit", data, "-o", model)
+    assert refused.code == 2
+    assert "--encoding 'latin-1'" in refused.stderr
+    assert labelworth("fit", data, "-o", model, "--encoding", "latin-1").code == 0
+    predicted = labelworth("predict", model, data, "--encoding", "latin-1", "--json").record
+    assert [row["label"] for row in predicted["predictions"]] == ["spört", "politik"]
 
 
 @pytest.mark.parametrize("damage", ["truncated", "foreign", "empty"])

@@ -180,7 +180,7 @@ def test_bad_input_ends_with_two_and_says_what_is_wrong(tmp_path, changes, words
     assert words in result.stderr
 
 
-@pytest.mark.parametrize("text", ["{not json", "[]", "3", '{"model": 1}'])
+@pytest.mark.parametrize("text", ["", "{not json", "[]", "3", '{"model": 1}', "[" * 100_000, "1" * 5000])
 def test_what_is_no_specification_ends_with_two(tmp_path, text) -> None:
     path = tmp_path / "spec.json"
     path.write_text(text, encoding="utf-8")

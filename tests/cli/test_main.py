@@ -1,5 +1,6 @@
 """The command line as a shell sees it."""
 
+import json
 import os
 import subprocess
 import sys
@@ -9,6 +10,7 @@ from pathlib import Path
 import pytest
 
 import labelworth as package
+from labelworth.cli import console
 from support.command_line import labelworth
 
 PYTHON = sys.executable
@@ -73,6 +75,28 @@ def test_an_unexpected_error_keeps_its_traceback(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(readers, "read", broken)
     with pytest.raises(ZeroDivisionError, match="a bug"):
         labelworth("fit", "data.csv", "-o", tmp_path / "model.lw")
+
+
+def test_labels_that_the_locale_has_no_letters_for_are_no_error(tmp_path: Path) -> None:
+    data, model = tmp_path / "data.jsonl", str(tmp_path / "model.lw")
+    data.write_text('{"text": "goal match", "label": "spört"}\n{"text": "law vote", "label": "政治"}\n', "utf-8")
+    environment = {**os.environ, "PYTHONIOENCODING": "ascii"}
+    table = shell("fit", str(data), "-o", model, env=environment)
+    assert table.returncode == 0, table.stderr
+    assert "sp?rt" in table.stdout
+    lines = shell("predict", model, str(data), env=environment, encoding="utf-8")
+    assert lines.returncode == 0, lines.stderr
+    assert [json.loads(line)["label"] for line in lines.stdout.splitlines()] == ["spört", "政治"]
+
+
+def test_an_output_that_takes_no_more_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(text: str) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(console, "write_json", full)
+    answer = labelworth("reproduce", "--json")
+    assert answer.code == 2
+    assert answer.stderr == "Error: Cannot write to standard output: No space left on device.\n"
 
 
 def test_ctrl_c_stops_cleanly(tmp_path: Path) -> None:

@@ -73,6 +73,12 @@ def test_studies_are_listed_without_a_name() -> None:
     assert "Squares of small numbers" in answer.stdout
 
 
+def test_the_list_of_studies_is_one_valid_record_too() -> None:
+    answer = labelworth("reproduce", "--json")
+    validate(answer.record)
+    assert answer.record["studies"] == {"squares": "Squares of small numbers"}
+
+
 def test_a_study_leaves_a_record_and_a_picture(tmp_path: Path) -> None:
     answer = labelworth("reproduce", "squares", "--output", tmp_path, "--workers", 1, "--seed", 2)
     assert answer.code == 0

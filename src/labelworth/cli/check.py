@@ -7,7 +7,7 @@ import typer
 from labelworth.cli import options
 from labelworth.cli.console import answer, working
 from labelworth.cli.options import Covariance, ModelKind
-from labelworth.cli.reading import Kind, Source, features_to_learn
+from labelworth.cli.reading import Kind, Source, classes_named, features_to_learn
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -29,6 +29,7 @@ def check(
     labels: options.Labels = None,
     unlabeled: options.Unlabeled = None,
     format: options.Format = None,
+    encoding: options.Encoding = "utf-8",
     min_documents: options.MinDocuments = 1,
     max_words: options.MaxWords = None,
     alpha: options.Alpha = 1.0,
@@ -39,7 +40,7 @@ def check(
     as_json: options.Json = False,
 ) -> None:
     """Say whether the unlabeled data helps or hurts, with the evidence."""
-    source = Source(data, text_column, label_column, labels, unlabeled, format)
+    source = Source(data, text_column, label_column, labels, unlabeled, format, encoding)
     kind = Kind(model, alpha, document_length, binarize, covariance)
     from labelworth.report.record import Record, Stopwatch
 
@@ -49,7 +50,7 @@ def check(
             raw = source.read()
             features, _ = features_to_learn(raw, min_documents=min_documents, max_words=max_words)
         kind.require_suitable(features)
-        named = None if classes is None else [name.strip() for name in classes.split(",")]
+        named = None if classes is None else classes_named(classes, raw.labels)
         with watch.timing("check"):
             report = kind.classifier(seed).check(
                 features,
@@ -59,7 +60,14 @@ def check(
                 seed=seed,
                 progress=progress,
             )
-    asked = {"source": source, "kind": kind, "classes": named, "min_documents": min_documents, "max_words": max_words}
+    asked = {
+        "source": source,
+        "kind": kind,
+        "classes": named,
+        "specification": specification,
+        "min_documents": min_documents,
+        "max_words": max_words,
+    }
     record = Record("check", asked, report.to_dict(), seed, source.digest(), watch.durations)
     answer(record, lambda console: _show(console, report), as_json=as_json)
     if report.exit_code:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, TextIO
 
-from labelworth.errors import LabelworthWarning
+from labelworth.errors import LabelworthWarning, OutputError
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -59,8 +59,21 @@ def working() -> "Iterator[ProgressBar]":
 
 def answer(record: "Record", show: "Callable[[Console], None]", *, as_json: bool) -> None:
     """Give the result: exactly one JSON record, or words and tables."""
-    if as_json:
-        sys.stdout.write(record.to_json())
-        sys.stdout.flush()
-    else:
-        show(stdout_console())
+    try:
+        if as_json:
+            write_json(record.to_json())
+        else:
+            show(stdout_console())
+            sys.stdout.flush()
+    except BrokenPipeError:
+        # Whoever reads has seen enough, as `head` has.
+        raise
+    except OSError as error:
+        raise OutputError(f"Cannot write to standard output: {error.strerror or error}.") from error
+
+
+def write_json(text: str) -> None:
+    """Write JSON to stdout: in UTF-8, whatever the locale says."""
+    sys.stdout.flush()
+    sys.stdout.buffer.write(text.encode())
+    sys.stdout.buffer.flush()

@@ -18,7 +18,7 @@ def demo(
     as_json: Json = False,
 ) -> None:
     """Tell the whole story on scikit-learn's digits, in under a minute, with a picture."""
-    from labelworth.data.files import file_digest
+    from labelworth.data.files import file_digest, require_writable
     from labelworth.report.figures import picture_format, save_picture
     from labelworth.report.record import Record, Stopwatch
     from labelworth.report.tables import show_outcome
@@ -26,6 +26,7 @@ def demo(
     from labelworth.studies.demo_outcome import outcome
 
     picture_format(output)
+    require_writable(output)
     settings = QUICK if quick else DemoSettings()
     watch = Stopwatch()
     with working() as progress, watch.timing("demonstration"):

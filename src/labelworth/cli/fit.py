@@ -24,6 +24,7 @@ def fit(
     labels: options.Labels = None,
     unlabeled: options.Unlabeled = None,
     format: options.Format = None,
+    encoding: options.Encoding = "utf-8",
     min_documents: options.MinDocuments = 1,
     max_words: options.MaxWords = None,
     alpha: options.Alpha = 1.0,
@@ -35,12 +36,14 @@ def fit(
     as_json: options.Json = False,
 ) -> None:
     """Fit a classifier to labeled and unlabeled rows, and write it to a file."""
-    source = Source(data, text_column, label_column, labels, unlabeled, format)
+    source = Source(data, text_column, label_column, labels, unlabeled, format, encoding)
     kind = Kind(model, alpha, document_length, binarize, covariance, unlabeled_weight)
+    from labelworth.data.files import require_writable
     from labelworth.estimators.storage import save
     from labelworth.report.record import Record, Stopwatch
     from labelworth.report.tables import show_table
 
+    require_writable(output)
     watch = Stopwatch()
     with working() as progress:
         with watch.timing("read"):

@@ -27,8 +27,8 @@ _CANNOT_BE_DONE = (NotIdentifiableError, InfeasiblePlanError, MoreSamplesNeededE
 
 # A message names the Python keyword; on the command line it is an option.
 _KEYWORDS = (
-    "alpha", "binarize", "document_length", "format", "label_column", "labels", "seed", "text_column", "unlabeled",
-    "unlabeled_weight",
+    "alpha", "binarize", "document_length", "encoding", "format", "label_column", "labels", "seed", "text_column",
+    "unlabeled", "unlabeled_weight",
 )  # fmt: skip
 _KEYWORD = re.compile(rf"\b({'|'.join(_KEYWORDS)})=(None\b)?")
 

@@ -1,6 +1,7 @@
 """The command line: `labelworth COMMAND`. Command modules import what computes only when they run."""
 
 import sys
+from io import TextIOWrapper
 from typing import Annotated
 
 import typer
@@ -46,6 +47,10 @@ for _command in (demo, fit, predict, check, information, reproduce, bench):
 
 def run() -> None:
     """Run the command line; the entry point of the `labelworth` script."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):
+            # A label that the locale has no letters for is shown with question marks, not with a traceback.
+            stream.reconfigure(errors="replace")
     try:
         app()
     except KeyboardInterrupt:

@@ -48,8 +48,12 @@ Unlabeled = Annotated[
     ),
 ]
 Format = Annotated[
-    str | None, typer.Option(help="The format, where the file's ending does not say.", rich_help_panel=_DATA)
+    str | None,
+    typer.Option(
+        help="jsonl, csv, tsv, parquet, svmlight or npz, where the file's ending does not say.", rich_help_panel=_DATA
+    ),
 ]
+Encoding = Annotated[str, typer.Option(help="The encoding of text files.", rich_help_panel=_DATA)]
 MinDocuments = Annotated[
     int, typer.Option(min=1, help="Leave out words in fewer texts than this.", rich_help_panel=_DATA)
 ]

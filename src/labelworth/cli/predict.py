@@ -3,7 +3,6 @@
 import csv
 import io
 import json
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -11,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from labelworth.cli import options
-from labelworth.cli.console import answer, tell
+from labelworth.cli.console import answer, tell, write_json
 from labelworth.cli.reading import Source, features_to_predict
 
 if TYPE_CHECKING:
@@ -26,18 +25,21 @@ def predict(
     ] = None,
     text_column: options.TextColumn = "text",
     format: options.Format = None,
+    encoding: options.Encoding = "utf-8",
     as_json: options.Json = False,
 ) -> None:
     """Predict the class of every row, with the probability of each."""
-    from labelworth.data.files import atomic_write
+    from labelworth.data.files import atomic_write, require_writable
     from labelworth.estimators.storage import load
     from labelworth.report.record import Record, Stopwatch
 
     writer = _writer(output)
+    if output is not None:
+        require_writable(output)
     watch = Stopwatch()
     classifier = load(model)
     # Labels in the data, if any, are not looked at.
-    source = Source(data, text_column, label_column=None, unlabeled="none", format=format)
+    source = Source(data, text_column, label_column=None, unlabeled="none", format=format, encoding=encoding)
     reading = classifier.reading_
     raw = source.read(zero_based=reading.zero_based, n_features=classifier.n_features_in_)
     features = features_to_predict(raw, reading)
@@ -57,7 +59,7 @@ def predict(
     }
     record = Record("predict", {"model": model, "source": source}, figures, None, source.digest(), watch.durations)
     if as_json or output is None:
-        answer(record, lambda console: _print_lines(rows), as_json=as_json)
+        answer(record, lambda console: write_json(_as_lines(classes, rows)), as_json=as_json)
 
 
 def _rows(classes: list[Any], probabilities: "FloatArray") -> Iterator[dict[str, Any]]:
@@ -90,7 +92,3 @@ def _as_csv(classes: list[Any], rows: list[dict[str, Any]]) -> str:
     writer.writerow(["label", "probability", *(f"probability of {name}" for name in classes)])
     writer.writerows([row["label"], row["probability"], *row["probabilities"].values()] for row in rows)
     return stream.getvalue()
-
-
-def _print_lines(rows: list[dict[str, Any]]) -> None:
-    sys.stdout.write(_as_lines([], rows))

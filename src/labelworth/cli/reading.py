@@ -24,6 +24,7 @@ class Source:
     labels: Path | None = None
     unlabeled: str | None = None
     format: str | None = None
+    encoding: str = "utf-8"
 
     def read(self, *, zero_based: bool | None = None, n_features: int | None = None) -> "RawTexts | RawFeatures":
         """Read it."""
@@ -37,6 +38,7 @@ class Source:
             labels=self.labels,
             unlabeled=None if marker == NO_MARKER else marker,
             format=self.format,
+            encoding=self.encoding,
             zero_based=zero_based,
             n_features=n_features,
         )
@@ -83,6 +85,27 @@ class Kind:
         if self.model is ModelKind.BERNOULLI:
             return lw.BernoulliNaiveBayes(alpha=self.alpha, binarize=self.binarize, **shared)
         return lw.MultinomialNaiveBayes(alpha=self.alpha, document_length=self.document_length, **shared)
+
+
+def classes_named(listed: str, labels: tuple[Any, ...]) -> list[Any]:
+    """The classes of a list with commas between, each as the data writes it: numbers where the labels are numbers."""
+    found = {label for cell in labels for label in (cell if isinstance(cell, list) else [cell])} - {None}
+    are_numbers = bool(found) and not any(isinstance(label, str | bool) for label in found)
+    as_in_data = {str(label): label for label in found}
+    return [_class(name.strip(), as_in_data, are_numbers=are_numbers) for name in listed.split(",")]
+
+
+def _class(name: str, as_in_data: dict[str, Any], *, are_numbers: bool) -> Any:
+    if name in as_in_data or not are_numbers:
+        return as_in_data.get(name, name)
+    from labelworth.errors import InvalidInputError
+
+    try:
+        return int(name)
+    except ValueError:
+        raise InvalidInputError(
+            f"The labels in the data are numbers. Got the class {name!r} in --classes; name numbers there too."
+        ) from None
 
 
 def features_to_learn(

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from labelworth.cli.console import answer, stdout_console, tell, working
+from labelworth.cli.console import answer, tell, working
 from labelworth.cli.options import Json, Seed
 
 
@@ -23,7 +23,7 @@ def reproduce(
     from labelworth.studies import registry
 
     if name is None:
-        _list_studies()
+        _list_studies(as_json=as_json)
         return
     from labelworth.data.files import make_folder
     from labelworth.report.figures import save_picture
@@ -61,10 +61,13 @@ def reproduce(
         tell(f"Wrote {path}")
 
 
-def _list_studies() -> None:
+def _list_studies(*, as_json: bool) -> None:
+    from labelworth.report.record import Record
     from labelworth.report.tables import show_table
     from labelworth.studies import registry
     from labelworth.studies.outcome import Table
 
-    rows = tuple((name, registry.find(name).title) for name in registry.names())
-    show_table(stdout_console(), Table("Studies", ("name", "what it shows"), rows))
+    titles = {name: registry.find(name).title for name in registry.names()}
+    record = Record("studies", {"study": None}, {"studies": titles})
+    table = Table("Studies", ("name", "what it shows"), tuple(titles.items()))
+    answer(record, lambda console: show_table(console, table), as_json=as_json)

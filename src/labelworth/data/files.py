@@ -29,11 +29,13 @@ def atomic_writer(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     """
     target = Path(os.path.realpath(path))
     if target.exists() and not target.is_file() and not target.is_dir():
-        with target.open("wb") as device:
-            yield device
+        try:
+            with target.open("wb") as device:
+                yield device
+        except OSError as error:
+            raise _cannot_write(path, error) from error
         return
-    if target.is_dir():
-        raise OutputError(f"Cannot write {str(path)!r}: it is a folder. Name a file in it.")
+    require_writable(path)
     try:
         descriptor, name = tempfile.mkstemp(prefix=f".{target.name}.", suffix=".partial", dir=target.parent)
     except OSError as error:
@@ -53,6 +55,23 @@ def atomic_writer(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
             raise _cannot_write(path, error) from error
         raise
     _flush_folder(target.parent)
+
+
+def require_writable(path: str | os.PathLike[str]) -> None:
+    """Refuse a place where no file can be written: asked before the work, so that it is not done in vain.
+
+    Raises
+    ------
+    OutputError
+        If `path` is a folder, or its own folder is missing or read-only.
+    """
+    target = Path(os.path.realpath(path))
+    if target.is_dir():
+        raise OutputError(f"Cannot write {str(path)!r}: it is a folder. Name a file in it.")
+    if not target.parent.is_dir():
+        raise OutputError(f"Cannot write {str(path)!r}: there is no folder {str(target.parent)!r}. Make it first.")
+    if not os.access(target.parent, os.W_OK):
+        raise OutputError(f"Cannot write {str(path)!r}: its folder is read-only. Name another place.")
 
 
 def atomic_write(path: str | os.PathLike[str], content: bytes | str) -> None:

@@ -1,7 +1,5 @@
 """The theory with given parameters: a specification in JSON in, a record out."""
 
-import json
-import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,11 +9,11 @@ from labelworth.arrays import as_floats, require_probabilities
 from labelworth.criteria.information_table import InformationPoint, InformationTable
 from labelworth.criteria.table import information
 from labelworth.data.lengths import LengthDistribution
-from labelworth.errors import DataUnavailableError, InvalidInputError
+from labelworth.errors import InvalidInputError
 from labelworth.information.choice import Method
 from labelworth.models.multinomial import MultinomialModel
 from labelworth.progress import SILENT, Progress
-from labelworth.report.record import Record, Stopwatch, require_schema
+from labelworth.report.record import Record, Stopwatch, read_json, require_schema
 from labelworth.studies.outcome import Measured, Table
 
 _SHOWN = {
@@ -51,17 +49,7 @@ class InformationSpec:
     @classmethod
     def read(cls, path: Path | str) -> Self:
         """Read a specification from a file, or from standard input for ``-``."""
-        try:
-            text = sys.stdin.read() if str(path) == "-" else Path(path).read_text(encoding="utf-8")
-        except OSError as error:
-            raise DataUnavailableError(f"Cannot read {str(path)!r}: {error.strerror or error}.") from error
-        except UnicodeDecodeError as error:
-            raise InvalidInputError(f"{str(path)!r} is not a specification: it is not UTF-8 text.") from error
-        try:
-            document = json.loads(text)
-        except json.JSONDecodeError as error:
-            raise InvalidInputError(f"{str(path)!r} is not a specification: it is not JSON ({error}).") from error
-        return cls.from_document(document)
+        return cls.from_document(read_json(path, "specification"))
 
     @classmethod
     def from_document(cls, document: Any) -> Self:

@@ -5,6 +5,7 @@ import json
 import math
 import os
 import platform
+import sys
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -123,17 +124,21 @@ class Record:
     @classmethod
     def read(cls, path: str | os.PathLike[str]) -> Self:
         """Read a record that `write` wrote."""
-        try:
-            text = Path(path).read_text(encoding="utf-8")
-        except OSError as error:
-            raise DataUnavailableError(f"Cannot read {str(path)!r}: {error.strerror or error}.") from error
-        except UnicodeDecodeError as error:
-            raise InvalidInputError(f"{str(path)!r} is not a record: it is not UTF-8 text.") from error
-        try:
-            document = json.loads(text)
-        except json.JSONDecodeError as error:
-            raise InvalidInputError(f"{str(path)!r} is not a record: it is not JSON ({error}).") from error
-        return cls.from_document(document)
+        return cls.from_document(read_json(path, "record"))
+
+
+def read_json(path: str | os.PathLike[str], kind: str) -> Any:
+    """Read the JSON document in a file, a `kind` of thing; ``-`` is standard input."""
+    try:
+        content = sys.stdin.buffer.read() if str(path) == "-" else Path(path).read_bytes()
+    except OSError as error:
+        raise DataUnavailableError(f"Cannot read {str(path)!r}: {error.strerror or error}.") from error
+    try:
+        return json.loads(content.decode("utf-8-sig"))
+    except UnicodeDecodeError as error:
+        raise InvalidInputError(f"{str(path)!r} is not a {kind}: it is not UTF-8 text.") from error
+    except (ValueError, RecursionError) as error:
+        raise InvalidInputError(f"{str(path)!r} is not a {kind}: it is not JSON ({error}).") from error
 
 
 def plain(value: Any) -> Any:
@@ -154,7 +159,8 @@ def _opened(value: Any) -> Any:
     if isinstance(value, Enum):
         return value.value
     if isinstance(value, PurePath):
-        return str(value)
+        # A name may hold bytes that are no text.
+        return os.fsencode(value).decode(errors="replace")
     if hasattr(value, "tolist"):
         return value.tolist()
     if dataclasses.is_dataclass(value) and not isinstance(value, type):

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from labelworth.data.files import atomic_write, atomic_writer, file_digest, make_folder
+from labelworth.data.files import atomic_write, atomic_writer, file_digest, make_folder, require_writable
 from labelworth.errors import DataUnavailableError, OutputError
 
 
@@ -53,6 +53,18 @@ def test_a_symbolic_link_is_followed(tmp_path: Path) -> None:
 def test_a_bad_place_is_told(tmp_path: Path, place: str) -> None:
     with pytest.raises(OutputError, match="Cannot write"):
         atomic_write(tmp_path / place, "x")
+    with pytest.raises(OutputError, match="Cannot write"):
+        require_writable(tmp_path / place)
+
+
+def test_a_place_is_found_good_without_leaving_anything(tmp_path: Path) -> None:
+    require_writable(tmp_path / "file")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_device_that_fails_is_told() -> None:
+    with pytest.raises(OutputError, match="No space left"), atomic_writer(os.devnull):
+        raise OSError(28, "No space left on device")
 
 
 def test_a_full_disk_is_told_and_leaves_the_old_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
