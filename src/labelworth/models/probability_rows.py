@@ -10,6 +10,8 @@ from labelworth.errors import InvalidInputError
 from labelworth.kernels.tables import smoothed_shares
 
 _SUM_TOLERANCE = 1e-9
+SMALLEST_PROBABILITY = 1e-150
+"""Curvature divides by the square of a probability, which must not vanish."""
 
 
 def require_rows(name: str, rows: FloatArray) -> None:
@@ -21,11 +23,11 @@ def require_rows(name: str, rows: FloatArray) -> None:
 
 
 def require_interior(name: str, rows: FloatArray) -> None:
-    """Refuse zeros: at the boundary there is no score and no information."""
-    if rows.size and rows.min() <= 0:
+    """Refuse zeros, where there is no score and no information, and numbers whose square is zero as a double."""
+    if rows.size and rows.min() < SMALLEST_PROBABILITY:
         raise InvalidInputError(
-            f"{name} must be positive to have a score and an information. Got {rows.min():g} instead; "
-            "fit with smoothing above 0."
+            f"{name} must be at least {SMALLEST_PROBABILITY:g} to have a score and an information. "
+            f"Got {rows.min():g} instead; fit with smoothing above 0, 1e-10 or more."
         )
 
 

@@ -98,6 +98,12 @@ def test_the_boundary_has_no_information() -> None:
         model.complete_information()
 
 
+def test_probabilities_whose_square_vanishes_have_no_information() -> None:
+    model = MultinomialModel(("a", "b"), [0.5, 0.5], [[1.0, 1e-200], [0.5, 0.5]], LengthDistribution.single(2))
+    with pytest.raises(InvalidInputError, match="at least 1e-150"):
+        model.complete_information()
+
+
 @pytest.mark.parametrize(
     ("change", "message"),
     [
