@@ -1,6 +1,7 @@
 """Runs a study: a grid of cells, each a pure function of what it is asked, kept as they finish."""
 
 import json
+import signal
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
@@ -145,8 +146,18 @@ def _computed(
     if n_workers == 1 or len(jobs) <= 1:
         yield from (_one(compute, index, cell) for index, cell in jobs)
         return
-    pool = Parallel(n_jobs=min(n_workers, len(jobs)), return_as="generator_unordered", pre_dispatch="all")
+    pool = Parallel(
+        n_jobs=min(n_workers, len(jobs)),
+        return_as="generator_unordered",
+        pre_dispatch="all",
+        initializer=_leave_interrupts_to_the_main_process,
+    )
     yield from pool(delayed(_one)(compute, index, cell) for index, cell in jobs)
+
+
+def _leave_interrupts_to_the_main_process() -> None:
+    # A terminal sends Ctrl-C to every process; a worker would answer with a traceback before it is ended.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
 def _one(compute: Callable[[Cell], Result], index: int, cell: Cell) -> tuple[int, Result]:
