@@ -7,10 +7,11 @@ import numpy as np
 from labelworth.arrays import FloatArray, IntArray
 from labelworth.kernels.compilation import compiled
 from labelworth.kernels.documents import N_RANGES, PIECE, Documents
-from labelworth.kernels.elementary import exponential
 from labelworth.kernels.evidence import Evidence, Known, start_counts
-from labelworth.kernels.machine import WIDEST, add_rows, fetch_and_add, prefetch
+from labelworth.kernels.machine import fetch_and_add, prefetch
+from labelworth.kernels.row_sums import WIDEST, add_rows
 from labelworth.kernels.schedule import BUFFERS, FINISHED, ROWS, draw, finish, n_counters
+from labelworth.kernels.softmax import normalize
 from labelworth.kernels.tables import N_PIECES, aligned_zeros, collect_table, padded_width, spread_table, table_piece
 from labelworth.kernels.threads import n_threads_available, run_together
 
@@ -193,11 +194,9 @@ def read_rows(
                 )
             if evidence.codes[row] != _UNLABELED:
                 restrict(workspace.posteriors, target, evidence, evidence.codes[row])
-            sums[width] += weight * normalize(workspace.posteriors[target : target + width], weight)
+            sums[width] += weight * normalize(workspace.posteriors, target, width, weight, sums)
         else:
             workspace.posteriors[target : target + width] = 0.0
-        for column in range(width):
-            sums[column] += workspace.posteriors[target + column]
         target += width
 
 
@@ -209,30 +208,6 @@ def restrict(posteriors: FloatArray, target: int, evidence: Evidence, code: int)
         if code < _UNLABELED:
             weight = evidence.candidate_weights[-2 - code, label]
         posteriors[target + label] += np.log(weight) if weight > 0 else -np.inf
-
-
-@compiled(fastmath={"contract", "nsz", "reassoc", "nnan"})
-def normalize(values: FloatArray, weight: float) -> float:
-    """Turn log weights into probabilities times `weight`; return the log of their sum.
-
-    No number here is NaN, so the flags are safe; minus infinity is a number.
-    """
-    best: float = values[0]
-    for place in range(1, len(values)):
-        best = max(best, values[place])
-    if best == -np.inf:
-        values[:] = 0.0
-        return best
-    for place in range(len(values)):
-        values[place] = exponential(values[place] - best)
-    total = 0.0
-    for place in range(len(values)):
-        total += values[place]
-    factor = weight / total
-    for place in range(len(values)):
-        values[place] *= factor
-    log_total: float = best + np.log(total)
-    return log_total
 
 
 @compiled()

@@ -5,8 +5,8 @@ import numpy as np
 from labelworth.arrays import FloatArray, IntArray
 from labelworth.kernels.compilation import compiled
 from labelworth.kernels.documents import N_RANGES, PIECE, Documents
-from labelworth.kernels.machine import NARROW, gather_listed, scatter_listed
 from labelworth.kernels.responsibilities import Responsibilities
+from labelworth.kernels.row_sums import NARROW, gather_listed, scatter_listed
 from labelworth.kernels.schedule import BUFFERS, FINISHED, ROWS, draw, finish, n_counters
 from labelworth.kernels.threads import n_threads_available, run_together
 

@@ -4,7 +4,7 @@ import numpy as np
 
 from labelworth.arrays import FloatArray, IntArray
 from labelworth.kernels.compilation import compiled
-from labelworth.kernels.elementary import SMALLEST_NORMAL, logarithm
+from labelworth.kernels.logarithm import SMALLEST_NORMAL, logarithm
 from labelworth.kernels.machine import fetch_and_add
 from labelworth.kernels.threads import n_threads_available, run_together
 
