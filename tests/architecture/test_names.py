@@ -15,8 +15,8 @@ PAPER_LABEL = re.compile(r"\b(?:prop|eq|def|fig):[A-Za-z0-9]+")
 # Every label of the paper's LaTeX source that names a proposition, definition, equation or figure.
 LABELS = {
     "def:identifiable", "prop:consistency1", "prop:consistency2", "prop:efficiency1", "prop:efficiency2",
-    "eq:ll0", "eq:ll1", "eq:ll2", "eq:ll2m", "eq:policyExample", "eq:mle", "eq:ulln", "eq:efficiency1", "eq:efficiency2",
-    "eq:tsell", "eq:res1", "eq:res2", "eq:WQ", "eq:step1", "eq:remainingTerm",
+    "eq:ll0", "eq:ll1", "eq:ll2", "eq:ll2m", "eq:policyExample", "eq:mle", "eq:ulln", "eq:efficiency1",
+    "eq:efficiency2", "eq:tsell", "eq:res1", "eq:res2", "eq:WQ", "eq:step1", "eq:remainingTerm",
     "eq:tradeoff1", "eq:tradeoff2", "eq:tradeoff3", "fig:lorem1", "fig:lorem2", "fig:lorem3",
 }  # fmt: skip
 
