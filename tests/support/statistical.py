@@ -5,6 +5,7 @@ one also feeds it a wrong formula that must be refused.
 """
 
 from functools import cache
+from itertools import combinations
 
 import numpy as np
 from scipy import stats
@@ -44,20 +45,27 @@ def assert_covariance_is(
 ) -> None:
     """Fail only if Gaussian rows of mean zero do not have the given covariance, up to a relative tolerance.
 
-    If rows ~ N(0, C), the whitened sum of squares is chi-square with n * d degrees of freedom, and along each
-    eigenvector of C with n. Half the rate goes to the total, which sees a common factor best, half is shared by the
-    directions, which see errors that cancel in the total.
+    If rows ~ N(0, C), the whitened sum of squares is chi-square with n * d degrees of freedom; along an eigenvector
+    of C, and half-way between any two, with n. A third of the rate goes to the total, which sees a common factor best,
+    a third is shared by the eigenvectors, which see errors that cancel in the total, and a third by the pairs, which
+    see correlations.
     """
     n_draws, dimension = errors.shape
     eigenvalues, eigenvectors = np.linalg.eigh(covariance)
-    whitened = np.square(errors @ eigenvectors / np.sqrt(eigenvalues))
-    _assert_mean_square(whitened.sum(), n_draws * dimension, model_tolerance, false_alarm_rate / 2, "all directions")
+    whitened = errors @ eigenvectors / np.sqrt(eigenvalues)
+    third = false_alarm_rate / 3
+    total = float(np.square(whitened).sum())
+    _assert_mean_square(total, n_draws * dimension, model_tolerance, third, "all directions")
     if dimension == 1:
         return
-    for direction in range(dimension):
-        rate = false_alarm_rate / (2 * dimension)
+    for direction, sum_of_squares in enumerate(np.square(whitened).sum(axis=0)):
         name = f"direction {direction} of variance {eigenvalues[direction]:.3g}"
-        _assert_mean_square(whitened[:, direction].sum(), n_draws, model_tolerance, rate, name)
+        _assert_mean_square(sum_of_squares, n_draws, model_tolerance, third / dimension, name)
+    pairs = list(combinations(range(dimension), 2))
+    for first, second in pairs:
+        between = float(np.square(whitened[:, first] + whitened[:, second]).sum()) / 2
+        name = f"between directions {first} and {second}"
+        _assert_mean_square(between, n_draws, model_tolerance, third / len(pairs), name)
 
 
 def assert_share_is(

@@ -75,3 +75,9 @@ def test_errors_that_cancel_in_the_total_are_refused(seed: int) -> None:
 def test_a_wrong_share_is_refused() -> None:
     with pytest.raises(AssertionError, match="outside"):
         assert_share_is(400, 1000, 0.3)
+
+
+def test_a_wrong_correlation_is_refused(seed: int) -> None:
+    errors = np.random.default_rng(seed).standard_normal((4000, 2))
+    with pytest.raises(AssertionError, match="between directions 0 and 1"):
+        assert_covariance_is(errors @ np.linalg.cholesky([[1.0, 0.4], [0.4, 1.0]]).T, np.diag([1.0, 1.0 + 1e-9]))
