@@ -46,8 +46,8 @@ def assert_covariance_is(
     """Fail only if Gaussian rows of mean zero do not have the given covariance, up to a relative tolerance.
 
     If rows ~ N(0, C), the whitened sum of squares is chi-square with n * d degrees of freedom; along an eigenvector
-    of C, and half-way between any two, with n. A third of the rate goes to the total, which sees a common factor best,
-    a third is shared by the eigenvectors, which see errors that cancel in the total, and a third by the pairs, which
+    of C, and half-way between any two, with n. A third of the rate goes to the total, which sees a common factor,
+    a third is shared by the eigenvectors, which see errors that cancel in the total, a third by the pairs, which
     see correlations.
     """
     n_draws, dimension = errors.shape

@@ -39,8 +39,8 @@ def show_outcome(console: Console, outcome: Outcome) -> None:
 def words(entry: Any) -> str:
     """A table entry as people read it.
 
-    >>> words(0.0000123456), words(12345678), words(Measured(0.12345, 0.0042)), words(None)
-    ('1.235e-05', '12,345,678', '0.1234 ± 0.0042', '-')
+    >>> words(0.0000123456), words(12345678), words(Measured(0.12346, 0.0042)), words(None)
+    ('1.235e-05', '12,345,678', '0.1235 ± 0.0042', '-')
     """
     if entry is None:
         return "-"

@@ -206,7 +206,7 @@ def test_relabeling_the_classes_permutes_the_fit(case: Case, rng: np.random.Gene
 @every_model
 def test_stopping_early_is_told(case: Case, rng: np.random.Generator) -> None:
     samples = mixed_samples(case.draw(rng), rng)
-    with pytest.warns(DidNotConvergeWarning, match="max_iterations"):
+    with pytest.warns(DidNotConvergeWarning, match="allow more steps"):
         result = fit(case.family(samples), samples, max_iterations=1, tolerance=1e-13)
     assert not result.converged
     assert result.n_iterations == 1

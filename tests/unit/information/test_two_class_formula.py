@@ -295,7 +295,7 @@ def test_doors_refuse_what_the_formula_is_not_for(seed: int) -> None:
     three = MultinomialModel(("a", "b", "c"), [0.2, 0.3, 0.5], np.full((3, 2), 0.5), single)
     zero = MultinomialModel(("a", "b"), [0.5, 0.5], [[1.0, 0.0], [0.5, 0.5]], single)
     one_word = MultinomialModel(("a", "b"), [0.5, 0.5], [[1.0], [1.0]], single)
-    for model, message in ((three, "two classes"), (zero, "positive"), (one_word, "two words")):
+    for model, message in ((three, "two classes"), (zero, "at least 1e-150"), (one_word, "two words")):
         with pytest.raises(InvalidInputError, match=message):
             two_class_information(model)
     with pytest.raises(InvalidInputError, match="labeled fraction"):
