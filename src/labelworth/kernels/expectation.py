@@ -172,31 +172,33 @@ def read_rows(
     first = block * documents.block_size + number * PIECE
     n_buffers = len(workspace.posteriors) // (documents.block_size * width)
     target = (block % n_buffers * documents.block_size + number * PIECE) * width
-    sums = workspace.row_sums[first // PIECE]
-    for document in range(first, min(first + PIECE, len(documents.rows))):
-        row = documents.rows[document]
-        for column in range(width):
-            workspace.posteriors[target + column] = log_classes[column]
+    posteriors, log_words, row_sums = workspace.posteriors, workspace.log_words, workspace.row_sums[first // PIECE]
+    rows, starts, words, counts = documents.rows, documents.starts, documents.words, documents.counts
+    for document in range(first, min(first + PIECE, len(rows))):
+        row = rows[document]
         weight = evidence.row_weights[row]
-        if weight != 0.0:
+        if weight == 0.0:
+            posteriors[target : target + width] = 0.0
+        else:
+            for column in range(width):
+                posteriors[target + column] = log_classes[column]
             for column in range(0, width, WIDEST):
+                n_columns = min(WIDEST, width - column)
                 add_rows(
-                    workspace.posteriors,
+                    posteriors,
                     target + column,
-                    workspace.log_words,
+                    log_words,
                     column,
                     width,
-                    documents.words,
-                    documents.counts,
-                    documents.starts[row],
-                    documents.starts[row + 1],
-                    min(WIDEST, width - column),
+                    words,
+                    counts,
+                    starts[row],
+                    starts[row + 1],
+                    n_columns,
                 )
             if evidence.codes[row] != _UNLABELED:
-                restrict(workspace.posteriors, target, evidence, evidence.codes[row])
-            sums[width] += weight * normalize(workspace.posteriors, target, width, weight, sums)
-        else:
-            workspace.posteriors[target : target + width] = 0.0
+                restrict(posteriors, target, evidence, evidence.codes[row])
+            row_sums[width] += weight * normalize(posteriors, target, width, weight, row_sums)
         target += width
 
 
@@ -213,23 +215,28 @@ def restrict(posteriors: FloatArray, target: int, evidence: Evidence, code: int)
 @compiled()
 def read_postings(documents: Documents, workspace: Workspace, width: int, block: int, number: int) -> None:
     """The M-step for the words of one range in one block."""
-    first, last = documents.entry_ranges[block, number], documents.entry_ranges[block, number + 1]
     n_buffers = len(workspace.posteriors) // (documents.block_size * width)
     buffer = block % n_buffers * documents.block_size * width
-    for entry in range(first, last):
-        later = documents.entry_words[min(entry + _NEXT_ENTRY, last - 1)] * np.int64(width)
+    word_counts, posteriors = workspace.word_counts, workspace.posteriors
+    entry_words, entry_starts = documents.entry_words, documents.entry_starts
+    posting_documents, posting_counts = documents.posting_documents, documents.posting_counts
+    last = documents.entry_ranges[block, number + 1]
+    for entry in range(documents.entry_ranges[block, number], last):
+        target = entry_words[entry] * np.int64(width)
+        later = entry_words[min(entry + _NEXT_ENTRY, last - 1)] * np.int64(width)
         for column in range(0, width, _LINE):
-            prefetch(workspace.word_counts, later + column)
+            prefetch(word_counts, later + column)
         for column in range(0, width, WIDEST):
+            n_columns = min(WIDEST, width - column)
             add_rows(
-                workspace.word_counts,
-                documents.entry_words[entry] * np.int64(width) + column,
-                workspace.posteriors,
+                word_counts,
+                target + column,
+                posteriors,
                 buffer + column,
                 width,
-                documents.posting_documents,
-                documents.posting_counts,
-                documents.entry_starts[entry],
-                documents.entry_starts[entry + 1],
-                min(WIDEST, width - column),
+                posting_documents,
+                posting_counts,
+                entry_starts[entry],
+                entry_starts[entry + 1],
+                n_columns,
             )

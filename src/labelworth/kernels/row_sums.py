@@ -18,7 +18,7 @@ WIDEST = 52
 NARROW = 16
 """The most columns that `gather_listed` and `scatter_listed` take; any number below, too."""
 
-_AHEAD = 16  # how many rows before it is added a row is called for
+_AHEAD = 20  # how many rows before it is added a row is called for
 
 
 def _emit_add_rows(context: Any, builder: Any, signature: Any, arguments: Any) -> None:
