@@ -11,7 +11,7 @@ from labelworth.models.protocol import Model
 
 _HERMITE_NODES = 9
 _SOBOL_NODES = 64
-_POSTERIOR_STEPS = 10
+_POSTERIOR_STEPS = 30
 _DRIFT_STEP = 1e-2
 _NEGLIGIBLE = 1e-12
 _SINGULAR = 1e-9
@@ -51,27 +51,23 @@ class Corrections:
         """In-sample posteriors at every node of the noise, (n, K, n_nodes): p = softmax(log-joint + noise + G p)."""
         noise = np.einsum("nkj,mj->nkm", self.spread, nodes)
         logits = (log_joint + self.drift)[:, :, None] + noise
-        # Begin with the class the row leans to: of several resting places that is the highest.
-        posteriors = (logits == logits.max(axis=1, keepdims=True)).astype(np.float64)
+        # Of several resting places EM reaches the one it meets first, coming from a fit that has not seen the row.
+        posteriors = _softmax(logits)
         for _ in range(_POSTERIOR_STEPS):
             posteriors = _softmax(logits + np.matmul(self.influence, posteriors))
         return np.asarray(posteriors)
 
     def responses(self, posteriors: FloatArray, nodes: FloatArray, node_weights: FloatArray) -> FloatArray:
-        r"""How a row's average posterior answers a change of the whole fit, V (n, K, K): :math:`dp = V s\, d\theta`.
+        r"""How a row's average posterior answers a change of a fit that has not seen it, D (n, K, K).
 
-        Stein's identity gives the answer to a change of the fit without the row, :math:`D = E[p\, z'] R^{-1}` for
-        noise :math:`R z`, leaps of the row from class to class included; taking off the pull of the row on itself
-        leaves :math:`V = D (1 + G D)^{-1}`. Without noise and pull it is the posterior variance of the class.
+        :math:`dp = D s\, d\theta`, by Stein's identity :math:`D = E[p\, z'] R^{-1}` for noise :math:`R z`: the row's
+        own pull and its leaps from class to class are included. Without noise and pull it is the posterior variance
+        of the class; with them it is larger.
         """
-        contrasts = _contrasts(self.influence.shape[1])
-        pull = contrasts @ self.influence @ contrasts.T
+        against_last = _contrasts(self.influence.shape[1])
         answer = np.einsum("nkm,m,mj->nkj", posteriors[:, :-1], node_weights, nodes)
         answer = np.matmul(answer, np.linalg.pinv(self.spread[:, :-1], rcond=_SINGULAR))
-        answer = (answer + answer.transpose(0, 2, 1)) / 2
-        identity = np.eye(len(contrasts))
-        net = np.matmul(answer, np.linalg.inv(identity + np.matmul(pull, answer)))
-        return np.asarray(contrasts.T @ ((net + net.transpose(0, 2, 1)) / 2) @ contrasts)
+        return np.asarray(against_last.T @ ((answer + answer.transpose(0, 2, 1)) / 2) @ against_last)
 
     def largest_pull(self) -> FloatArray:
         """By how much fitting a row can raise its log-odds between two classes, shape (n,)."""
@@ -125,10 +121,15 @@ def contrast_root(covariance: FloatArray) -> FloatArray:
 
 
 def normal_nodes(dimension: int) -> tuple[FloatArray, FloatArray]:
-    """Nodes (m, dimension) and weights (m,) of a standard normal: Gauss-Hermite on a line, else a fixed Sobol set."""
+    """Nodes (m, dimension) and weights (m,) of a standard normal: Gauss-Hermite on a line, else a fixed Sobol set.
+
+    The set is symmetric and whitened, so that polynomials up to the third degree are integrated exactly: with little
+    noise the responses are then exact.
+    """
     if dimension == 1:
         nodes, weights = np.polynomial.hermite_e.hermegauss(_HERMITE_NODES)
         return nodes[:, None], weights / weights.sum()
     uniform = qmc.Sobol(dimension, scramble=True, rng=np.random.default_rng(0)).random(_SOBOL_NODES // 2)
     half = norm.ppf(uniform)
+    half = np.linalg.solve(np.linalg.cholesky(half.T @ half / len(half)), half.T).T
     return np.concatenate([half, -half]), np.full(_SOBOL_NODES, 1 / _SOBOL_NODES)

@@ -21,10 +21,12 @@ from labelworth.robust.row_forms import RowForms
 from labelworth.robust.sandwich import Sandwich
 from labelworth.robust.score_moments import require_population
 
-_EM_STEPS = 8
+_MAX_STEPS = 200
 _MAX_ROUNDS = 60
-_SETTLED = 1e-5
+_SETTLED = 1e-5  # squared moves, against the variance
+_STILL = 1e-8
 _DRIFT_EVERY = 5
+_LONGEST_STEP = 1.5
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,12 +94,28 @@ def finite_sample_path(
     fixed = family.adapted(population, population.sample_weights)
     rounds = _Rounds(fixed, population, float(n_samples), unlabeled_weight, random_labels)
     found: dict[float, FiniteSamplePoint[ModelT]] = {}
-    values = sorted({float(fraction) for fraction in fractions}, reverse=True)
-    with tracking(progress, "finite-sample path", len(values)) as task:
-        for value in values:
-            found[value] = rounds.settle(value)
+    stops = walk_down(sorted({float(fraction) for fraction in fractions}, reverse=True))
+    with tracking(progress, "finite-sample path", len(stops)) as task:
+        for stop in stops:
+            found[stop] = rounds.settle(stop)
             task.advance()
     return [found[float(fraction)] for fraction in fractions]
+
+
+def walk_down(fractions: Sequence[float]) -> list[float]:
+    """From 1 through the given falling fractions, with stops between so that no step is longer than a factor 1.5.
+
+    Examples
+    --------
+    >>> walk_down([0.9, 0.5])
+    [1.0, 0.9, 0.6708203932499369, 0.5]
+    """
+    stops = [1.0]
+    for fraction in fractions:
+        n_steps = int(np.ceil(np.log(stops[-1] / fraction) / np.log(_LONGEST_STEP)))
+        # The given fraction itself, not what rounding makes of it.
+        stops += [*np.geomspace(stops[-1], fraction, n_steps + 1)[1:-1].tolist(), fraction] if n_steps else []
+    return stops
 
 
 def named_distance(first: Model, second: Model) -> float:
@@ -117,6 +135,7 @@ class _Rounds(Generic[ModelT]):
     unlabeled_weight: float
     random_labels: bool
     model: ModelT = field(init=False)
+    variance: float = field(init=False)
     corrections: Corrections = field(init=False)
 
     def __post_init__(self) -> None:
@@ -126,25 +145,34 @@ class _Rounds(Generic[ModelT]):
         self.nodes, self.node_weights = normal_nodes(evidence.n_classes - 1)
         self.corrections = Corrections.none(self.population.n_samples, evidence.n_classes)
         self.model = self._maximized(1.0, self.gold)
+        complete = self.model.complete_information()
+        self.variance = Sandwich(self.model.coordinates, complete, complete).total_variance
 
     def settle(self, fraction: float) -> FiniteSamplePoint[ModelT]:
         converged = False
-        variance = np.inf
         for number in range(_MAX_ROUNDS):
-            before, before_variance = self.model, variance
-            for _ in range(_EM_STEPS if fraction < 1 else 1):
-                self.model = self._maximized(fraction, self._posteriors() @ self.node_weights)
+            before, before_variance = self.model, self.variance
+            self._climb(fraction)
             forms = RowForms(self.model, self.population)
             found = self._spread(fraction, forms)
-            variance = found.total_variance
+            self.variance = found.total_variance
             moved = self.n_samples * named_distance(self.model, before)
-            converged = moved <= _SETTLED * variance and abs(variance - before_variance) <= _SETTLED * variance
+            change = abs(self.variance - before_variance)
+            converged = max(moved, change) <= _SETTLED * self.variance
             self._correct(found, forms, renew_drift=number % _DRIFT_EVERY == 0)
             if converged or fraction == 1:
                 break
         return FiniteSamplePoint(
             self.model, found, float(self.shares @ self.corrections.largest_pull()), converged or fraction == 1
         )
+
+    def _climb(self, fraction: float) -> None:
+        """EM with the corrections as they are, until it stands still: only there is the bread a curvature."""
+        for _ in range(_MAX_STEPS):
+            before = self.model
+            self.model = self._maximized(fraction, self._posteriors() @ self.node_weights)
+            if self.n_samples * named_distance(self.model, before) <= _STILL * self.variance:
+                break
 
     def _posteriors(self) -> FloatArray:
         return self.corrections.posteriors(self.model.log_joint(self.population), self.nodes)

@@ -1,5 +1,7 @@
 """The pseudo-true path: stationary points of the population objective, from full labels down."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 
@@ -16,17 +18,17 @@ def test_the_population_objective_is_flat_there(seed: int) -> None:
     family = MultinomialFamily.for_samples(population, smoothing=0.7, class_smoothing=0.5)
     n_samples, weight, fractions = 50.0, 0.6, [0.1, 1.0, 0.4]
     path = pseudo_true_path(family, population, fractions, n_samples=n_samples, unlabeled_weight=weight)
+    coordinates = path[0].coordinates
+
+    def objective(theta: np.ndarray, fraction: float) -> np.ndarray:
+        at = path[0].with_tables(coordinates.named(theta))
+        joint = at.log_joint(population)
+        labeled = joint[np.arange(len(joint)), population.evidence.codes].mean()
+        hidden = np.logaddexp.reduce(joint, axis=1).mean()
+        return np.array(n_samples * (fraction * labeled + (1 - fraction) * weight * hidden) + family.log_prior(at))
+
     for fraction, model in zip(fractions, path, strict=True):
-        coordinates = model.coordinates
-
-        def objective(theta: np.ndarray, fraction: float = fraction, model: object = path[0]) -> np.ndarray:
-            at = model.with_tables(coordinates.named(theta))
-            joint = at.log_joint(population)
-            labeled = joint[np.arange(len(joint)), population.evidence.codes].mean()
-            hidden = np.logaddexp.reduce(joint, axis=1).mean()
-            return np.array(n_samples * (fraction * labeled + (1 - fraction) * weight * hidden) + family.log_prior(at))
-
-        gradient = numerical_gradient(objective, coordinates.flatten(model.tables))
+        gradient = numerical_gradient(partial(objective, fraction=fraction), coordinates.flatten(model.tables))
         curvature = score_moments(model, population).labeled_curvature * n_samples
         # In standard errors of a sample of n rows.
         assert np.abs(gradient / np.sqrt(np.diag(curvature))).max() < 1e-4
