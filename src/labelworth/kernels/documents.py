@@ -43,8 +43,10 @@ class Documents(NamedTuple):
         The word of every entry, ascending within a block.
     entry_starts : int64 array of shape (n_entries + 1,)
         Where the postings of every entry begin.
+    range_words : int64 array of shape (N_RANGES + 1,)
+        The words at which the ranges begin; together they are all words.
     entry_ranges : int64 array of shape (n_blocks, N_RANGES + 1)
-        Where the entries of every range of words begin in every block.
+        Where the entries of every range of words begin in every block; there is at least one block.
     posting_documents : uint16 array of shape (nnz,)
         The document of a posting, counted from the first of its block.
     posting_counts : float32 or float64 array of shape (nnz,)
@@ -59,6 +61,7 @@ class Documents(NamedTuple):
     block_size: int
     entry_words: AnyArray
     entry_starts: IntArray
+    range_words: IntArray
     entry_ranges: IntArray
     posting_documents: AnyArray
     posting_counts: AnyArray
@@ -80,12 +83,13 @@ def block_documents(
         starts, words, counts = _without_zeros(starts, words, counts)
     rows = np.arange(len(starts) - 1) if rows is None else np.ascontiguousarray(rows, dtype=np.int64)
     block_size = _block_size(len(rows), n_columns)
-    n_blocks = -(-len(rows) // block_size)
+    n_blocks = max(1, -(-len(rows) // block_size))
     edges = _range_edges(rows, starts, words, n_words)
     n_threads = n_threads_available()
     entries = np.zeros(n_blocks + 1, dtype=np.int64)
-    ticket = np.zeros(1, dtype=np.int64)
-    run_together(count_entries, (starts, words, rows, n_words, block_size, entries[1:], ticket), n_threads)
+    counters = np.zeros(2, dtype=np.int64)
+    arguments = (starts, words, rows, n_words, block_size, entries[1:], counters)
+    run_together(count_entries, arguments, n_threads, counters[1:], n_blocks)
     np.cumsum(entries, out=entries)
     postings = np.concatenate([[0], np.cumsum(starts[rows + 1] - starts[rows])])
     postings = postings[np.minimum(np.arange(n_blocks + 1) * block_size, len(rows))]
@@ -99,13 +103,14 @@ def block_documents(
         block_size,
         entry_words=np.empty(entries[-1], dtype=np.int32),
         entry_starts=np.empty(entries[-1] + 1, dtype=np.int64),
+        range_words=edges,
         entry_ranges=np.empty((n_blocks, N_RANGES + 1), dtype=np.int64),
         posting_documents=np.empty(postings[-1], dtype=np.uint16),
         posting_counts=np.empty(postings[-1], dtype=np.float32 if exact else np.float64),
     )
     layout.entry_starts[-1] = postings[-1]
-    ticket[0] = 0
-    run_together(fill_entries, (layout, entries, postings, edges, ticket), n_threads)
+    counters = np.zeros(2, dtype=np.int64)
+    run_together(fill_entries, (layout, entries, postings, counters), n_threads, counters[1:], n_blocks)
     return layout
 
 
@@ -158,12 +163,12 @@ def count_entries(
     n_words: int,
     block_size: int,
     n_entries: IntArray,
-    ticket: IntArray,
+    counters: IntArray,
 ) -> None:
     """How many different words every block holds; what one of the threads does."""
     last_seen = np.full(n_words, -1, np.int64)
     while True:
-        block = fetch_and_add(ticket, 0, 1)
+        block = fetch_and_add(counters, 0, 1)
         if block >= len(n_entries):
             return
         entries = 0
@@ -173,22 +178,22 @@ def count_entries(
                     last_seen[words[place]] = block
                     entries += 1
         n_entries[block] = entries
+        fetch_and_add(counters, 1, 1)
 
 
 @compiled()
-def fill_entries(
-    layout: Documents, first_entry: IntArray, first_posting: IntArray, edges: IntArray, ticket: IntArray
-) -> None:
+def fill_entries(layout: Documents, first_entry: IntArray, first_posting: IntArray, counters: IntArray) -> None:
     """Write the entries and postings of every block; what one of the threads does."""
     while True:
-        block = fetch_and_add(ticket, 0, 1)
+        block = fetch_and_add(counters, 0, 1)
         if block >= len(layout.entry_ranges):
             return
-        fill_block(layout, block, first_entry[block], first_posting[block], edges)
+        fill_block(layout, block, first_entry[block], first_posting[block])
+        fetch_and_add(counters, 1, 1)
 
 
 @compiled()
-def fill_block(layout: Documents, block: int, entry: int, posting: int, edges: IntArray) -> None:
+def fill_block(layout: Documents, block: int, entry: int, posting: int) -> None:
     """Write the entries and postings of one block, from `entry` and `posting` on."""
     rows = layout.rows[block * layout.block_size : (block + 1) * layout.block_size]
     cursor = np.zeros(layout.n_words, np.int64)
@@ -197,7 +202,7 @@ def fill_block(layout: Documents, block: int, entry: int, posting: int, edges: I
             cursor[layout.words[place]] += 1
     for part in range(N_RANGES):
         layout.entry_ranges[block, part] = entry
-        for word in range(edges[part], edges[part + 1]):
+        for word in range(layout.range_words[part], layout.range_words[part + 1]):
             occurrences = cursor[word]
             if occurrences:
                 layout.entry_words[entry] = word

@@ -7,7 +7,7 @@ import numpy as np
 from labelworth.arrays import AnyArray, FloatArray, IntArray
 from labelworth.kernels.compilation import compiled
 from labelworth.kernels.documents import Documents
-from labelworth.kernels.tables import N_PIECES, padded_width, table_piece
+from labelworth.kernels.tables import padded_width
 
 
 class Evidence(NamedTuple):
@@ -39,14 +39,14 @@ class Known(NamedTuple):
         Where they have counts in a table of `padded_width` columns per word, flat, ascending.
     counts : array of shape (n_stored,)
         Their weighted counts there.
-    pieces : int64 array of shape (N_PIECES + 1,)
-        Where the pieces of the table begin in `places`.
+    ranges : int64 array of shape (N_RANGES + 1,)
+        Where the ranges of words of the layout begin in `places`.
     """
 
     class_weights: FloatArray
     places: IntArray
     counts: FloatArray
-    pieces: IntArray
+    ranges: IntArray
 
 
 def sum_known(documents: Documents, evidence: Evidence, rows: AnyArray, n_classes: int) -> Known:
@@ -55,8 +55,8 @@ def sum_known(documents: Documents, evidence: Evidence, rows: AnyArray, n_classe
     class_weights, table = np.zeros(n_classes), np.zeros(documents.n_words * width)
     add_known(documents, evidence, np.ascontiguousarray(rows, dtype=np.int64), class_weights, table)
     places = np.flatnonzero(table)
-    edges = [width * table_piece(documents.n_words, piece)[0] for piece in range(N_PIECES + 1)]
-    return Known(class_weights, places, table[places], np.searchsorted(places, edges))
+    ranges = np.searchsorted(places, width * documents.range_words)
+    return Known(class_weights, places, table[places], ranges)
 
 
 @compiled()
@@ -73,10 +73,10 @@ def add_known(
 
 
 @compiled()
-def start_counts(known: Known, piece: int, log_words: FloatArray, word_counts: FloatArray) -> float:
-    """Write what is known into a piece of a table of zeros; return its part of the log-likelihood."""
+def start_counts(known: Known, number: int, log_words: FloatArray, word_counts: FloatArray) -> float:
+    """Write what is known into a range of a table of zeros; return its part of the log-likelihood."""
     total = 0.0
-    for stored in range(known.pieces[piece], known.pieces[piece + 1]):
+    for stored in range(known.ranges[number], known.ranges[number + 1]):
         place = known.places[stored]
         word_counts[place] = known.counts[stored]
         total += known.counts[stored] * log_words[place]

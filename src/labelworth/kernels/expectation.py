@@ -8,12 +8,12 @@ from labelworth.arrays import FloatArray, IntArray
 from labelworth.kernels.compilation import compiled
 from labelworth.kernels.documents import N_RANGES, PIECE, Documents
 from labelworth.kernels.evidence import Evidence, Known, start_counts
-from labelworth.kernels.machine import fetch_and_add, prefetch
+from labelworth.kernels.machine import prefetch
 from labelworth.kernels.row_sums import WIDEST, add_rows
-from labelworth.kernels.schedule import BUFFERS, FINISHED, ROWS, draw, finish, n_counters
+from labelworth.kernels.schedule import BUFFERS, FINISHED, ROWS, draw, finish, new_counters, run_schedule
 from labelworth.kernels.softmax import normalize
-from labelworth.kernels.tables import N_PIECES, aligned_zeros, collect_table, padded_width, spread_table, table_piece
-from labelworth.kernels.threads import n_threads_available, run_together
+from labelworth.kernels.tables import aligned_zeros, collect_table, padded_width, spread_table
+from labelworth.kernels.threads import n_threads_available
 
 _LINE = 8
 _NEXT_ENTRY = 2
@@ -46,7 +46,7 @@ def make_workspace(documents: Documents, n_classes: int, n_buffers: int = BUFFER
     return Workspace(
         aligned_zeros(documents.n_words * width),
         aligned_zeros(documents.n_words * width),
-        aligned_zeros(max(1, min(n_buffers, n_blocks)) * documents.block_size * width),
+        aligned_zeros(min(n_buffers, n_blocks) * documents.block_size * width),
         np.zeros((n_blocks * documents.block_size // PIECE, width + 1)),
     )
 
@@ -97,15 +97,15 @@ def expectation(
     word_counts : array of shape (K, V)
     log_likelihood : float
     """
-    n_classes = len(log_classes)
+    n_classes, n_words = log_words.shape
     width = padded_width(n_classes)
-    padded_classes = pad_classes(log_classes)
-    word_counts = np.empty(log_words.shape)
+    spread_table(log_words, workspace.log_words, width, 0, n_words)
     workspace.row_sums[...] = 0.0
-    known_sums = np.zeros(N_PIECES)
-    counters = np.zeros(3 + n_counters(len(documents.entry_ranges)), dtype=np.int64)
-    arguments = (documents, workspace, evidence, known, padded_classes, log_words, word_counts, known_sums, counters)
-    run_together(work, arguments, n_threads_available() if n_threads is None else n_threads)
+    word_counts = np.empty(log_words.shape)
+    known_sums = np.zeros(N_RANGES)
+    counters = new_counters(len(documents.entry_ranges))
+    arguments = (documents, workspace, evidence, known, pad_classes(log_classes), word_counts, known_sums, counters)
+    run_schedule(work, arguments, N_RANGES, n_threads_available() if n_threads is None else n_threads)
     sums = workspace.row_sums.sum(axis=0)
     seen = known.class_weights > 0
     log_likelihood = float(sums[width] + known_sums.sum() + known.class_weights[seen] @ log_classes[seen])
@@ -119,43 +119,32 @@ def work(
     evidence: Evidence,
     known: Known,
     log_classes: FloatArray,
-    log_words: FloatArray,
     word_counts: FloatArray,
     known_sums: FloatArray,
     counters: IntArray,
 ) -> None:
-    """What one thread does: tables in, rows and postings of all blocks, tables out."""
+    """What one thread does: rows and postings, until all blocks are done.
+
+    Sums over a range of words begin with what is known when its first postings come, and are handed back after its
+    last ones, while they are in the cache.
+    """
     width = len(log_classes)
-    tickets, schedule = counters[:3], counters[3:]
-    while True:
-        piece = fetch_and_add(tickets, 0, 1)
-        if piece >= N_PIECES:
-            break
-        first, last = table_piece(documents.n_words, piece)
-        spread_table(log_words, workspace.log_words, width, first, last)
-        workspace.word_counts[first * width : last * width] = 0.0
-        known_sums[piece] = start_counts(known, piece, workspace.log_words, workspace.word_counts)
-        fetch_and_add(tickets, 1, 1)
-    while fetch_and_add(tickets, 1, 0) < N_PIECES:
-        pass
     n_blocks, n_row_pieces = len(documents.entry_ranges), documents.block_size // PIECE
     while True:
-        kind, block, number = draw(schedule, n_blocks, n_row_pieces, N_RANGES)
+        kind, block, number = draw(counters, n_blocks, n_row_pieces, N_RANGES)
         if kind == FINISHED:
-            break
+            return
         if kind == ROWS:
             read_rows(documents, workspace, evidence, log_classes, block, number)
         else:
+            first, last = documents.range_words[number], documents.range_words[number + 1]
+            if block == 0:
+                workspace.word_counts[first * width : last * width] = 0.0
+                known_sums[number] = start_counts(known, number, workspace.log_words, workspace.word_counts)
             read_postings(documents, workspace, width, block, number)
-        finish(schedule, kind, block)
-    while n_blocks > 0 and fetch_and_add(schedule, 2 * n_blocks, 0) < N_RANGES:
-        pass
-    while True:
-        piece = fetch_and_add(tickets, 2, 1)
-        if piece >= N_PIECES:
-            break
-        first, last = table_piece(documents.n_words, piece)
-        collect_table(workspace.word_counts, word_counts, width, first, last)
+            if block == n_blocks - 1:
+                collect_table(workspace.word_counts, word_counts, width, first, last)
+        finish(counters, kind, block)
 
 
 @compiled(fastmath={"contract"})

@@ -4,11 +4,15 @@ Each word has a plain Python twin, which is what runs where the compiler is swit
 """
 
 import struct
+import sys
+import time
 from collections.abc import Callable
 from threading import Lock
 from typing import Any
 
+from llvmlite import ir
 from numba import config, types
+from numba.core import cgutils
 from numba.extending import intrinsic
 
 from labelworth.arrays import AnyArray, IntArray
@@ -49,6 +53,23 @@ def _fetch_and_add_plainly(counters: IntArray, place: int, step: int) -> int:
 
 
 @intrinsic  # type: ignore[untyped-decorator]
+def _let_others_run(typing_context: Any) -> Any:
+    name = "SwitchToThread" if sys.platform == "win32" else "sched_yield"
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        kind = ir.FunctionType(ir.IntType(32), [])
+        builder.call(cgutils.get_or_insert_function(builder.module, kind, name), [])
+        return context.get_dummy_value()
+
+    return types.void(), generate
+
+
+def _let_others_run_plainly() -> None:
+    """Give the processor to another thread that waits for it, if there is one."""
+    time.sleep(0)
+
+
+@intrinsic  # type: ignore[untyped-decorator]
 def _bits(typing_context: Any, number: Any) -> Any:
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         return builder.bitcast(arguments[0], LONG)
@@ -77,5 +98,6 @@ def _from_bits_plainly(bits: int) -> float:
 _plain = bool(config.DISABLE_JIT)
 prefetch: Callable[..., None] = _prefetch_plainly if _plain else _prefetch
 fetch_and_add: Callable[..., int] = _fetch_and_add_plainly if _plain else _fetch_and_add
+let_others_run: Callable[[], None] = _let_others_run_plainly if _plain else _let_others_run
 bits: Callable[[float], int] = _bits_plainly if _plain else _bits
 from_bits: Callable[[int], float] = _from_bits_plainly if _plain else _from_bits

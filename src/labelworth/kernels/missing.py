@@ -7,8 +7,8 @@ from labelworth.kernels.compilation import compiled
 from labelworth.kernels.documents import N_RANGES, PIECE, Documents
 from labelworth.kernels.responsibilities import Responsibilities
 from labelworth.kernels.row_sums import NARROW, gather_listed, scatter_listed
-from labelworth.kernels.schedule import BUFFERS, FINISHED, ROWS, draw, finish, n_counters
-from labelworth.kernels.threads import n_threads_available, run_together
+from labelworth.kernels.schedule import BUFFERS, FINISHED, ROWS, draw, finish, new_counters, run_schedule
+from labelworth.kernels.threads import n_threads_available
 
 _WORDS_AHEAD = 2
 
@@ -53,7 +53,6 @@ def missing_product(
     """
     n_blocks = len(documents.entry_ranges)
     n_vectors = class_vectors.shape[1]
-    counters = np.zeros(n_counters(n_blocks), dtype=np.int64)
     blocks = np.minimum(np.arange(n_blocks + 1) * documents.block_size, len(documents.rows))
     largest = int(np.diff(responsibilities.starts[blocks]).max(initial=0))
     buffers = np.empty((min(BUFFERS, n_blocks), largest * n_vectors))
@@ -68,9 +67,10 @@ def missing_product(
         buffers,
         word_out.reshape(-1),
         class_out,
-        counters,
+        new_counters(n_blocks),
     )
-    run_together(work_on_product, arguments, n_threads_available() if n_threads is None else n_threads)
+    n_threads = n_threads_available() if n_threads is None else n_threads
+    run_schedule(work_on_product, arguments, N_RANGES + 1, n_threads)
 
 
 @compiled()

@@ -10,9 +10,15 @@ A piece only waits for pieces with smaller tickets, so one thread alone never wa
 Postings of one block come after those of the block before: every sum is taken in the same order whoever takes it.
 """
 
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
 from labelworth.arrays import IntArray
 from labelworth.kernels.compilation import compiled
 from labelworth.kernels.machine import fetch_and_add
+from labelworth.kernels.threads import run_together, wait_until
 
 BUFFERS = 3
 """How many blocks may be under way at once."""
@@ -20,33 +26,37 @@ BUFFERS = 3
 ROWS, POSTINGS, FINISHED = 0, 1, 2
 
 
-def n_counters(n_blocks: int) -> int:
-    """How many counters the schedule of so many blocks needs, zero at the start."""
-    return 1 + 2 * n_blocks
+def new_counters(n_blocks: int) -> IntArray:
+    """What threads share: the next ticket, and how many rows and postings of every block are done."""
+    return np.zeros(1 + 2 * n_blocks, dtype=np.int64)
+
+
+def run_schedule(work: Callable[..., None], arguments: tuple[Any, ...], n_ranges: int, n_threads: int) -> None:
+    """Let threads work through all blocks; the counters are the last argument of `work`."""
+    run_together(work, arguments, n_threads, arguments[-1][-1:], n_ranges)
 
 
 @compiled()
 def draw(counters: IntArray, n_blocks: int, n_row_pieces: int, n_ranges: int) -> tuple[int, int, int]:
     """Draw the next piece and wait until it can be done: (kind, block, number within the block)."""
-    while n_blocks > 0:
+    while True:
         ticket = fetch_and_add(counters, 0, 1)
         if ticket < n_row_pieces:
             return _rows_piece(counters, 0, ticket, n_ranges)
         step, number = divmod(ticket - n_row_pieces, n_row_pieces + n_ranges)
         if step >= n_blocks:
-            break
+            return FINISHED, 0, 0
         if number >= n_row_pieces:
             return _postings_piece(counters, step, number - n_row_pieces, n_row_pieces, n_ranges)
         if step + 1 < n_blocks:
             return _rows_piece(counters, step + 1, number, n_ranges)
-    return FINISHED, 0, 0
 
 
 @compiled()
 def _rows_piece(counters: IntArray, block: int, number: int, n_ranges: int) -> tuple[int, int, int]:
     """Rows write into a buffer: wait until the postings of the block that had it are done."""
     if block >= BUFFERS:
-        _wait(counters, 2 + 2 * (block - BUFFERS), n_ranges)
+        wait_until(counters, 2 + 2 * (block - BUFFERS), n_ranges)
     return ROWS, block, number
 
 
@@ -55,16 +65,10 @@ def _postings_piece(
     counters: IntArray, block: int, number: int, n_row_pieces: int, n_ranges: int
 ) -> tuple[int, int, int]:
     """Postings read the buffer and add to sums: wait for the rows, and for the postings of the block before."""
-    _wait(counters, 1 + 2 * block, n_row_pieces)
+    wait_until(counters, 1 + 2 * block, n_row_pieces)
     if block > 0:
-        _wait(counters, 2 * block, n_ranges)
+        wait_until(counters, 2 * block, n_ranges)
     return POSTINGS, block, number
-
-
-@compiled()
-def _wait(counters: IntArray, place: int, value: int) -> None:
-    while fetch_and_add(counters, place, 0) < value:
-        pass
 
 
 @compiled()

@@ -6,16 +6,13 @@ from labelworth.arrays import FloatArray, IntArray
 from labelworth.kernels.compilation import compiled
 from labelworth.kernels.logarithm import SMALLEST_NORMAL, logarithm
 from labelworth.kernels.machine import fetch_and_add
-from labelworth.kernels.threads import n_threads_available, run_together
-
-N_PIECES = 64
-"""Into how many pieces threads cut a table."""
+from labelworth.kernels.threads import n_threads_available, run_together, wait_until
 
 _LANES = 4
 _CACHE_LINE = 64
 _TILE = 64
 _PIECE = 1 << 14
-_WORTH_A_THREAD = 1 << 17
+_WORTH_A_THREAD = 1 << 19
 
 
 def padded_width(n_classes: int) -> int:
@@ -28,12 +25,6 @@ def aligned_zeros(size: int) -> FloatArray:
     raw = np.zeros(size + _CACHE_LINE // 8)
     first = (-raw.ctypes.data % _CACHE_LINE) // 8
     return raw[first : first + size]
-
-
-@compiled()
-def table_piece(n_words: int, piece: int) -> tuple[int, int]:
-    """The first word of a piece of a table, and the first of the next."""
-    return n_words * piece // N_PIECES, n_words * (piece + 1) // N_PIECES
 
 
 @compiled()
@@ -57,8 +48,10 @@ def logarithms(values: FloatArray) -> FloatArray:
     """The natural logarithm of every value, none of which is negative; minus infinity for zero."""
     flat = np.ascontiguousarray(values).reshape(-1)
     logs = np.empty(values.shape)
-    ticket = np.zeros(1, dtype=np.int64)
-    run_together(work_on_logarithms, (flat, logs.reshape(-1), ticket), _n_threads(flat.size))
+    counters = np.zeros(2, dtype=np.int64)
+    n_pieces = -(-flat.size // _PIECE)
+    arguments = (flat, logs.reshape(-1), counters)
+    run_together(work_on_logarithms, arguments, _n_threads(flat.size), counters[1:], n_pieces)
     return logs
 
 
@@ -67,8 +60,9 @@ def smoothed_shares(counts: FloatArray, smoothing: float) -> FloatArray:
     counts = np.ascontiguousarray(counts)
     shares = np.empty(counts.shape)
     pieces = np.zeros((len(counts), -(-counts.shape[1] // _PIECE)))
-    counters = np.zeros(3, dtype=np.int64)
-    run_together(work_on_shares, (counts, smoothing, shares, pieces, counters), _n_threads(counts.size))
+    counters = np.zeros(4, dtype=np.int64)
+    arguments = (counts, smoothing, shares, pieces, counters)
+    run_together(work_on_shares, arguments, _n_threads(counts.size), counters[3:], pieces.size)
     return shares
 
 
@@ -78,13 +72,14 @@ def _n_threads(size: int) -> int:
 
 
 @compiled()
-def work_on_logarithms(values: FloatArray, logs: FloatArray, ticket: IntArray) -> None:
+def work_on_logarithms(values: FloatArray, logs: FloatArray, counters: IntArray) -> None:
     """What one thread does of `logarithms`."""
     while True:
-        first = fetch_and_add(ticket, 0, 1) * _PIECE
+        first = fetch_and_add(counters, 0, 1) * _PIECE
         if first >= len(values):
             return
         fill_logarithms(values[first : first + _PIECE], logs[first : first + _PIECE])
+        fetch_and_add(counters, 1, 1)
 
 
 @compiled()
@@ -113,8 +108,7 @@ def work_on_shares(
             break
         pieces[row, piece] = sum_smoothed(counts[row, piece * _PIECE : (piece + 1) * _PIECE], smoothing)
         fetch_and_add(counters, 1, 1)
-    while fetch_and_add(counters, 1, 0) < n_rows * n_pieces:
-        pass
+    wait_until(counters, 1, n_rows * n_pieces)
     while True:
         row, piece = divmod(fetch_and_add(counters, 2, 1), max(1, n_pieces))
         if row >= n_rows:
@@ -125,6 +119,7 @@ def work_on_shares(
             fill_shares(counts[row, first:last], smoothing, total, shares[row, first:last])
         else:
             shares[row, first:last] = 1 / counts.shape[1]
+        fetch_and_add(counters, 3, 1)
 
 
 @compiled(fastmath={"contract", "reassoc", "nsz"})
