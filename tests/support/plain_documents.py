@@ -15,7 +15,7 @@ class Corpus(NamedTuple):
     candidate_weights: FloatArray
     row_weights: FloatArray
     log_classes: FloatArray
-    log_words: FloatArray
+    word_probabilities: FloatArray
 
 
 def draw_corpus(n_documents: int, n_words: int, n_classes: int, seed: int = 0, *, mean: float = 0.7) -> Corpus:
@@ -37,7 +37,7 @@ def draw_corpus(n_documents: int, n_words: int, n_classes: int, seed: int = 0, *
         candidate_weights,
         row_weights,
         np.log(rng.dirichlet(np.ones(n_classes))),
-        np.log(rng.dirichlet(np.full(n_words, 0.5) + 0.1, size=n_classes)),
+        rng.dirichlet(np.full(n_words, 0.5) + 0.1, size=n_classes),
     )
 
 
@@ -45,9 +45,11 @@ def plain_posterior(corpus: Corpus) -> tuple[FloatArray, FloatArray]:
     """p(y | x, evidence), (n, K), and log p(evidence, x), (n,); a document no class can have produced gets zeros."""
     n_documents, n_classes = len(corpus.counts), len(corpus.log_classes)
     posterior, log_evidence = np.zeros((n_documents, n_classes)), np.empty(n_documents)
+    with np.errstate(divide="ignore"):
+        log_words = np.log(corpus.word_probabilities)
     for row, (words, code) in enumerate(zip(corpus.counts, corpus.codes, strict=True)):
         present = words > 0
-        log_joint = corpus.log_classes + corpus.log_words[:, present] @ words[present]
+        log_joint = corpus.log_classes + log_words[:, present] @ words[present]
         weights = np.ones(n_classes)
         if code >= 0:
             weights = np.eye(n_classes)[code]

@@ -10,11 +10,12 @@ from labelworth.kernels.documents import N_RANGES, PIECE, Documents
 from labelworth.kernels.evidence import Evidence, Known, start_counts
 from labelworth.kernels.machine import prefetch
 from labelworth.kernels.row_sums import WIDEST, add_rows
-from labelworth.kernels.schedule import BUFFERS, FINISHED, ROWS, draw, finish, new_counters, run_schedule
+from labelworth.kernels.schedule import BUFFERS, FINISHED, OPENING, ROWS, draw, finish, new_counters, run_schedule
 from labelworth.kernels.softmax import normalize
-from labelworth.kernels.tables import aligned_zeros, collect_table, padded_width, spread_table
+from labelworth.kernels.tables import aligned_zeros, collect_table, padded_width, spread_logarithms
 from labelworth.kernels.threads import n_threads_available
 
+_N_OPENING = 64
 _LINE = 8
 _NEXT_ENTRY = 2
 _UNLABELED = -1
@@ -64,7 +65,7 @@ def expectation(
     evidence: Evidence,
     known: Known,
     log_classes: FloatArray,
-    log_words: FloatArray,
+    word_probabilities: FloatArray,
     n_threads: int | None = None,
 ) -> tuple[FloatArray, FloatArray, float]:
     r"""Expected class weights and word counts, and the log-likelihood.
@@ -86,8 +87,8 @@ def expectation(
         What is known of them all the same; rows outside the layout are not read.
     known : Known
         Sums over the documents whose class was seen; they are added.
-    log_classes, log_words : arrays of shape (K,) and (K, V)
-        :math:`\log \pi` and :math:`\log \theta`; minus infinity is allowed.
+    log_classes, word_probabilities : arrays of shape (K,) and (K, V)
+        :math:`\log \pi` and :math:`\theta`; a probability may be zero.
     n_threads : int, optional
         How many threads take part; all when None.
 
@@ -97,14 +98,21 @@ def expectation(
     word_counts : array of shape (K, V)
     log_likelihood : float
     """
-    n_classes, n_words = log_words.shape
-    width = padded_width(n_classes)
-    spread_table(log_words, workspace.log_words, width, 0, n_words)
+    n_classes, width = len(log_classes), padded_width(len(log_classes))
     workspace.row_sums[...] = 0.0
-    word_counts = np.empty(log_words.shape)
     known_sums = np.zeros(N_RANGES)
-    counters = new_counters(len(documents.entry_ranges))
-    arguments = (documents, workspace, evidence, known, pad_classes(log_classes), word_counts, known_sums, counters)
+    word_counts = np.empty(word_probabilities.shape)
+    arguments = (
+        documents,
+        workspace,
+        evidence,
+        known,
+        pad_classes(log_classes),
+        word_probabilities,
+        word_counts,
+        known_sums,
+        new_counters(len(documents.entry_ranges)),
+    )
     run_schedule(work, arguments, N_RANGES, n_threads_available() if n_threads is None else n_threads)
     sums = workspace.row_sums.sum(axis=0)
     seen = known.class_weights > 0
@@ -119,11 +127,12 @@ def work(
     evidence: Evidence,
     known: Known,
     log_classes: FloatArray,
+    word_probabilities: FloatArray,
     word_counts: FloatArray,
     known_sums: FloatArray,
     counters: IntArray,
 ) -> None:
-    """What one thread does: rows and postings, until all blocks are done.
+    """What one thread does: logarithms, rows and postings, until all blocks are done.
 
     Sums over a range of words begin with what is known when its first postings come, and are handed back after its
     last ones, while they are in the cache.
@@ -131,10 +140,13 @@ def work(
     width = len(log_classes)
     n_blocks, n_row_pieces = len(documents.entry_ranges), documents.block_size // PIECE
     while True:
-        kind, block, number = draw(counters, n_blocks, n_row_pieces, N_RANGES)
+        kind, block, number = draw(counters, n_blocks, _N_OPENING, n_row_pieces, N_RANGES)
         if kind == FINISHED:
             return
-        if kind == ROWS:
+        if kind == OPENING:
+            first, last = documents.n_words * number // _N_OPENING, documents.n_words * (number + 1) // _N_OPENING
+            spread_logarithms(word_probabilities, workspace.log_words, width, first, last)
+        elif kind == ROWS:
             read_rows(documents, workspace, evidence, log_classes, block, number)
         else:
             first, last = documents.range_words[number], documents.range_words[number + 1]

@@ -88,7 +88,7 @@ def work_on_product(
     """What one thread does: rows and postings of all blocks."""
     n_blocks, n_row_pieces = len(documents.entry_ranges), documents.block_size // PIECE
     while True:
-        kind, block, number = draw(counters, n_blocks, n_row_pieces, N_RANGES + 1)
+        kind, block, number = draw(counters, n_blocks, 0, n_row_pieces, N_RANGES + 1)
         if kind == FINISHED:
             return
         buffer = buffers[block % BUFFERS]

@@ -1,10 +1,10 @@
 """In which order the pieces of a pass are done, so that no thread waits for another without need.
 
 A pass goes over blocks of documents. In every block the *rows* (E-step) are cut into pieces by document, the
-*postings* (M-step) into pieces by range of words. Threads draw tickets; the pieces behind
-the tickets are, in this order,
+*postings* (M-step) into pieces by range of words; an *opening* prepares what all rows read. Threads draw tickets;
+the pieces behind the tickets are, in this order,
 
-    rows of block 0 | rows of block 1, postings of block 0 | rows of block 2, postings of block 1 | ...
+    opening | rows of block 0 | rows of block 1, postings of block 0 | rows of block 2, postings of block 1 | ...
 
 A piece only waits for pieces with smaller tickets, so one thread alone never waits and many never lock each other up.
 Postings of one block come after those of the block before: every sum is taken in the same order whoever takes it.
@@ -23,12 +23,12 @@ from labelworth.kernels.threads import run_together, wait_until
 BUFFERS = 3
 """How many blocks may be under way at once."""
 
-ROWS, POSTINGS, FINISHED = 0, 1, 2
+OPENING, ROWS, POSTINGS, FINISHED = 0, 1, 2, 3
 
 
 def new_counters(n_blocks: int) -> IntArray:
-    """What threads share: the next ticket, and how many rows and postings of every block are done."""
-    return np.zeros(1 + 2 * n_blocks, dtype=np.int64)
+    """What threads share: the next ticket, and how many pieces of the opening and of every block are done."""
+    return np.zeros(2 + 2 * n_blocks, dtype=np.int64)
 
 
 def run_schedule(work: Callable[..., None], arguments: tuple[Any, ...], n_ranges: int, n_threads: int) -> None:
@@ -37,38 +37,38 @@ def run_schedule(work: Callable[..., None], arguments: tuple[Any, ...], n_ranges
 
 
 @compiled()
-def draw(counters: IntArray, n_blocks: int, n_row_pieces: int, n_ranges: int) -> tuple[int, int, int]:
+def draw(counters: IntArray, n_blocks: int, n_opening: int, n_row_pieces: int, n_ranges: int) -> tuple[int, int, int]:
     """Draw the next piece and wait until it can be done: (kind, block, number within the block)."""
     while True:
         ticket = fetch_and_add(counters, 0, 1)
-        if ticket < n_row_pieces:
-            return _rows_piece(counters, 0, ticket, n_ranges)
-        step, number = divmod(ticket - n_row_pieces, n_row_pieces + n_ranges)
-        if step >= n_blocks:
+        if ticket < n_opening:
+            return OPENING, 0, ticket
+        # A step has the rows of a block and the postings of the one before; half of the first and the last is empty.
+        step, number = divmod(ticket - n_opening, n_row_pieces + n_ranges)
+        if step > n_blocks:
             return FINISHED, 0, 0
-        if number >= n_row_pieces:
-            return _postings_piece(counters, step, number - n_row_pieces, n_row_pieces, n_ranges)
-        if step + 1 < n_blocks:
-            return _rows_piece(counters, step + 1, number, n_ranges)
+        if number < n_row_pieces and step < n_blocks:
+            _wait_for_buffer(counters, step, n_opening, n_ranges)
+            return ROWS, step, number
+        if number >= n_row_pieces and step > 0:
+            _wait_for_rows(counters, step - 1, n_row_pieces, n_ranges)
+            return POSTINGS, step - 1, number - n_row_pieces
 
 
 @compiled()
-def _rows_piece(counters: IntArray, block: int, number: int, n_ranges: int) -> tuple[int, int, int]:
-    """Rows write into a buffer: wait until the postings of the block that had it are done."""
+def _wait_for_buffer(counters: IntArray, block: int, n_opening: int, n_ranges: int) -> None:
+    """Rows need the opening, and a buffer that the postings of an earlier block no longer read."""
+    wait_until(counters, 1, n_opening)
     if block >= BUFFERS:
-        wait_until(counters, 2 + 2 * (block - BUFFERS), n_ranges)
-    return ROWS, block, number
+        wait_until(counters, 3 + 2 * (block - BUFFERS), n_ranges)
 
 
 @compiled()
-def _postings_piece(
-    counters: IntArray, block: int, number: int, n_row_pieces: int, n_ranges: int
-) -> tuple[int, int, int]:
-    """Postings read the buffer and add to sums: wait for the rows, and for the postings of the block before."""
-    wait_until(counters, 1 + 2 * block, n_row_pieces)
+def _wait_for_rows(counters: IntArray, block: int, n_row_pieces: int, n_ranges: int) -> None:
+    """Postings need the rows of their block, and sums that the postings of the block before no longer change."""
+    wait_until(counters, 2 + 2 * block, n_row_pieces)
     if block > 0:
-        wait_until(counters, 2 * block, n_ranges)
-    return POSTINGS, block, number
+        wait_until(counters, 1 + 2 * block, n_ranges)
 
 
 @compiled()

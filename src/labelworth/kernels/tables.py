@@ -28,11 +28,16 @@ def aligned_zeros(size: int) -> FloatArray:
 
 
 @compiled()
-def spread_table(table: FloatArray, padded: FloatArray, width: int, first: int, last: int) -> None:
-    """Copy the columns `first` to `last` of a table (K, V) into the padded rows of those words."""
-    for word in range(first, last):
+def spread_logarithms(table: FloatArray, padded: FloatArray, width: int, first: int, last: int) -> None:
+    """Write the logarithms of the columns `first` to `last` of a table (K, V) into the padded rows of those words."""
+    logs = np.empty((table.shape[0], _TILE))
+    for start in range(first, last, _TILE):
+        stop = min(start + _TILE, last)
         for label in range(table.shape[0]):
-            padded[word * width + label] = table[label, word]
+            fill_logarithms(table[label, start:stop], logs[label])
+        for word in range(start, stop):
+            for label in range(table.shape[0]):
+                padded[word * width + label] = logs[label, word - start]
 
 
 @compiled()
@@ -46,13 +51,14 @@ def collect_table(padded: FloatArray, table: FloatArray, width: int, first: int,
 
 def logarithms(values: FloatArray) -> FloatArray:
     """The natural logarithm of every value, none of which is negative; minus infinity for zero."""
-    flat = np.ascontiguousarray(values).reshape(-1)
     logs = np.empty(values.shape)
-    counters = np.zeros(2, dtype=np.int64)
-    n_pieces = -(-flat.size // _PIECE)
-    arguments = (flat, logs.reshape(-1), counters)
-    run_together(work_on_logarithms, arguments, _n_threads(flat.size), counters[1:], n_pieces)
+    fill_logarithms(np.ascontiguousarray(values).reshape(-1), logs.reshape(-1))
     return logs
+
+
+def sum_of_logarithms(values: FloatArray) -> float:
+    """The sum of the logarithms of all values, none of which is negative."""
+    return float(add_logarithms(np.ascontiguousarray(values).reshape(-1)))
 
 
 def smoothed_shares(counts: FloatArray, smoothing: float) -> FloatArray:
@@ -72,14 +78,15 @@ def _n_threads(size: int) -> int:
 
 
 @compiled()
-def work_on_logarithms(values: FloatArray, logs: FloatArray, counters: IntArray) -> None:
-    """What one thread does of `logarithms`."""
-    while True:
-        first = fetch_and_add(counters, 0, 1) * _PIECE
-        if first >= len(values):
-            return
-        fill_logarithms(values[first : first + _PIECE], logs[first : first + _PIECE])
-        fetch_and_add(counters, 1, 1)
+def add_logarithms(values: FloatArray) -> float:
+    """Sum logarithms, a tile at a time."""
+    logs = np.empty(_TILE)
+    total = 0.0
+    for start in range(0, len(values), _TILE):
+        tile = values[start : start + _TILE]
+        fill_logarithms(tile, logs)
+        total += sum_smoothed(logs[: len(tile)], 0.0)
+    return total
 
 
 @compiled()

@@ -11,6 +11,7 @@ from labelworth.data.counts import as_counts, document_lengths
 from labelworth.data.lengths import LengthDistribution
 from labelworth.data.samples import Samples
 from labelworth.errors import InvalidInputError
+from labelworth.kernels.tables import sum_of_logarithms
 from labelworth.models.doors import (
     require_classes,
     require_feature_names,
@@ -37,7 +38,7 @@ class MultinomialPass:
     def expectation(self, model: MultinomialModel) -> Expectation:
         """Expected class weights (K,) and word counts (K, V)."""
         class_weights, word_counts, log_likelihood = self._counts_pass.expectation(
-            model.log_class_probabilities, model.log_word_probabilities
+            model.log_class_probabilities, model.word_probabilities
         )
         return Expectation({"class_weights": class_weights, "word_counts": word_counts}, log_likelihood)
 
@@ -137,7 +138,7 @@ class MultinomialFamily:
         if self.class_smoothing:
             total += self.class_smoothing * float(model.log_class_probabilities.sum())
         if self.smoothing:
-            total += self.smoothing * float(model.log_word_probabilities.sum())
+            total += self.smoothing * sum_of_logarithms(model.word_probabilities)
         return total
 
     def prior_curvature(self, model: MultinomialModel) -> FloatArray:

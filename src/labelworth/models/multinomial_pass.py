@@ -71,8 +71,8 @@ class CountsPass:
         self._in_use = Lock()
         self._n_workers = n_workers
 
-    def expectation(self, log_class: FloatArray, log_word: FloatArray) -> CountsExpectation:
-        """Expected counts under log class probabilities (K,) and log word probabilities (K, V)."""
+    def expectation(self, log_class: FloatArray, word_probabilities: FloatArray) -> CountsExpectation:
+        """Expected counts under log class probabilities (K,) and word probabilities (K, V)."""
         with self._in_use:
             return CountsExpectation(
                 *expectation(
@@ -81,7 +81,7 @@ class CountsPass:
                     self._evidence,
                     self._known,
                     np.ascontiguousarray(log_class),
-                    np.ascontiguousarray(log_word),
+                    np.ascontiguousarray(word_probabilities),
                     self._n_workers,
                 )
             )

@@ -23,7 +23,7 @@ def run(corpus: Corpus, *, seen_apart: bool = False, n_threads: int = 1) -> Sums
     evidence = Evidence(corpus.codes, corpus.candidate_weights, corpus.row_weights)
     known = sum_known(layout, evidence, gold, n_classes)
     workspace = make_workspace(layout, n_classes)
-    return expectation(layout, workspace, evidence, known, corpus.log_classes, corpus.log_words, n_threads)
+    return expectation(layout, workspace, evidence, known, corpus.log_classes, corpus.word_probabilities, n_threads)
 
 
 def assert_same(ours: Sums, plain: Sums) -> None:
@@ -72,10 +72,10 @@ def test_fractional_and_huge_counts_are_kept_exactly() -> None:
 
 def test_words_that_a_class_never_uses_rule_it_out() -> None:
     corpus = draw_corpus(200, 12, 5, mean=0.2)
-    log_words = corpus.log_words.copy()
+    word_probabilities = corpus.word_probabilities.copy()
     for label in range(4):
-        log_words[label, 3 * label : 3 * label + 2] = -np.inf
-    corpus = corpus._replace(log_words=log_words, codes=np.full(200, -1))
+        word_probabilities[label, 3 * label : 3 * label + 2] = 0.0
+    corpus = corpus._replace(word_probabilities=word_probabilities, codes=np.full(200, -1))
     plain = plain_expectation(corpus)
     assert np.isfinite(plain[2])
     assert (plain[1] == 0).any()
@@ -94,11 +94,13 @@ def test_class_of_probability_zero_gets_nothing() -> None:
 @pytest.mark.parametrize("seen_apart", [False, True])
 def test_impossible_document_counts_nowhere_and_makes_the_likelihood_zero(seen_apart: bool) -> None:
     corpus = draw_corpus(30, 6, 3)
-    log_words = corpus.log_words.copy()
-    log_words[:, 2] = -np.inf
+    word_probabilities = corpus.word_probabilities.copy()
+    word_probabilities[:, 2] = 0.0
     codes, counts, row_weights = corpus.codes.copy(), np.minimum(corpus.counts, [9, 9, 0, 9, 9, 9]), np.ones(30)
     codes[5], counts[5, 2] = -1, 1.0
-    corpus = corpus._replace(log_words=log_words, counts=counts, codes=codes, row_weights=row_weights)
+    corpus = corpus._replace(
+        word_probabilities=word_probabilities, counts=counts, codes=codes, row_weights=row_weights
+    )
     ours, without = run(corpus, seen_apart=seen_apart), row_weights.copy()
     without[5] = 0.0
     assert ours[2] == -np.inf
@@ -109,23 +111,25 @@ def test_impossible_document_counts_nowhere_and_makes_the_likelihood_zero(seen_a
 
 def test_impossible_document_of_weight_zero_does_no_harm() -> None:
     corpus = draw_corpus(30, 6, 3)
-    log_words = corpus.log_words.copy()
-    log_words[:, 2] = -np.inf
+    word_probabilities = corpus.word_probabilities.copy()
+    word_probabilities[:, 2] = 0.0
     row_weights = np.where(corpus.counts[:, 2] > 0, 0.0, 1.0)
-    corpus = corpus._replace(log_words=log_words, row_weights=row_weights)
+    corpus = corpus._replace(word_probabilities=word_probabilities, row_weights=row_weights)
     assert_same(run(corpus), plain_expectation(corpus))
 
 
 def test_stored_zeros_do_not_meet_minus_infinity() -> None:
     corpus = draw_corpus(20, 5, 2)
-    log_words = corpus.log_words.copy()
-    log_words[0, 1] = -np.inf
-    corpus = corpus._replace(log_words=log_words, codes=np.full(20, -1), row_weights=np.ones(20))
+    word_probabilities = corpus.word_probabilities.copy()
+    word_probabilities[0, 1] = 0.0
+    corpus = corpus._replace(word_probabilities=word_probabilities, codes=np.full(20, -1), row_weights=np.ones(20))
     starts, words = np.arange(21) * 5, np.tile(np.arange(5), 20)
     layout = block_documents(starts, words, corpus.counts.ravel(), 5, 2)
     evidence = Evidence(corpus.codes, corpus.candidate_weights, corpus.row_weights)
     known = sum_known(layout, evidence, np.empty(0, dtype=np.int64), 2)
-    ours = expectation(layout, make_workspace(layout, 2), evidence, known, corpus.log_classes, corpus.log_words)
+    ours = expectation(
+        layout, make_workspace(layout, 2), evidence, known, corpus.log_classes, corpus.word_probabilities
+    )
     assert_same(ours, plain_expectation(corpus))
 
 
@@ -142,6 +146,6 @@ def test_pass_can_be_repeated_in_the_same_workspace() -> None:
     layout = block_documents(matrix.indptr, matrix.indices, matrix.data, 9, 4)
     evidence = Evidence(corpus.codes, corpus.candidate_weights, corpus.row_weights)
     known, workspace = sum_known(layout, evidence, np.empty(0, dtype=np.int64), 4), make_workspace(layout, 4)
-    expectation(layout, workspace, evidence, known, other.log_classes, other.log_words)
-    again = expectation(layout, workspace, evidence, known, corpus.log_classes, corpus.log_words)
+    expectation(layout, workspace, evidence, known, other.log_classes, other.word_probabilities)
+    again = expectation(layout, workspace, evidence, known, corpus.log_classes, corpus.word_probabilities)
     assert_same(again, plain_expectation(corpus))

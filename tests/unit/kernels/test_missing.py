@@ -20,7 +20,7 @@ def run(
 ) -> tuple[FloatArray, FloatArray]:
     matrix = sp.csr_array(corpus.counts)
     layout = block_documents(matrix.indptr, matrix.indices, matrix.data, matrix.shape[1], len(corpus.log_classes))
-    table = np.ascontiguousarray(corpus.log_words.T)
+    table = np.log(corpus.word_probabilities.T).copy()
     stored = find_responsibilities(layout, table, corpus.log_classes, corpus.codes, corpus.candidate_weights)
     if undecided_only:
         layout, stored = keep_undecided(layout, stored)

@@ -12,7 +12,7 @@ def find(corpus: Corpus, rows: np.ndarray | None = None) -> tuple[Documents, Res
     matrix = sp.csr_array(corpus.counts)
     n_classes = len(corpus.log_classes)
     layout = block_documents(matrix.indptr, matrix.indices, matrix.data, matrix.shape[1], n_classes, rows)
-    table = np.ascontiguousarray(corpus.log_words.T)
+    table = np.log(corpus.word_probabilities.T).copy()
     stored = find_responsibilities(layout, table, corpus.log_classes, corpus.codes, corpus.candidate_weights)
     return layout, stored
 
@@ -40,7 +40,7 @@ def test_classes_far_below_the_best_are_not_stored() -> None:
         counts=np.array([[1.0, 0.0], [10.0, 0.0], [100.0, 0.0], [0.0, 0.0]]),
         codes=np.full(4, -1),
         log_classes=np.log(np.full(3, 1 / 3)),
-        log_words=np.log([[0.9, 0.1], [0.9, 0.1], [0.01, 0.99]]),
+        word_probabilities=np.array([[0.9, 0.1], [0.9, 0.1], [0.01, 0.99]]),
     )
     _, stored = find(corpus)
     assert np.diff(stored.starts).tolist() == [3, 2, 2, 3]

@@ -2,14 +2,16 @@ from threading import Thread
 
 import pytest
 
-from labelworth.kernels.schedule import BUFFERS, FINISHED, POSTINGS, ROWS, draw, finish, new_counters
+from labelworth.kernels.schedule import BUFFERS, FINISHED, OPENING, POSTINGS, ROWS, draw, finish, new_counters
+
+N_OPENING = 2
 
 
 def drawn_alone(n_blocks: int, n_row_pieces: int, n_ranges: int) -> list[tuple[int, int, int]]:
     counters = new_counters(n_blocks)
     pieces = []
     while True:
-        kind, block, number = draw(counters, n_blocks, n_row_pieces, n_ranges)
+        kind, block, number = draw(counters, n_blocks, N_OPENING, n_row_pieces, n_ranges)
         if kind == FINISHED:
             return pieces
         pieces.append((kind, block, number))
@@ -22,6 +24,8 @@ def test_one_thread_draws_every_piece_once_and_in_an_order_it_can_do(
     n_blocks: int, n_row_pieces: int, n_ranges: int
 ) -> None:
     pieces = drawn_alone(n_blocks, n_row_pieces, n_ranges)
+    assert pieces[:N_OPENING] == [(OPENING, 0, number) for number in range(N_OPENING)]
+    del pieces[:N_OPENING]
     expected = [(ROWS, block, number) for block in range(n_blocks) for number in range(n_row_pieces)]
     expected += [(POSTINGS, block, number) for block in range(n_blocks) for number in range(n_ranges)]
     assert sorted(pieces) == sorted(expected)
@@ -37,9 +41,9 @@ def test_one_thread_draws_every_piece_once_and_in_an_order_it_can_do(
 
 def test_postings_wait_for_the_rows_of_their_block() -> None:
     counters = new_counters(1)
-    assert draw(counters, 1, 1, 1) == (ROWS, 0, 0)
+    assert draw(counters, 1, 0, 1, 1) == (ROWS, 0, 0)
     drawn: list[tuple[int, int, int]] = []
-    other = Thread(target=lambda: drawn.append(draw(counters, 1, 1, 1)))
+    other = Thread(target=lambda: drawn.append(draw(counters, 1, 0, 1, 1)))
     other.start()
     other.join(timeout=0.2)
     assert other.is_alive()
