@@ -73,7 +73,7 @@ def matrix_free_information(
 
     Notes
     -----
-    Four blocks of (d, n_probes + n_named_probes) numbers: all probes start a recurrence, and some start a second one,
+    Three blocks of (d, n_probes + n_named_probes) numbers: all probes start a recurrence, and some a second one,
     weighted by the squared errors of the named tables. The trace of N itself is computed exactly, so that only what
     lies beyond it has a standard error; see docs/derivations/matrix_free.md.
 
@@ -88,8 +88,7 @@ def matrix_free_information(
             "itself. Fit with a smaller tolerance and more iterations."
         )
     starts = _probes(observed, n_probes, n_named_probes, rng)
-    scratch = np.empty_like(starts)
-    run = LockstepLanczos(lambda block, out: observed.missing(block, out, scratch), starts)
+    run = LockstepLanczos(observed.missing, starts)
     with tracking(progress, "Lanczos", max_steps) as task:
         while True:
             steps = min(_STEPS_BETWEEN_LOOKS, max_steps - run.n_steps)

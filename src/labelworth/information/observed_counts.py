@@ -176,30 +176,28 @@ class ObservedCounts:
             words[chunk] -= self._word_roots[chunk][:, :, None] * along
         classes -= np.outer(self._class_roots, self._class_roots @ classes)
 
-    def missing(self, block: FloatArray, out: FloatArray, scratch: FloatArray) -> None:
+    def missing(self, block: FloatArray, out: FloatArray) -> None:
         """Write the product of the whitened missing information, summed over the samples, into `out`."""
-        scaled_words, scaled_classes = self._split(scratch)
+        words, classes = self._split(block)
         word_out, class_out = self._split(out)
-        np.copyto(scratch, block)
-        self._scale(scratch)
+        class_scale = (1 / (self._class_roots * np.sqrt(self.class_total)))[:, None]
         missing_product(
             self.documents,
             self.responsibilities,
             self.row_weights,
-            scaled_words,
-            scaled_classes,
+            words,
+            class_scale * classes,
             word_out,
             class_out,
+            self._word_scale,
         )
-        self._scale(out)
+        class_out *= class_scale
         self.project(out)
 
-    def _scale(self, block: FloatArray) -> None:
-        """Turn whitened coordinates into changes of log-probability, and back scores into whitened ones."""
-        words, classes = self._split(block)
-        for chunk in row_chunks(words):
-            words[chunk] /= (self._word_roots[chunk] * np.sqrt(self.word_totals))[:, :, None]
-        classes /= (self._class_roots * np.sqrt(self.class_total))[:, None]
+    @cached_property
+    def _word_scale(self) -> FloatArray:
+        """Turns whitened coordinates into changes of log-probability, and back scores into whitened ones, (V, K)."""
+        return np.asarray(1 / (self._word_roots * np.sqrt(self.word_totals)))
 
     def _split(self, block: FloatArray) -> tuple[FloatArray, FloatArray]:
         n_classes = self.model.n_classes

@@ -21,20 +21,21 @@ def missing_product(
     class_vectors: FloatArray,
     word_out: FloatArray,
     class_out: FloatArray,
+    word_scale: FloatArray | None = None,
     n_threads: int | None = None,
 ) -> None:
     r"""Multiply vectors by the variance of the complete-data score given the document, summed over documents.
 
     The score of document :math:`x` with class :math:`k` has the entries :math:`x_w` at :math:`(w, k)` and 1 at
-    :math:`k`. With :math:`C_{dk} = a_k + \sum_w x_{dw} v_{wk}` and responsibilities :math:`r_{dk}`,
+    :math:`k`. With :math:`C_{dk} = a_k + \sum_w x_{dw} s_{wk} v_{wk}` and responsibilities :math:`r_{dk}`,
 
     .. math::
 
         M_{dk} = r_{dk} \bigl(C_{dk} - \sum_j r_{dj} C_{dj}\bigr), \qquad
-        \text{word\_out}_{wk} = \sum_d \omega_d x_{dw} M_{dk}, \qquad
+        \text{word\_out}_{wk} = s_{wk} \sum_d \omega_d x_{dw} M_{dk}, \qquad
         \text{class\_out}_k = \sum_d \omega_d M_{dk}
 
-    for a block of b vectors at once. A caller with another scale of coordinates scales before and after.
+    for a block of b vectors at once, where the scale s turns the caller's coordinates into log-probabilities.
 
     Parameters
     ----------
@@ -48,11 +49,14 @@ def missing_product(
         :math:`v` and :math:`a`, contiguous.
     word_out, class_out : arrays of the same shapes
         Overwritten with the product; must not share memory with the vectors.
+    word_scale : array of shape (n_words, n_classes), optional
+        :math:`s`, contiguous; ones when absent.
     n_threads : int, optional
         How many threads take part, all when None; the product does not depend on it.
     """
     n_blocks = len(documents.entry_ranges)
-    n_vectors = class_vectors.shape[1]
+    n_classes, n_vectors = class_vectors.shape
+    word_scale = np.ones((documents.n_words, n_classes)) if word_scale is None else word_scale
     blocks = np.minimum(np.arange(n_blocks + 1) * documents.block_size, len(documents.rows))
     largest = int(np.diff(responsibilities.starts[blocks]).max(initial=0))
     buffers = np.empty((min(BUFFERS, n_blocks), largest * n_vectors))
@@ -62,6 +66,7 @@ def missing_product(
         documents,
         responsibilities,
         row_weights,
+        word_scale.reshape(-1),
         word_vectors.reshape(-1),
         class_vectors,
         buffers,
@@ -78,6 +83,7 @@ def work_on_product(
     documents: Documents,
     responsibilities: Responsibilities,
     row_weights: FloatArray,
+    word_scale: FloatArray,
     word_vectors: FloatArray,
     class_vectors: FloatArray,
     buffers: FloatArray,
@@ -93,9 +99,19 @@ def work_on_product(
             return
         buffer = buffers[block % BUFFERS]
         if kind == ROWS:
-            center_rows(documents, responsibilities, row_weights, word_vectors, class_vectors, buffer, block, number)
+            center_rows(
+                documents,
+                responsibilities,
+                row_weights,
+                word_scale,
+                word_vectors,
+                class_vectors,
+                buffer,
+                block,
+                number,
+            )
         elif number < N_RANGES:
-            spread_rows(documents, responsibilities, buffer, class_out.shape, word_out, block, number)
+            spread_rows(documents, responsibilities, buffer, word_scale, class_out.shape, word_out, block, number)
         else:
             sum_rows(documents, responsibilities, buffer, class_out, block)
         finish(counters, kind, block)
@@ -106,6 +122,7 @@ def center_rows(
     documents: Documents,
     responsibilities: Responsibilities,
     row_weights: FloatArray,
+    word_scale: FloatArray,
     word_vectors: FloatArray,
     class_vectors: FloatArray,
     buffer: FloatArray,
@@ -143,6 +160,8 @@ def center_rows(
                     begin,
                     end,
                     documents.counts[place],
+                    word_scale,
+                    documents.words[place] * np.int64(n_classes),
                     min(NARROW, n_vectors - column),
                 )
         mean[:] = 0.0
@@ -161,6 +180,7 @@ def spread_rows(
     documents: Documents,
     responsibilities: Responsibilities,
     buffer: FloatArray,
+    word_scale: FloatArray,
     shape: tuple[int, int],
     word_out: FloatArray,
     block: int,
@@ -193,6 +213,8 @@ def spread_rows(
                     begin,
                     end,
                     count,
+                    word_scale,
+                    documents.entry_words[entry] * np.int64(n_classes),
                     min(NARROW, n_vectors - column),
                 )
 

@@ -46,12 +46,12 @@ def _emit_add_rows(context: Any, builder: Any, signature: Any, arguments: Any) -
 
 def _emit_add_listed(gather: bool, context: Any, builder: Any, signature: Any, arguments: Any) -> None:
     arrays = arrays_among(context, builder, signature, arguments)
-    (_, packed_start, _, table_start, ahead, stride, _, first, last, factor, n_columns) = arguments
+    (_, packed_start, _, table_start, ahead, stride, _, first, last, factor, _, scale_start, n_columns) = arguments
     packed, table = (
         builder.gep(arrays[place].data, [start]) for place, start in ((0, packed_start), (2, table_start))
     )
     distance = builder.sub(ahead, table_start)
-    index = arrays[6].data
+    index, scale = arrays[6].data, builder.gep(arrays[10].data, [scale_start])
     emitter = Emitter(builder)
 
     def write(width: int) -> None:
@@ -60,7 +60,8 @@ def _emit_add_listed(gather: bool, context: Any, builder: Any, signature: Any, a
             following = builder.gep(packed, [builder.mul(builder.sub(place, first), stride)])
             source, target = (listed, following) if gather else (following, listed)
             emitter.prefetch(builder.gep(listed, [distance]), width)
-            sums = emitter.multiply_add(factor, emitter.load(source, width), emitter.load(target, width))
+            scaled = builder.fmul(factor, builder.load(emitter.row(scale, index, place, LONG(1))))
+            sums = emitter.multiply_add(scaled, emitter.load(source, width), emitter.load(target, width))
             emitter.store(target, width, sums)
             return []
 
@@ -69,7 +70,7 @@ def _emit_add_listed(gather: bool, context: Any, builder: Any, signature: Any, a
     emitter.switch(n_columns, range(1, NARROW + 1), write)
 
 
-def _typed_add_listed(gather: bool, packed: Any, table: Any, index: Any) -> Any:
+def _typed_add_listed(gather: bool, packed: Any, table: Any, index: Any, scale: Any) -> Any:
     """The signature of `gather_listed` or `scatter_listed`, and what writes its code."""
     long = types.int64
 
@@ -77,7 +78,8 @@ def _typed_add_listed(gather: bool, packed: Any, table: Any, index: Any) -> Any:
         _emit_add_listed(gather, context, builder, signature, arguments)
         return context.get_dummy_value()
 
-    return types.void(packed, long, table, long, long, long, index, long, long, types.float64, long), generate
+    factor = types.float64
+    return types.void(packed, long, table, long, long, long, index, long, long, factor, scale, long, long), generate
 
 
 @intrinsic  # type: ignore[untyped-decorator]
@@ -138,9 +140,11 @@ def _gather_listed(
     first: Any,
     last: Any,
     factor: Any,
+    scale: Any,
+    scale_start: Any,
     n_columns: Any,
 ) -> Any:
-    return _typed_add_listed(True, packed, table, index)
+    return _typed_add_listed(True, packed, table, index, scale)
 
 
 def _gather_listed_plainly(
@@ -154,18 +158,21 @@ def _gather_listed_plainly(
     first: int,
     last: int,
     factor: float,
+    scale: FloatArray,
+    scale_start: int,
     n_columns: int,
 ) -> None:
-    """Add `factor` times the rows of `table` that `index` names to the rows of `packed`, one after the other.
+    """Add the rows of `table` that `index` names, scaled, to the rows of `packed`, one after the other.
 
-    ``packed[packed_start + (i - first) * stride + j] += factor * table[table_start + index[i] * stride + j]``
-    for i from `first` to `last` and j over `n_columns` columns; all arrays are flat. The same rows of the table that
-    begins at `ahead` will be wanted soon.
+    ``packed[packed_start + (i - first) * stride + j] += factor * scale[scale_start + index[i]] *
+    table[table_start + index[i] * stride + j]`` for i from `first` to `last` and j over `n_columns` columns; all
+    arrays are flat. The same rows of the table that begins at `ahead` will be wanted soon.
     """
     for place in range(first, last):
         listed = table_start + int(index[place]) * stride
         following = packed_start + (place - first) * stride
-        packed[following : following + n_columns] += factor * table[listed : listed + n_columns]
+        scaled = factor * scale[scale_start + int(index[place])]
+        packed[following : following + n_columns] += scaled * table[listed : listed + n_columns]
 
 
 @intrinsic  # type: ignore[untyped-decorator]
@@ -181,9 +188,11 @@ def _scatter_listed(
     first: Any,
     last: Any,
     factor: Any,
+    scale: Any,
+    scale_start: Any,
     n_columns: Any,
 ) -> Any:
-    return _typed_add_listed(False, packed, table, index)
+    return _typed_add_listed(False, packed, table, index, scale)
 
 
 def _scatter_listed_plainly(
@@ -197,16 +206,19 @@ def _scatter_listed_plainly(
     first: int,
     last: int,
     factor: float,
+    scale: FloatArray,
+    scale_start: int,
     n_columns: int,
 ) -> None:
-    """Add `factor` times the rows of `packed`, one after the other, to the rows of `table` that `index` names.
+    """Add the rows of `packed`, one after the other and scaled, to the rows of `table` that `index` names.
 
     The other way round than `gather_listed`.
     """
     for place in range(first, last):
         listed = table_start + int(index[place]) * stride
         following = packed_start + (place - first) * stride
-        table[listed : listed + n_columns] += factor * packed[following : following + n_columns]
+        scaled = factor * scale[scale_start + int(index[place])]
+        table[listed : listed + n_columns] += scaled * packed[following : following + n_columns]
 
 
 _plain = bool(config.DISABLE_JIT)

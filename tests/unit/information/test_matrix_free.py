@@ -171,7 +171,7 @@ def test_operator_is_the_whitened_missing_information(
     block = np.eye(observed.size)
     observed.project(block)
     product = np.empty_like(block)
-    observed.missing(block, product, np.empty_like(block))
+    observed.missing(block, product)
 
     complete, missing = dense
     shares = (1 - curve.lowest_fraction) * scipy.linalg.eigh(missing, complete, eigvals_only=True)

@@ -16,7 +16,13 @@ def draw_vectors(n_words: int, n_classes: int, n_vectors: int) -> tuple[FloatArr
 
 
 def run(
-    corpus: Corpus, words: FloatArray, classes: FloatArray, *, n_threads: int = 1, undecided_only: bool = False
+    corpus: Corpus,
+    words: FloatArray,
+    classes: FloatArray,
+    *,
+    scale: FloatArray | None = None,
+    n_threads: int = 1,
+    undecided_only: bool = False,
 ) -> tuple[FloatArray, FloatArray]:
     matrix = sp.csr_array(corpus.counts)
     layout = block_documents(matrix.indptr, matrix.indices, matrix.data, matrix.shape[1], len(corpus.log_classes))
@@ -25,7 +31,7 @@ def run(
     if undecided_only:
         layout, stored = keep_undecided(layout, stored)
     word_out, class_out = np.full_like(words, np.nan), np.full_like(classes, np.nan)
-    missing_product(layout, stored, corpus.row_weights, words, classes, word_out, class_out, n_threads)
+    missing_product(layout, stored, corpus.row_weights, words, classes, word_out, class_out, scale, n_threads)
     return word_out, class_out
 
 
@@ -81,3 +87,13 @@ def test_product_is_symmetric_and_positive() -> None:
     form = stacked.T @ np.concatenate([word_out.reshape(-1, 6), class_out])
     np.testing.assert_allclose(form, form.T, rtol=1e-10, atol=1e-10)
     assert np.linalg.eigvalsh(form).min() > 0
+
+
+def test_scale_acts_before_and_after() -> None:
+    corpus = draw_corpus(40, 6, 3)
+    words, classes = draw_vectors(6, 3, 5)
+    scale = np.random.default_rng(3).random((6, 3))
+    word_out, class_out = run(corpus, words, classes, scale=scale)
+    expected_words, expected_classes = run(corpus, scale[:, :, None] * words, classes)
+    np.testing.assert_allclose(word_out, scale[:, :, None] * expected_words, rtol=1e-10, atol=1e-12)
+    np.testing.assert_allclose(class_out, expected_classes, rtol=1e-10, atol=1e-12)

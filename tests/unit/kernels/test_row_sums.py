@@ -22,13 +22,17 @@ def run_add(
 
 
 @compiled()
-def run_gather(packed: FloatArray, table: FloatArray, stride: int, index: AnyArray, factor: float, n: int) -> None:
-    gather_listed(packed, 1, table, 2, 2, stride, index, 1, len(index), factor, n)
+def run_gather(
+    packed: FloatArray, table: FloatArray, stride: int, index: AnyArray, scale: FloatArray, n: int
+) -> None:
+    gather_listed(packed, 1, table, 2, 2, stride, index, 1, len(index), 1.5, scale, 3, n)
 
 
 @compiled()
-def run_scatter(packed: FloatArray, table: FloatArray, stride: int, index: AnyArray, factor: float, n: int) -> None:
-    scatter_listed(packed, 1, table, 2, 2, stride, index, 1, len(index), factor, n)
+def run_scatter(
+    packed: FloatArray, table: FloatArray, stride: int, index: AnyArray, scale: FloatArray, n: int
+) -> None:
+    scatter_listed(packed, 1, table, 2, 2, stride, index, 1, len(index), 1.5, scale, 3, n)
 
 
 @pytest.mark.parametrize("n_columns", range(4, WIDEST + 1, 4))
@@ -59,15 +63,16 @@ def test_listed_rows_are_gathered_and_scattered(n_columns: int) -> None:
     rng = np.random.default_rng(0)
     stride = n_columns + 2
     index = np.array([7, 4, 0, 9, 3], dtype=np.int32)
-    packed, table = rng.random(1 + 4 * stride), rng.random(2 + 10 * stride)
+    packed, table, scale = rng.random(1 + 4 * stride), rng.random(2 + 10 * stride), rng.random(13)
     gathered, scattered = packed.copy(), table.copy()
     for place, number in enumerate(index[1:]):
         here, there = 1 + place * stride, 2 + number * stride
-        gathered[here : here + n_columns] += 1.5 * table[there : there + n_columns]
-        scattered[there : there + n_columns] += 1.5 * packed[here : here + n_columns]
+        factor = 1.5 * scale[3 + number]
+        gathered[here : here + n_columns] += factor * table[there : there + n_columns]
+        scattered[there : there + n_columns] += factor * packed[here : here + n_columns]
     ours = packed.copy()
-    run_gather(ours, table, stride, index, 1.5, n_columns)
+    run_gather(ours, table, stride, index, scale, n_columns)
     np.testing.assert_allclose(ours, gathered, rtol=1e-14)
     ours = table.copy()
-    run_scatter(packed, ours, stride, index, 1.5, n_columns)
+    run_scatter(packed, ours, stride, index, scale, n_columns)
     np.testing.assert_allclose(ours, scattered, rtol=1e-14)
