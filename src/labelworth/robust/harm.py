@@ -17,6 +17,7 @@ Answer = Literal["helps", "hurts", "cannot be told"]
 FALSE_VERDICT_RATE = 0.05
 """How often "helps" or "hurts" is said when in truth there is no difference."""
 _N_MEASURES = 2
+_FEWEST_TESTED = 10  # below it the normal approximation says nothing
 
 
 @dataclass(frozen=True)
@@ -98,6 +99,8 @@ class HarmVerdict:
         return lines
 
     def _why_open(self) -> str:
+        if self.n_tested < _FEWEST_TESTED:
+            return f"No verdict is given on fewer than {_FEWEST_TESTED} labels."
         if self.log_loss.answer != "cannot be told":
             return "The log-losses differ beyond chance, but the errors point the other way."
         return f"Either difference is within chance; {self._labels_needed()}"
@@ -154,7 +157,8 @@ def verdict_of(predictions: HeldOutPredictions, unlabeled_weight: float) -> Harm
     error = paired("error", predictions.errors(0.0), predictions.errors(unlabeled_weight))
     log_loss = paired("log-loss", predictions.tempered_losses(0.0), predictions.tempered_losses(unlabeled_weight))
     raw = paired("raw log-loss", predictions.losses(0.0), predictions.losses(unlabeled_weight))
-    return HarmVerdict(combined(error, log_loss), predictions.n_tested, error, log_loss, raw, unlabeled_weight)
+    answer = combined(error, log_loss) if predictions.n_tested >= _FEWEST_TESTED else "cannot be told"
+    return HarmVerdict(answer, predictions.n_tested, error, log_loss, raw, unlabeled_weight)
 
 
 def combined(error: PairedDifference, log_loss: PairedDifference) -> Answer:

@@ -95,6 +95,16 @@ def test_the_temperature_undoes_overconfidence(seed: int) -> None:
     assert true_class_losses(tempered(sure, found), codes).mean() < true_class_losses(sure, codes).mean()
 
 
+def test_a_handful_of_labels_gives_no_verdict(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    samples = crossing_topics(rng, 300)
+    kept = np.concatenate([np.flatnonzero(samples.evidence.codes == code)[:4] for code in (0, 1)])
+    samples = samples.hide(np.setdiff1d(np.arange(300), kept))
+    found = harm_verdict(MultinomialFamily.for_samples(samples), samples, rng=rng, n_folds=4)
+    assert found.answer == "cannot be told"
+    assert "fewer than 10 labels" in "\n".join(found.lines())
+
+
 def test_the_verdict_is_json(seed: int) -> None:
     rng = np.random.default_rng(seed)
     samples = with_labels(bursty_documents(rng, 80), 30)
