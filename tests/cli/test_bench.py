@@ -22,3 +22,12 @@ def test_an_unknown_race_exits_with_two() -> None:
     answer = labelworth("bench", "sack")
     assert answer.code == 2
     assert "em-newsgroups" in answer.stderr
+
+
+def test_a_limit_can_be_named_like_a_race() -> None:
+    answer = labelworth("bench", "lanczos-memory", "--quick", "--json")
+    assert answer.code == 0, answer.stderr
+    validate(answer.record)
+    [limit] = answer.record["limits"]
+    assert limit["limit"] == 4
+    assert answer.record["races"] == []

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from labelworth.progress import SILENT, Progress, tracking
+from labelworth.studies.quietness import Disturbance, wait_for_quiet
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,6 +64,8 @@ class RaceResult:
         The peer's over ours; the medians decide.
     difference : float
         Between the two results.
+    disturbance : float, optional
+        How many processors others kept busy meanwhile; None where nobody can tell.
     """
 
     name: str
@@ -80,6 +83,7 @@ class RaceResult:
     goal: float
     difference: float
     tolerance: float
+    disturbance: float | None = None
 
     @property
     def is_met(self) -> bool:
@@ -87,16 +91,22 @@ class RaceResult:
         return self.ratio_of_medians >= self.floor and self.difference <= self.tolerance
 
 
-def run_race(race: Race, n_repeats: int, progress: Progress = SILENT) -> RaceResult:
-    """Let both warm up and compare what they found; then time them in turns."""
+def run_race(race: Race, n_repeats: int, progress: Progress = SILENT, *, patience: float = 0.0) -> RaceResult:
+    """Let both warm up and compare what they found; then time them in turns.
+
+    Each turn waits up to `patience` seconds for a quiet machine.
+    """
     difference = race.difference(race.ours.run(), race.peer.run())
     seconds: dict[str, list[float]] = {"ours": [], "peer": []}
+    disturbance = Disturbance()
     with tracking(progress, race.title, n_repeats) as task:
         for _ in range(n_repeats):
             for side, contender in (("ours", race.ours), ("peer", race.peer)):
-                begun = time.perf_counter()
-                contender.run()
-                seconds[side].append((time.perf_counter() - begun) / contender.share)
+                wait_for_quiet(patience)
+                with disturbance.watching():
+                    begun = time.perf_counter()
+                    contender.run()
+                    seconds[side].append((time.perf_counter() - begun) / contender.share)
             task.advance()
     medians = {side: statistics.median(times) for side, times in seconds.items()}
     minima = {side: min(times) for side, times in seconds.items()}
@@ -116,4 +126,5 @@ def run_race(race: Race, n_repeats: int, progress: Progress = SILENT) -> RaceRes
         race.goal,
         float(difference),
         race.tolerance,
+        disturbance.processors,
     )

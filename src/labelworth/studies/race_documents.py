@@ -47,8 +47,9 @@ def drawn_documents(shape: Shape, seed: int = 0) -> Samples:
     """Documents whose words follow Zipf's law, each class with its own tilt, 5 % of them labeled."""
     rng = np.random.default_rng(seed)
     codes = rng.integers(shape.n_classes, size=shape.n_documents)
-    # Repeated words make about a third of the tokens, so that the distinct ones come out as asked for.
-    lengths = np.maximum(5, rng.lognormal(np.log(1.3 * shape.n_distinct), 0.5, shape.n_documents)).astype(np.int64)
+    # About one token in eight repeats a word, so that the distinct ones come out as asked for.
+    n_tokens = 1.14 * shape.n_distinct * rng.lognormal(-0.125, 0.5, shape.n_documents)
+    lengths = np.maximum(5, n_tokens).astype(np.int64)
     parts = list(_tokens(shape, codes, lengths, rng))
     rows, words = (np.concatenate(part) for part in zip(*parts, strict=True))
     counts = sp.coo_array((np.ones(len(rows)), (rows, words)), shape=(shape.n_documents, shape.n_words))
