@@ -8,7 +8,7 @@ from labelworth.arrays import AnyArray, FloatArray, IntArray
 from labelworth.kernels.compilation import compiled
 from labelworth.kernels.machine import fetch_and_add
 from labelworth.kernels.tables import padded_width
-from labelworth.kernels.threads import n_threads_available, run_together
+from labelworth.kernels.threads import n_threads_for, run_together
 
 N_RANGES = 32
 """Into how many ranges of words a pass is cut: fixed, so that the order of adding does not depend on the threads."""
@@ -85,7 +85,7 @@ def block_documents(
     block_size = _block_size(len(rows), n_columns)
     n_blocks = max(1, -(-len(rows) // block_size))
     edges = _range_edges(rows, starts, words, n_words)
-    n_threads = n_threads_available()
+    n_threads = n_threads_for(len(counts))
     entries = np.zeros(n_blocks + 1, dtype=np.int64)
     counters = np.zeros(2, dtype=np.int64)
     arguments = (starts, words, rows, n_words, block_size, entries[1:], counters)

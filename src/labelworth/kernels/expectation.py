@@ -13,7 +13,7 @@ from labelworth.kernels.row_sums import WIDEST, add_rows
 from labelworth.kernels.schedule import BUFFERS, FINISHED, OPENING, ROWS, draw, finish, new_counters, run_schedule
 from labelworth.kernels.softmax import normalize
 from labelworth.kernels.tables import aligned_zeros, collect_table, padded_width, spread_logarithms
-from labelworth.kernels.threads import n_threads_available
+from labelworth.kernels.threads import n_threads_for
 
 _N_OPENING = 64
 _LINE = 8
@@ -90,7 +90,7 @@ def expectation(
     log_classes, word_probabilities : arrays of shape (K,) and (K, V)
         :math:`\log \pi` and :math:`\theta`; a probability may be zero.
     n_threads : int, optional
-        How many threads take part; all when None.
+        How many threads take part; as many as are worth it when None.
 
     Returns
     -------
@@ -113,7 +113,8 @@ def expectation(
         known_sums,
         new_counters(len(documents.entry_ranges)),
     )
-    run_schedule(work, arguments, N_RANGES, n_threads_available() if n_threads is None else n_threads)
+    size = (len(documents.posting_counts) + documents.n_words) * width
+    run_schedule(work, arguments, N_RANGES, n_threads_for(size) if n_threads is None else n_threads)
     sums = workspace.row_sums.sum(axis=0)
     seen = known.class_weights > 0
     log_likelihood = float(sums[width] + known_sums.sum() + known.class_weights[seen] @ log_classes[seen])

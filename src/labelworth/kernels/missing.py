@@ -8,7 +8,7 @@ from labelworth.kernels.documents import N_RANGES, PIECE, Documents
 from labelworth.kernels.responsibilities import Responsibilities
 from labelworth.kernels.row_sums import NARROW, gather_listed, scatter_listed
 from labelworth.kernels.schedule import BUFFERS, FINISHED, ROWS, draw, finish, new_counters, run_schedule
-from labelworth.kernels.threads import n_threads_available
+from labelworth.kernels.threads import n_threads_for
 
 _WORDS_AHEAD = 2
 
@@ -52,7 +52,7 @@ def missing_product(
     word_scale : array of shape (n_words, n_classes), optional
         :math:`s`, contiguous; ones when absent.
     n_threads : int, optional
-        How many threads take part, all when None; the product does not depend on it.
+        How many threads take part, as many as are worth it when None; the product does not depend on it.
     """
     n_blocks = len(documents.entry_ranges)
     n_classes, n_vectors = class_vectors.shape
@@ -74,7 +74,7 @@ def missing_product(
         class_out,
         new_counters(n_blocks),
     )
-    n_threads = n_threads_available() if n_threads is None else n_threads
+    n_threads = n_threads_for(word_vectors.size) if n_threads is None else n_threads
     run_schedule(work_on_product, arguments, N_RANGES + 1, n_threads)
 
 

@@ -6,13 +6,12 @@ from labelworth.arrays import FloatArray, IntArray
 from labelworth.kernels.compilation import compiled
 from labelworth.kernels.logarithm import SMALLEST_NORMAL, logarithm
 from labelworth.kernels.machine import fetch_and_add
-from labelworth.kernels.threads import n_threads_available, run_together, wait_until
+from labelworth.kernels.threads import n_threads_for, run_together, wait_until
 
 _LANES = 4
 _CACHE_LINE = 64
 _TILE = 64
 _PIECE = 1 << 14
-_WORTH_A_THREAD = 1 << 19
 
 
 def padded_width(n_classes: int) -> int:
@@ -68,13 +67,8 @@ def smoothed_shares(counts: FloatArray, smoothing: float) -> FloatArray:
     pieces = np.zeros((len(counts), -(-counts.shape[1] // _PIECE)))
     counters = np.zeros(4, dtype=np.int64)
     arguments = (counts, smoothing, shares, pieces, counters)
-    run_together(work_on_shares, arguments, _n_threads(counts.size), counters[3:], pieces.size)
+    run_together(work_on_shares, arguments, n_threads_for(counts.size), counters[3:], pieces.size)
     return shares
-
-
-def _n_threads(size: int) -> int:
-    """A thread costs about as long to start as it takes to go through so many numbers."""
-    return min(n_threads_available(), 1 + size // _WORTH_A_THREAD)
 
 
 @compiled()

@@ -15,10 +15,17 @@ from labelworth.arrays import IntArray
 from labelworth.kernels.compilation import compiled
 from labelworth.kernels.machine import fetch_and_add, let_others_run
 
+_WORTH_A_THREAD = 1 << 19
+
 
 def n_threads_available() -> int:
     """One per processor, or what ``NUMBA_NUM_THREADS`` says."""
     return int(config.NUMBA_NUM_THREADS)
+
+
+def n_threads_for(size: int) -> int:
+    """As many as are worth waking up to go through `size` numbers."""
+    return min(n_threads_available(), 1 + size // _WORTH_A_THREAD)
 
 
 @cache

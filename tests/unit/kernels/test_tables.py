@@ -74,10 +74,9 @@ def test_row_of_zeros_is_shared_evenly() -> None:
 
 
 def test_shares_do_not_depend_on_the_threads(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tables, "_WORTH_A_THREAD", 1)
     counts = np.random.default_rng(0).random((3, 17_000))
     results = []
     for n_threads in (1, 3):
-        monkeypatch.setattr(tables, "n_threads_available", lambda n_threads=n_threads: n_threads)
+        monkeypatch.setattr(tables, "n_threads_for", lambda size, n_threads=n_threads: n_threads)
         results.append(smoothed_shares(counts, 0.1))
     np.testing.assert_array_equal(*results)
