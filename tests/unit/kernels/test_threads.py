@@ -42,7 +42,6 @@ def test_number_of_threads_can_be_set_from_outside() -> None:
     assert done.stdout.strip() == "1"
 
 
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork on this platform")
 def test_a_forked_process_does_everything_alone() -> None:
     visits, counters = np.zeros(5000, dtype=np.int64), np.zeros(2, dtype=np.int64)
     run_together(count_to, (5000, visits, counters), 2, counters[1:], 5000)
