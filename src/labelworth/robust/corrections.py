@@ -12,6 +12,7 @@ from labelworth.models.protocol import Model
 _HERMITE_NODES = 9
 _SOBOL_NODES = 64
 _POSTERIOR_STEPS = 30
+_POSTERIOR_TOLERANCE = 1e-6
 _DRIFT_STEP = 1e-2
 _NEGLIGIBLE = 1e-12
 _SINGULAR = 1e-9
@@ -54,7 +55,9 @@ class Corrections:
         # Of several resting places EM reaches the one it meets first, coming from a fit that has not seen the row.
         posteriors = _softmax(logits)
         for _ in range(_POSTERIOR_STEPS):
-            posteriors = _softmax(logits + np.matmul(self.influence, posteriors))
+            before, posteriors = posteriors, _softmax(logits + np.matmul(self.influence, posteriors))
+            if np.abs(posteriors - before).max(initial=0.0) < _POSTERIOR_TOLERANCE:
+                break
         return np.asarray(posteriors)
 
     def responses(self, posteriors: FloatArray, nodes: FloatArray, node_weights: FloatArray) -> FloatArray:

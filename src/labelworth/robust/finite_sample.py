@@ -23,8 +23,9 @@ from labelworth.robust.score_moments import require_population
 
 _MAX_STEPS = 200
 _MAX_ROUNDS = 60
-_SETTLED = 1e-5  # squared moves, against the variance
-_STILL = 1e-8
+_ROUNDS_BETWEEN = 3
+_SETTLED = 1e-4  # squared moves, against the variance
+_STILL = 1e-6
 _DRIFT_EVERY = 5
 _LONGEST_STEP = 1.5
 
@@ -94,10 +95,11 @@ def finite_sample_path(
     fixed = family.adapted(population, population.sample_weights)
     rounds = _Rounds(fixed, population, float(n_samples), unlabeled_weight, random_labels)
     found: dict[float, FiniteSamplePoint[ModelT]] = {}
-    stops = walk_down(sorted({float(fraction) for fraction in fractions}, reverse=True))
+    asked = {float(fraction) for fraction in fractions}
+    stops = walk_down(sorted(asked, reverse=True))
     with tracking(progress, "finite-sample path", len(stops)) as task:
         for stop in stops:
-            found[stop] = rounds.settle(stop)
+            found[stop] = rounds.settle(stop, _MAX_ROUNDS if stop in asked else _ROUNDS_BETWEEN)
             task.advance()
     return [found[float(fraction)] for fraction in fractions]
 
@@ -148,9 +150,9 @@ class _Rounds(Generic[ModelT]):
         complete = self.model.complete_information()
         self.variance = Sandwich(self.model.coordinates, complete, complete).total_variance
 
-    def settle(self, fraction: float) -> FiniteSamplePoint[ModelT]:
+    def settle(self, fraction: float, n_rounds: int) -> FiniteSamplePoint[ModelT]:
         converged = False
-        for number in range(_MAX_ROUNDS):
+        for number in range(n_rounds):
             before, before_variance = self.model, self.variance
             self._climb(fraction)
             forms = RowForms(self.model, self.population)
