@@ -26,10 +26,19 @@ def tick(monkeypatch: pytest.MonkeyPatch, steps: list[float]) -> None:
     monkeypatch.setattr(race.time, "perf_counter", lambda: next(times))
 
 
-def test_contenders_take_turns_after_a_warm_up() -> None:
+def test_contenders_take_turns_after_a_warm_up(monkeypatch: pytest.MonkeyPatch) -> None:
     order: list[str] = []
+    tick(monkeypatch, [1.0] * 6)
     run_race(a_race(order), n_repeats=3)
     assert order == ["ours", "peer"] * 4
+
+
+def test_short_work_is_repeated_within_a_turn_and_every_run_counts(monkeypatch: pytest.MonkeyPatch) -> None:
+    order: list[str] = []
+    tick(monkeypatch, [0.25, 0.375, 1.0])
+    result = run_race(a_race(order), n_repeats=1)
+    assert order[2:] == ["ours", "ours", "peer"]
+    assert (result.ours_median, result.ours_minimum) == (0.3125, 0.25)
 
 
 def test_the_ratio_of_medians_decides(monkeypatch: pytest.MonkeyPatch) -> None:
