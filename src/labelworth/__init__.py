@@ -7,9 +7,7 @@
 Importing the package is cheap: a name is fetched from its room when it is first used.
 """
 
-import sys
 from importlib import import_module
-from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from labelworth.errors import (
@@ -41,6 +39,7 @@ _HOMES = {
     "InformationDisplay": "labelworth.report.displays",
     "MultinomialNaiveBayes": "labelworth.estimators.multinomial",
     "check": "labelworth.robust.check",
+    "information": "labelworth.criteria.table",
     "load": "labelworth.estimators.storage",
 }
 
@@ -65,32 +64,11 @@ __all__ = [
 ]
 
 
-class _CallableRoom(ModuleType):
-    """`labelworth.information` is a room and, for people, a function: the figures of a model at every fraction."""
-
-    def __call__(self, *arguments: Any, **options: Any) -> Any:
-        """See `labelworth.criteria.table.information`."""
-        return import_module("labelworth.criteria.table").information(*arguments, **options)
-
-
-class _Package(ModuleType):
-    def __setattr__(self, name: str, value: Any) -> None:
-        # The import system binds a room to its package when it is first imported, by whomever.
-        if name == "information" and isinstance(value, ModuleType):
-            value.__class__ = _CallableRoom
-        super().__setattr__(name, value)
-
-
-sys.modules[__name__].__class__ = _Package
-
-
 def __getattr__(name: str) -> Any:
     if name == "__version__":
         from importlib.metadata import version
 
         value: Any = version("labelworth")
-    elif name == "information":
-        value = import_module("labelworth.information")
     elif name in _HOMES:
         value = getattr(import_module(_HOMES[name]), name)
     else:

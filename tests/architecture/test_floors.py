@@ -59,8 +59,8 @@ def test_every_import_goes_down() -> None:
 @pytest.mark.parametrize(
     ("room", "imported"),
     [
-        ("kernels", "labelworth.information.curve"),
-        ("estimation", "labelworth.information.curve"),
+        ("kernels", "labelworth.fisher.curve"),
+        ("estimation", "labelworth.fisher.curve"),
         ("models", "labelworth.estimation.fit"),
         ("models", "numba.njit"),
         ("cli", "matplotlib.pyplot"),
@@ -89,7 +89,7 @@ def test_the_import_contract_passes_and_fails_on_a_planted_violation(tmp_path: P
     clean = lint_imports(tmp_path)
     assert clean.returncode == 0, clean.stdout
     planted = tmp_path / "labelworth" / "kernels" / "planted.py"
-    planted.write_text("from labelworth.information.curve import Weight\n\n__all__ = ['Weight']\n")
+    planted.write_text("from labelworth.fisher.curve import Weight\n\n__all__ = ['Weight']\n")
     broken = lint_imports(tmp_path)
     assert broken.returncode != 0
     assert "kernels.planted" in broken.stdout

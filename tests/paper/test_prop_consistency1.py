@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from labelworth.data.lengths import LengthDistribution
-from labelworth.information.by_enumeration import enumerated_information
-from labelworth.information.curve import Weight
+from labelworth.fisher.by_enumeration import enumerated_information
+from labelworth.fisher.curve import Weight
 from labelworth.models.multinomial import MultinomialModel
 from support.oracles import enumerated_multinomial
 from support.replicates import draw_replicates, estimate

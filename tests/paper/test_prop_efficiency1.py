@@ -14,7 +14,7 @@ from labelworth.criteria.asymptotic import (
 )
 from labelworth.data.lengths import LengthDistribution
 from labelworth.estimation.fit import fit
-from labelworth.information.by_enumeration import enumerated_information
+from labelworth.fisher.by_enumeration import enumerated_information
 from labelworth.models.multinomial import MultinomialFamily, MultinomialModel
 from support.oracles import enumerated_multinomial
 from support.replicates import draw_replicates, estimate

@@ -2,7 +2,6 @@
 
 import subprocess
 import sys
-from types import ModuleType
 
 import pytest
 
@@ -29,27 +28,3 @@ def test_every_public_name_is_there(name: str) -> None:
 def test_an_unknown_name_is_refused_as_python_does(name: str) -> None:
     with pytest.raises(AttributeError, match=f"has no attribute '{name}'"):
         getattr(lw, name)
-
-
-@pytest.mark.parametrize(
-    "order",
-    [
-        "import labelworth as lw; f = lw.information; import labelworth.information.curve",
-        "import labelworth.information.curve; import labelworth as lw; f = lw.information",
-    ],
-)
-def test_information_is_a_function_whoever_imports_its_room_first(order: str) -> None:
-    code = f"""{order}
-from labelworth.data.lengths import LengthDistribution
-from labelworth.models.multinomial import MultinomialModel
-model = MultinomialModel((0, 1), [0.5, 0.5], [[0.9, 0.1], [0.2, 0.8]], LengthDistribution.single(2))
-print(f(model, labeled_fractions=[1.0], n_samples=100).method)
-import labelworth.information.curve as room
-print(room.Weight.NAMED.value)
-"""
-    assert fresh(code).split() == ["enumeration", "named"]
-
-
-def test_information_is_still_its_room() -> None:
-    assert isinstance(lw.information, ModuleType)
-    assert lw.information.__name__ == "labelworth.information"

@@ -11,7 +11,7 @@ import numpy as np
 
 from labelworth.arrays import FloatArray
 from labelworth.errors import InvalidInputError
-from labelworth.information.curve import Estimate, FractionCurve, Weight
+from labelworth.fisher.curve import Estimate, FractionCurve, Weight
 
 Criterion = Callable[[FractionCurve, float, FloatArray], Estimate]
 

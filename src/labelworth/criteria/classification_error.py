@@ -10,8 +10,8 @@ from scipy.special import ndtr
 from labelworth.arrays import FloatArray, IntArray
 from labelworth.criteria.asymptotic import excess_log_loss
 from labelworth.data.samples import Samples
-from labelworth.information.curve import Estimate, FractionCurve
-from labelworth.information.outcomes import enumerate_outcomes, n_outcomes
+from labelworth.fisher.curve import Estimate, FractionCurve
+from labelworth.fisher.outcomes import enumerate_outcomes, n_outcomes
 from labelworth.models.protocol import Model
 from labelworth.models.responsibilities import condition
 

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from labelworth.arrays import FloatArray
-from labelworth.information.curve import Estimate, FractionCurve, Weight
-from labelworth.information.fraction_information import FractionInformation
-from labelworth.information.sampled_information import SampledInformation
+from labelworth.fisher.curve import Estimate, FractionCurve, Weight
+from labelworth.fisher.fraction_information import FractionInformation
+from labelworth.fisher.sampled_information import SampledInformation
 
 _ROUNDING = 64 * float(np.finfo(float).eps)
 

@@ -7,10 +7,10 @@ from typing import Any
 
 from labelworth.arrays import FloatArray
 from labelworth.errors import InvalidInputError
-from labelworth.information.choice import AnyCurve
-from labelworth.information.fraction_information import FractionInformation
-from labelworth.information.identifiability import WeakDirection
-from labelworth.information.sampled_information import SampledInformation
+from labelworth.fisher.choice import AnyCurve
+from labelworth.fisher.fraction_information import FractionInformation
+from labelworth.fisher.identifiability import WeakDirection
+from labelworth.fisher.sampled_information import SampledInformation
 
 _DENSE_LIMIT = 1500
 """Up to so many parameters matrices are written out and weak directions looked for."""

@@ -10,10 +10,10 @@ from labelworth.criteria.asymptotic import CRITERIA
 from labelworth.criteria.exchange import exchange_rates
 from labelworth.criteria.information_table import InformationPoint, InformationTable, dense_information
 from labelworth.errors import InvalidInputError
-from labelworth.information.choice import AnyCurve, ChosenCurve, Method, choose_curve
-from labelworth.information.curve import Estimate
-from labelworth.information.identifiability import weak_directions
-from labelworth.information.sampled_information import SampledInformation
+from labelworth.fisher.choice import AnyCurve, ChosenCurve, Method, choose_curve
+from labelworth.fisher.curve import Estimate
+from labelworth.fisher.identifiability import weak_directions
+from labelworth.fisher.sampled_information import SampledInformation
 from labelworth.models.protocol import Model
 from labelworth.progress import SILENT, Progress
 

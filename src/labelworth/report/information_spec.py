@@ -10,7 +10,7 @@ from labelworth.criteria.information_table import InformationPoint, InformationT
 from labelworth.criteria.table import information
 from labelworth.data.lengths import LengthDistribution
 from labelworth.errors import InvalidInputError
-from labelworth.information.choice import Method
+from labelworth.fisher.choice import Method
 from labelworth.models.multinomial import MultinomialModel
 from labelworth.progress import SILENT, Progress
 from labelworth.report.record import Record, Stopwatch, read_json, require_schema

@@ -12,7 +12,7 @@ import scipy.sparse as sp
 
 from labelworth.data.evidence import Evidence
 from labelworth.data.samples import Samples
-from labelworth.information.observed_counts import ObservedCounts
+from labelworth.fisher.observed_counts import ObservedCounts
 from labelworth.linalg.lanczos import LockstepLanczos
 from labelworth.models.multinomial import MultinomialFamily
 from labelworth.models.multinomial_model import MultinomialModel

@@ -27,7 +27,11 @@ RACES: Mapping[str, str] = MappingProxyType(
 """Name -> module:function that prepares it, given whether it should be quick."""
 
 # Without pandas, which scikit-learn imports where it finds it and which labelworth needs only for its own tests.
-_COMMAND = (sys.executable, "-c", "import sys; sys.modules['pandas'] = None; import labelworth.cli.main as m; m.run()")
+_COMMAND = (
+    sys.executable,
+    "-c",
+    "import sys; sys.modules['pandas'] = None; import labelworth.cli.main as m; m.run()",
+)
 _BEGUN = "Fitting"
 _TEXTS = '{"text": "goal match", "label": "sport"}\n{"text": "law vote", "label": "politics"}\n{"text": "goal law"}\n'
 

@@ -6,10 +6,10 @@ import numpy as np
 
 from labelworth.arrays import FloatArray
 from labelworth.estimation.posterior import posterior
-from labelworth.information.curve import Weight
-from labelworth.information.fraction_information import FractionInformation
-from labelworth.information.observed_counts import ObservedCounts
-from labelworth.information.two_class_formula import two_class_information
+from labelworth.fisher.curve import Weight
+from labelworth.fisher.fraction_information import FractionInformation
+from labelworth.fisher.observed_counts import ObservedCounts
+from labelworth.fisher.two_class_formula import two_class_information
 from labelworth.linalg.lanczos import LockstepLanczos
 from labelworth.models.multinomial import MultinomialFamily
 from labelworth.studies.race import Contender, Race

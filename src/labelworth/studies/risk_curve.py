@@ -19,10 +19,10 @@ from labelworth.data.counts import document_lengths
 from labelworth.data.folds import draw_labeled
 from labelworth.data.samples import Samples
 from labelworth.estimation.fit import fit
-from labelworth.information.curve import FractionCurve, Weight
-from labelworth.information.matrix_free import matrix_free_information
-from labelworth.information.matrix_free_curve import MatrixFreeCurve
-from labelworth.information.observed import observed_information
+from labelworth.fisher.curve import FractionCurve, Weight
+from labelworth.fisher.matrix_free import matrix_free_information
+from labelworth.fisher.matrix_free_curve import MatrixFreeCurve
+from labelworth.fisher.observed import observed_information
 from labelworth.models.multinomial import MultinomialFamily, MultinomialModel
 from labelworth.progress import SILENT, Progress
 from labelworth.studies.newsgroups_documents import counted_documents, newsgroups_digest

@@ -3,8 +3,8 @@ import pytest
 
 from labelworth.criteria.asymptotic import CRITERIA, total_variance
 from labelworth.errors import InvalidInputError
-from labelworth.information.by_enumeration import enumerated_information
-from labelworth.information.fraction_information import FractionInformation
+from labelworth.fisher.by_enumeration import enumerated_information
+from labelworth.fisher.fraction_information import FractionInformation
 from support.drawn_models import ENUMERABLE, drawn_multinomial
 from support.sequences import enumerated_sequences, oracle_figures
 

@@ -5,8 +5,8 @@ from labelworth.criteria import classification_error
 from labelworth.criteria.asymptotic import excess_log_loss
 from labelworth.criteria.classification_error import _drawn_shortfalls, _inputs, excess_error
 from labelworth.data.lengths import LengthDistribution
-from labelworth.information.by_enumeration import enumerated_information
-from labelworth.information.fraction_information import FractionInformation
+from labelworth.fisher.by_enumeration import enumerated_information
+from labelworth.fisher.fraction_information import FractionInformation
 from labelworth.models.multinomial import MultinomialModel
 from support.drawn_models import drawn_multinomial
 from support.oracles import enumerated_multinomial

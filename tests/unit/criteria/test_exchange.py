@@ -2,11 +2,11 @@ import numpy as np
 import pytest
 
 from labelworth.criteria.exchange import exchange_rates
-from labelworth.information.by_enumeration import enumerated_information
-from labelworth.information.curve import Weight
-from labelworth.information.fraction_information import FractionInformation
-from labelworth.information.sampled_information import SampledInformation
-from labelworth.information.two_class_formula import two_class_information
+from labelworth.fisher.by_enumeration import enumerated_information
+from labelworth.fisher.curve import Weight
+from labelworth.fisher.fraction_information import FractionInformation
+from labelworth.fisher.sampled_information import SampledInformation
+from labelworth.fisher.two_class_formula import two_class_information
 from labelworth.models.coordinates import Coordinates, FreeTable
 from support.drawn_models import drawn_multinomial
 

@@ -8,7 +8,7 @@ from labelworth.criteria.asymptotic import CRITERIA
 from labelworth.criteria.table import information
 from labelworth.data.lengths import LengthDistribution
 from labelworth.errors import InvalidInputError
-from labelworth.information.by_enumeration import enumerated_information
+from labelworth.fisher.by_enumeration import enumerated_information
 from labelworth.models.multinomial import MultinomialModel
 from support.drawn_models import drawn_multinomial
 

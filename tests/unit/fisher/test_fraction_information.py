@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 
 from labelworth.errors import InvalidInputError, MoreSamplesNeededError, NotIdentifiableError
-from labelworth.information.curve import Weight
-from labelworth.information.fraction_information import FractionInformation
+from labelworth.fisher.curve import Weight
+from labelworth.fisher.fraction_information import FractionInformation
 from labelworth.models.coordinates import Coordinates, FreeTable, SimplexRows
 
 FRACTIONS = np.array([1.0, 0.5, 0.1, 0.01])

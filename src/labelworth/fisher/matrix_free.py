@@ -11,9 +11,9 @@ import numpy as np
 from labelworth.arrays import FloatArray, require_between
 from labelworth.data.samples import Samples
 from labelworth.errors import DidNotConvergeWarning, InvalidInputError, NotIdentifiableError
-from labelworth.information.curve import Weight
-from labelworth.information.matrix_free_curve import MatrixFreeCurve, Spectrum
-from labelworth.information.observed_counts import ObservedCounts
+from labelworth.fisher.curve import Weight
+from labelworth.fisher.matrix_free_curve import MatrixFreeCurve, Spectrum
+from labelworth.fisher.observed_counts import ObservedCounts
 from labelworth.linalg.lanczos import LockstepLanczos, largest_eigenvalue_bound, row_chunks
 from labelworth.models.multinomial import MultinomialFamily, MultinomialModel
 from labelworth.progress import SILENT, Progress, tracking

@@ -8,9 +8,9 @@ import numpy as np
 
 from labelworth.arrays import BoolArray, FloatArray, require_between, require_shape
 from labelworth.errors import InvalidInputError, MoreSamplesNeededError, NotIdentifiableError
-from labelworth.information.curve import Estimate, Weight
-from labelworth.information.eigen_figures import EigenFigures, Figure
-from labelworth.information.spectral_sums import relative_information
+from labelworth.fisher.curve import Estimate, Weight
+from labelworth.fisher.eigen_figures import EigenFigures, Figure
+from labelworth.fisher.spectral_sums import relative_information
 from labelworth.linalg.pencil import Pencil
 from labelworth.linalg.symmetric import SingularMatrixError
 from labelworth.models.coordinates import Coordinates

@@ -1,7 +1,7 @@
 r"""Exact information of the two-class multinomial at every labeled fraction, for any vocabulary.
 
 In whitened coordinates the complete information is the identity and the missing information is a diagonal plus a
-matrix of low rank; see `labelworth.information.two_class_contrasts` and docs/derivations/two_class_formula.md.
+matrix of low rank; see `labelworth.fisher.two_class_contrasts` and docs/derivations/two_class_formula.md.
 """
 
 from dataclasses import dataclass, field
@@ -11,9 +11,9 @@ import numpy as np
 
 from labelworth.arrays import BoolArray, FloatArray, as_floats, require_between
 from labelworth.errors import InvalidInputError
-from labelworth.information.curve import Estimate, Weight
-from labelworth.information.two_class_contrasts import Contrasts
-from labelworth.information.two_class_moments import MissingMoments, TwoClasses, missing_moments
+from labelworth.fisher.curve import Estimate, Weight
+from labelworth.fisher.two_class_contrasts import Contrasts
+from labelworth.fisher.two_class_moments import MissingMoments, TwoClasses, missing_moments
 from labelworth.linalg.low_rank import ConstrainedInverse, DiagonalPlusLowRank, constrained_inverse
 from labelworth.linalg.symmetric import largest_eigenvalue
 from labelworth.models.multinomial import MultinomialModel

@@ -12,10 +12,10 @@ from labelworth.data.lengths import LengthDistribution
 from labelworth.data.samples import Samples
 from labelworth.errors import DidNotConvergeWarning, InvalidInputError, NotIdentifiableError
 from labelworth.estimation.fit import fit
-from labelworth.information.curve import Weight
-from labelworth.information.matrix_free import matrix_free_information
-from labelworth.information.matrix_free_curve import MatrixFreeCurve
-from labelworth.information.observed_counts import ObservedCounts
+from labelworth.fisher.curve import Weight
+from labelworth.fisher.matrix_free import matrix_free_information
+from labelworth.fisher.matrix_free_curve import MatrixFreeCurve
+from labelworth.fisher.observed_counts import ObservedCounts
 from labelworth.models.multinomial import MultinomialFamily, MultinomialModel
 
 N_CLASSES, N_WORDS, N_SAMPLES = 3, 12, 500

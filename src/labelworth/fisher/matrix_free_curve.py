@@ -13,7 +13,7 @@ import numpy as np
 
 from labelworth.arrays import FloatArray, as_floats, require_between
 from labelworth.errors import InvalidInputError
-from labelworth.information.curve import Estimate, Weight
+from labelworth.fisher.curve import Estimate, Weight
 from labelworth.linalg.lanczos import Quadrature
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from labelworth.arrays import FloatArray
-from labelworth.information.curve import Weight
+from labelworth.fisher.curve import Weight
 
 
 def relative_information(mu: FloatArray, fraction: float) -> FloatArray:

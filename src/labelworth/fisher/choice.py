@@ -7,12 +7,12 @@ import numpy as np
 
 from labelworth.arrays import FloatArray
 from labelworth.errors import InvalidInputError
-from labelworth.information.by_enumeration import enumerated_information
-from labelworth.information.by_sampling import sampled_information
-from labelworth.information.fraction_information import FractionInformation
-from labelworth.information.outcomes import n_outcomes
-from labelworth.information.sampled_information import SampledInformation
-from labelworth.information.two_class_formula import TwoClassCurve, two_class_information
+from labelworth.fisher.by_enumeration import enumerated_information
+from labelworth.fisher.by_sampling import sampled_information
+from labelworth.fisher.fraction_information import FractionInformation
+from labelworth.fisher.outcomes import n_outcomes
+from labelworth.fisher.sampled_information import SampledInformation
+from labelworth.fisher.two_class_formula import TwoClassCurve, two_class_information
 from labelworth.models.multinomial import MultinomialModel
 from labelworth.models.protocol import Model
 from labelworth.progress import SILENT, Progress

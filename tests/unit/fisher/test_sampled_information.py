@@ -1,9 +1,9 @@
 import numpy as np
 import pytest
 
-from labelworth.information.curve import Weight
-from labelworth.information.fraction_information import FractionInformation
-from labelworth.information.sampled_information import SampledInformation
+from labelworth.fisher.curve import Weight
+from labelworth.fisher.fraction_information import FractionInformation
+from labelworth.fisher.sampled_information import SampledInformation
 from labelworth.models.coordinates import Coordinates, FreeTable
 
 FRACTIONS = np.array([0.5, 0.1])

@@ -7,8 +7,8 @@ from functools import cached_property
 import numpy as np
 
 from labelworth.arrays import BoolArray, FloatArray
-from labelworth.information.curve import Estimate, Weight
-from labelworth.information.fraction_information import FractionInformation
+from labelworth.fisher.curve import Estimate, Weight
+from labelworth.fisher.fraction_information import FractionInformation
 from labelworth.models.coordinates import Coordinates
 
 _AGREEMENT = 5.0

@@ -5,9 +5,9 @@ from labelworth.data.evidence import Evidence
 from labelworth.data.samples import Samples
 from labelworth.errors import InvalidInputError, NotIdentifiableError
 from labelworth.estimation.fit import fit
-from labelworth.information.by_enumeration import enumerated_information
-from labelworth.information.curve import Weight
-from labelworth.information.observed import observed_information
+from labelworth.fisher.by_enumeration import enumerated_information
+from labelworth.fisher.curve import Weight
+from labelworth.fisher.observed import observed_information
 from labelworth.models.multinomial import MultinomialFamily
 from support.drawn_models import drawn_multinomial
 from support.oracles import dense_evidence, enumerated_multinomial

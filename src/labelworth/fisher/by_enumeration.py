@@ -1,8 +1,8 @@
 """Exact information of a small model: sum over everything it can produce."""
 
-from labelworth.information.fraction_information import FractionInformation
-from labelworth.information.outcomes import enumerate_outcomes
-from labelworth.information.score_moments import summed_spread
+from labelworth.fisher.fraction_information import FractionInformation
+from labelworth.fisher.outcomes import enumerate_outcomes
+from labelworth.fisher.score_moments import summed_spread
 from labelworth.models.protocol import Model
 
 
@@ -14,7 +14,7 @@ def enumerated_information(model: Model) -> FractionInformation:
     Raises
     ------
     InvalidInputError
-        If there are too many distinct x; see `labelworth.information.outcomes`.
+        If there are too many distinct x; see `labelworth.fisher.outcomes`.
 
     Notes
     -----

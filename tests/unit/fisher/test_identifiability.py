@@ -1,9 +1,9 @@
 import numpy as np
 import pytest
 
-from labelworth.information.by_enumeration import enumerated_information
-from labelworth.information.fraction_information import FractionInformation
-from labelworth.information.identifiability import weak_directions
+from labelworth.fisher.by_enumeration import enumerated_information
+from labelworth.fisher.fraction_information import FractionInformation
+from labelworth.fisher.identifiability import weak_directions
 from labelworth.models.coordinates import Coordinates, FreeTable
 from support.drawn_models import drawn_multinomial
 

@@ -3,7 +3,7 @@ import pytest
 
 from labelworth.data.lengths import LengthDistribution
 from labelworth.errors import InvalidInputError
-from labelworth.information.choice import choose_curve
+from labelworth.fisher.choice import choose_curve
 from labelworth.models.bernoulli import BernoulliModel
 from labelworth.models.multinomial import MultinomialModel
 from support.drawn_models import drawn_multinomial

@@ -6,9 +6,9 @@ import numpy as np
 
 from labelworth.arrays import FloatArray
 from labelworth.errors import InvalidInputError, MoreSamplesNeededError
-from labelworth.information.fraction_information import FractionInformation
-from labelworth.information.sampled_information import SampledInformation
-from labelworth.information.score_moments import chunks, marginal_scores, score_spread
+from labelworth.fisher.fraction_information import FractionInformation
+from labelworth.fisher.sampled_information import SampledInformation
+from labelworth.fisher.score_moments import chunks, marginal_scores, score_spread
 from labelworth.linalg.pencil import Pencil
 from labelworth.models.protocol import Model
 from labelworth.models.responsibilities import condition

@@ -5,8 +5,8 @@ import pytest
 
 from labelworth.data.lengths import LengthDistribution
 from labelworth.errors import InvalidInputError
-from labelworth.information.by_enumeration import enumerated_information
-from labelworth.information.outcomes import bags_of_words, enumerate_outcomes, n_outcomes
+from labelworth.fisher.by_enumeration import enumerated_information
+from labelworth.fisher.outcomes import bags_of_words, enumerate_outcomes, n_outcomes
 from labelworth.models.bernoulli import BernoulliModel
 from labelworth.models.gaussian import GaussianModel
 from labelworth.models.multinomial import MultinomialModel

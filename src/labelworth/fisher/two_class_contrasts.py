@@ -13,7 +13,7 @@ from functools import cached_property
 import numpy as np
 
 from labelworth.arrays import FloatArray
-from labelworth.information.two_class_moments import MissingMoments, TwoClasses
+from labelworth.fisher.two_class_moments import MissingMoments, TwoClasses
 from labelworth.linalg.low_rank import DiagonalPlusLowRank, compress
 
 

@@ -11,10 +11,10 @@ from scipy import stats
 from labelworth.criteria.asymptotic import CRITERIA
 from labelworth.data.lengths import LengthDistribution
 from labelworth.errors import InvalidInputError, MoreSamplesNeededError
-from labelworth.information import by_sampling
-from labelworth.information.by_enumeration import enumerated_information
-from labelworth.information.by_sampling import sampled_information
-from labelworth.information.fraction_information import FractionInformation
+from labelworth.fisher import by_sampling
+from labelworth.fisher.by_enumeration import enumerated_information
+from labelworth.fisher.by_sampling import sampled_information
+from labelworth.fisher.fraction_information import FractionInformation
 from labelworth.models.bernoulli import BernoulliModel
 from labelworth.models.gaussian import GaussianModel
 from labelworth.models.multinomial import MultinomialModel
@@ -97,7 +97,7 @@ def test_gaussian_classes_equal_quadrature() -> None:
 @pytest.mark.statistical
 def test_with_many_parameters_the_bias_of_the_inverse_stays_within_the_standard_error() -> None:
     """Two classes of 40 words, 79 parameters, against the exact formula."""
-    from labelworth.information.two_class_formula import two_class_information
+    from labelworth.fisher.two_class_formula import two_class_information
 
     rng = np.random.default_rng(5)
     model = MultinomialModel(

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from labelworth.arrays import FloatArray
-from labelworth.information.spectral_sums import relative_information
+from labelworth.fisher.spectral_sums import relative_information
 from labelworth.linalg.pencil import Pencil
 from labelworth.models.coordinates import Coordinates
 

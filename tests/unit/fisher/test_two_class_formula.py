@@ -9,9 +9,9 @@ import pytest
 
 from labelworth.data.lengths import LengthDistribution
 from labelworth.errors import InvalidInputError
-from labelworth.information.curve import Weight
-from labelworth.information.two_class_formula import TwoClassCurve, two_class_information
-from labelworth.information.two_class_moments import missing_moments
+from labelworth.fisher.curve import Weight
+from labelworth.fisher.two_class_formula import TwoClassCurve, two_class_information
+from labelworth.fisher.two_class_moments import missing_moments
 from labelworth.models.multinomial import MultinomialModel
 from support.oracles import Enumeration, enumerated_multinomial
 

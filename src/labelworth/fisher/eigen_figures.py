@@ -11,8 +11,8 @@ from functools import cached_property
 import numpy as np
 
 from labelworth.arrays import FloatArray
-from labelworth.information.curve import Weight
-from labelworth.information.spectral_sums import (
+from labelworth.fisher.curve import Weight
+from labelworth.fisher.spectral_sums import (
     SpectralTerms,
     exchange_terms,
     log_volume_terms,

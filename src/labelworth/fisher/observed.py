@@ -5,8 +5,8 @@ import numpy as np
 from labelworth.arrays import BoolArray, FloatArray, require_shape
 from labelworth.data.samples import Samples
 from labelworth.errors import InvalidInputError, NotIdentifiableError
-from labelworth.information.fraction_information import FractionInformation
-from labelworth.information.score_moments import summed_spread
+from labelworth.fisher.fraction_information import FractionInformation
+from labelworth.fisher.score_moments import summed_spread
 from labelworth.linalg.symmetric import SingularMatrixError, cholesky
 from labelworth.models.protocol import Model
 from labelworth.models.responsibilities import condition
