@@ -1,0 +1,172 @@
+"""Sequences: flat tokens, where each sequence begins, and what is known of every token's label."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from labelworth.arrays import AnyArray, FloatArray, IntArray, as_floats
+from labelworth.data.evidence import Evidence
+from labelworth.errors import InvalidInputError
+
+NO_WORD = -1
+"""The code of a token whose word the vocabulary does not have."""
+
+
+@dataclass(frozen=True, eq=False)
+class Sequences:
+    """Sequences of tokens, behind each other.
+
+    Attributes
+    ----------
+    features : integer array of shape (n_tokens,) or CSR array of shape (n_tokens, n_features)
+        The word of every token, `NO_WORD` where it is none of the vocabulary; or the weights of its attributes.
+    offsets : integer array of shape (n_sequences + 1,)
+        Sequence i is the tokens ``offsets[i]:offsets[i + 1]``; none is empty.
+    evidence : Evidence
+        What is known of each token's label.
+    feature_names : tuple of str
+        The words, or the attributes.
+    weights : array of shape (n_sequences,), optional
+        How much each sequence counts in the likelihood; None means one each.
+    """
+
+    features: "IntArray | sp.csr_array"
+    offsets: IntArray
+    evidence: Evidence
+    feature_names: tuple[str, ...]
+    weights: FloatArray | None = None
+
+    def __post_init__(self) -> None:
+        offsets = np.ascontiguousarray(self.offsets, dtype=np.int64)
+        object.__setattr__(self, "offsets", offsets)
+        n_tokens = int(self.features.shape[0])
+        if offsets.ndim != 1 or not offsets.size or offsets[0] != 0 or offsets[-1] != n_tokens:
+            raise InvalidInputError(f"Offsets must go from 0 to the number of tokens, {n_tokens}.")
+        if (np.diff(offsets) < 1).any():
+            empty = int(np.flatnonzero(np.diff(offsets) < 1)[0])
+            raise InvalidInputError(f"Sequence {empty} has no token; leave empty sequences out.")
+        if self.evidence.n_samples != n_tokens:
+            raise InvalidInputError(
+                f"There must be one label entry per token. Got {n_tokens} tokens "
+                f"and {self.evidence.n_samples} label entries."
+            )
+        self._require_valid_features()
+        if self.weights is not None:
+            object.__setattr__(self, "weights", self._valid_weights(self.weights))
+
+    def _require_valid_features(self) -> None:
+        if isinstance(self.features, sp.csr_array):
+            if self.features.shape[1] != self.n_features:
+                raise InvalidInputError(
+                    "There must be one name per attribute. "
+                    f"Got {self.features.shape[1]} columns and {self.n_features} names."
+                )
+            if not np.isfinite(self.features.data).all():
+                raise InvalidInputError("The weights of attributes must be finite numbers.")
+            return
+        if self.features.ndim != 1 or self.features.dtype.kind not in "iu":
+            raise InvalidInputError("Words must be given by their codes, one whole number per token.")
+        object.__setattr__(self, "features", np.ascontiguousarray(self.features, dtype=np.int64))
+        if self.n_tokens and (int(self.features.min()) < NO_WORD or int(self.features.max()) >= self.n_features):
+            raise InvalidInputError(
+                f"Word codes must be {NO_WORD} or below the size of the vocabulary, {self.n_features}. "
+                f"Got {int(self.features.min())} to {int(self.features.max())}."
+            )
+
+    def _valid_weights(self, weights: FloatArray) -> FloatArray:
+        weights = as_floats("Sequence weights", weights, ndim=1)
+        if weights.shape != (self.n_sequences,) or (weights < 0).any():
+            raise InvalidInputError(
+                f"There must be one non-negative weight for each of the {self.n_sequences} sequences. "
+                f"Got {weights.size} weight(s)."
+            )
+        return weights
+
+    @property
+    def n_sequences(self) -> int:
+        """How many sequences."""
+        return len(self.offsets) - 1
+
+    @property
+    def n_tokens(self) -> int:
+        """How many tokens, in all sequences."""
+        return int(self.offsets[-1])
+
+    @property
+    def n_features(self) -> int:
+        """How many words or attributes there are."""
+        return len(self.feature_names)
+
+    @property
+    def lengths(self) -> IntArray:
+        """The number of tokens of every sequence."""
+        return np.diff(self.offsets)
+
+    @property
+    def words(self) -> IntArray:
+        """The word of every token; an error if there are attributes instead."""
+        if isinstance(self.features, sp.csr_array):
+            raise InvalidInputError("This needs one word per token; got attributes, which go with a CRF.")
+        return self.features
+
+    @property
+    def attributes(self) -> sp.csr_array:
+        """The attributes of every token; a word is one attribute of weight one, and no word is none."""
+        if isinstance(self.features, sp.csr_array):
+            return self.features
+        known = self.features != NO_WORD
+        starts = np.concatenate([[0], np.cumsum(known)])
+        return sp.csr_array((np.ones(starts[-1]), self.features[known], starts), (self.n_tokens, self.n_features))
+
+    @property
+    def sequence_weights(self) -> FloatArray:
+        """How much each sequence counts, spelled out."""
+        return np.ones(self.n_sequences) if self.weights is None else self.weights
+
+    def tokens_of(self, rows: AnyArray) -> IntArray:
+        """The places of all tokens of the sequences `rows` (indices), in that order."""
+        lengths = self.lengths[rows]
+        ends = np.cumsum(lengths)
+        return np.repeat(self.offsets[:-1][rows] - ends + lengths, lengths) + np.arange(lengths.sum())
+
+    def take(self, rows: AnyArray) -> "Sequences":
+        """Keep the sequences `rows` (indices or a mask), in that order."""
+        rows = np.arange(self.n_sequences)[rows]
+        tokens = self.tokens_of(rows)
+        return replace(
+            self,
+            features=self.features[tokens],
+            offsets=np.concatenate([[0], np.cumsum(self.lengths[rows])]),
+            evidence=self.evidence.take(tokens),
+            weights=None if self.weights is None else self.weights[rows],
+        )
+
+    def hide(self, tokens: AnyArray | None = None) -> "Sequences":
+        """Forget the labels of `tokens` (indices or a mask over all tokens); of everything when None."""
+        return replace(self, evidence=self.evidence.hidden(tokens))
+
+    def with_evidence(self, evidence: Evidence) -> "Sequences":
+        """The same tokens, of whose labels something else is known."""
+        return replace(self, evidence=evidence)
+
+    @classmethod
+    def concatenate(cls, parts: Sequence["Sequences"]) -> "Sequences":
+        """Put sequences behind each other; all parts must have the same features and labels."""
+        if not parts:
+            raise InvalidInputError("There must be at least one part to put together.")
+        first = parts[0]
+        if any(part.feature_names != first.feature_names for part in parts):
+            raise InvalidInputError("Only sequences with the same words or attributes can be put together.")
+        features: Any = [part.features for part in parts]
+        sparse = isinstance(first.features, sp.csr_array)
+        weighted = any(part.weights is not None for part in parts)
+        return cls(
+            sp.csr_array(sp.vstack(features)) if sparse else np.concatenate(features),
+            np.concatenate([[0], np.cumsum(np.concatenate([part.lengths for part in parts]))]),
+            Evidence.concatenate([part.evidence for part in parts]),
+            first.feature_names,
+            np.concatenate([part.sequence_weights for part in parts]) if weighted else None,
+        )
