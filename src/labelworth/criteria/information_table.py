@@ -10,6 +10,7 @@ from labelworth.errors import InvalidInputError
 from labelworth.fisher.choice import AnyCurve
 from labelworth.fisher.fraction_information import FractionInformation
 from labelworth.fisher.identifiability import WeakDirection
+from labelworth.fisher.matrix_free_curve import MatrixFreeCurve
 from labelworth.fisher.sampled_information import SampledInformation
 
 _DENSE_LIMIT = 1500
@@ -126,7 +127,8 @@ class InformationTable:
         dense = dense_information(self.curve)
         if dense is None:
             raise InvalidInputError(
-                f"The matrices would have {self.curve.n_parameters} rows; they are written out up to {_DENSE_LIMIT}."
+                f"The matrices would have {self.curve.n_parameters} rows; they are written out up to {_DENSE_LIMIT}, "
+                "and never if the information was computed without them."
             )
         return dense
 
@@ -137,6 +139,6 @@ def dense_information(curve: AnyCurve) -> FractionInformation | None:
         return curve
     if isinstance(curve, SampledInformation):
         return curve.information
-    if curve.n_parameters > _DENSE_LIMIT:
+    if isinstance(curve, MatrixFreeCurve) or curve.n_parameters > _DENSE_LIMIT:
         return None
     return FractionInformation(curve.model.coordinates, curve.complete_dense(), curve.missing_dense(), curve.method)

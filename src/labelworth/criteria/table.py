@@ -6,13 +6,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from labelworth.arrays import FloatArray, as_floats, require_between
-from labelworth.criteria.asymptotic import CRITERIA
+from labelworth.criteria.asymptotic import CRITERIA, worst_direction
 from labelworth.criteria.exchange import exchange_rates
 from labelworth.criteria.information_table import InformationPoint, InformationTable, dense_information
 from labelworth.errors import InvalidInputError
 from labelworth.fisher.choice import AnyCurve, ChosenCurve, Method, choose_curve
 from labelworth.fisher.curve import Estimate
 from labelworth.fisher.identifiability import weak_directions
+from labelworth.fisher.matrix_free_curve import MatrixFreeCurve
 from labelworth.fisher.sampled_information import SampledInformation
 from labelworth.models.protocol import Model
 from labelworth.progress import SILENT, Progress
@@ -92,7 +93,8 @@ def tabulate(
     """Ask a curve for everything at every fraction."""
     curve = chosen.curve
     identified = curve.identified(fractions)
-    estimates = {name: criterion(curve, n_samples, fractions) for name, criterion in CRITERIA.items()}
+    offered = {name: criterion for name, criterion in CRITERIA.items() if name not in _left_out(curve)}
+    estimates = {name: criterion(curve, n_samples, fractions) for name, criterion in offered.items()}
     rates = exchange_rates(curve, fractions)
     estimates |= {"unlabeled_per_labeled_example": rates.labeled_example, "unlabeled_per_label": rates.label}
     dense = dense_information(curve)
@@ -108,6 +110,11 @@ def tabulate(
     )
     notes = _notes(curve, points, fractions, relative_error)
     return InformationTable(points, n_samples, curve.method, chosen.reason, notes, curve)
+
+
+def _left_out(curve: AnyCurve) -> tuple[str, ...]:
+    """What a curve cannot say: the worst direction needs the inverse itself, which probes do not give."""
+    return (worst_direction.__name__,) if isinstance(curve, MatrixFreeCurve) else ()
 
 
 def _fractions(labeled_fractions: ArrayLike) -> FloatArray:

@@ -163,15 +163,30 @@ class GenerativeClassifier(ClassifierMixin, BaseEstimator, ABC):
 
         save(self, path)
 
-    def information(self, **options: Any) -> Any:
-        """What labeled and unlabeled rows are worth under the fitted model.
+    def information(self, X: Any = None, y: Any = None, *, sample_weight: Any = None, **options: Any) -> Any:
+        """What labeled and unlabeled rows are worth.
 
-        See `labelworth.criteria.table.information` for the options: labeled fractions, numbers of samples, method.
+        Parameters
+        ----------
+        X, y, sample_weight : optional
+            What was fitted. With them the answer holds for these rows, at labeled fractions from theirs up, for any
+            number of parameters; without them the fitted model is taken for true.
+        options
+            Of `labelworth.criteria.fitted_table.information_at_fit` with data, else of
+            `labelworth.criteria.table.information`: labeled fractions, number of samples, method.
         """
+        from labelworth.criteria.fitted_table import information_at_fit
         from labelworth.criteria.table import information
 
         check_is_fitted(self)
-        return information(self.model_, **options)
+        if X is None:
+            return information(self.model_, **options)
+        self._checked(X, reset=False)
+        trial = clone(self)
+        samples = trial._samples(
+            X, lambda: encode_labels(y, classes=self.model_.classes, unlabeled=self.unlabeled), sample_weight
+        )
+        return information_at_fit(self.fit_, samples, **options)
 
     def check(self, X: Any, y: Any, *, classes: Sequence[Hashable] | None = None, **options: Any) -> "CheckReport":
         """Say whether unlabeled rows help this classifier, hurt it, or whether that cannot be told. Nothing is kept.

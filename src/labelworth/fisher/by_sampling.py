@@ -73,7 +73,8 @@ def sampled_information(
     if d > _MAX_PARAMETERS:
         raise InvalidInputError(
             f"Sampling keeps many matrices of {d} x {d} numbers in memory; it is meant for up to "
-            f"{_MAX_PARAMETERS} parameters. Use fewer features, or the matrix-free information."
+            f"{_MAX_PARAMETERS} parameters. Give the fitted data too, as in classifier.information(X, y, ...), which "
+            "forms no matrix; or use fewer features."
         )
     limit = max_draws or min(_MAX_DRAWS, int(_MAX_WORK / (n_classes * d**2)))
     batches = _Batches(model)

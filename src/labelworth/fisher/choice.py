@@ -10,6 +10,7 @@ from labelworth.errors import InvalidInputError
 from labelworth.fisher.by_enumeration import enumerated_information
 from labelworth.fisher.by_sampling import sampled_information
 from labelworth.fisher.fraction_information import FractionInformation
+from labelworth.fisher.matrix_free_curve import MatrixFreeCurve
 from labelworth.fisher.outcomes import n_outcomes
 from labelworth.fisher.sampled_information import SampledInformation
 from labelworth.fisher.two_class_formula import TwoClassCurve, two_class_information
@@ -18,7 +19,7 @@ from labelworth.models.protocol import Model
 from labelworth.progress import SILENT, Progress
 
 Method = Literal["auto", "enumeration", "formula", "sampling"]
-AnyCurve = FractionInformation | SampledInformation | TwoClassCurve
+AnyCurve = FractionInformation | SampledInformation | TwoClassCurve | MatrixFreeCurve
 
 _QUICK_WORK = 2e9
 """Enumeration is chosen while its products n_outcomes K d^2 stay below a second or so of work."""

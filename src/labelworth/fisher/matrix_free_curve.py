@@ -11,7 +11,7 @@ from typing import NoReturn
 
 import numpy as np
 
-from labelworth.arrays import FloatArray, as_floats, require_between
+from labelworth.arrays import BoolArray, FloatArray, as_floats, require_between
 from labelworth.errors import InvalidInputError
 from labelworth.fisher.curve import Estimate, Weight
 from labelworth.linalg.lanczos import Quadrature
@@ -90,6 +90,10 @@ class MatrixFreeCurve:
     def n_probes(self) -> int:
         """The number of probes behind the standard errors of log-losses; the total variance has fewer."""
         return len(self.plain.low.nodes)
+
+    def identified(self, fractions: FloatArray) -> BoolArray:
+        """At which fractions I(f) is positive definite: at all from the fitted one up, or there would be no curve."""
+        return np.ones(len(self._checked(fractions)), dtype=np.bool_)
 
     def trace(self, weight: Weight, fractions: FloatArray) -> Estimate:
         """trace(G I(f)^-1)."""

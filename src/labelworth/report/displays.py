@@ -54,7 +54,7 @@ class InformationDisplay:
     def panel(self) -> CurvesPanel:
         """The curve as a value, with a band of two standard errors where it was sampled."""
         points = sorted(
-            (point for point in self.table.points if point.figures[self.figure] is not None),
+            (point for point in self.table.points if point.figures.get(self.figure) is not None),
             key=lambda point: point.labeled_fraction,
         )
         if not points:
