@@ -52,7 +52,7 @@ def fit(
         kind.require_suitable(features)
         progress.say(f"Fitting {len(raw.labels):,} rows of {data}")
         with watch.timing("fit"):
-            classifier = kind.classifier(seed).fit(features, list(raw.labels))
+            classifier = kind.classifier(seed).fit(features, list(raw.labels), progress=progress)
         save(classifier, output, reading=reading)
     figures = _figures(classifier, raw.labels, output)
     asked = {"source": source, "kind": kind, "min_documents": min_documents, "max_words": max_words}

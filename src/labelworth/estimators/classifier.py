@@ -23,6 +23,7 @@ from labelworth.estimation.fit import Fit, fit
 from labelworth.estimators.targets import class_array, labeled_rows, read_targets
 from labelworth.models.protocol import AnyFamily, AnyModel
 from labelworth.models.responsibilities import condition
+from labelworth.progress import SILENT, Progress
 
 if TYPE_CHECKING:
     from labelworth.robust.check import CheckReport
@@ -79,7 +80,7 @@ class GenerativeClassifier(ClassifierMixin, BaseEstimator, ABC):
     def _features(self, X: Any) -> "sp.csr_array | FloatArray":
         """Read features that scikit-learn has checked as the family wants them."""
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, progress: Progress = SILENT) -> Self:
         """Fit to labeled, unlabeled and ambiguous rows together.
 
         Parameters
@@ -90,6 +91,8 @@ class GenerativeClassifier(ClassifierMixin, BaseEstimator, ABC):
             several is meant.
         sample_weight : array-like of shape (n,), optional
             How much each row counts; a row of weight 0 is left out.
+        progress : Progress
+            Told how far EM is.
 
         Returns
         -------
@@ -106,6 +109,7 @@ class GenerativeClassifier(ClassifierMixin, BaseEstimator, ABC):
             accelerated=self.accelerate,
             n_starts=self.n_init,
             rng=_generator(self.random_state),
+            progress=progress,
         )
         self.model_ = self.fit_.model
         self.classes_ = class_array(samples.evidence.classes)

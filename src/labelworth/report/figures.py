@@ -119,6 +119,8 @@ def _plot_curves(panel: CurvesPanel, ax: "Axes") -> None:
         _plot_curve(curve, ax, place)
     if panel.x_scale == "log":
         _plain_ticks(ax.xaxis, np.concatenate([curve.x for curve in panel.curves]))
+    if panel.y_scale == "log":
+        _plain_ticks(ax.yaxis, np.array(_round_levels(*ax.get_ylim())))
     ax.set_xlabel(panel.x_label)
     ax.set_ylabel(panel.y_label)
     _legend(ax)
@@ -174,7 +176,7 @@ def _plot_surface(panel: SurfacePanel, ax: "Axes") -> None:
 def _round_levels(low: float, high: float) -> list[float]:
     """Between three and nine round numbers inside (low, high)."""
     decades = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
-    for steps in ((1.0,), (1.0, 3.0), (1.0, 2.0, 5.0), tuple(np.arange(1.0, 10.0, 0.5))):
+    for steps in ((1.0,), (1.0, 3.0), (1.0, 2.0, 5.0), tuple(range(1, 10)), tuple(np.arange(1.0, 10.0, 0.5))):
         levels = [step * 10.0**decade for decade in decades for step in steps if low < step * 10.0**decade < high]
         if len(levels) >= 3:
             return levels[:: math.ceil(len(levels) / 9)]
