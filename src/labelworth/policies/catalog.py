@@ -1,0 +1,249 @@
+"""The rules that come with the house."""
+
+import math
+from abc import abstractmethod
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from labelworth.arrays import BoolArray, IntArray, require_between
+from labelworth.errors import InvalidInputError
+from labelworth.policies.rule import Rule, places, require_length
+
+_LONGEST_ENUMERATED = 24
+
+
+class FixedRule(Rule):
+    """A rule without chance: a mask per length."""
+
+    @abstractmethod
+    def counted(self, lengths: IntArray) -> BoolArray:
+        """The masks, behind each other."""
+
+    def n_outcomes(self, length: int) -> int:
+        """One."""
+        require_length(length)
+        return 1
+
+    def outcomes(self, length: int) -> Iterator[tuple[float, BoolArray]]:
+        """The one mask, with certainty."""
+        require_length(length)
+        yield 1.0, self.counted(np.array([length], dtype=np.int64))
+
+    def expected_labels(self, length: int) -> float:
+        """How many positions are labeled."""
+        require_length(length)
+        return float(self.counted(np.array([length], dtype=np.int64)).sum())
+
+    def draw(self, lengths: IntArray, rng: np.random.Generator) -> BoolArray:
+        """The masks; nothing is drawn."""
+        return self.counted(lengths)
+
+
+@dataclass(frozen=True)
+class Everything(FixedRule):
+    """Label every position."""
+
+    @property
+    def spec(self) -> str:
+        """``everything``."""
+        return "everything"
+
+    def counted(self, lengths: IntArray) -> BoolArray:
+        """All true."""
+        return np.ones(int(lengths.sum()), dtype=bool)
+
+
+@dataclass(frozen=True)
+class Nothing(FixedRule):
+    """Label no position."""
+
+    @property
+    def spec(self) -> str:
+        """``nothing``."""
+        return "nothing"
+
+    def counted(self, lengths: IntArray) -> BoolArray:
+        """All false."""
+        return np.zeros(int(lengths.sum()), dtype=bool)
+
+
+@dataclass(frozen=True)
+class EveryOther(FixedRule):
+    """Label positions 0, 2, 4, ..."""
+
+    @property
+    def spec(self) -> str:
+        """``every-other``."""
+        return "every-other"
+
+    def counted(self, lengths: IntArray) -> BoolArray:
+        """True at even positions."""
+        even: BoolArray = places(lengths) % 2 == 0
+        return even
+
+
+@dataclass(frozen=True)
+class Prefix(FixedRule):
+    """Label the beginning: the first ``min(k, m)`` positions, or the first ``floor(fraction * m)``.
+
+    Attributes
+    ----------
+    size : int or Fraction
+        A whole number k, or a fraction between 0 and 1. ``1`` is one position, ``1.0`` the whole sequence.
+        A decimal is taken as written: 0.29 of 100 is 29, although ``0.29 * 100`` is a little less in floating point.
+
+    Examples
+    --------
+    >>> Prefix(0.5).expected_labels(5), Prefix(3).expected_labels(2)
+    (2.0, 2.0)
+    """
+
+    size: int | float | Fraction
+
+    def __post_init__(self) -> None:
+        if isinstance(self.size, int | np.integer) and not isinstance(self.size, bool):
+            require_count("The number of positions of a prefix", int(self.size), at_least=0)
+            object.__setattr__(self, "size", int(self.size))
+            return
+        if isinstance(self.size, bool) or not (isinstance(self.size, Fraction) or math.isfinite(self.size)):
+            raise InvalidInputError(f"A prefix is a number of positions or a share of them. Got {self.size!r}.")
+        require_between("The share of a prefix", float(self.size), 0.0, 1.0)
+        size = self.size if isinstance(self.size, Fraction) else Fraction(repr(float(self.size)))
+        object.__setattr__(self, "size", size)
+
+    @property
+    def spec(self) -> str:
+        """``prefix:3`` or ``prefix:0.5``."""
+        if isinstance(self.size, int):
+            return f"prefix:{self.size}"
+        decimal = repr(float(self.size))
+        return f"prefix:{decimal if Fraction(decimal) == self.size else self.size}"
+
+    def counted(self, lengths: IntArray) -> BoolArray:
+        """True at the beginning."""
+        distinct, inverse = np.unique(lengths, return_inverse=True)
+        sizes = np.array([self._labels(length) for length in distinct.tolist()], dtype=np.int64)[inverse]
+        begun: BoolArray = places(lengths) < np.repeat(sizes, lengths)
+        return begun
+
+    def _labels(self, length: int) -> int:
+        return min(self.size, length) if isinstance(self.size, int) else math.floor(self.size * length)
+
+
+@dataclass(frozen=True)
+class Window(Rule):
+    """Label a run of ``min(k, m)`` positions that starts anywhere with equal chance.
+
+    Attributes
+    ----------
+    size : int
+        k, at least 1.
+    """
+
+    size: int
+
+    def __post_init__(self) -> None:
+        require_count("The size of a window", self.size, at_least=1)
+
+    @property
+    def spec(self) -> str:
+        """``window:5``."""
+        return f"window:{self.size}"
+
+    def n_outcomes(self, length: int) -> int:
+        """The number of starts, ``m - min(k, m) + 1``."""
+        require_length(length)
+        return length - min(self.size, length) + 1
+
+    def outcomes(self, length: int) -> Iterator[tuple[float, BoolArray]]:
+        """A window at every start, equally probable."""
+        n_starts = self.n_outcomes(length)
+        for start in range(n_starts):
+            mask = np.zeros(length, dtype=bool)
+            mask[start : start + self.size] = True
+            yield 1.0 / n_starts, mask
+
+    def expected_labels(self, length: int) -> float:
+        """``min(k, m)``."""
+        require_length(length)
+        return float(min(self.size, length))
+
+    def draw(self, lengths: IntArray, rng: np.random.Generator) -> BoolArray:
+        """One start per sequence."""
+        starts = rng.integers(0, lengths - np.minimum(self.size, lengths) + 1)
+        behind = places(lengths) - np.repeat(starts, lengths)
+        inside: BoolArray = (behind >= 0) & (behind < self.size)
+        return inside
+
+
+@dataclass(frozen=True)
+class RandomTokens(Rule):
+    """Label each position by a coin of its own.
+
+    Attributes
+    ----------
+    probability : float
+        That a position is labeled.
+    """
+
+    probability: float
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "probability", float(self.probability))
+        require_between("The probability of a label", self.probability, 0.0, 1.0)
+
+    @property
+    def spec(self) -> str:
+        """``random:0.3``."""
+        return f"random:{plain_number(self.probability)}"
+
+    def n_outcomes(self, length: int) -> int:
+        """2^m, unless the coin has one side."""
+        require_length(length)
+        return 1 if self.probability in (0.0, 1.0) else 2**length
+
+    def outcomes(self, length: int) -> Iterator[tuple[float, BoolArray]]:
+        """Every subset of the positions.
+
+        Raises
+        ------
+        InvalidInputError
+            If there are too many to be listed; draw them instead.
+        """
+        if self.n_outcomes(length) == 1:
+            yield 1.0, np.full(length, self.probability == 1.0)
+            return
+        if length > _LONGEST_ENUMERATED:
+            raise InvalidInputError(
+                f"{self.spec} has 2^{length} outcomes at length {length}; at most 2^{_LONGEST_ENUMERATED} are "
+                "listed. Draw them instead."
+            )
+        for subset in range(2**length):
+            mask = (subset >> np.arange(length)) & 1 == 1
+            n_labels = int(mask.sum())
+            yield self.probability**n_labels * (1 - self.probability) ** (length - n_labels), mask
+
+    def expected_labels(self, length: int) -> float:
+        """``p * m``."""
+        require_length(length)
+        return self.probability * length
+
+    def draw(self, lengths: IntArray, rng: np.random.Generator) -> BoolArray:
+        """One coin per token."""
+        heads: BoolArray = rng.random(int(lengths.sum())) < self.probability
+        return heads
+
+
+def require_count(name: str, value: Any, *, at_least: int) -> None:
+    """Refuse what is not a whole number, or too small a one."""
+    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < at_least:
+        raise InvalidInputError(f"{name} must be a whole number, at least {at_least}. Got {value!r} instead.")
+
+
+def plain_number(value: float) -> str:
+    """A number as people write it, that reads back as the same: 1 and not 1.0."""
+    return str(int(value)) if value.is_integer() else repr(value)

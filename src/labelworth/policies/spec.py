@@ -1,0 +1,127 @@
+"""Rules and policies as text: ``0.25*everything + 0.75*window:5``."""
+
+import difflib
+import re
+from collections.abc import Callable, Mapping
+from fractions import Fraction
+from typing import Any
+
+from labelworth.errors import InvalidInputError
+from labelworth.policies.catalog import EveryOther, Everything, Nothing, Prefix, RandomTokens, Window
+from labelworth.policies.function_rule import FunctionRule
+from labelworth.policies.policy import Policy
+from labelworth.policies.rule import Rule
+
+_WITHOUT_NUMBER: dict[str, Rule] = {"everything": Everything(), "nothing": Nothing(), "every-other": EveryOther()}
+_WITH_NUMBER = ("prefix", "window", "random")
+RULES = "everything, nothing, prefix:3, prefix:0.5, window:5, every-other, random:0.3"
+"""How rules are written, for messages."""
+
+# A plus behind an exponent, as in 1e+3, belongs to its number.
+_BETWEEN_TERMS = re.compile(r"(?<![\d.][eE])\+")
+
+
+def parse_rule(text: Any, *, own: Mapping[str, Callable[[int], Any]] | None = None) -> Rule:
+    """Read a rule.
+
+    Parameters
+    ----------
+    text : str
+        ``everything``, ``nothing``, ``prefix:3``, ``prefix:0.5``, ``window:5``, ``every-other``, ``random:0.3``, or
+        a name in `own`.
+    own : mapping, optional
+        Rules of your own by name: functions of the length, as in `FunctionRule`.
+
+    Raises
+    ------
+    InvalidInputError
+        If there is no such rule, or its number is not one.
+
+    Examples
+    --------
+    >>> parse_rule("prefix:0.5")
+    Prefix(size=Fraction(1, 2))
+    """
+    if not isinstance(text, str):
+        raise InvalidInputError(f"A rule is written as text: {RULES}. Got {text!r} instead.")
+    name, colon, number = (part.strip() for part in text.partition(":"))
+    if own and name in own and not colon:
+        if name in _WITHOUT_NUMBER or name in _WITH_NUMBER:
+            raise InvalidInputError(f"{name!r} is a rule of the house; call yours something else.")
+        return FunctionRule(name, own[name])
+    if name in _WITHOUT_NUMBER and not colon:
+        return _WITHOUT_NUMBER[name]
+    if name in _WITH_NUMBER and number:
+        return _with_number(name, number, text)
+    raise _unknown(text, name, own or {})
+
+
+def parse_policy(text: Any, *, own: Mapping[str, Callable[[int], Any]] | None = None) -> Policy:
+    """Read a policy: a rule alone, or weights times rules that sum to one.
+
+    Raises
+    ------
+    InvalidInputError
+        If a term is not ``weight*rule``, a rule is unknown, or the weights do not sum to one.
+
+    Examples
+    --------
+    >>> parse_policy("0.25*everything+0.75*window:5").spec
+    '0.25*everything + 0.75*window:5'
+    """
+    if not isinstance(text, str) or not text.strip():
+        raise InvalidInputError(f"A policy is written as 0.25*everything + 0.75*window:5. Got {text!r} instead.")
+    terms = _BETWEEN_TERMS.split(text)
+    if len(terms) == 1 and "*" not in text:
+        return Policy.of(parse_rule(text, own=own))
+    rules, weights = [], []
+    for term in terms:
+        weight, star, rule = term.partition("*")
+        if not star:
+            raise InvalidInputError(
+                f"Every rule of a mixture needs its weight, as in 0.25*everything + 0.75*window:5. "
+                f"Got {term.strip()!r} in {text!r}."
+            )
+        weights.append(_number(weight.strip(), f"The weight in {term.strip()!r}"))
+        rules.append(parse_rule(rule, own=own))
+    return Policy(tuple(rules), tuple(weights))
+
+
+def _with_number(name: str, number: str, text: str) -> Rule:
+    if name == "window":
+        return Window(_count(number, text))
+    if name == "random":
+        return RandomTokens(_number(number, f"The number in {text!r}"))
+    if re.fullmatch(r"\+?\d+", number):
+        return Prefix(_count(number, text))
+    try:
+        return Prefix(Fraction(number))
+    except (ValueError, ZeroDivisionError) as error:
+        raise InvalidInputError(
+            f"A prefix is a number of positions or a share of them, as in prefix:3 or prefix:0.5. Got {text!r}."
+        ) from error
+
+
+def _count(number: str, text: str) -> int:
+    try:
+        return int(number)
+    except ValueError as error:
+        raise InvalidInputError(f"The number in {text!r} must be a whole number of positions.") from error
+
+
+def _number(number: str, name: str) -> float:
+    try:
+        return float(Fraction(number))
+    except (ValueError, ZeroDivisionError, OverflowError) as error:
+        raise InvalidInputError(f"{name} must be a number such as 0.25. Got {number!r} instead.") from error
+
+
+def _unknown(text: str, name: str, own: Mapping[str, Any]) -> InvalidInputError:
+    if name in _WITH_NUMBER:
+        return InvalidInputError(f"{name} needs a number behind a colon. Got {text!r}; rules are: {RULES}.")
+    if name in _WITHOUT_NUMBER:
+        return InvalidInputError(f"{name} takes no number. Got {text!r} instead.")
+    near = difflib.get_close_matches(name.replace("_", "-"), [*_WITHOUT_NUMBER, *_WITH_NUMBER, *own], n=1)
+    cure = f"Did you mean {near[0]!r}? " if near else ""
+    mine = f"; yours: {', '.join(own)}" if own else ""
+    return InvalidInputError(f"There is no rule {text!r}. {cure}Rules are: {RULES}{mine}.")
