@@ -8,7 +8,7 @@ from typing import Protocol
 import numpy as np
 
 from labelworth.arrays import FloatArray
-from labelworth.models.names import entry_name
+from labelworth.models.names import Naming, entry_name
 
 
 class Block(Protocol):
@@ -59,6 +59,7 @@ class SimplexRows:
     table: str
     rows: Sequence[str]
     columns: Sequence[str]
+    naming: Naming = entry_name
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -101,7 +102,7 @@ class SimplexRows:
     def name(self, index: int) -> str:
         """Table, row and column."""
         row, column = divmod(index, self.shape[1] - 1)
-        return entry_name(self.table, self.rows[row], self.columns[column])
+        return self.naming(self.table, self.rows[row], self.columns[column])
 
     def unconstrained(self, named: FloatArray) -> FloatArray:
         """Square roots: rows become points of a sphere, whose metric is a quarter of the Fisher information.
@@ -126,6 +127,7 @@ class FreeTable:
     columns: Sequence[str]
     low: float = -np.inf
     high: float = np.inf
+    naming: Naming = entry_name
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -161,7 +163,7 @@ class FreeTable:
     def name(self, index: int) -> str:
         """Table, row and column."""
         row, column = divmod(index, self.shape[1])
-        return entry_name(self.table, self.rows[row], self.columns[column])
+        return self.naming(self.table, self.rows[row], self.columns[column])
 
     def unconstrained(self, named: FloatArray) -> FloatArray:
         """Identity, logarithm or arcsine of the square root, by the bounds.

@@ -1,6 +1,6 @@
 """What coordinates are called."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import overload
 
@@ -9,6 +9,15 @@ def entry_name(table: str, row: str, column: str) -> str:
     """Table, row and column, as in ``word_probabilities[ham, free]``."""
     place = ", ".join(part for part in (row, column) if part)
     return f"{table}[{place}]"
+
+
+def arrow_name(table: str, row: str, column: str) -> str:
+    """From where to where, as in ``transition B-NP -> I-NP``; a table of one row has no place to come from."""
+    return f"{table} {row} -> {column}" if row else f"{table} {column}"
+
+
+Naming = Callable[[str, str, str], str]
+"""(table, row, column) -> what people call that entry."""
 
 
 @dataclass(frozen=True)

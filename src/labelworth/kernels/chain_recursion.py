@@ -1,0 +1,181 @@
+r"""The recursion over one sequence, clamped to what is known of its labels.
+
+With the potentials of the start :math:`s`, the transition :math:`A`, the nodes :math:`b_t` and the evidence
+:math:`e_t` (a weight per label), forward weights are normalized at every place,
+
+.. math:: a_t(j) = \frac{1}{c_t}\, e_t(j)\, b_t(j) \sum_i a_{t-1}(i) A_{ij}, \qquad
+          \log Z = \sum_t \log c_t, \qquad
+          \beta_{t-1}(i) = \frac{1}{c_t} \sum_j A_{ij}\, e_t(j)\, b_t(j)\, \beta_t(j)
+
+and :math:`p(y_t = j | \cdot) = a_t(j) \beta_t(j)`. Everything is positive, so only underflow can hurt, and it is
+found out: `forward` gives NaN where it cannot vouch for its sums, and the caller turns to logarithms. It vouches if
+every scale is between 1e-200 and 1e200 and either
+
+- the chain is mixing: what is lost at one place is below 1e-308 of 1e-200, and weighs at most 1e60 times more at the
+  end than what was kept; or
+- nothing is lost: what is possible never weighs less than 1e-100 at a place, transitions not less than 1e-60 and
+  nodes not less than 1e-90, so that no product falls below 1e-250.
+
+What underflows on the way back costs no more than it is, since :math:`\sum_j a_t(j) \beta_t(j)` stays one.
+"""
+
+import numpy as np
+
+from labelworth.arrays import FloatArray
+from labelworth.kernels.chain_algebra import add_outer_products, multiply_rows
+from labelworth.kernels.chain_potentials import Chain, Nodes, Tokens
+from labelworth.kernels.compilation import compiled
+
+CHUNK = 64
+"""How many places are summed into pair counts at once."""
+
+_SMALLEST_SCALE, _LARGEST_SCALE = 1e-200, 1e200
+_SMALLEST_FORWARD, _SMALLEST_NODE = 1e-100, 1e-90
+_UNLABELED = -1
+
+
+@compiled()
+def read_node(nodes: Nodes, tokens: Tokens, token: int, row: FloatArray) -> float:
+    """Write the weights of the labels at a token, with the evidence, to `row`; return the shift of the row."""
+    width, n_labels = len(row), tokens.candidate_weights.shape[1]
+    source, code = tokens.rows[token], tokens.codes[token]
+    start = source * width
+    if code >= 0:
+        row[:] = 0.0
+        row[code] = nodes.weights[start + code]
+    else:
+        for label in range(width):
+            row[label] = nodes.weights[start + label]
+        if code < _UNLABELED:
+            for label in range(n_labels):
+                row[label] *= tokens.candidate_weights[-2 - code, label]
+    shift: float = nodes.shifts[source]
+    return shift
+
+
+@compiled()
+def log_node(nodes: Nodes, tokens: Tokens, token: int, logs: FloatArray) -> None:
+    """Write the log-potentials of the labels at a token, with the evidence, to `logs` (K,)."""
+    n_labels = len(logs)
+    width = len(nodes.weights) // len(nodes.shifts)
+    source, code = tokens.rows[token], tokens.codes[token]
+    for label in range(n_labels):
+        weight = 1.0
+        if code >= 0:
+            weight = 1.0 if code == label else 0.0
+        elif code < _UNLABELED:
+            weight = tokens.candidate_weights[-2 - code, label]
+        if len(nodes.logs) > 0:
+            value = nodes.logs[source, label]
+        else:
+            value = log_or_impossible(nodes.weights[source * width + label]) + nodes.shifts[source]
+        logs[label] = value + log_or_impossible(weight)
+
+
+@compiled()
+def log_or_impossible(weight: float) -> float:
+    """The logarithm; minus infinity for zero."""
+    return np.log(weight) if weight > 0.0 else -np.inf
+
+
+@compiled(fastmath={"contract"})
+def forward(
+    chain: Chain, nodes: Nodes, tokens: Tokens, first: int, last: int, forwards: FloatArray, scales: FloatArray
+) -> float:
+    """Fill the normalized forward weights of the tokens `first` to `last`, and 1 / scale of every place.
+
+    Returns log Z, or NaN where plain numbers cannot be trusted.
+    """
+    if not (chain.mixing or chain.narrow):
+        return np.nan
+    width = len(chain.start)
+    row = np.empty(width)
+    log_total = chain.start_shift + (last - first - 1) * chain.transition_shift
+    product = 1.0
+    for place in range(last - first):
+        log_total += read_node(nodes, tokens, first + place, row)
+        target = place * width
+        if place == 0:
+            forwards[:width] = chain.start
+        else:
+            multiply_rows(forwards, target, forwards, target - width, chain.transition, width)
+        scale = 0.0
+        for label in range(width):
+            value = forwards[target + label] * row[label]
+            forwards[target + label] = value
+            scale += value
+        if not _SMALLEST_SCALE < scale < _LARGEST_SCALE:
+            return np.nan
+        inverse = 1.0 / scale
+        scales[place] = inverse
+        for label in range(width):
+            forwards[target + label] *= inverse
+        product *= scale
+        if not 1e-100 < product < 1e100:
+            log_total += np.log(product)
+            product = 1.0
+        if not chain.mixing and loses(nodes, tokens, first + place, forwards, target):
+            return np.nan
+    log_total += np.log(product)
+    return log_total
+
+
+@compiled()
+def loses(nodes: Nodes, tokens: Tokens, token: int, forwards: FloatArray, target: int) -> bool:
+    """Whether something possible may have been lost at this token, or may be at the next."""
+    logs = np.empty(tokens.candidate_weights.shape[1])
+    log_node(nodes, tokens, token, logs)
+    smallest = np.log(_SMALLEST_NODE) + nodes.shifts[tokens.rows[token]]
+    for label in range(len(logs)):
+        if -np.inf < logs[label] < smallest or 0.0 < forwards[target + label] < _SMALLEST_FORWARD:
+            return True
+    return False
+
+
+@compiled(fastmath={"contract"})
+def backward(
+    chain: Chain,
+    nodes: Nodes,
+    tokens: Tokens,
+    first: int,
+    last: int,
+    weight: float,
+    forwards: FloatArray,
+    scales: FloatArray,
+    marginals: FloatArray,
+    pairs: FloatArray,
+) -> None:
+    """Turn forward weights into marginals (flat, a padded row per place) and add pairs of labels to `pairs`.
+
+    Both times `weight`. A pair still lacks its transition: multiply `pairs` by ``chain.transition`` when done.
+    """
+    width = len(chain.start)
+    row, beta, ratios = np.empty(width), np.ones(width), np.empty(CHUNK * width)
+    end = last - first - 1  # the ratios held belong to the places after those up to here
+    for place in range(last - first - 1, -1, -1):
+        source = place * width
+        for label in range(width):
+            marginals[source + label] = weight * forwards[source + label] * beta[label]
+        if place == 0:
+            break
+        read_node(nodes, tokens, first + place, row)
+        slot = (place - 1) % CHUNK * width
+        inverse = scales[place]
+        for label in range(width):
+            # Where a label cannot be, nothing bounds its ratio, and nothing asks for it.
+            possible = forwards[source + label] > 0.0
+            ratios[slot + label] = beta[label] * (row[label] * inverse) if possible else 0.0
+        multiply_rows(beta, 0, ratios, slot, chain.transposed, width)
+        if slot == 0:
+            add_ratios(pairs, forwards, place - 1, ratios, end - place + 1, width, weight)
+            end = place - 1
+
+
+@compiled()
+def add_ratios(
+    pairs: FloatArray, forwards: FloatArray, first: int, ratios: FloatArray, n_places: int, width: int, weight: float
+) -> None:
+    """Add the outer products of forward weights and ratios of some places."""
+    if weight != 1.0:
+        ratios[: n_places * width] *= weight
+    add_outer_products(pairs, forwards, first * width, ratios, n_places, width)

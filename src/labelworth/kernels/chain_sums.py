@@ -1,0 +1,159 @@
+"""Passes over sequences: log Z, marginals, and expected counts of the first label, of pairs and of node rows."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from labelworth.arrays import FloatArray, IntArray
+from labelworth.kernels.chain_logarithms import log_backward, log_forward
+from labelworth.kernels.chain_potentials import Chain, Nodes, Tokens
+from labelworth.kernels.chain_recursion import backward, forward
+from labelworth.kernels.compilation import compiled
+from labelworth.kernels.machine import fetch_and_add
+from labelworth.kernels.threads import n_threads_for, run_together
+
+PIECE = 1024
+"""About how many tokens one thread takes at a time: fixed, so that the order of adding is, too."""
+
+
+class ChainSums(NamedTuple):
+    """Expected counts, given the evidence, and log Z.
+
+    Attributes
+    ----------
+    log_totals : array of shape (n_sequences,)
+        log Z of every sequence; minus infinity where it is impossible, and then it counts nowhere.
+    start : array of shape (K,)
+        Expected first labels, weighted by sequence.
+    pairs : array of shape (K, K)
+        Expected neighbors: a label (row) and the next.
+    nodes : array of shape (n_rows, K)
+        Expected labels beside each row of the nodes.
+    """
+
+    log_totals: FloatArray
+    start: FloatArray
+    pairs: FloatArray
+    nodes: FloatArray
+
+
+def log_totals(chain: Chain, nodes: Nodes, tokens: Tokens, n_threads: int | None = None) -> FloatArray:
+    """log Z of every sequence, (n_sequences,)."""
+    totals, _, _ = _run(chain, nodes, tokens, False, n_threads)
+    return totals
+
+
+def marginals(
+    chain: Chain, nodes: Nodes, tokens: Tokens, n_threads: int | None = None
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """log Z (n_sequences,), p(label | evidence) times the weight of the sequence (n_tokens, K), pairs (K, K).
+
+    The marginals of an impossible sequence are zeros.
+    """
+    totals, padded, pairs = _run(chain, nodes, tokens, True, n_threads)
+    n_labels = len(chain.log_start)
+    return totals, np.ascontiguousarray(padded.reshape(len(tokens.codes), -1)[:, :n_labels]), pairs
+
+
+def chain_sums(chain: Chain, nodes: Nodes, tokens: Tokens, n_threads: int | None = None) -> ChainSums:
+    """log Z and all expected counts."""
+    totals, padded, pairs = _run(chain, nodes, tokens, True, n_threads)
+    n_labels, width = len(chain.log_start), len(chain.start)
+    counts = np.zeros(len(nodes.weights))
+    add_to_rows(padded, tokens.rows, counts, width)
+    start = padded.reshape(-1, width)[tokens.offsets[:-1]].sum(axis=0)
+    return ChainSums(totals, start[:n_labels], pairs, counts.reshape(-1, width)[:, :n_labels].copy())
+
+
+def sequence_sums(
+    chain: Chain, nodes: Nodes, tokens: Tokens, n_threads: int | None = None
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Expected counts of every sequence by itself, unweighted.
+
+    Start (n_sequences, K), pairs (n_sequences, K, K), marginals (n_tokens, K).
+    """
+    n_labels, width, n_sequences = len(chain.log_start), len(chain.start), len(tokens.offsets) - 1
+    tokens = tokens._replace(sequence_weights=np.ones(n_sequences))
+    _, padded, pairs = _run_pieces(chain, nodes, tokens, np.arange(n_sequences + 1), True, n_threads)
+    at_tokens = padded.reshape(-1, width)[:, :n_labels].copy()
+    return at_tokens[tokens.offsets[:-1]], pairs[:, :n_labels, :n_labels].copy(), at_tokens
+
+
+def piece_bounds(offsets: IntArray, size: int = PIECE) -> IntArray:
+    """Cut sequences into runs of about `size` tokens: the sequences at which pieces begin, and their end."""
+    n_sequences = len(offsets) - 1
+    targets = np.arange(0, int(offsets[-1]), size)
+    return np.unique(np.append(np.searchsorted(offsets[:-1], targets), [0, n_sequences])).astype(np.int64)
+
+
+def _run(
+    chain: Chain, nodes: Nodes, tokens: Tokens, whole: bool, n_threads: int | None
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """log Z, padded marginals (empty unless `whole`), pairs (K, K)."""
+    n_labels = len(chain.log_start)
+    totals, padded, pairs = _run_pieces(chain, nodes, tokens, piece_bounds(tokens.offsets), whole, n_threads)
+    return totals, padded, pairs.sum(axis=0)[:n_labels, :n_labels].copy()
+
+
+def _run_pieces(
+    chain: Chain, nodes: Nodes, tokens: Tokens, bounds: IntArray, whole: bool, n_threads: int | None
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """log Z, padded marginals and pairs of every piece (n_pieces, width, width); the latter empty unless `whole`."""
+    width, n_pieces = len(chain.start), len(bounds) - 1
+    totals = np.empty(len(tokens.offsets) - 1)
+    padded = np.empty(len(tokens.codes) * width if whole else 0)
+    pairs = np.zeros((n_pieces if whole else 0, 2, width * width))
+    counters = np.zeros(2, dtype=np.int64)
+    arguments = (chain, nodes, tokens, bounds, totals, padded, pairs, counters)
+    n_threads = n_threads_for(len(tokens.codes) * width * width) if n_threads is None else n_threads
+    run_together(work_on_pieces, arguments, n_threads, counters[1:], n_pieces)
+    pairs[:, 0] *= chain.transition
+    return totals, padded, pairs.sum(axis=1).reshape(-1, width, width)
+
+
+@compiled()
+def work_on_pieces(
+    chain: Chain,
+    nodes: Nodes,
+    tokens: Tokens,
+    bounds: IntArray,
+    totals: FloatArray,
+    marginals: FloatArray,
+    pairs: FloatArray,
+    counters: IntArray,
+) -> None:
+    """What one thread does: pieces, until there is none left."""
+    width, longest = len(chain.start), 0
+    for sequence in range(len(tokens.offsets) - 1):
+        longest = max(longest, tokens.offsets[sequence + 1] - tokens.offsets[sequence])
+    forwards, scales = np.empty(longest * width), np.empty(longest)
+    while True:
+        piece = fetch_and_add(counters, 0, 1)
+        if piece >= len(bounds) - 1:
+            return
+        for sequence in range(bounds[piece], bounds[piece + 1]):
+            first, last = tokens.offsets[sequence], tokens.offsets[sequence + 1]
+            total = forward(chain, nodes, tokens, first, last, forwards, scales)
+            in_logarithms = np.isnan(total)
+            if in_logarithms:
+                total = log_forward(chain, nodes, tokens, first, last, forwards, scales)
+            totals[sequence] = total
+            if len(marginals) > 0:
+                target = marginals[first * width : last * width]
+                weight = tokens.sequence_weights[sequence]
+                if total == -np.inf:
+                    target[:] = 0.0
+                elif in_logarithms:
+                    log_backward(chain, nodes, tokens, first, last, weight, forwards, scales, target, pairs[piece, 1])
+                else:
+                    backward(chain, nodes, tokens, first, last, weight, forwards, scales, target, pairs[piece, 0])
+        fetch_and_add(counters, 1, 1)
+
+
+@compiled()
+def add_to_rows(values: FloatArray, rows: IntArray, sums: FloatArray, width: int) -> None:
+    """Add the row of every token to the row of `sums` that it names; all flat."""
+    for token in range(len(rows)):
+        target = rows[token] * width
+        for label in range(width):
+            sums[target + label] += values[token * width + label]

@@ -1,0 +1,205 @@
+"""Hidden Markov model: labels that follow each other with given probabilities, and a word drawn beside each."""
+
+from collections.abc import Hashable, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import ClassVar, Self
+
+import numpy as np
+from scipy.linalg import block_diag
+
+from labelworth.arrays import AnyArray, FloatArray, IntArray, as_floats, require_shape
+from labelworth.data.lengths import LengthDistribution
+from labelworth.data.sequences import Sequences
+from labelworth.kernels.chain_potentials import make_chain, nodes_from_probabilities
+from labelworth.models.chain_protocol import LogPotentials, Reference
+from labelworth.models.chain_words import WordChain, drawn_sequences, require_sequences_for
+from labelworth.models.coordinates import Coordinates, SimplexRows
+from labelworth.models.doors import require_classes, require_feature_names, stored
+from labelworth.models.names import Numbered, arrow_name
+from labelworth.models.probability_rows import require_interior, require_rows, row_curvature
+
+
+@dataclass(frozen=True, eq=False)
+class HiddenMarkovModel:
+    r"""A Markov chain of labels with a word beside each.
+
+    .. math:: p(x, y | m) = \pi_{y_1} \prod_{t=2}^m A_{y_{t-1} y_t} \prod_{t=1}^m B_{y_t x_t}
+
+    A token whose word is not in the vocabulary (`NO_WORD`) is a word that was not observed: it is summed out, which
+    is the factor one. Probabilities may be zero; only scores and information need them all positive.
+
+    Attributes
+    ----------
+    classes : tuple
+        What the label codes stand for.
+    start : array of shape (K,)
+        :math:`\pi`.
+    transition : array of shape (K, K)
+        :math:`A`, from a label (row) to the next.
+    emission : array of shape (K, V)
+        :math:`B`, a row per label.
+    feature_names : tuple of str
+        The words; "word 0", "word 1", .. when absent.
+
+    Examples
+    --------
+    >>> model = HiddenMarkovModel(("A", "B"), [0.5, 0.5], [[0.9, 0.1], [0.2, 0.8]], [[0.7, 0.3], [0.1, 0.9]])
+    >>> model.coordinates.names()
+    ['start A', 'transition A -> A', 'transition B -> A', 'emission A -> word 0', 'emission B -> word 0']
+
+    Notes
+    -----
+    Paper: eq:chainll is its likelihood under partial labels, with a reference of one.
+    """
+
+    kind: ClassVar[str] = "hidden-markov"
+    reference: ClassVar[Reference] = Reference.NOTHING
+
+    classes: tuple[Hashable, ...]
+    start: FloatArray
+    transition: FloatArray
+    emission: FloatArray
+    feature_names: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "classes", require_classes(self.classes))
+        for name, ndim in (("start", 1), ("transition", 2), ("emission", 2)):
+            table = as_floats(name, getattr(self, name), ndim=ndim)
+            require_rows(name, table)
+            object.__setattr__(self, name, table)
+        require_shape("start", self.start, (self.n_classes,))
+        require_shape("transition", self.transition, (self.n_classes, self.n_classes))
+        require_shape("emission", self.emission, (self.n_classes, self.n_features))
+        names = require_feature_names(self.feature_names or Numbered("word", self.n_features), self.n_features)
+        object.__setattr__(self, "feature_names", names)
+
+    @property
+    def n_classes(self) -> int:
+        """The number of labels, K."""
+        return len(self.classes)
+
+    @property
+    def n_features(self) -> int:
+        """The size of the vocabulary, V."""
+        return int(self.emission.shape[1])
+
+    @cached_property
+    def coordinates(self) -> Coordinates:
+        """Start, transition and emission, each row without its last probability."""
+        labels = [str(name) for name in self.classes]
+        return Coordinates(
+            (
+                SimplexRows("start", [""], labels, arrow_name),
+                SimplexRows("transition", labels, labels, arrow_name),
+                SimplexRows("emission", labels, self.feature_names, arrow_name),
+            )
+        )
+
+    @property
+    def tables(self) -> dict[str, FloatArray]:
+        """``start`` (1, K), ``transition`` (K, K) and ``emission`` (K, V)."""
+        return {"start": self.start[None, :], "transition": self.transition, "emission": self.emission}
+
+    def with_tables(self, tables: Mapping[str, FloatArray]) -> Self:
+        """The same labels and words with other probabilities."""
+        return replace(
+            self, start=np.ravel(tables["start"]), transition=tables["transition"], emission=tables["emission"]
+        )
+
+    @cached_property
+    def word_chain(self) -> WordChain:
+        """What the recursion runs on."""
+        with np.errstate(divide="ignore"):
+            chain = make_chain(np.log(self.start), np.log(self.transition))
+        return WordChain(chain, nodes_from_probabilities(self.emission))
+
+    def log_potentials(self, sequences: Sequences) -> LogPotentials:
+        """log B of every token's word, log A and log pi."""
+        require_sequences_for(self, sequences)
+        return self.word_chain.log_potentials(sequences)
+
+    def log_evidence(self, sequences: Sequences) -> FloatArray:
+        """log p(evidence, x) of every sequence, given its length; minus infinity where it is impossible."""
+        require_sequences_for(self, sequences)
+        return self.word_chain.log_totals(sequences)
+
+    def marginals(self, sequences: Sequences) -> FloatArray:
+        """p(label | evidence, x), (n_tokens, K); zeros where a sequence is impossible."""
+        require_sequences_for(self, sequences)
+        return self.word_chain.marginals(sequences)
+
+    def best_labels(self, sequences: Sequences) -> IntArray:
+        """The most probable labels given the evidence, (n_tokens,); -1 all along an impossible sequence."""
+        require_sequences_for(self, sequences)
+        return self.word_chain.best_labels(sequences)
+
+    def sample(self, inputs: Sequences, rng: np.random.Generator) -> Sequences:
+        """Draw words and labels for sequences of the same lengths."""
+        require_sequences_for(self, inputs)
+        return drawn_sequences(self.word_chain, self.emission, inputs, rng)
+
+    def scores(self, sequences: Sequences) -> FloatArray:
+        """Gradient of `log_evidence` in free coordinates, (n_sequences, d): expected counts over probabilities."""
+        require_sequences_for(self, sequences)
+        self.require_interior()
+        counts = self.word_chain.counts_by_sequence(sequences)
+        rows = [
+            (table / self.tables[name]).reshape(sequences.n_sequences, -1)
+            for name, table in zip(
+                ("start", "transition", "emission"), (counts[0][:, None], *counts[1:]), strict=True
+            )
+        ]
+        return np.ascontiguousarray(self.coordinates.pull(np.concatenate(rows, axis=1).T).T)
+
+    def expected_visits(self, lengths: LengthDistribution) -> tuple[FloatArray, FloatArray]:
+        """How often each label is expected at a token, and at a token with another behind it, (K,) each."""
+        reached = np.zeros(lengths.longest)  # the probability that a sequence has this place
+        for length, probability in lengths.items():
+            reached[:length] += probability
+        visits, departures, label = np.zeros(self.n_classes), np.zeros(self.n_classes), self.start
+        for place in range(lengths.longest):
+            visits += reached[place] * label
+            if place + 1 < lengths.longest:
+                departures += reached[place + 1] * label
+            label = label @ self.transition
+        return visits, departures
+
+    def complete_information(self, lengths: LengthDistribution) -> FloatArray:
+        r"""Information of one fully labeled sequence in free coordinates, (d, d).
+
+        Block diagonal, a block per row of probabilities: :math:`n_k (\operatorname{diag}(1/p_k) + 1/p_{k,last})`
+        with :math:`n_k` the expected number of times that row is drawn from.
+        """
+        self.require_interior()
+        visits, departures = self.expected_visits(lengths)
+        return self.curvature(self.start, departures[:, None] * self.transition, visits[:, None] * self.emission)
+
+    def curvature(self, start: FloatArray, pairs: FloatArray, emission: FloatArray) -> FloatArray:
+        """Minus the Hessian of the complete log-likelihood with these counts, (d, d)."""
+        blocks = [row_curvature(start, self.start)]
+        blocks += [row_curvature(*rows) for rows in zip(pairs, self.transition, strict=True)]
+        blocks += [row_curvature(*rows) for rows in zip(emission, self.emission, strict=True)]
+        return np.asarray(block_diag(*blocks))
+
+    def to_arrays(self) -> dict[str, AnyArray]:
+        """The three tables."""
+        return {"start": self.start, "transition": self.transition, "emission": self.emission}
+
+    @classmethod
+    def from_arrays(
+        cls, arrays: Mapping[str, AnyArray], *, classes: tuple[Hashable, ...], feature_names: tuple[str, ...]
+    ) -> Self:
+        """Build the model again, checking everything."""
+        return cls(
+            classes,
+            stored(arrays, "start"),
+            stored(arrays, "transition"),
+            stored(arrays, "emission"),
+            feature_names,
+        )
+
+    def require_interior(self) -> None:
+        """Refuse probabilities of zero, where there is no score and no information."""
+        for name, table in self.tables.items():
+            require_interior(f"{name} probabilities", table)
