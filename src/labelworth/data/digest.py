@@ -35,11 +35,12 @@ def samples_digest(samples: Samples) -> str:
     return digest.text()
 
 
-def texts_digest(raw: RawTexts) -> str:
+def texts_digest(*corpora: RawTexts) -> str:
     """The SHA-256 of texts and labels, as ``sha256:...``; where they were read from does not count."""
     digest = _Digest()
-    for text, label in zip(raw.texts, raw.labels, strict=True):
-        digest.add("row", [text, label])
+    for raw in corpora:
+        for text, label in zip(raw.texts, raw.labels, strict=True):
+            digest.add("row", [text, label])
     return digest.text()
 
 

@@ -51,7 +51,7 @@ def population(cut: str) -> Samples:
 
 def cuts_digest() -> str:
     """Which texts and labels the cuts are made of."""
-    return f"{texts_digest(newsgroups('all'))} {texts_digest(reuters_r52())}"
+    return texts_digest(newsgroups("all"), reuters_r52())
 
 
 def _texts(cut: str) -> RawTexts:

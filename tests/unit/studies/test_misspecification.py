@@ -26,7 +26,7 @@ def made_up(realized: float, refused: int = 20) -> list[tuple[Cell, Result]]:
             result = {"paper": [0.5] * n_fractions}
             result |= {f"{name}_bias": [0.2] * n_fractions for name in ("robust", "endless")}
             result |= {f"{name}_variance": [0.8] * n_fractions for name in ("robust", "endless")}
-        elif cell["part"] == "draws":
+        elif "draws" in cell["part"]:
             result = {"mse": realized, "mse_se": 0.01, "bias": 0.2, "variance": 0.8}
         else:
             n_refused = refused if cell["part"] == "tests" else 1
@@ -61,6 +61,7 @@ def test_the_summary_says_how_far_either_formula_is_off() -> None:
     assert figures["n_rows_paper_off"] == len(figures["rows"]) == 56
     assert figures["least_share_refused_where_paper_off"] == 0.0  # nothing is tested where everything is labeled
     assert figures["share_refused_when_right"] == pytest.approx(0.05)
+    assert figures["n_rows_robust_off"] == 0
     assert "within a factor 1.30" in outcome.words[0]
     assert len(outcome.tables[0].rows) == 56
     assert len(outcome.pictures[""].panels) == 8
@@ -71,7 +72,7 @@ def test_where_the_paper_is_right_nothing_is_said_of_refusals() -> None:
     outcome = summarize(made_up(0.6))
     assert outcome.figures["n_rows_paper_off"] == 0
     assert outcome.figures["least_share_refused_where_paper_off"] is None
-    assert len(outcome.words) == 2
+    assert len(outcome.words) == 3
 
 
 def test_too_low_a_prediction_is_as_far_off_as_too_high_a_one() -> None:
