@@ -1,0 +1,126 @@
+"""The figures of a chain under every policy, as values to read, print and store."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from labelworth.arrays import FloatArray
+from labelworth.fisher.identifiability import WeakDirection
+from labelworth.fisher.rule_information import RuleInformation
+from labelworth.policies.policy import Policy
+
+
+@dataclass(frozen=True)
+class PolicyPoint:
+    """Everything about one policy.
+
+    Attributes
+    ----------
+    policy : Policy
+    weights : tuple of float
+        Of every rule that was listed, in that order.
+    expected_labels : float
+        Labels per sequence.
+    is_identifiable : bool
+        Whether its information is positive definite on the estimable contrasts.
+    smallest_share : float or None
+        In its weakest direction, the share of what complete labels would tell.
+    figures : mapping
+        Criteria of Cov = I(policy)^-1 / n by name; None where the policy is not identifiable.
+    standard_errors : mapping
+        Of the sampled figures; empty if they are exact.
+    weak_directions : tuple of WeakDirection or None
+        What the policy leaves open or nearly so; None where they were not looked for.
+    """
+
+    policy: Policy
+    weights: tuple[float, ...]
+    expected_labels: float
+    is_identifiable: bool
+    smallest_share: float | None
+    figures: Mapping[str, float | None]
+    standard_errors: Mapping[str, float | None]
+    weak_directions: tuple[WeakDirection, ...] | None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values; a sampled figure ``x`` stands beside ``x_se``."""
+        values: dict[str, Any] = {
+            "policy": self.policy.spec,
+            "weights": list(self.weights),
+            "expected_labels_per_sample": self.expected_labels,
+            "identifiable": self.is_identifiable,
+            "smallest_relative_information": self.smallest_share,
+        }
+        for name, figure in self.figures.items():
+            values[name] = figure
+            if name in self.standard_errors:
+                values[f"{name}_se"] = self.standard_errors[name]
+        values["weak_directions"] = (
+            None
+            if self.weak_directions is None
+            else [
+                {
+                    "relative_information": direction.relative_information,
+                    "parameters": list(direction.parameters),
+                    "weights": list(direction.weights),
+                }
+                for direction in self.weak_directions
+            ]
+        )
+        return values
+
+
+@dataclass(frozen=True)
+class PolicyTable:
+    """The answer of `information` for sequences.
+
+    Attributes
+    ----------
+    points : tuple of PolicyPoint
+        One per policy, in the order asked for.
+    n_samples : float
+        Sequences.
+    method, reason : str
+        How the information was computed, and why so.
+    notes : tuple of str
+        What a reader should know.
+    information : RuleInformation
+        For further questions: one matrix per rule.
+    """
+
+    points: tuple[PolicyPoint, ...]
+    n_samples: float
+    method: str
+    reason: str
+    notes: tuple[str, ...]
+    information: RuleInformation
+
+    @property
+    def is_identifiable(self) -> bool:
+        """Whether at least one point is."""
+        return any(point.is_identifiable for point in self.points)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values, ready for JSON."""
+        return {
+            "method": self.method,
+            "method_reason": self.reason,
+            "n_samples": self.n_samples,
+            "n_parameters": self.information.n_parameters,
+            "n_estimable": self.information.contrasts.rank,
+            "notes": list(self.notes),
+            "points": [point.to_dict() for point in self.points],
+        }
+
+    def matrices(self) -> dict[str, Any]:
+        """The information of every rule with the names of the parameters, in free coordinates."""
+        named = zip(self.information.rules, self.information.matrices, strict=True)
+        return {
+            "parameters": self.information.coordinates.names(),
+            "rules": {rule: matrix.tolist() for rule, matrix in named},
+        }
+
+    def information_of(self, point: PolicyPoint) -> FloatArray:
+        """I(policy) in free coordinates, (d, d)."""
+        weight_of = {rule.spec: weight for rule, weight in point.policy.items()}
+        return self.information.of_policy([weight_of.get(name, 0.0) for name in self.information.rules])

@@ -1,0 +1,194 @@
+"""What the sequences of a chain are worth under every labeling policy."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from labelworth.arrays import as_floats
+from labelworth.criteria.policy_points import PolicyPoint, PolicyTable
+from labelworth.criteria.policy_reading import read_lengths, read_policies, read_rules
+from labelworth.data.lengths import LengthDistribution
+from labelworth.data.sequences import Sequences
+from labelworth.errors import InvalidInputError
+from labelworth.fisher.chain_population import ChainPopulation
+from labelworth.fisher.rule_choice import ChosenRules, RuleMethod, choose_rules
+from labelworth.fisher.rule_estimates import PolicyEstimate, estimate_policy
+from labelworth.fisher.rule_information import RuleInformation
+from labelworth.fisher.rule_list import RuleList
+from labelworth.fisher.rule_sampling import draws_needed
+from labelworth.models.chain_protocol import ChainModel
+from labelworth.policies.policy import Policy
+from labelworth.policies.rule import Rule
+from labelworth.progress import SILENT, Progress
+
+
+def policy_information(
+    model: ChainModel,
+    *,
+    policies: Sequence["Policy | str | Sequence[float]"],
+    n_samples: float,
+    rules: Sequence["Rule | str"] | None = None,
+    lengths: "LengthDistribution | Mapping[Any, float] | None" = None,
+    inputs: Sequences | None = None,
+    input_probabilities: ArrayLike | None = None,
+    method: RuleMethod = "auto",
+    seed: int = 0,
+    relative_error: float = 0.01,
+    max_draws: int | None = None,
+    progress: Progress = SILENT,
+) -> PolicyTable:
+    r"""What the sequences of a chain are worth under every policy.
+
+    One sequence carries :math:`I(policy) = \sum_j weight_j I_j`; with n of them the estimate has covariance
+    :math:`I(policy)^{-1} / n` on the contrasts that can be estimated at all, and every figure follows.
+
+    Parameters
+    ----------
+    model : ChainModel
+        With the parameters taken for true.
+    policies : sequence
+        Each a `Policy`, its text ("0.25*everything + 0.75*window:5"), or one weight for each of `rules`.
+    n_samples : float
+        n, sequences.
+    rules : sequence, optional
+        Rules or their text; needed where policies are given by weights.
+    lengths : LengthDistribution or mapping, optional
+        q(m), as in ``{4: 0.5, 6: 0.5}``.
+    inputs : Sequences, optional
+        Real sequences instead: their lengths and, for a conditional model, their features.
+    input_probabilities : sequence of float, optional
+        Of the words of a conditional model without `inputs`; uniform when absent.
+    method : {"auto", "enumeration", "sampling"}
+        "auto": by enumeration where that is quick.
+    seed : int
+        Of the sampling.
+    relative_error : float
+        The standard error that sampling aims at, relative to each figure.
+    max_draws : int, optional
+        A limit to sampling.
+    progress : Progress
+
+    Raises
+    ------
+    MoreSamplesNeededError
+        If sampling gave no sensible information within its limits.
+
+    Notes
+    -----
+    Paper: prop:efficiency2.
+    """
+    if not (np.isfinite(n_samples) and n_samples > 0):
+        raise InvalidInputError(f"n_samples must be a positive number. Got {n_samples!r} instead.")
+    listed = None if rules is None else read_rules(rules)
+    asked = read_policies(policies, listed)
+    population = ChainPopulation.of(
+        model,
+        lengths=read_lengths(lengths),
+        inputs=inputs,
+        input_probabilities=(
+            None if input_probabilities is None else as_floats("input_probabilities", input_probabilities, ndim=1)
+        ),
+    )
+    # Rules that no policy uses cost as much as any other, but whoever lists them wants to see their matrices.
+    shown = listed if listed is not None else list(dict.fromkeys(rule for policy in asked for rule in policy.rules))
+    chosen = choose_rules(
+        population,
+        shown,
+        asked,
+        method,
+        np.random.default_rng(seed),
+        relative_error=relative_error,
+        max_draws=max_draws,
+        progress=progress,
+    )
+    return tabulate_policies(population, chosen, shown, asked, n_samples, relative_error=relative_error)
+
+
+def tabulate_policies(
+    population: ChainPopulation,
+    chosen: ChosenRules,
+    rules: Sequence[Rule],
+    policies: Sequence[Policy],
+    n_samples: float,
+    *,
+    relative_error: float = 0.01,
+) -> PolicyTable:
+    """Ask the information of the rules for everything about every policy."""
+    information, listed = chosen.information, RuleList.of(rules)
+    estimates = [estimate_policy(information, listed.weights_of(policy)) for policy in policies]
+    points = tuple(
+        _point(information, listed, rules, policy, estimate, n_samples)
+        for policy, estimate in zip(policies, estimates, strict=True)
+    )
+    notes = [
+        *_notes_on_model(population, information),
+        *_notes_on_policies(points),
+        *_notes_on_draws(information, estimates, relative_error),
+    ]
+    return PolicyTable(points, float(n_samples), information.method, chosen.reason, tuple(notes), information)
+
+
+def _point(
+    information: RuleInformation,
+    listed: RuleList,
+    rules: Sequence[Rule],
+    policy: Policy,
+    estimate: PolicyEstimate,
+    n_samples: float,
+) -> PolicyPoint:
+    shift = information.contrasts.rank * np.log(n_samples)
+    figures = {
+        name: value - shift if name == "log_volume" else value / n_samples for name, value in estimate.values.items()
+    }
+    errors = {name: error if name == "log_volume" else error / n_samples for name, error in estimate.errors.items()}
+    return PolicyPoint(
+        policy,
+        tuple(policy.weights_over(rules).tolist()),
+        information.labels_of_policy(listed.weights_of(policy)),
+        estimate.is_identifiable,
+        estimate.smallest_share,
+        {name: _finite(value) for name, value in figures.items()},
+        {name: _finite(error) for name, error in errors.items()},
+        estimate.weak_directions,
+    )
+
+
+def _finite(value: float) -> float | None:
+    return float(value) if np.isfinite(value) else None
+
+
+def _notes_on_model(population: ChainPopulation, information: RuleInformation) -> list[str]:
+    notes, open_directions = [], information.n_parameters - information.contrasts.rank
+    if open_directions:
+        notes.append(
+            f"{open_directions} of {information.n_parameters} directions of the parameters cannot be told by any "
+            "data, whatever is labeled; figures are those of the rest."
+        )
+    if population.is_conditional:
+        notes.append(
+            "A conditional model learns nothing from what is not labeled: sequences without labels carry no "
+            "information, and joint and conditional log-loss are the same."
+        )
+    return notes
+
+
+def _notes_on_policies(points: Sequence[PolicyPoint]) -> list[str]:
+    if any(point.expected_labels == 0 and point.is_identifiable for point in points):
+        return ["Without any label the labels are found only up to their order."]
+    return []
+
+
+def _notes_on_draws(
+    information: RuleInformation, estimates: Sequence[PolicyEstimate], relative_error: float
+) -> list[str]:
+    if information.batches is None:
+        return []
+    needed = draws_needed(estimates, information.n_drawn, information.contrasts.rank, relative_error)
+    if needed <= information.n_drawn:
+        return []
+    return [
+        f"After {information.n_drawn} draws some standard errors exceed {relative_error:.2g} of their figure; "
+        f"about {needed} draws would do."
+    ]

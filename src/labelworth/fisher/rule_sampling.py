@@ -1,0 +1,194 @@
+"""Information per rule from sequences drawn from the model, the same draws for all rules."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Protocol, runtime_checkable
+
+import numpy as np
+
+from labelworth.arrays import FloatArray
+from labelworth.data.lengths import LengthDistribution
+from labelworth.data.sequences import Sequences
+from labelworth.errors import InvalidInputError, MoreSamplesNeededError
+from labelworth.fisher.chain_population import ChainPopulation
+from labelworth.fisher.rule_controls import sharpened
+from labelworth.fisher.rule_estimates import PolicyEstimate, estimate_policy
+from labelworth.fisher.rule_information import RuleInformation
+from labelworth.fisher.rule_list import RuleList
+from labelworth.policies.policy import Policy
+from labelworth.policies.rule import Rule
+from labelworth.progress import SILENT, Progress, Task, tracking
+
+MAX_PARAMETERS = 600
+"""Up to so many, matrices of all batches fit into memory."""
+
+_BATCHES = 64
+_FEWER_BATCHES = 32
+_MANY_PARAMETERS = 120
+_DRAWS_PER_PARAMETER = 64
+_FIRST_DRAWS = 1 << 14
+_MAX_DRAWS = 1 << 21
+_MAX_WORK = 4e11
+_CHUNK = 1 << 21
+
+
+@runtime_checkable
+class KnowsCompleteInformation(Protocol):
+    """A model whose information of complete labels is known without sampling."""
+
+    def complete_information(self, lengths: LengthDistribution) -> FloatArray:
+        """Of one sequence, in free coordinates, (d, d)."""
+
+
+def sampled_rules(
+    population: ChainPopulation,
+    rules: Sequence[Rule],
+    policies: Sequence[Policy],
+    rng: np.random.Generator,
+    *,
+    relative_error: float = 0.01,
+    max_draws: int | None = None,
+    progress: Progress = SILENT,
+) -> RuleInformation:
+    r"""Draw until every figure of every policy is known to `relative_error`, or a limit is met.
+
+    With S the complete score of a draw and :math:`s_j = E[S \mid X, Y_S]` its score under rule j, from the masked
+    recursion, :math:`I_j = E[s_j s_j']`. Where the complete information is known, that is sharpened: S S' has a known
+    mean, and :math:`s_j (S - s_j)'` has mean zero, so the noise that goes with them is taken off; directions a rule
+    sees completely or not at all come out exactly.
+
+    Parameters
+    ----------
+    population : ChainPopulation
+    rules : sequence of Rule
+    policies : sequence of Policy
+        Whose figures decide how many draws are needed.
+    rng : Generator
+    relative_error : float
+    max_draws : int, optional
+        Stop there; about two million, less for many parameters, when absent.
+    progress : Progress
+
+    Raises
+    ------
+    MoreSamplesNeededError
+        If at the limit the draws do not even tell whether a policy is identifiable.
+
+    Notes
+    -----
+    O(n_draws n_rules d^2) and a recursion per draw and rule, doubling the draws until they are enough. All rules see
+    the same sequences and the same random numbers, so that policies are compared on the same ground.
+
+    Paper: prop:efficiency2.
+    """
+    listed, d = RuleList.of(rules), population.model.coordinates.n_free
+    if d > MAX_PARAMETERS:
+        raise InvalidInputError(
+            f"Sampling keeps many matrices of {d} x {d} numbers in memory; it is meant for up to {MAX_PARAMETERS} "
+            "parameters. Use method='matrix-free' with a hidden Markov model, or fewer words."
+        )
+    limit = max_draws or min(_MAX_DRAWS, int(_MAX_WORK / (len(listed.rules) * d**2)))
+    batches = _Batches(population, listed)
+    first = min(max(_FIRST_DRAWS, _DRAWS_PER_PARAMETER * d), limit)
+    per_batch = -(-first // batches.count)
+    weights = [listed.weights_of(policy) for policy in policies]
+    with tracking(progress, "Drawing from the model", None) as task:
+        while True:
+            batches.extend(per_batch, rng, task)
+            information = batches.information()
+            needed, refusal = _try_policies(information, weights, relative_error)
+            if needed <= information.n_drawn:
+                return information
+            if 2 * information.n_drawn > limit:
+                break
+            per_batch = information.n_drawn // batches.count
+    if refusal is not None:
+        raise MoreSamplesNeededError(f"{refusal} The limit is max_draws={limit}.") from refusal
+    return information
+
+
+def draws_needed(estimates: Sequence[PolicyEstimate], n_drawn: int, rank: int, relative_error: float) -> int:
+    """How many draws bring every figure's standard error down to `relative_error`; `n_drawn` if it is there."""
+    ratios = [ratio for item in estimates if item.is_identifiable for ratio in item.relative_errors(rank).values()]
+    return int(np.ceil(n_drawn * max(1.0, (max(ratios, default=0.0) / relative_error) ** 2)))
+
+
+def _try_policies(
+    information: RuleInformation, weights: Sequence[FloatArray], relative_error: float
+) -> tuple[int, MoreSamplesNeededError | None]:
+    """How many draws are needed, and what refuses to be told for lack of them."""
+    estimates = []
+    try:
+        for policy in weights:
+            estimates.append(estimate_policy(information, policy))
+    except MoreSamplesNeededError as error:
+        return 2 * information.n_drawn, error
+    return draws_needed(estimates, information.n_drawn, information.contrasts.rank, relative_error), None
+
+
+@dataclass
+class _Batches:
+    """Sums over batches of draws: of S S', and for every rule of s s' and of s S', each (n_batches, .., d, d)."""
+
+    population: ChainPopulation
+    listed: RuleList
+    complete: FloatArray = field(init=False)
+    seen: FloatArray = field(init=False)
+    mixed: FloatArray = field(init=False)
+    n_per_batch: int = 0
+
+    def __post_init__(self) -> None:
+        d = self.population.model.coordinates.n_free
+        count = _BATCHES if d <= _MANY_PARAMETERS else _FEWER_BATCHES
+        self.complete = np.zeros((count, d, d))
+        self.seen, self.mixed = np.zeros((2, count, len(self.listed.rules), d, d))
+
+    @property
+    def count(self) -> int:
+        """How many batches."""
+        return len(self.complete)
+
+    @property
+    def _sampled_rules(self) -> list[int]:
+        """All but complete labels, and no labels where those tell nothing."""
+        known = {self.listed.everything, *([self.listed.nothing] if self.population.is_conditional else [])}
+        return [place for place in range(len(self.listed.rules)) if place not in known]
+
+    def extend(self, n_more: int, rng: np.random.Generator, task: Task) -> None:
+        """Add `n_more` draws to every batch."""
+        most = max(1, _CHUNK // self.population.model.coordinates.n_free)
+        for batch in range(self.count):
+            for start in range(0, n_more, most):
+                self._add(batch, self.population.draw(min(most, n_more - start), rng), rng)
+            task.advance(n_more)
+        self.n_per_batch += n_more
+
+    def _add(self, batch: int, drawn: Sequences, rng: np.random.Generator) -> None:
+        model = self.population.model
+        whole = model.scores(drawn)
+        self.complete[batch] += whole.T @ whole
+        seed = int(rng.integers(2**63))
+        for place in self._sampled_rules:
+            # The same random numbers for every rule: where fewer coins show heads, they are among the same ones.
+            mask = self.listed.rules[place].draw_for(drawn, np.arange(drawn.n_sequences), np.random.default_rng(seed))
+            scores = model.scores(drawn.hide(~mask))
+            self.seen[batch, place] += scores.T @ scores
+            self.mixed[batch, place] += scores.T @ whole
+
+    def information(self) -> RuleInformation:
+        """What these batches give."""
+        n, model = self.n_per_batch, self.population.model
+        batches, complete = self.seen / n, self.complete / n
+        if isinstance(model, KnowsCompleteInformation):
+            exact = model.complete_information(self.population.lengths)
+            batches[:, self.listed.everything] = exact
+            for place in self._sampled_rules:
+                mixed = self.mixed[:, place] / n
+                batches[:, place] = sharpened(
+                    model.coordinates, exact, batches[:, place], complete, (mixed + mixed.swapaxes(1, 2)) / 2
+                )
+        else:
+            batches[:, self.listed.everything] = complete
+        return self.listed.information(
+            self.population, batches.mean(axis=0), "sampling", batches, self.count * self.n_per_batch
+        )
