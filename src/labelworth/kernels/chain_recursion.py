@@ -90,7 +90,7 @@ def forward(
         return np.nan
     width = len(chain.start)
     row = np.empty(width)
-    log_total = chain.start_shift + (last - first - 1) * chain.transition_shift
+    log_total: float = chain.start_shift + (last - first - 1) * chain.transition_shift
     product = 1.0
     for place in range(last - first):
         log_total += read_node(nodes, tokens, first + place, row)

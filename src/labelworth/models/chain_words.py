@@ -62,16 +62,16 @@ class WordChain(NamedTuple):
         return chain_sums(self.chain, self.nodes, self.tokens(sequences))
 
     def counts_by_sequence(self, sequences: Sequences) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Expected counts of every sequence: start (n, K), pairs (n, K, K), emission (n, K, V); for few words.
+        """Expected counts of every sequence: start (n, K), pairs (n, K, K), emission (n, K, V + 1); for few words.
 
-        Words that were not seen are not counted. Sequences are not weighted.
+        The last of the words is the one that was not seen. Sequences are not weighted.
         """
         tokens = self.tokens(sequences)
         start, pairs, at_tokens = sequence_sums(self.chain, self.nodes, tokens)
         emission = np.zeros((sequences.n_sequences, at_tokens.shape[1], self.n_words + 1))
         owner = np.repeat(np.arange(sequences.n_sequences), sequences.lengths)
         np.add.at(emission.transpose(0, 2, 1), (owner, tokens.rows), at_tokens)
-        return start, pairs, emission[:, :, :-1]
+        return start, pairs, emission
 
 
 def word_rows(sequences: Sequences, n_words: int) -> IntArray:

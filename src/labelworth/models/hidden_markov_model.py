@@ -50,7 +50,7 @@ class HiddenMarkovModel:
 
     Notes
     -----
-    Paper: eq:chainll is its likelihood under partial labels, with a reference of one.
+    Paper: `log_evidence` is the term of one sequence in eq:ll2.
     """
 
     kind: ClassVar[str] = "hidden-markov"
@@ -143,12 +143,11 @@ class HiddenMarkovModel:
         """Gradient of `log_evidence` in free coordinates, (n_sequences, d): expected counts over probabilities."""
         require_sequences_for(self, sequences)
         self.require_interior()
-        counts = self.word_chain.counts_by_sequence(sequences)
+        start, pairs, emission = self.word_chain.counts_by_sequence(sequences)
+        counts = (start[:, None], pairs, emission[:, :, :-1])
         rows = [
-            (table / self.tables[name]).reshape(sequences.n_sequences, -1)
-            for name, table in zip(
-                ("start", "transition", "emission"), (counts[0][:, None], *counts[1:]), strict=True
-            )
+            (count / table).reshape(sequences.n_sequences, -1)
+            for count, table in zip(counts, self.tables.values(), strict=True)
         ]
         return np.ascontiguousarray(self.coordinates.pull(np.concatenate(rows, axis=1).T).T)
 
