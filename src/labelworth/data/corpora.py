@@ -2,12 +2,15 @@
 
 import os
 from collections import Counter
+from itertools import chain
 from pathlib import Path
 
 import numpy as np
 
+from labelworth.data.readers.conll import read_conll
 from labelworth.data.readers.jsonl import read_jsonl, read_records
 from labelworth.data.readers.raw import RawFeatures, RawTexts
+from labelworth.data.readers.raw_sequences import RawTokens
 from labelworth.errors import DataUnavailableError, InvalidInputError
 
 FOLDER_VARIABLE = "LABELWORTH_DATA"
@@ -32,7 +35,7 @@ def corpora_folder() -> Path:
     looked = named or str(_DEFAULT_FOLDER)
     raise DataUnavailableError(
         f"There is no folder of corpora at {looked!r}. Set {FOLDER_VARIABLE} to the folder that holds "
-        "20newsgroups, reuters21578_r52 and rcv1."
+        "20newsgroups, reuters21578_r52, rcv1 and conll2000."
     )
 
 
@@ -71,6 +74,20 @@ def rcv1_tokens() -> RawTexts:
     """2 316 Reuters RCV1 stories as words, with four top-level classes; several topics (327 stories) = unlabeled."""
     raw = read_jsonl(_file("rcv1", "rcv1_tokens_2316.jsonl.gz"), text_column="tokens")
     return RawTexts(raw.texts, raw.labels, "Reuters RCV1, 2316 stories")
+
+
+def conll2000(split: str = "train") -> RawTokens:
+    """The chunking task of CoNLL-2000: "train" (8 936 sentences, 211 727 tokens), "test" (2 012, 47 377) or "all".
+
+    Columns are the word and its part of speech; labels are chunk tags (IOB2).
+    """
+    _require_split(split)
+    parts = ("train", "test") if split == "all" else (split,)
+    read = [read_conll(_file("conll2000", f"{part}.txt.gz")) for part in parts]
+    offsets = np.concatenate([[0], np.cumsum(np.concatenate([np.diff(raw.offsets) for raw in read]))])
+    columns = tuple(tuple(chain(*cells)) for cells in zip(*(raw.columns for raw in read), strict=True))
+    labels = tuple(chain(*(raw.labels for raw in read)))
+    return RawTokens(columns, ("word", "part of speech"), 0, offsets, labels, f"CoNLL-2000, {split}", read[0].notes)
 
 
 def digits() -> RawFeatures:

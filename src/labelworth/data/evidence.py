@@ -1,6 +1,6 @@
 """What is known of each sample's class: the one representation of gold, missing and ambiguous labels."""
 
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -157,7 +157,11 @@ def compact(codes: IntArray, weights: FloatArray, classes: tuple[Hashable, ...])
 
 
 def encode_labels(
-    labels: Iterable[Any], *, classes: Sequence[Hashable] | None = None, unlabeled: Hashable = UNLABELED
+    labels: Iterable[Any],
+    *,
+    classes: Sequence[Hashable] | None = None,
+    unlabeled: Hashable = UNLABELED,
+    place: Callable[[int], str] = "Sample {}".format,
 ) -> Evidence:
     """Read labels as people write them.
 
@@ -169,6 +173,8 @@ def encode_labels(
         All classes in order. Found in the labels and sorted when absent.
     unlabeled : hashable
         The marker for "not seen", ``-1`` unless named otherwise; None if there is no marker.
+    place : callable
+        What to call an entry, given its number, in an error.
 
     Raises
     ------
@@ -184,7 +190,7 @@ def encode_labels(
     """
     entries, rows, entry_of_sample = distinct_labels(labels)
     for entry, row in zip(entries, rows, strict=True):
-        require_readable(entry, row, unlabeled)
+        require_readable(entry, place(row), unlabeled)
     names = classes_found(entries, unlabeled) if classes is None else classes_given(classes, unlabeled)
     code_of = {name: code for code, name in enumerate(names)}
     codes = np.full(len(entries), UNLABELED, dtype=np.int64)
@@ -192,7 +198,7 @@ def encode_labels(
     for index, (entry, row) in enumerate(zip(entries, rows, strict=True)):
         if is_missing(entry, unlabeled):
             continue
-        codes_named = {_code(label, code_of, row) for label in candidates(entry)}
+        codes_named = {_code(label, code_of, row, place) for label in candidates(entry)}
         if len(codes_named) == 1:
             codes[index] = codes_named.pop()
         elif len(codes_named) < len(names):
@@ -202,8 +208,8 @@ def encode_labels(
     return compact(codes[entry_of_sample], np.array(weights).reshape(len(weights), len(names)), names)
 
 
-def _code(label: Hashable, code_of: dict[Hashable, int], row: int) -> int:
+def _code(label: Hashable, code_of: dict[Hashable, int], row: int, place: Callable[[int], str]) -> int:
     if label not in code_of:
         known = ", ".join(repr(name) for name in list(code_of)[:8]) + (", ..." if len(code_of) > 8 else "")
-        raise InvalidInputError(f"Sample {row} has the label {label!r}, which is not one of the classes ({known}).")
+        raise InvalidInputError(f"{place(row)} has the label {label!r}, which is not one of the classes ({known}).")
     return code_of[label]

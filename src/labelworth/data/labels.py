@@ -58,23 +58,23 @@ def candidates(entry: Any) -> list[Any]:
     return [label.item() if isinstance(label, np.generic) else label for label in entry]
 
 
-def require_readable(entry: Any, row: int, unlabeled: Hashable) -> None:
-    """Refuse what is neither a class, nor the marker, nor a list of classes."""
+def require_readable(entry: Any, place: str, unlabeled: Hashable) -> None:
+    """Refuse what is neither a class, nor the marker, nor a list of classes; `place` is named in the error."""
     members = candidates(entry)
     if not members:
         raise InvalidInputError(
-            f"Sample {row} has an empty candidate set, which rules out every class; name at least one class, "
+            f"{place} has an empty candidate set, which rules out every class; name at least one class, "
             "or mark the sample as unlabeled."
         )
     for label in members:
         if _is_set(label) or not isinstance(label, Hashable):
             raise InvalidInputError(
-                f"Sample {row} has the label {entry!r}; a label is a class (text or a number), "
+                f"{place} has the label {entry!r}; a label is a class (text or a number), "
                 "the marker for an unlabeled sample, or a list of classes."
             )
         if _is_set(entry) and is_missing(label, unlabeled):
             raise InvalidInputError(
-                f"Sample {row} has {label!r}, the marker for an unlabeled sample, among its candidates {entry!r}; "
+                f"{place} has {label!r}, the marker for an unlabeled sample, among its candidates {entry!r}; "
                 "mark the whole sample as unlabeled, or name another marker with unlabeled=."
             )
 

@@ -1,0 +1,134 @@
+r"""Attribute files of CRFsuite: ``label<TAB>attribute<TAB>attribute:weight``, a blank line after each sequence.
+
+A colon within a name is written ``\:`` and a backslash ``\\``. ``@weight:2`` alone on a line gives the sequence the
+weight 2.
+"""
+
+import math
+import re
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from labelworth.data.readers.raw_sequences import RawAttributes
+from labelworth.data.readers.sequence_rows import SequenceEnds, told
+from labelworth.data.readers.streams import read_lines
+from labelworth.errors import InvalidInputError
+
+UNSEEN_LABEL = "?"
+WEIGHT = "@weight"
+_ESCAPED = re.compile(r"\\(.)", re.DOTALL)
+_BARE_COLON = re.compile(r"((?:[^\\:]|\\.)*):(.*)", re.DOTALL)
+
+
+def read_crfsuite(path: Path, *, unlabeled: str = UNSEEN_LABEL, encoding: str = "utf-8") -> RawAttributes:
+    """Read a file that CRFsuite trains on, packed with gzip or not.
+
+    Parameters
+    ----------
+    path : path
+    unlabeled : str
+        The label that means "not seen".
+    encoding : str
+
+    Raises
+    ------
+    DataUnavailableError
+        If there is no such file.
+    InvalidInputError
+        If a weight is not a number or a label is missing: says the line and what to do.
+    """
+    rows = _Rows(path, unlabeled)
+    for number, line in enumerate(read_lines(path, encoding), start=1):
+        rows.add(line.rstrip("\r\n"), number)
+    return rows.finish()
+
+
+class _Rows:
+    """The tokens read so far."""
+
+    def __init__(self, path: Path, unlabeled: str) -> None:
+        self.path, self.unlabeled = path, unlabeled
+        self.columns: dict[str, int] = {}
+        self.indices: list[int] = []
+        self.values: list[float] = []
+        self.starts, self.lines = [0], list[int]()
+        self.labels: list[Any] = []
+        self.ends = SequenceEnds()
+        self.weights: list[float] = []
+        self.weight = 1.0
+
+    def add(self, text: str, number: int) -> None:
+        if not text.strip(" \t"):
+            self._close()
+            return
+        label, *fields = text.split("\t")
+        if label.startswith("@"):
+            self.weight = self._declared(text, number)
+            return
+        if not label:
+            raise self._wrong(
+                number, f"there is no label before the first tab. Write {UNSEEN_LABEL!r} if it is unseen"
+            )
+        self.labels.append(None if label == self.unlabeled else self._label(label, number))
+        for field in fields:
+            if field:
+                name, value = self._attribute(field, number)
+                self.indices.append(self.columns.setdefault(name, len(self.columns)))
+                self.values.append(value)
+        self.starts.append(len(self.indices))
+        self.lines.append(number)
+
+    def finish(self) -> RawAttributes:
+        self._close()
+        offsets = self.ends.offsets(self.path)
+        parts = (np.array(self.values, dtype=np.float64), np.array(self.indices, dtype=np.int64), self.starts)
+        rows = sp.csr_array(parts, (len(self.labels), len(self.columns)))
+        rows.sum_duplicates()
+        notes = told(self.labels, offsets, lambda token: f"line {self.lines[token]}")
+        weights = None if all(weight == 1.0 for weight in self.weights) else np.array(self.weights)
+        return RawAttributes(rows, tuple(self.columns), offsets, tuple(self.labels), str(self.path), notes, weights)
+
+    def _close(self) -> None:
+        if len(self.labels) > self.ends.open_from:
+            self.ends.close(len(self.labels))
+            self.weights.append(self.weight)
+            self.weight = 1.0
+
+    def _label(self, label: str, number: int) -> str:
+        if "\\" not in label and ":" not in label:
+            return label
+        if _BARE_COLON.fullmatch(label):
+            raise self._wrong(number, rf"the label {label!r} has a bare colon. Write \: for a colon within a name")
+        return _ESCAPED.sub(r"\1", label)
+
+    def _attribute(self, field: str, number: int) -> tuple[str, float]:
+        if ":" not in field and "\\" not in field:
+            return field, 1.0
+        match = _BARE_COLON.fullmatch(field)
+        if match is None:
+            return _ESCAPED.sub(r"\1", field), 1.0
+        return _ESCAPED.sub(r"\1", match[1]), self._number(match[2], field, number)
+
+    def _declared(self, text: str, number: int) -> float:
+        name, _, value = text.partition(":")
+        weight = self._number(value, text, number) if name == WEIGHT else -1.0
+        if weight < 0:
+            raise self._wrong(number, f"{text!r} is not {WEIGHT} with a non-negative number, as in {WEIGHT}:2")
+        return weight
+
+    def _number(self, value: str, field: str, number: int) -> float:
+        try:
+            weight = float(value)
+        except ValueError:
+            weight = math.nan
+        if not math.isfinite(weight):
+            raise self._wrong(
+                number, rf"{field!r} has no number behind its colon. Write \: for a colon within a name"
+            )
+        return weight
+
+    def _wrong(self, number: int, problem: str) -> InvalidInputError:
+        return InvalidInputError(f"{self.path}, line {number}: {problem}.")

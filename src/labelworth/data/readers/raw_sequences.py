@@ -1,0 +1,130 @@
+"""What a file of sequences held, before words become codes and labels become evidence."""
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from labelworth.arrays import FloatArray, IntArray
+from labelworth.data.evidence import Evidence, encode_labels
+from labelworth.data.lexicon import Lexicon
+from labelworth.data.sequences import Sequences
+from labelworth.data.tag_schemes import FoundScheme, find_scheme
+from labelworth.errors import InvalidInputError
+
+
+@dataclass(frozen=True, eq=False)
+class RawTokens:
+    """Tokens with their columns.
+
+    Attributes
+    ----------
+    columns : tuple of columns, each a tuple of n_tokens texts
+        Everything the file said of the tokens but their labels; templates refer to them by number.
+    column_names : tuple of str
+        What the columns are called; their numbers where the file gives no names.
+    word_column : int
+        Which of the columns holds the words.
+    offsets : integer array of shape (n_sequences + 1,)
+        Sequence i is the tokens ``offsets[i]:offsets[i + 1]``; none is empty.
+    labels : tuple of n_tokens entries
+        A label, None (not seen) or a list of labels (one of these).
+    source : str
+        Where they come from.
+    notes : tuple of str
+        What was found or changed while reading, in words.
+    """
+
+    columns: tuple[tuple[str, ...], ...]
+    column_names: tuple[str, ...]
+    word_column: int
+    offsets: IntArray
+    labels: tuple[Any, ...]
+    source: str
+    notes: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        sizes = {len(column) for column in (*self.columns, self.labels)}
+        if sizes != {int(self.offsets[-1])} or len(self.column_names) != len(self.columns):
+            raise InvalidInputError(
+                f"{self.source}: every column must have an entry and a label per token, and a name."
+            )
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """The word of every token."""
+        return self.columns[self.word_column]
+
+    @property
+    def scheme(self) -> FoundScheme:
+        """The tag scheme of the labels."""
+        return find_scheme(self.labels, self.offsets)
+
+    def evidence(self, classes: Sequence[Hashable] | None = None) -> Evidence:
+        """What is known of the labels; `classes` names them all, in order, where they are known beforehand."""
+        return token_labels(self.labels, self.offsets, self.source, classes)
+
+    def sequences(self, lexicon: Lexicon | None = None, classes: Sequence[Hashable] | None = None) -> Sequences:
+        """The words as codes; `lexicon` has all words and an entry for unseen ones when absent."""
+        lexicon = Lexicon.from_words(self.words) if lexicon is None else lexicon
+        return Sequences(lexicon.encode(self.words), self.offsets, self.evidence(classes), lexicon.names)
+
+    def with_labels(self, labels: Sequence[Any]) -> "RawTokens":
+        """The same tokens with other labels, such as predicted ones."""
+        return replace(self, labels=tuple(labels))
+
+
+@dataclass(frozen=True, eq=False)
+class RawAttributes:
+    """Tokens with attributes.
+
+    Attributes
+    ----------
+    attributes : CSR array of shape (n_tokens, n_attributes)
+        The weights of every token's attributes.
+    names : tuple of str
+        What the columns stand for.
+    offsets, labels, source, notes
+        As in `RawTokens`.
+    weights : array of shape (n_sequences,), optional
+        How much each sequence counts, where the file says so.
+    """
+
+    attributes: sp.csr_array
+    names: tuple[str, ...]
+    offsets: IntArray
+    labels: tuple[Any, ...]
+    source: str
+    notes: tuple[str, ...] = ()
+    weights: FloatArray | None = None
+
+    @property
+    def scheme(self) -> FoundScheme:
+        """The tag scheme of the labels."""
+        return find_scheme(self.labels, self.offsets)
+
+    def evidence(self, classes: Sequence[Hashable] | None = None) -> Evidence:
+        """What is known of the labels; `classes` names them all, in order, where they are known beforehand."""
+        return token_labels(self.labels, self.offsets, self.source, classes)
+
+    def sequences(self, classes: Sequence[Hashable] | None = None) -> Sequences:
+        """The attributes as they are."""
+        return Sequences(self.attributes, self.offsets, self.evidence(classes), self.names, self.weights)
+
+    def with_labels(self, labels: Sequence[Any]) -> "RawAttributes":
+        """The same tokens with other labels, such as predicted ones."""
+        return replace(self, labels=tuple(labels))
+
+
+def token_labels(
+    labels: Sequence[Any], offsets: IntArray, source: str, classes: Sequence[Hashable] | None
+) -> Evidence:
+    """Read labels of tokens; an error says which sequence and token."""
+
+    def place(token: int) -> str:
+        sequence = int(np.searchsorted(offsets, token, side="right")) - 1
+        return f"{source}: sequence {sequence}, token {token - int(offsets[sequence])} (counted from 0)"
+
+    return encode_labels(labels, classes=classes, unlabeled=None, place=place)

@@ -1,0 +1,232 @@
+"""Tag schemes: how chunks are written as one tag per token, and which scheme some tags follow.
+
+A tag is ``O`` (outside of chunks) or a letter with the type of the chunk, ``B-NP``; where there is one type only, the
+letter may stand alone. All that a scheme says is, for two neighboring tags, whether they belong to one chunk, to two,
+or may not stand beside each other.
+"""
+
+import re
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from labelworth.arrays import IntArray
+from labelworth.errors import InvalidInputError
+
+_TAG = re.compile(r"([BIELSU])(?:-(.+))?", re.DOTALL)
+
+
+class Tag(NamedTuple):
+    """A tag in its two parts; outside of chunks the letter is O and the type is empty."""
+
+    letter: str
+    kind: str
+
+    def __str__(self) -> str:
+        return f"{self.letter}-{self.kind}" if self.kind else self.letter
+
+
+OUTSIDE = Tag("O", "")
+
+
+class Between(Enum):
+    """What two neighboring tags say."""
+
+    JOINED = "one chunk"
+    BROKEN = "a chunk ends, or begins, or both are outside"
+    INVALID = "may not stand beside each other"
+
+
+class TagScheme(Enum):
+    """The known schemes."""
+
+    IO = "IO"
+    IOB1 = "IOB1"
+    IOB2 = "IOB2"
+    IOE1 = "IOE1"
+    IOE2 = "IOE2"
+    BIOES = "BIOES"
+    BILOU = "BILOU"
+    PLAIN = "plain tags"
+
+    @property
+    def letters(self) -> str:
+        """The letters of a tag inside of a chunk."""
+        return "" if self is TagScheme.PLAIN else self.value.rstrip("12").replace("O", "")
+
+    def between(self, previous: Tag, following: Tag) -> Between:
+        """Judge two neighbors; beyond the ends of a sequence there is `OUTSIDE`."""
+        same = previous.letter != "O" and following.letter != "O" and previous.kind == following.kind
+        if self in (TagScheme.BIOES, TagScheme.BILOU):
+            return _judge_strictly(self, previous, following, same)
+        marked = following.letter == "B" or previous.letter == "E"
+        if same:
+            return Between.BROKEN if marked else Between.JOINED
+        # In IOB1 and IOE1 a mark is needed only between chunks that touch; in IOB2 and IOE2 always.
+        wrong = {
+            TagScheme.IOB1: following.letter == "B",
+            TagScheme.IOB2: following.letter == "I",
+            TagScheme.IOE1: previous.letter == "E",
+            TagScheme.IOE2: previous.letter == "I",
+        }
+        return Between.INVALID if wrong.get(self, False) else Between.BROKEN
+
+
+def _judge_strictly(scheme: TagScheme, previous: Tag, following: Tag, same: bool) -> Between:
+    end = "E" if scheme is TagScheme.BIOES else "L"
+    goes_on, comes_from = previous.letter in "BI", following.letter in ("I", end)
+    if goes_on and comes_from and same:
+        return Between.JOINED
+    return Between.INVALID if goes_on or comes_from else Between.BROKEN
+
+
+@dataclass(frozen=True)
+class FoundScheme:
+    """Which scheme tags follow.
+
+    Attributes
+    ----------
+    scheme : TagScheme
+        The one that fits best.
+    equals : tuple of TagScheme
+        Other schemes in which the same tags say the same.
+    n_contradictions : int
+        How many neighbors may not stand beside each other in that scheme.
+    first : int or None
+        The token at which the first of them was met, the later of the two; may be one past the last token.
+    neighbors : tuple of str
+        Those two tags.
+    """
+
+    scheme: TagScheme
+    equals: tuple[TagScheme, ...] = ()
+    n_contradictions: int = 0
+    first: int | None = None
+    neighbors: tuple[str, ...] = ()
+
+    def describe(self) -> str:
+        """In words."""
+        if self.scheme is TagScheme.PLAIN:
+            return "The labels are plain tags, not chunks."
+        also = "".join(f", which here is the same as {other.value}" for other in self.equals)
+        if not self.n_contradictions:
+            return f"The tags follow {self.scheme.value}{also}."
+        previous, following = self.neighbors
+        return (
+            f"The tags contradict themselves: they are nearest to {self.scheme.value}, in which {following} may not "
+            f"follow {previous}; there are {self.n_contradictions} such place(s)."
+        )
+
+
+def parse_tag(tag: Hashable) -> Tag | None:
+    """Split a tag; None if it is not one of a chunk.
+
+    Examples
+    --------
+    >>> parse_tag("B-NP"), parse_tag("O"), parse_tag("NN")
+    (Tag(letter='B', kind='NP'), Tag(letter='O', kind=''), None)
+    """
+    if tag == "O":
+        return OUTSIDE
+    match = _TAG.fullmatch(tag) if isinstance(tag, str) else None
+    return Tag(match[1], match[2] or "") if match else None
+
+
+def find_scheme(labels: Sequence[Any], offsets: IntArray) -> FoundScheme:
+    """Find the scheme of `labels`, one entry per token; None and candidate sets are passed over.
+
+    Examples
+    --------
+    >>> find_scheme(["I-NP", "I-NP", "B-NP", "O"], np.array([0, 4])).describe()
+    'The tags follow IOB1.'
+    """
+    codes, tags = _coded(labels)
+    parsed = [parse_tag(tag) for tag in tags]
+    chunks = [tag for tag in parsed if tag is not None]
+    letters = {tag.letter for tag in chunks} - {"O"}
+    if len(chunks) < len(parsed) or not letters:
+        return FoundScheme(TagScheme.PLAIN)
+    candidates = _candidates(letters)
+    if not candidates:
+        return FoundScheme(TagScheme.PLAIN)
+    judged = [_judge(scheme, codes, chunks, offsets) for scheme in candidates]
+    best = min(judged, key=lambda found: found.n_contradictions)
+    if best.n_contradictions:
+        return best
+    equals = tuple(found.scheme for found in judged if found is not best and not found.n_contradictions)
+    return FoundScheme(best.scheme, equals)
+
+
+def require_scheme(name: str | TagScheme) -> TagScheme:
+    """Read the name of a scheme; IOBES is BIOES, IOB and BIO are IOB2."""
+    if isinstance(name, TagScheme):
+        return name
+    wanted = {"IOBES": "BIOES", "IOB": "IOB2", "BIO": "IOB2"}.get(name.upper(), name.upper())
+    known = [scheme for scheme in TagScheme if scheme is not TagScheme.PLAIN]
+    for scheme in known:
+        if scheme.value == wanted:
+            return scheme
+    listed = ", ".join(scheme.value for scheme in known)
+    raise InvalidInputError(f"There is no tag scheme {name!r}. Choose one of {listed}.")
+
+
+def _candidates(letters: set[str]) -> list[TagScheme]:
+    """The schemes with those letters, the likeliest first."""
+    if letters <= {"I"}:
+        return [TagScheme.IO, TagScheme.IOB1, TagScheme.IOE1]
+    if letters <= {"B", "I"}:
+        return [TagScheme.IOB2, TagScheme.IOB1]
+    if letters <= {"I", "E"}:
+        return [TagScheme.IOE2, TagScheme.IOE1]
+    if letters <= set("BIES"):
+        return [TagScheme.BIOES]
+    return [TagScheme.BILOU] if letters <= set("BILU") else []
+
+
+def _coded(labels: Sequence[Any]) -> tuple[IntArray, list[Hashable]]:
+    """Every token's tag as a code, -1 where there is no single one."""
+    code_of: dict[Hashable, int] = {}
+    codes = [
+        -1
+        if label is None or isinstance(label, list | tuple | set | frozenset)
+        else code_of.setdefault(label, len(code_of))
+        for label in labels
+    ]
+    return np.array(codes, dtype=np.int64), list(code_of)
+
+
+def _judge(scheme: TagScheme, codes: IntArray, tags: list[Tag], offsets: IntArray) -> FoundScheme:
+    """Look at every two neighbors whose tags are both known, and at the ends."""
+    everything = [*tags, OUTSIDE]
+    table = np.array([[scheme.between(one, two) is Between.INVALID for two in everything] for one in everything])
+    # Two codes per seam between tokens: between sequences there is a seam to the outside on either side.
+    inner = np.ones(len(codes) + 1, dtype=bool)
+    inner[offsets] = False
+    beyond = len(tags)
+    before, after = np.append(beyond, codes), np.append(codes, beyond)
+    wrong = np.zeros(len(codes) + 1, dtype=bool)
+    for left, right, seams in (
+        (before, after, inner),
+        (before, np.full(len(before), beyond), ~inner),
+        (np.full(len(after), beyond), after, ~inner),
+    ):
+        known = seams & (left >= 0) & (right >= 0)
+        wrong[known] |= table[left[known], right[known]]
+    places = np.flatnonzero(wrong)
+    if not places.size:
+        return FoundScheme(scheme)
+    first = int(places[0])
+    return FoundScheme(scheme, (), len(places), first, _neighbors(first, codes, everything, inner, table))
+
+
+def _neighbors(seam: int, codes: IntArray, tags: list[Tag], inner: Any, table: Any) -> tuple[str, str]:
+    """The two tags at a seam that do not agree."""
+    beyond = len(tags) - 1
+    if inner[seam]:
+        return str(tags[codes[seam - 1]]), str(tags[codes[seam]])
+    if seam > 0 and codes[seam - 1] >= 0 and table[codes[seam - 1], beyond]:
+        return str(tags[codes[seam - 1]]), "the end of a sequence"
+    return "the beginning of a sequence", str(tags[codes[seam]])

@@ -1,0 +1,252 @@
+"""Sequences from Python: lists of lists of words or of attributes, as scikit-learn's neighbors take them."""
+
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import ArrayLike
+
+from labelworth.arrays import UNLABELED, IntArray
+from labelworth.data.evidence import Evidence, encode_labels
+from labelworth.data.lexicon import Lexicon
+from labelworth.data.sequences import Sequences
+from labelworth.errors import InvalidInputError
+
+Empty = Literal["refuse", "drop"]
+"""What to do with sequences of no token."""
+
+
+class Flat(NamedTuple):
+    """Entries of sequences behind each other.
+
+    Attributes
+    ----------
+    entries : list
+    offsets : integer array of shape (n_sequences + 1,)
+    rows : integer array of shape (n_sequences,)
+        Which of the given sequences these are: all, or those that are not empty.
+    """
+
+    entries: list[Any]
+    offsets: IntArray
+    rows: IntArray
+
+    def place(self, token: int) -> str:
+        """Where a token stands, for messages."""
+        sequence = int(np.searchsorted(self.offsets, token, side="right")) - 1
+        return f"Sequence {self.rows[sequence]}, token {token - int(self.offsets[sequence])} (counted from 0),"
+
+
+def word_sequences(
+    tokens: Sequence[Sequence[str]],
+    labels: Sequence[Any] | None = None,
+    *,
+    lexicon: Lexicon | None = None,
+    classes: Sequence[Hashable] | None = None,
+    unlabeled: Hashable = UNLABELED,
+    weights: ArrayLike | None = None,
+    empty: Empty = "refuse",
+) -> Sequences:
+    """Read sequences of words.
+
+    Parameters
+    ----------
+    tokens : list of lists of str
+    labels : list of lists, optional
+        Per token a label; `unlabeled`, None or NaN for "not seen"; a list or set of labels for "one of these".
+        None in the place of a list: nothing is known of that sequence. Without labels, `classes` must be named.
+    lexicon : Lexicon, optional
+        The words with their codes; all words that occur, and an entry for unseen ones, when absent.
+    classes : sequence, optional
+        All labels in order. Found in the labels and sorted when absent.
+    unlabeled : hashable
+        The marker for "not seen", ``-1`` unless named otherwise; None if there is no marker.
+    weights : array of shape (n_sequences,), optional
+        How much each sequence counts.
+    empty : "refuse" or "drop"
+        Sequences of no token are an error, or are left out.
+
+    Raises
+    ------
+    InvalidInputError
+        If a token is not a word, a label is not among `classes`, or lengths disagree: says where.
+
+    Examples
+    --------
+    >>> sequences = word_sequences([["the", "cat"], ["go"]], [["D", "N"], [None]])
+    >>> sequences.words.tolist(), sequences.evidence.codes.tolist()
+    ([0, 1, 2], [0, 1, -1])
+    """
+    flat = flatten(tokens, empty=empty)
+    wrong = next((token for token, word in enumerate(flat.entries) if not isinstance(word, str)), None)
+    if wrong is not None:
+        raise InvalidInputError(
+            f"{flat.place(wrong)} is {flat.entries[wrong]!r}. A token must be a word (str); write numbers as text."
+        )
+    lexicon = Lexicon.from_words(flat.entries) if lexicon is None else lexicon
+    evidence = token_evidence(flat, labels, classes=classes, unlabeled=unlabeled)
+    words = lexicon.encode(flat.entries)
+    return Sequences(words, flat.offsets, evidence, lexicon.names, _weights(weights, flat, len(tokens)))
+
+
+def attribute_sequences(
+    tokens: Sequence[Sequence[Mapping[str, Any] | Iterable[str]]],
+    labels: Sequence[Any] | None = None,
+    *,
+    classes: Sequence[Hashable] | None = None,
+    unlabeled: Hashable = UNLABELED,
+    weights: ArrayLike | None = None,
+    empty: Empty = "refuse",
+) -> Sequences:
+    """Read sequences of attributes, as python-crfsuite and sklearn-crfsuite take them.
+
+    Parameters
+    ----------
+    tokens : list of lists of mappings or of lists of str
+        A token is a list of attributes (weight one each), or a mapping: a number is the weight of the attribute, True
+        is one and False zero, a text makes the attribute ``name:text`` of weight one, and a mapping, list or set
+        inside makes attributes ``name:inner``. An attribute that is named twice has the sum of its weights.
+    labels, classes, unlabeled, weights, empty
+        As in `word_sequences`.
+
+    Examples
+    --------
+    >>> sequences = attribute_sequences([[{"word": "cat", "title": True}, ["last"]]], [["N", "V"]])
+    >>> sequences.feature_names, sequences.attributes.toarray().tolist()
+    (('word:cat', 'title', 'last'), [[1.0, 1.0, 0.0], [0.0, 0.0, 1.0]])
+    """
+    flat = flatten(tokens, empty=empty)
+    columns: dict[str, int] = {}
+    indices: list[int] = []
+    values: list[float] = []
+    ends = [0]
+    for token, entry in enumerate(flat.entries):
+        try:
+            for name, value in _attributes(entry):
+                indices.append(columns.setdefault(name, len(columns)))
+                values.append(value)
+        except _NotAnAttributeError as error:
+            raise InvalidInputError(f"{flat.place(token)} has {error}.") from error
+        ends.append(len(indices))
+    rows = sp.csr_array(
+        (np.array(values), np.array(indices, dtype=np.int64), ends), (len(flat.entries), len(columns))
+    )
+    rows.sum_duplicates()
+    rows.eliminate_zeros()
+    evidence = token_evidence(flat, labels, classes=classes, unlabeled=unlabeled)
+    return Sequences(rows, flat.offsets, evidence, tuple(columns), _weights(weights, flat, len(tokens)))
+
+
+def flatten(sequences: Any, *, empty: Empty = "refuse") -> Flat:
+    """Put the entries of sequences behind each other."""
+    if isinstance(sequences, str | bytes | Mapping) or not isinstance(sequences, Iterable):
+        raise InvalidInputError(f"Sequences must be a list of lists of tokens. Got {_short(sequences)} instead.")
+    listed = [_listed(sequence, number) for number, sequence in enumerate(sequences)]
+    lengths = np.array([len(sequence) for sequence in listed], dtype=np.int64)
+    rows = np.flatnonzero(lengths)
+    if empty == "refuse" and len(rows) < len(lengths):
+        raise InvalidInputError(
+            f"Sequence {int(np.argmin(lengths))} (counted from 0) has no token ({len(lengths) - len(rows)} such "
+            "sequence(s)). Leave empty sequences out, with their labels, or say empty='drop'."
+        )
+    if not rows.size:
+        raise InvalidInputError("There is no sequence with a token.")
+    entries = [entry for sequence in listed for entry in sequence]
+    return Flat(entries, np.concatenate([[0], np.cumsum(lengths[rows])]), rows)
+
+
+def token_evidence(
+    flat: Flat,
+    labels: Sequence[Any] | None,
+    *,
+    classes: Sequence[Hashable] | None = None,
+    unlabeled: Hashable = UNLABELED,
+) -> Evidence:
+    """Read the labels of sequences whose tokens are `flat`; see `word_sequences`."""
+    if labels is None:
+        if classes is None:
+            raise InvalidInputError(
+                "Without labels there must be classes=: all labels that tokens may have, in order."
+            )
+        entries: list[Any] = [None] * len(flat.entries)
+    else:
+        entries = _entries(flat, list(labels))
+    return encode_labels(entries, classes=classes, unlabeled=unlabeled, place=flat.place)
+
+
+def _entries(flat: Flat, labels: list[Any]) -> list[Any]:
+    if len(labels) <= int(flat.rows[-1]):
+        raise InvalidInputError(
+            f"There must be one list of labels per sequence. Got {len(labels)} list(s), and sequence "
+            f"{int(flat.rows[-1])} (counted from 0) has tokens."
+        )
+    entries: list[Any] = []
+    for row, length in zip(flat.rows.tolist(), np.diff(flat.offsets).tolist(), strict=True):
+        of_sequence = [None] * length if labels[row] is None else _listed(labels[row], row, what="labels")
+        if len(of_sequence) != length:
+            raise InvalidInputError(
+                f"Sequence {row} (counted from 0) has {length} token(s) and {len(of_sequence)} label(s). "
+                "A token that was not labeled needs an entry too: None."
+            )
+        entries.extend(of_sequence)
+    return entries
+
+
+def _listed(sequence: Any, number: int, what: str = "tokens") -> list[Any]:
+    if isinstance(sequence, np.ndarray):
+        return list(sequence.tolist())
+    if isinstance(sequence, str | bytes | Mapping | set | frozenset) or not isinstance(sequence, Iterable):
+        raise InvalidInputError(
+            f"Sequence {number} (counted from 0) must be a list of {what}. Got {_short(sequence)} instead."
+        )
+    return list(sequence)
+
+
+class _NotAnAttributeError(Exception):
+    """What is no attribute, in words."""
+
+
+def _attributes(token: Any) -> Iterator[tuple[str, float]]:
+    """The attributes of one token, with their weights."""
+    if isinstance(token, Mapping):
+        for name, value in token.items():
+            yield from _named(name, value)
+    elif isinstance(token, list | tuple | set | frozenset):
+        for name in token:
+            if not isinstance(name, str):
+                raise _NotAnAttributeError(f"the attribute {name!r}; the name of an attribute must be text")
+            yield name, 1.0
+    else:
+        raise _NotAnAttributeError(f"{_short(token)}; its attributes must be a mapping, or a list of their names")
+
+
+def _named(name: Any, value: Any) -> Iterator[tuple[str, float]]:
+    if not isinstance(name, str):
+        raise _NotAnAttributeError(f"the attribute {name!r}; the name of an attribute must be text")
+    if isinstance(value, str):
+        yield f"{name}:{value}", 1.0
+    elif isinstance(value, Mapping | list | tuple | set | frozenset):
+        for inner, weight in _attributes(value):
+            yield f"{name}:{inner}", weight
+    elif isinstance(value, bool | int | float | np.number | np.bool_) and np.isfinite(float(value)):
+        yield name, float(value)
+    else:
+        raise _NotAnAttributeError(
+            f"the attribute {name!r} with the value {_short(value)}; that must be a finite number, text, or a "
+            "mapping or list of those"
+        )
+
+
+def _weights(weights: ArrayLike | None, flat: Flat, n_given: int) -> Any:
+    if weights is None:
+        return None
+    array = np.asarray(weights)
+    if array.shape != (n_given,):
+        raise InvalidInputError(f"There must be one weight per sequence. Got {n_given} sequences and {array.size}.")
+    return array[flat.rows]
+
+
+def _short(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= 60 else text[:57] + "..."
