@@ -190,7 +190,7 @@ def encode_labels(
     """
     entries, rows, entry_of_sample = distinct_labels(labels)
     for entry, row in zip(entries, rows, strict=True):
-        require_readable(entry, place(row), unlabeled)
+        require_readable(entry, row, unlabeled, place)
     names = classes_found(entries, unlabeled) if classes is None else classes_given(classes, unlabeled)
     code_of = {name: code for code, name in enumerate(names)}
     codes = np.full(len(entries), UNLABELED, dtype=np.int64)

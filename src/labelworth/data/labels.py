@@ -1,6 +1,6 @@
 """Labels as people write them: a class, a marker for "not seen", or a list for "one of these"."""
 
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -37,7 +37,7 @@ def distinct_labels(labels: Iterable[Any]) -> tuple[list[Any], list[int], IntArr
     for row, entry in enumerate(labels.tolist() if isinstance(labels, np.ndarray) else labels):
         label = entry.item() if isinstance(entry, np.generic) else entry
         index = len(entries)
-        if isinstance(label, str | int | float):
+        if label is None or isinstance(label, str | int | float):
             # The type belongs to the key: True and 1 are equal and yet two labels.
             index = met.setdefault((type(label), label), index)
         if index == len(entries):
@@ -58,23 +58,23 @@ def candidates(entry: Any) -> list[Any]:
     return [label.item() if isinstance(label, np.generic) else label for label in entry]
 
 
-def require_readable(entry: Any, place: str, unlabeled: Hashable) -> None:
-    """Refuse what is neither a class, nor the marker, nor a list of classes; `place` is named in the error."""
+def require_readable(entry: Any, row: int, unlabeled: Hashable, place: Callable[[int], str]) -> None:
+    """Refuse what is neither a class, nor the marker, nor a list of classes."""
     members = candidates(entry)
     if not members:
         raise InvalidInputError(
-            f"{place} has an empty candidate set, which rules out every class; name at least one class, "
+            f"{place(row)} has an empty candidate set, which rules out every class; name at least one class, "
             "or mark the sample as unlabeled."
         )
     for label in members:
         if _is_set(label) or not isinstance(label, Hashable):
             raise InvalidInputError(
-                f"{place} has the label {entry!r}; a label is a class (text or a number), "
+                f"{place(row)} has the label {entry!r}; a label is a class (text or a number), "
                 "the marker for an unlabeled sample, or a list of classes."
             )
         if _is_set(entry) and is_missing(label, unlabeled):
             raise InvalidInputError(
-                f"{place} has {label!r}, the marker for an unlabeled sample, among its candidates {entry!r}; "
+                f"{place(row)} has {label!r}, the marker for an unlabeled sample, among its candidates {entry!r}; "
                 "mark the whole sample as unlabeled, or name another marker with unlabeled=."
             )
 

@@ -1,6 +1,7 @@
 """Sequences from Python: lists of lists of words or of attributes, as scikit-learn's neighbors take them."""
 
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+import math
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -117,21 +118,18 @@ def attribute_sequences(
     (('word:cat', 'title', 'last'), [[1.0, 1.0, 0.0], [0.0, 0.0, 1.0]])
     """
     flat = flatten(tokens, empty=empty)
-    columns: dict[str, int] = {}
-    indices: list[int] = []
+    names: list[str] = []
     values: list[float] = []
     ends = [0]
     for token, entry in enumerate(flat.entries):
         try:
-            for name, value in _attributes(entry):
-                indices.append(columns.setdefault(name, len(columns)))
-                values.append(value)
+            _add_attributes(entry, "", names, values)
         except _NotAnAttributeError as error:
             raise InvalidInputError(f"{flat.place(token)} has {error}.") from error
-        ends.append(len(indices))
-    rows = sp.csr_array(
-        (np.array(values), np.array(indices, dtype=np.int64), ends), (len(flat.entries), len(columns))
-    )
+        ends.append(len(names))
+    columns = {name: column for column, name in enumerate(dict.fromkeys(names))}
+    indices = np.fromiter(map(columns.__getitem__, names), dtype=np.int64, count=len(names))
+    rows = sp.csr_array((np.array(values), indices, ends), (len(flat.entries), len(columns)))
     rows.sum_duplicates()
     rows.eliminate_zeros()
     evidence = token_evidence(flat, labels, classes=classes, unlabeled=unlabeled)
@@ -207,35 +205,37 @@ class _NotAnAttributeError(Exception):
     """What is no attribute, in words."""
 
 
-def _attributes(token: Any) -> Iterator[tuple[str, float]]:
-    """The attributes of one token, with their weights."""
-    if isinstance(token, Mapping):
+def _add_attributes(token: Any, prefix: str, names: list[str], values: list[float]) -> None:
+    """Put the attributes of one token, and their weights, behind those of the tokens before."""
+    if isinstance(token, dict | Mapping):
         for name, value in token.items():
-            yield from _named(name, value)
-    elif isinstance(token, list | tuple | set | frozenset):
-        for name in token:
             if not isinstance(name, str):
                 raise _NotAnAttributeError(f"the attribute {name!r}; the name of an attribute must be text")
-            yield name, 1.0
+            if isinstance(value, str):
+                names.append(f"{prefix}{name}:{value}")
+                values.append(1.0)
+            elif isinstance(value, dict | list | tuple | set | frozenset | Mapping):
+                _add_attributes(value, f"{prefix}{name}:", names, values)
+            else:
+                names.append(prefix + name)
+                values.append(_weight(name, value))
+    elif isinstance(token, list | tuple | set | frozenset):
+        wrong = next((name for name in token if not isinstance(name, str)), None)
+        if wrong is not None:
+            raise _NotAnAttributeError(f"the attribute {wrong!r}; the name of an attribute must be text")
+        names.extend(prefix + name for name in token)
+        values.extend([1.0] * len(token))
     else:
         raise _NotAnAttributeError(f"{_short(token)}; its attributes must be a mapping, or a list of their names")
 
 
-def _named(name: Any, value: Any) -> Iterator[tuple[str, float]]:
-    if not isinstance(name, str):
-        raise _NotAnAttributeError(f"the attribute {name!r}; the name of an attribute must be text")
-    if isinstance(value, str):
-        yield f"{name}:{value}", 1.0
-    elif isinstance(value, Mapping | list | tuple | set | frozenset):
-        for inner, weight in _attributes(value):
-            yield f"{name}:{inner}", weight
-    elif isinstance(value, bool | int | float | np.number | np.bool_) and np.isfinite(float(value)):
-        yield name, float(value)
-    else:
-        raise _NotAnAttributeError(
-            f"the attribute {name!r} with the value {_short(value)}; that must be a finite number, text, or a "
-            "mapping or list of those"
-        )
+def _weight(name: str, value: Any) -> float:
+    if isinstance(value, bool | int | float | np.number | np.bool_) and math.isfinite(float(value)):
+        return float(value)
+    raise _NotAnAttributeError(
+        f"the attribute {name!r} with the value {_short(value)}; that must be a finite number, text, or a "
+        "mapping or list of those"
+    )
 
 
 def _weights(weights: ArrayLike | None, flat: Flat, n_given: int) -> Any:

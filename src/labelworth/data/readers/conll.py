@@ -1,7 +1,7 @@
 """CoNLL columns: one token per line, columns between blanks or tabs, a blank line after each sentence."""
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -50,42 +50,70 @@ def read_conll(
         If lines have different numbers of columns, a column is not there, or the bytes are not in `encoding`: says
         the line and what to do.
     """
-    rows: list[list[str]] = []
-    lines: list[int] = []
-    ends, n_documents, split = SequenceEnds(), 0, None
+    rows = _Rows(path)
     for number, line in enumerate(read_lines(path, encoding), start=1):
-        text = line.rstrip("\r\n")
-        if not text.strip(" \t"):
-            ends.close(len(rows))
-        elif text.startswith(DOCUMENT_START):
-            n_documents += 1
-            ends.close(len(rows))
-        else:
-            split = split or _splitter(text)
-            cells = split(text)
-            if rows and len(cells) != len(rows[0]):
-                raise _ragged(path, number, cells, lines[0], rows[0])
-            rows.append(cells)
-            lines.append(number)
-    ends.close(len(rows))
-    offsets = ends.offsets(path)
-    label_at, word_at = _columns(path, len(rows[0]), label_column, word_column)
-    columns = list(zip(*rows, strict=True))
-    _require_cells(path, columns, lines)
-    labels = tuple(None for _ in rows) if label_at is None else _labels(columns.pop(label_at), set(unlabeled))
-    word_column = word_at - (label_at is not None and label_at < word_at)
-    names = tuple(str(number) for number in range(len(rows[0])) if number != label_at)
-    notes = told(labels, offsets, lambda token: f"line {lines[token]}")
-    if n_documents:
-        notes = (*notes, f"{n_documents} line(s) {DOCUMENT_START} were left out.")
-    return RawTokens(tuple(columns), names, word_column, offsets, labels, str(path), notes)
+        rows.add(line.rstrip("\r\n"), number)
+    rows.ends.close(len(rows.lines))
+    offsets = rows.ends.offsets(path)
+    label_at, word_at = _columns(path, rows.n_columns, label_column, word_column)
+    columns = rows.columns()
+    labels = (None,) * len(rows.lines) if label_at is None else _labels(columns.pop(label_at), set(unlabeled))
+    names = tuple(str(number) for number in range(rows.n_columns) if number != label_at)
+    notes = told(labels, offsets, lambda token: f"line {rows.lines[token]}")
+    if rows.n_documents:
+        notes = (*notes, f"{rows.n_documents} line(s) {DOCUMENT_START} were left out.")
+    return RawTokens(tuple(columns), names, names.index(str(word_at)), offsets, labels, str(path), notes)
 
 
-def _splitter(first: str) -> Callable[[str], list[str]]:
-    if "\t" in first:
-        return lambda text: text.split("\t")
+class _Rows:
+    """The tokens read so far; their cells in one long list, which is read and cut fast."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.cells: list[str] = []
+        self.lines: list[int] = []
+        self.ends = SequenceEnds()
+        self.n_columns = self.n_documents = 0
+        self.split: Callable[[str], list[str]] | None = None
+
+    def add(self, text: str, number: int) -> None:
+        if not text or not text.strip(" \t"):
+            self.ends.close(len(self.lines))
+            return
+        if text.startswith(DOCUMENT_START):
+            self.n_documents += 1
+            self.ends.close(len(self.lines))
+            return
+        self.split = self.split or (_at_tabs if "\t" in text else _at_blanks)
+        cells = self.split(text)
+        self.n_columns = self.n_columns or len(cells)
+        if len(cells) != self.n_columns:
+            raise InvalidInputError(
+                f"{self.path}, line {number} has {len(cells)} column(s) where line {self.lines[0]} has "
+                f"{self.n_columns}. Every token needs all columns, and a blank line ends a sentence."
+            )
+        self.cells += cells
+        self.lines.append(number)
+
+    def columns(self) -> list[tuple[str, ...]]:
+        """Column by column; an error if a cell is empty."""
+        if "" in self.cells:
+            token, column = divmod(self.cells.index(""), self.n_columns)
+            raise InvalidInputError(
+                f"{self.path}, line {self.lines[token]}: column {column} is empty. "
+                "Write '_' or '?' for a label that was not seen."
+            )
+        return [tuple(self.cells[column :: self.n_columns]) for column in range(self.n_columns)]
+
+
+def _at_tabs(text: str) -> list[str]:
+    return text.split("\t")
+
+
+def _at_blanks(text: str) -> list[str]:
     # Not str.split(): it would also cut at no-break spaces, which words of real corpora contain.
-    return lambda text: _BLANKS.split(text.strip(" \t"))
+    cells = text.split(" ")
+    return _BLANKS.split(text.strip(" \t")) if "" in cells or "\t" in text else cells
 
 
 def _labels(column: Sequence[str], unlabeled: set[str]) -> tuple[Any, ...]:
@@ -111,23 +139,3 @@ def _position(path: Path, n_columns: int, column: int, keyword: str) -> int:
             "or from -1 at the end."
         )
     return column % n_columns
-
-
-def _ragged(path: Path, number: int, cells: list[str], first_line: int, first: list[str]) -> InvalidInputError:
-    return InvalidInputError(
-        f"{path}, line {number} has {len(cells)} column(s) where line {first_line} has {len(first)}. "
-        "Every token needs all columns, and a blank line ends a sentence."
-    )
-
-
-def _require_cells(path: Path, columns: Sequence[Sequence[str]], lines: Sequence[int]) -> None:
-    for number, token in _empty_cells(columns):
-        raise InvalidInputError(
-            f"{path}, line {lines[token]}: column {number} is empty. Write '_' or '?' for a label that was not seen."
-        )
-
-
-def _empty_cells(columns: Sequence[Sequence[str]]) -> Iterator[tuple[int, int]]:
-    for number, column in enumerate(columns):
-        if "" in column:
-            yield number, column.index("")
