@@ -201,41 +201,49 @@ def _listed(sequence: Any, number: int, what: str = "tokens") -> list[Any]:
     return list(sequence)
 
 
+# Made once: attributes are many, and a union written in place is built at every call.
+_MAPPINGS = (dict, Mapping)
+_LISTS = (list, tuple, set, frozenset)
+_NUMBERS = (bool, int, float, np.number, np.bool_)
+
+
 class _NotAnAttributeError(Exception):
     """What is no attribute, in words."""
 
 
 def _add_attributes(token: Any, prefix: str, names: list[str], values: list[float]) -> None:
     """Put the attributes of one token, and their weights, behind those of the tokens before."""
-    if isinstance(token, dict | Mapping):
+    if isinstance(token, _MAPPINGS):
         for name, value in token.items():
             if not isinstance(name, str):
                 raise _NotAnAttributeError(f"the attribute {name!r}; the name of an attribute must be text")
             if isinstance(value, str):
                 names.append(f"{prefix}{name}:{value}")
                 values.append(1.0)
-            elif isinstance(value, dict | list | tuple | set | frozenset | Mapping):
-                _add_attributes(value, f"{prefix}{name}:", names, values)
-            else:
+            elif isinstance(value, _NUMBERS):
                 names.append(prefix + name)
                 values.append(_weight(name, value))
-    elif isinstance(token, list | tuple | set | frozenset):
+            else:
+                _add_attributes(value, f"{prefix}{name}:", names, values)
+    elif isinstance(token, _LISTS):
         wrong = next((name for name in token if not isinstance(name, str)), None)
         if wrong is not None:
             raise _NotAnAttributeError(f"the attribute {wrong!r}; the name of an attribute must be text")
         names.extend(prefix + name for name in token)
         values.extend([1.0] * len(token))
     else:
-        raise _NotAnAttributeError(f"{_short(token)}; its attributes must be a mapping, or a list of their names")
+        where = f"the attribute {prefix.removesuffix(':')!r} with the value " if prefix else ""
+        raise _NotAnAttributeError(
+            f"{where}{_short(token)}; attributes must be a list of their names, or a mapping from names to finite "
+            "numbers, text, or a mapping or list of those"
+        )
 
 
-def _weight(name: str, value: Any) -> float:
-    if isinstance(value, bool | int | float | np.number | np.bool_) and math.isfinite(float(value)):
-        return float(value)
-    raise _NotAnAttributeError(
-        f"the attribute {name!r} with the value {_short(value)}; that must be a finite number, text, or a "
-        "mapping or list of those"
-    )
+def _weight(name: str, value: float) -> float:
+    weight = float(value)
+    if not math.isfinite(weight):
+        raise _NotAnAttributeError(f"the attribute {name!r} with the weight {value!r}; weights must be finite")
+    return weight
 
 
 def _weights(weights: ArrayLike | None, flat: Flat, n_given: int) -> Any:
