@@ -23,7 +23,7 @@ from labelworth.errors import (
 )
 
 if TYPE_CHECKING:
-    from labelworth.criteria.table import information
+    from labelworth.criteria.information import information
     from labelworth.estimators.bernoulli import BernoulliNaiveBayes
     from labelworth.estimators.gaussian import GaussianClasses
     from labelworth.estimators.multinomial import MultinomialNaiveBayes
@@ -39,7 +39,7 @@ _HOMES = {
     "InformationDisplay": "labelworth.report.displays",
     "MultinomialNaiveBayes": "labelworth.estimators.multinomial",
     "check": "labelworth.robust.check",
-    "information": "labelworth.criteria.table",
+    "information": "labelworth.criteria.information",
     "load": "labelworth.estimators.storage",
 }
 

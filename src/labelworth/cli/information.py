@@ -19,10 +19,10 @@ def information(
     as_json: Json = False,
 ) -> None:
     """Say what labeled and unlabeled samples of a model with given parameters are worth."""
-    from labelworth.report.information_spec import InformationSpec, spec_table
+    from labelworth.report.information_spec import read_spec, spec_table
     from labelworth.report.tables import show_table
 
-    specification = InformationSpec.read(spec)
+    specification = read_spec(spec)
     with working() as progress:
         record, table = specification.record(matrices=matrices, seed=seed, progress=progress)
     answer(record, lambda console: show_table(console, spec_table(table)), as_json=as_json)

@@ -11,7 +11,7 @@ from labelworth.criteria.policy_points import PolicyPoint, PolicyTable
 from labelworth.criteria.policy_reading import read_lengths, read_policies, read_rules
 from labelworth.data.lengths import LengthDistribution
 from labelworth.data.sequences import Sequences
-from labelworth.errors import InvalidInputError
+from labelworth.errors import InvalidInputError, MoreSamplesNeededError
 from labelworth.fisher.chain_population import ChainPopulation
 from labelworth.fisher.rule_choice import ChosenRules, RuleMethod, choose_rules
 from labelworth.fisher.rule_estimates import PolicyEstimate, estimate_policy
@@ -117,7 +117,7 @@ def tabulate_policies(
 ) -> PolicyTable:
     """Ask the information of the rules for everything about every policy."""
     information, listed = chosen.information, RuleList.of(rules)
-    estimates = [estimate_policy(information, listed.weights_of(policy)) for policy in policies]
+    estimates, refusals = _estimates(information, listed, policies)
     points = tuple(
         _point(information, listed, rules, policy, estimate, n_samples)
         for policy, estimate in zip(policies, estimates, strict=True)
@@ -125,9 +125,26 @@ def tabulate_policies(
     notes = [
         *_notes_on_model(population, information),
         *_notes_on_policies(points),
+        *refusals,
         *_notes_on_draws(information, estimates, relative_error),
     ]
     return PolicyTable(points, float(n_samples), information.method, chosen.reason, tuple(notes), information)
+
+
+def _estimates(
+    information: RuleInformation, listed: RuleList, policies: Sequence[Policy]
+) -> tuple[list[PolicyEstimate], list[str]]:
+    """What is known of every policy, and what is not for lack of draws; an error if that is so of all of them."""
+    estimates, refusals = [], []
+    for policy in policies:
+        try:
+            estimates.append(estimate_policy(information, listed.weights_of(policy)))
+        except MoreSamplesNeededError as error:
+            estimates.append(PolicyEstimate.untold())
+            refusals.append(f"{policy.spec}: {error}")
+    if len(refusals) == len(policies):
+        raise MoreSamplesNeededError(" ".join(refusals))
+    return estimates, refusals
 
 
 def _point(

@@ -39,6 +39,12 @@ class PolicyEstimate:
     errors: Mapping[str, float]
     weak_directions: tuple[WeakDirection, ...] | None
 
+    @classmethod
+    def untold(cls) -> "PolicyEstimate":
+        """Of a policy on which the draws say nothing."""
+        nothing = dict.fromkeys(FIGURES, float("nan"))
+        return cls(False, None, nothing, nothing, None)
+
     def relative_errors(self, rank: int) -> dict[str, float]:
         """Standard errors relative to their figures; that of the log volume per direction."""
         scales = {name: rank if name == "log_volume" else abs(self.values[name]) for name in self.errors}

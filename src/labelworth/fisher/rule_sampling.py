@@ -69,10 +69,10 @@ def sampled_rules(
         Stop there; about two million, less for many parameters, when absent.
     progress : Progress
 
-    Raises
-    ------
-    MoreSamplesNeededError
-        If at the limit the draws do not even tell whether a policy is identifiable.
+    Returns
+    -------
+    RuleInformation
+        With batches; `estimate_policy` refuses what they do not tell.
 
     Notes
     -----
@@ -96,15 +96,10 @@ def sampled_rules(
         while True:
             batches.extend(per_batch, rng, task)
             information = batches.information()
-            needed, refusal = _try_policies(information, weights, relative_error)
-            if needed <= information.n_drawn:
+            needed = _needed(information, weights, relative_error)
+            if needed <= information.n_drawn or 2 * information.n_drawn > limit:
                 return information
-            if 2 * information.n_drawn > limit:
-                break
             per_batch = information.n_drawn // batches.count
-    if refusal is not None:
-        raise MoreSamplesNeededError(f"{refusal} The limit is max_draws={limit}.") from refusal
-    return information
 
 
 def draws_needed(estimates: Sequence[PolicyEstimate], n_drawn: int, rank: int, relative_error: float) -> int:
@@ -113,17 +108,12 @@ def draws_needed(estimates: Sequence[PolicyEstimate], n_drawn: int, rank: int, r
     return int(np.ceil(n_drawn * max(1.0, (max(ratios, default=0.0) / relative_error) ** 2)))
 
 
-def _try_policies(
-    information: RuleInformation, weights: Sequence[FloatArray], relative_error: float
-) -> tuple[int, MoreSamplesNeededError | None]:
-    """How many draws are needed, and what refuses to be told for lack of them."""
-    estimates = []
+def _needed(information: RuleInformation, weights: Sequence[FloatArray], relative_error: float) -> int:
     try:
-        for policy in weights:
-            estimates.append(estimate_policy(information, policy))
-    except MoreSamplesNeededError as error:
-        return 2 * information.n_drawn, error
-    return draws_needed(estimates, information.n_drawn, information.contrasts.rank, relative_error), None
+        estimates = [estimate_policy(information, policy) for policy in weights]
+    except MoreSamplesNeededError:
+        return 2 * information.n_drawn
+    return draws_needed(estimates, information.n_drawn, information.contrasts.rank, relative_error)
 
 
 @dataclass

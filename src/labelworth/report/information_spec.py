@@ -7,12 +7,15 @@ from typing import Any, Self
 
 from labelworth.arrays import as_floats, require_probabilities
 from labelworth.criteria.information_table import InformationPoint, InformationTable
+from labelworth.criteria.policy_points import PolicyTable
 from labelworth.criteria.table import information
 from labelworth.data.lengths import LengthDistribution
 from labelworth.errors import InvalidInputError
 from labelworth.fisher.choice import Method
 from labelworth.models.multinomial import MultinomialModel
 from labelworth.progress import SILENT, Progress
+from labelworth.report.chain_spec import KINDS as CHAIN_KINDS
+from labelworth.report.chain_spec import ChainSpec, chain_table
 from labelworth.report.record import Record, Stopwatch, read_json, require_schema
 from labelworth.studies.outcome import Measured, Table
 
@@ -45,11 +48,6 @@ class InformationSpec:
     n_samples: float
     method: Method
     seed: int
-
-    @classmethod
-    def read(cls, path: Path | str) -> Self:
-        """Read a specification from a file, or from standard input for ``-``."""
-        return cls.from_document(read_json(path, "specification"))
 
     @classmethod
     def from_document(cls, document: Any) -> Self:
@@ -97,6 +95,18 @@ class InformationSpec:
         return record, table
 
 
+def read_spec(path: Path | str) -> "InformationSpec | ChainSpec":
+    """Read a specification, of documents or of chains, from a file, or from standard input for ``-``."""
+    document = read_json(path, "specification")
+    kind = document.get("model") if isinstance(document, dict) else None
+    if kind in CHAIN_KINDS:
+        return ChainSpec.from_document(document)
+    if isinstance(kind, str) and kind != "multinomial-naive-bayes":
+        known = ", ".join(["multinomial-naive-bayes", *CHAIN_KINDS])
+        raise InvalidInputError(f"There is no model {kind!r} to specify. Models are: {known}.")
+    return InformationSpec.from_document(document)
+
+
 def _model(document: Mapping[str, Any]) -> MultinomialModel:
     parameters = document["parameters"]
     priors = as_floats("class_probabilities", parameters["class_probabilities"], ndim=1)
@@ -117,8 +127,10 @@ def _model(document: Mapping[str, Any]) -> MultinomialModel:
     return MultinomialModel(classes, priors, words, lengths, None if names is None else tuple(names))
 
 
-def spec_table(table: InformationTable) -> Table:
+def spec_table(table: InformationTable | PolicyTable) -> Table:
     """The answer for people."""
+    if isinstance(table, PolicyTable):
+        return chain_table(table)
     rows = tuple((point.labeled_fraction, *(_entry(point, name) for name in _SHOWN)) for point in table.points)
     note = " ".join(
         [f"By {table.method}: {table.reason}. Errors are those of {table.n_samples:g} samples.", *table.notes]

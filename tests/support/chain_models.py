@@ -1,0 +1,22 @@
+"""The models of the package from plain tables."""
+
+from typing import Any
+
+from labelworth.models.boltzmann_chain_model import BoltzmannChainModel
+from labelworth.models.chain_protocol import ChainModel
+from labelworth.models.hidden_markov_model import HiddenMarkovModel
+
+LABELS = ("A", "B", "C", "D")
+
+
+def chain_model(kind: str, tables: dict[str, Any]) -> ChainModel:
+    """A chain of a kind of the specification; log-weights without "start" have no such table."""
+    classes = LABELS[: len(tables["emission"])]
+    start, transition, emission = tables.get("start"), tables["transition"], tables["emission"]
+    if kind == "hidden-markov":
+        return HiddenMarkovModel(classes, start, transition, emission)
+    if kind == "boltzmann-chain":
+        return BoltzmannChainModel(classes, start, transition, emission)
+    from labelworth.models.conditional_random_field import ConditionalRandomFieldModel
+
+    return ConditionalRandomFieldModel(classes, start, transition, emission)
