@@ -239,7 +239,7 @@ def _add_attributes(token: Any, prefix: str, names: list[str], values: list[floa
         )
 
 
-def _weight(name: str, value: float) -> float:
+def _weight(name: str, value: Any) -> float:
     weight = float(value)
     if not math.isfinite(weight):
         raise _NotAnAttributeError(f"the attribute {name!r} with the weight {value!r}; weights must be finite")

@@ -8,7 +8,7 @@ import numpy as np
 from labelworth.data.folds import draw_labeled
 from labelworth.estimation.fit import fit
 from labelworth.estimation.posterior import posterior
-from labelworth.evaluation import evaluate
+from labelworth.evaluation.classes import evaluate
 from labelworth.models.multinomial import MultinomialFamily
 from labelworth.studies.newsgroups_documents import Division, Documents, WordWeights, weighted_documents
 from labelworth.studies.store import Cell, Result
