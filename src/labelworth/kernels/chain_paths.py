@@ -6,15 +6,16 @@ from typing import Any
 import numpy as np
 
 from labelworth.arrays import FloatArray, IntArray
+from labelworth.kernels.chain_layout import bounds_by_tokens
 from labelworth.kernels.chain_logarithms import log_forward
 from labelworth.kernels.chain_potentials import Chain, Nodes, Tokens
 from labelworth.kernels.chain_recursion import forward, log_node
-from labelworth.kernels.chain_sums import piece_bounds
 from labelworth.kernels.compilation import compiled
 from labelworth.kernels.machine import fetch_and_add
 from labelworth.kernels.threads import n_threads_for, run_together
 
 _IMPOSSIBLE = -1
+_PIECE = 1024
 
 
 def best_paths(
@@ -41,7 +42,7 @@ def draw_paths(
 def _run(
     work: Callable[..., None], inputs: tuple[Chain, Nodes, Tokens], outputs: tuple[Any, ...], n_threads: int | None
 ) -> None:
-    tokens, bounds, counters = inputs[2], piece_bounds(inputs[2].offsets), np.zeros(2, dtype=np.int64)
+    tokens, bounds, counters = inputs[2], bounds_by_tokens(inputs[2].offsets, _PIECE), np.zeros(2, dtype=np.int64)
     size = len(tokens.codes) * len(inputs[0].transition)
     n_threads = n_threads_for(size) if n_threads is None else n_threads
     run_together(work, (*inputs, bounds, *outputs, counters), n_threads, counters[1:], len(bounds) - 1)

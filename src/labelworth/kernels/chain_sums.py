@@ -1,40 +1,17 @@
-"""Passes over sequences: log Z, marginals, and expected counts of the first label, of pairs and of node rows."""
-
-from typing import NamedTuple
+"""Passes over sequences that keep something of every token or sequence: log Z, marginals, expected counts."""
 
 import numpy as np
 
 from labelworth.arrays import FloatArray, IntArray
-from labelworth.kernels.chain_logarithms import log_backward, log_forward
+from labelworth.kernels.chain_layout import bounds_by_tokens, unweighted
 from labelworth.kernels.chain_potentials import Chain, Nodes, Tokens
-from labelworth.kernels.chain_recursion import backward, forward
+from labelworth.kernels.chain_sequence import log_total, run_sequence
 from labelworth.kernels.compilation import compiled
 from labelworth.kernels.machine import fetch_and_add
 from labelworth.kernels.threads import n_threads_for, run_together
 
 PIECE = 1024
 """About how many tokens one thread takes at a time: fixed, so that the order of adding is, too."""
-
-
-class ChainSums(NamedTuple):
-    """Expected counts, given the evidence, and log Z.
-
-    Attributes
-    ----------
-    log_totals : array of shape (n_sequences,)
-        log Z of every sequence; minus infinity where it is impossible, and then it counts nowhere.
-    start : array of shape (K,)
-        Expected first labels, weighted by sequence.
-    pairs : array of shape (K, K)
-        Expected neighbors: a label (row) and the next.
-    nodes : array of shape (n_rows, K)
-        Expected labels beside each row of the nodes.
-    """
-
-    log_totals: FloatArray
-    start: FloatArray
-    pairs: FloatArray
-    nodes: FloatArray
 
 
 def log_totals(chain: Chain, nodes: Nodes, tokens: Tokens, n_threads: int | None = None) -> FloatArray:
@@ -55,16 +32,6 @@ def marginals(
     return totals, np.ascontiguousarray(padded.reshape(len(tokens.codes), -1)[:, :n_labels]), pairs
 
 
-def chain_sums(chain: Chain, nodes: Nodes, tokens: Tokens, n_threads: int | None = None) -> ChainSums:
-    """log Z and all expected counts."""
-    totals, padded, pairs = _run(chain, nodes, tokens, True, n_threads)
-    n_labels, width = len(chain.log_start), len(chain.start)
-    counts = np.zeros(len(nodes.weights))
-    add_to_rows(padded, tokens.rows, counts, width)
-    start = padded.reshape(-1, width)[tokens.offsets[:-1]].sum(axis=0)
-    return ChainSums(totals, start[:n_labels], pairs, counts.reshape(-1, width)[:, :n_labels].copy())
-
-
 def sequence_sums(
     chain: Chain, nodes: Nodes, tokens: Tokens, n_threads: int | None = None
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
@@ -73,17 +40,10 @@ def sequence_sums(
     Start (n_sequences, K), pairs (n_sequences, K, K), marginals (n_tokens, K).
     """
     n_labels, width, n_sequences = len(chain.log_start), len(chain.start), len(tokens.offsets) - 1
-    tokens = tokens._replace(sequence_weights=np.ones(n_sequences))
+    tokens = unweighted(tokens)
     _, padded, pairs = _run_pieces(chain, nodes, tokens, np.arange(n_sequences + 1), True, n_threads)
     at_tokens = padded.reshape(-1, width)[:, :n_labels].copy()
     return at_tokens[tokens.offsets[:-1]], pairs[:, :n_labels, :n_labels].copy(), at_tokens
-
-
-def piece_bounds(offsets: IntArray, size: int = PIECE) -> IntArray:
-    """Cut sequences into runs of about `size` tokens: the sequences at which pieces begin, and their end."""
-    n_sequences = len(offsets) - 1
-    targets = np.arange(0, int(offsets[-1]), size)
-    return np.unique(np.append(np.searchsorted(offsets[:-1], targets), [0, n_sequences])).astype(np.int64)
 
 
 def _run(
@@ -91,7 +51,9 @@ def _run(
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
     """log Z, padded marginals (empty unless `whole`), pairs (K, K)."""
     n_labels = len(chain.log_start)
-    totals, padded, pairs = _run_pieces(chain, nodes, tokens, piece_bounds(tokens.offsets), whole, n_threads)
+    totals, padded, pairs = _run_pieces(
+        chain, nodes, tokens, bounds_by_tokens(tokens.offsets, PIECE), whole, n_threads
+    )
     return totals, padded, pairs.sum(axis=0)[:n_labels, :n_labels].copy()
 
 
@@ -133,27 +95,20 @@ def work_on_pieces(
             return
         for sequence in range(bounds[piece], bounds[piece + 1]):
             first, last = tokens.offsets[sequence], tokens.offsets[sequence + 1]
-            total = forward(chain, nodes, tokens, first, last, forwards, scales)
-            in_logarithms = np.isnan(total)
-            if in_logarithms:
-                total = log_forward(chain, nodes, tokens, first, last, forwards, scales)
-            totals[sequence] = total
             if len(marginals) > 0:
-                target = marginals[first * width : last * width]
-                weight = tokens.sequence_weights[sequence]
-                if total == -np.inf:
-                    target[:] = 0.0
-                elif in_logarithms:
-                    log_backward(chain, nodes, tokens, first, last, weight, forwards, scales, target, pairs[piece, 1])
-                else:
-                    backward(chain, nodes, tokens, first, last, weight, forwards, scales, target, pairs[piece, 0])
+                totals[sequence] = run_sequence(
+                    chain,
+                    nodes,
+                    tokens,
+                    first,
+                    last,
+                    tokens.sequence_weights[sequence],
+                    forwards,
+                    scales,
+                    marginals[first * width : last * width],
+                    pairs[piece, 0],
+                    pairs[piece, 1],
+                )
+            else:
+                totals[sequence] = log_total(chain, nodes, tokens, first, last, forwards, scales)
         fetch_and_add(counters, 1, 1)
-
-
-@compiled()
-def add_to_rows(values: FloatArray, rows: IntArray, sums: FloatArray, width: int) -> None:
-    """Add the row of every token to the row of `sums` that it names; all flat."""
-    for token in range(len(rows)):
-        target = rows[token] * width
-        for label in range(width):
-            sums[target + label] += values[token * width + label]

@@ -160,7 +160,7 @@ class BoltzmannChainModel:
     def counts(self, sequences: Sequences) -> tuple[ChainCounts, float]:
         """Expected counts given words and evidence, weighted by sequence, and the weighted sum of log Z (clamped)."""
         sums = self.word_chain.sums(sequences)
-        emission = sums.nodes[:-1].T + sums.nodes[-1][:, None] * self.word_probabilities
+        emission = sums.nodes[:, :-1] + sums.nodes[:, -1:] * self.word_probabilities
         total = float(sequences.sequence_weights @ sums.log_totals)
         return ChainCounts(sums.start, sums.pairs, emission), total
 

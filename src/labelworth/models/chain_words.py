@@ -8,9 +8,11 @@ from labelworth.arrays import FloatArray, IntArray
 from labelworth.data.evidence import Evidence
 from labelworth.data.sequences import NO_WORD, Sequences
 from labelworth.errors import InvalidInputError
+from labelworth.kernels.chain_expectation import ChainSums, chain_sums
+from labelworth.kernels.chain_layout import unweighted
 from labelworth.kernels.chain_paths import best_paths, draw_paths
 from labelworth.kernels.chain_potentials import Chain, Nodes, Tokens, make_tokens
-from labelworth.kernels.chain_sums import ChainSums, chain_sums, log_totals, marginals, sequence_sums
+from labelworth.kernels.chain_sums import log_totals, marginals, sequence_sums
 from labelworth.models.chain_protocol import ChainModel, LogPotentials
 
 
@@ -45,9 +47,7 @@ class WordChain(NamedTuple):
 
     def marginals(self, sequences: Sequences) -> FloatArray:
         """p(label | evidence, x), (n_tokens, K)."""
-        tokens = self.tokens(sequences)
-        unweighted = tokens._replace(sequence_weights=np.ones(sequences.n_sequences))
-        return marginals(self.chain, self.nodes, unweighted)[1]
+        return marginals(self.chain, self.nodes, unweighted(self.tokens(sequences)))[1]
 
     def best_labels(self, sequences: Sequences) -> IntArray:
         """The most probable labels, (n_tokens,); -1 all along a sequence that is impossible."""

@@ -1,0 +1,51 @@
+"""The recursion over one sequence, in plain numbers where they do and in logarithms where they do not."""
+
+import numpy as np
+
+from labelworth.arrays import FloatArray
+from labelworth.kernels.chain_logarithms import log_backward, log_forward
+from labelworth.kernels.chain_potentials import Chain, Nodes, Tokens
+from labelworth.kernels.chain_recursion import backward, forward
+from labelworth.kernels.compilation import compiled
+
+
+@compiled()
+def log_total(
+    chain: Chain, nodes: Nodes, tokens: Tokens, first: int, last: int, forwards: FloatArray, scales: FloatArray
+) -> float:
+    """log Z of the tokens `first` to `last`."""
+    total = forward(chain, nodes, tokens, first, last, forwards, scales)
+    if np.isnan(total):
+        total = log_forward(chain, nodes, tokens, first, last, forwards, scales)
+    return total
+
+
+@compiled()
+def run_sequence(
+    chain: Chain,
+    nodes: Nodes,
+    tokens: Tokens,
+    first: int,
+    last: int,
+    weight: float,
+    forwards: FloatArray,
+    scales: FloatArray,
+    marginals: FloatArray,
+    pairs: FloatArray,
+    whole_pairs: FloatArray,
+) -> float:
+    """log Z, marginals times `weight`, and pairs times `weight` added to one of two sums.
+
+    `pairs` still lack their transitions; `whole_pairs` are those of sequences that went through logarithms. An
+    impossible sequence has marginals of zero.
+    """
+    total = forward(chain, nodes, tokens, first, last, forwards, scales)
+    if not np.isnan(total):
+        backward(chain, nodes, tokens, first, last, weight, forwards, scales, marginals, pairs)
+        return total
+    total = log_forward(chain, nodes, tokens, first, last, forwards, scales)
+    if total == -np.inf:
+        marginals[:] = 0.0
+    else:
+        log_backward(chain, nodes, tokens, first, last, weight, forwards, scales, marginals, whole_pairs)
+    return total
