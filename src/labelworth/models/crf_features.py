@@ -1,0 +1,112 @@
+"""Which weights a CRF has: pairs of an attribute and a label, and pairs of neighboring labels."""
+
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+import numpy as np
+
+from labelworth.arrays import BoolArray, IntArray
+from labelworth.data.sequences import Sequences
+from labelworth.errors import InvalidInputError
+
+Pairs = Literal["observed", "all"]
+"""Weights for what the labels name somewhere, or for everything."""
+
+
+@dataclass(frozen=True, eq=False)
+class FeatureSet:
+    """The weights of a CRF, by what they stand for.
+
+    Attributes
+    ----------
+    starts, labels : integer arrays of shape (n_attributes + 1,) and (n_features,)
+        CSR: the labels that each attribute has a weight with, ascending.
+    transitions : boolean array of shape (K, K)
+        The pairs of neighboring labels that have a weight.
+    """
+
+    starts: IntArray
+    labels: IntArray
+    transitions: BoolArray
+
+    @property
+    def n_attributes(self) -> int:
+        """How many attributes there are."""
+        return len(self.starts) - 1
+
+    @property
+    def n_labels(self) -> int:
+        """How many labels there are."""
+        return len(self.transitions)
+
+    @property
+    def n_features(self) -> int:
+        """How many pairs of an attribute and a label have a weight."""
+        return len(self.labels)
+
+    @property
+    def n_weights(self) -> int:
+        """How many weights there are in all but those of the start."""
+        return self.n_features + int(self.transitions.sum())
+
+
+def feature_set(sequences: Sequences, pairs: Pairs = "observed") -> FeatureSet:
+    """The weights that these sequences call for.
+
+    "all" is every attribute beside every label, and every pair of labels. "observed" is, as in CRFsuite,
+
+    - an attribute and a label if some token has the attribute, and its evidence *names* the label: a gold label, or
+      one of a candidate set. A token of which nothing is known names nothing; else one unlabeled token would give
+      all its attributes weights with all labels, of which it says next to nothing;
+    - two labels if the evidence *allows* them at some neighboring tokens. A token of which nothing is known allows
+      all labels, so that a policy that never labels two neighbors still has transitions to learn.
+
+    Sequences of which nothing is known call for nothing. Fully labeled, both rules give what occurs.
+    """
+    if pairs not in get_args(Pairs):
+        raise InvalidInputError(f"pairs must be one of {', '.join(get_args(Pairs))}. Got {pairs!r} instead.")
+    n_labels = sequences.evidence.n_classes
+    if pairs == "all":
+        starts = n_labels * np.arange(sequences.n_features + 1, dtype=np.int64)
+        labels = np.tile(np.arange(n_labels, dtype=np.int64), sequences.n_features)
+        return FeatureSet(starts, labels, np.ones((n_labels, n_labels), dtype=bool))
+    keys = _named_pairs(sequences)
+    starts = np.searchsorted(keys, n_labels * np.arange(sequences.n_features + 1)).astype(np.int64)
+    return FeatureSet(starts, keys % n_labels, _allowed_transitions(sequences))
+
+
+def is_informed(sequences: Sequences) -> BoolArray:
+    """Of which sequences something is known, (n_sequences,)."""
+    known = np.concatenate([[0], np.cumsum(~sequences.evidence.is_unlabeled)])
+    informed: BoolArray = known[sequences.offsets[1:]] > known[sequences.offsets[:-1]]
+    return informed
+
+
+def _named_pairs(sequences: Sequences) -> IntArray:
+    """attribute * K + label of every pair that some token has and names, ascending."""
+    evidence, attributes = sequences.evidence, sequences.attributes
+    n_labels = evidence.n_classes
+    token = np.repeat(np.arange(sequences.n_tokens), np.diff(attributes.indptr))
+    columns = attributes.indices.astype(np.int64)
+    gold = evidence.is_gold[token]
+    keys = [columns[gold] * n_labels + evidence.codes[token[gold]]]
+    ambiguous = np.flatnonzero(evidence.is_ambiguous[token])
+    candidates = evidence.weights[-2 - evidence.codes[token[ambiguous]]] > 0
+    place, label = np.nonzero(candidates)
+    keys.append(columns[ambiguous[place]] * n_labels + label)
+    return np.unique(np.concatenate(keys))
+
+
+def _allowed_transitions(sequences: Sequences) -> BoolArray:
+    evidence, n_labels = sequences.evidence, sequences.evidence.n_classes
+    follows = np.ones(sequences.n_tokens, dtype=bool)
+    follows[sequences.offsets[:-1]] = False
+    later = np.flatnonzero(follows & np.repeat(is_informed(sequences), sequences.lengths))
+    gold = evidence.is_gold[later] & evidence.is_gold[later - 1]
+    pairs = evidence.codes[later[gold] - 1] * n_labels + evidence.codes[later[gold]]
+    allowed: BoolArray = np.bincount(pairs, minlength=n_labels**2).reshape(n_labels, n_labels) > 0
+    rest = later[~gold]
+    if rest.size:
+        before, after = (evidence.take(places).dense() > 0 for places in (rest - 1, rest))
+        allowed |= before.T.astype(np.float64) @ after.astype(np.float64) > 0
+    return allowed
