@@ -17,7 +17,7 @@ from support.statistical import assert_covariance_is, assert_mean_is
 
 pytestmark = pytest.mark.statistical
 
-N_SAMPLES, N_REPLICATES, TOLERANCE = 40_000, 1500, 0.03
+N_SAMPLES, N_REPLICATES, TOLERANCE = 40_000, 800, 0.03
 LENGTHS = {2: 0.5, 4: 0.5}
 TABLES = {
     "hidden-markov": {

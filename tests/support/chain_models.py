@@ -4,6 +4,7 @@ from typing import Any
 
 from labelworth.models.boltzmann_chain_model import BoltzmannChainModel
 from labelworth.models.chain_protocol import ChainModel
+from labelworth.models.conditional_random_field import ConditionalRandomFieldModel
 from labelworth.models.hidden_markov_model import HiddenMarkovModel
 
 LABELS = ("A", "B", "C", "D")
@@ -17,6 +18,4 @@ def chain_model(kind: str, tables: dict[str, Any]) -> ChainModel:
         return HiddenMarkovModel(classes, start, transition, emission)
     if kind == "boltzmann-chain":
         return BoltzmannChainModel(classes, start, transition, emission)
-    from labelworth.models.conditional_random_field import ConditionalRandomFieldModel
-
     return ConditionalRandomFieldModel(classes, start, transition, emission)

@@ -8,6 +8,7 @@ import numpy as np
 from labelworth.arrays import FloatArray, IntArray
 from labelworth.fisher.identifiability import WeakDirection
 from labelworth.models.coordinates import Coordinates, FreeTable, SimplexRows
+from labelworth.models.listed_table import ListedTable
 
 _NAMED_SHARE = 0.9
 _MOST_NAMES = 6
@@ -37,7 +38,7 @@ class NamedEntries:
         """One entry."""
         place = int(np.searchsorted(self._starts, index, side="right")) - 1
         block = self.coordinates.blocks[place]
-        if not isinstance(block, SimplexRows | FreeTable):
+        if not isinstance(block, SimplexRows | FreeTable | ListedTable):
             raise ValueError(f"Tables of chains have rows and columns; {block.table} is something else.")
         row, column = divmod(index - int(self._starts[place]), block.shape[1])
         return block.naming(block.table, block.rows[row], block.columns[column])

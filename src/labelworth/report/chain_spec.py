@@ -4,7 +4,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Self
 
-from labelworth.arrays import as_floats, require_probabilities
+import numpy as np
+import scipy.sparse as sp
+
+from labelworth.arrays import FloatArray, as_floats, require_probabilities
 from labelworth.criteria.policy_points import PolicyPoint, PolicyTable
 from labelworth.criteria.policy_table import policy_information
 from labelworth.data.lengths import LengthDistribution
@@ -12,6 +15,7 @@ from labelworth.errors import InvalidInputError
 from labelworth.fisher.rule_choice import RuleMethod
 from labelworth.models.boltzmann_chain_model import BoltzmannChainModel
 from labelworth.models.chain_protocol import ChainModel
+from labelworth.models.conditional_random_field import ConditionalRandomFieldModel
 from labelworth.models.hidden_markov_model import HiddenMarkovModel
 from labelworth.progress import SILENT, Progress
 from labelworth.report.record import Record, Stopwatch, require_schema
@@ -89,20 +93,25 @@ def _model(document: Mapping[str, Any]) -> ChainModel:
     start = None if "start" not in parameters else as_floats("start", parameters["start"], ndim=1)
     transition = as_floats("transition", parameters["transition"], ndim=2)
     emission = as_floats("emission", parameters["emission"], ndim=2)
-    names = tuple(document.get("words", ()))
+    names = tuple(document.get("words") or (f"word {code}" for code in range(emission.shape[1])))
     classes = tuple(document.get("classes") or (f"label {code}" for code in range(len(emission))))
     if kind == "boltzmann-chain":
         return BoltzmannChainModel(classes, start, transition, emission, names)
     if kind == "conditional-random-field":
-        from labelworth.models.conditional_random_field import ConditionalRandomFieldModel
-
-        return ConditionalRandomFieldModel(classes, start, transition, emission, names)
+        return ConditionalRandomFieldModel(classes, start, transition, _all_stored(emission), names)
     if start is None:
         raise InvalidInputError('A hidden-markov model needs "start": the probability of every first label.')
     # A probability of zero is at the edge of the parameter space, where the theory does not hold.
     for name, table in (("start", start), ("transition", transition), ("emission", emission)):
         require_probabilities(name, table, positive=True)
     return HiddenMarkovModel(classes, start, transition, emission, names)
+
+
+def _all_stored(table: FloatArray) -> sp.csc_array:
+    """A sparse table that stores every entry, zeros too: each is a parameter."""
+    n_rows, n_columns = table.shape
+    rows = np.tile(np.arange(n_rows), n_columns)
+    return sp.csc_array((table.T.ravel(), rows, n_rows * np.arange(n_columns + 1)), table.shape)
 
 
 def chain_table(table: PolicyTable) -> Table:
