@@ -88,50 +88,66 @@ class EveryOther(FixedRule):
 
 @dataclass(frozen=True)
 class Prefix(FixedRule):
-    """Label the beginning: the first ``min(k, m)`` positions, or the first ``floor(fraction * m)``.
+    """Label the first ``min(k, m)`` positions.
 
     Attributes
     ----------
-    size : int or Fraction
-        A whole number k, or a fraction between 0 and 1. ``1`` is one position, ``1.0`` the whole sequence.
-        A decimal is taken as written: 0.29 of 100 is 29, although ``0.29 * 100`` is a little less in floating point.
-
-    Examples
-    --------
-    >>> Prefix(0.5).expected_labels(5), Prefix(3).expected_labels(2)
-    (2.0, 2.0)
+    size : int
+        k, at least 0.
     """
 
-    size: int | float | Fraction
+    size: int
 
     def __post_init__(self) -> None:
-        if isinstance(self.size, int | np.integer) and not isinstance(self.size, bool):
-            require_count("The number of positions of a prefix", int(self.size), at_least=0)
-            object.__setattr__(self, "size", int(self.size))
-            return
-        if isinstance(self.size, bool) or not (isinstance(self.size, Fraction) or math.isfinite(self.size)):
-            raise InvalidInputError(f"A prefix is a number of positions or a share of them. Got {self.size!r}.")
-        require_between("The share of a prefix", float(self.size), 0.0, 1.0)
-        size = self.size if isinstance(self.size, Fraction) else Fraction(repr(float(self.size)))
-        object.__setattr__(self, "size", size)
+        require_count("The number of positions of a prefix", self.size, at_least=0)
+        object.__setattr__(self, "size", int(self.size))
 
     @property
     def spec(self) -> str:
-        """``prefix:3`` or ``prefix:0.5``."""
-        if isinstance(self.size, int):
-            return f"prefix:{self.size}"
-        decimal = repr(float(self.size))
-        return f"prefix:{decimal if Fraction(decimal) == self.size else self.size}"
+        """``prefix:3``."""
+        return f"prefix:{self.size}"
+
+    def counted(self, lengths: IntArray) -> BoolArray:
+        """True at the beginning."""
+        begun: BoolArray = places(lengths) < self.size
+        return begun
+
+
+@dataclass(frozen=True)
+class PrefixShare(FixedRule):
+    """Label the first ``floor(share * m)`` positions.
+
+    Attributes
+    ----------
+    share : float or Fraction
+        Between 0 and 1. A decimal is taken as written: 0.29 of 100 is 29, although ``0.29 * 100`` is a little less in
+        floating point.
+
+    Examples
+    --------
+    >>> PrefixShare(0.5).expected_labels(5), PrefixShare(0.29).expected_labels(100)
+    (2.0, 29.0)
+    """
+
+    share: float | Fraction
+
+    def __post_init__(self) -> None:
+        require_between("The share of a prefix", float(self.share), 0.0, 1.0)
+        share = self.share if isinstance(self.share, Fraction) else Fraction(repr(float(self.share)))
+        object.__setattr__(self, "share", share)
+
+    @property
+    def spec(self) -> str:
+        """``prefix:0.5``; a point tells ``prefix:1.0``, the whole sequence, from ``prefix:1``, one position."""
+        decimal = repr(float(self.share))
+        return f"prefix:{decimal if Fraction(decimal) == self.share else self.share}"
 
     def counted(self, lengths: IntArray) -> BoolArray:
         """True at the beginning."""
         distinct, inverse = np.unique(lengths, return_inverse=True)
-        sizes = np.array([self._labels(length) for length in distinct.tolist()], dtype=np.int64)[inverse]
-        begun: BoolArray = places(lengths) < np.repeat(sizes, lengths)
+        sizes = np.array([math.floor(self.share * length) for length in distinct.tolist()], dtype=np.int64)
+        begun: BoolArray = places(lengths) < np.repeat(sizes[inverse], lengths)
         return begun
-
-    def _labels(self, length: int) -> int:
-        return min(self.size, length) if isinstance(self.size, int) else math.floor(self.size * length)
 
 
 @dataclass(frozen=True)

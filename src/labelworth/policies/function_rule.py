@@ -94,7 +94,10 @@ class FunctionRule(Rule):
         probabilities = np.array([probability for probability, _ in pairs], dtype=np.float64)
         require_probabilities(f"The probabilities of rule {self.name!r} at length {length}", probabilities)
         masks = np.array([self._mask(positions, length) for _, positions in pairs])
-        return _Outcomes(probabilities[probabilities > 0], masks[probabilities > 0])
+        distinct, inverse = np.unique(masks, axis=0, return_inverse=True)
+        summed = np.zeros(len(distinct))
+        np.add.at(summed, inverse.ravel(), probabilities)
+        return _Outcomes(summed[summed > 0], distinct[summed > 0])
 
     def _mask(self, positions: Any, length: int) -> BoolArray:
         try:

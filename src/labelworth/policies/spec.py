@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import Any
 
 from labelworth.errors import InvalidInputError
-from labelworth.policies.catalog import EveryOther, Everything, Nothing, Prefix, RandomTokens, Window
+from labelworth.policies.catalog import EveryOther, Everything, Nothing, Prefix, PrefixShare, RandomTokens, Window
 from labelworth.policies.function_rule import FunctionRule
 from labelworth.policies.policy import Policy
 from labelworth.policies.rule import Rule
@@ -40,7 +40,7 @@ def parse_rule(text: Any, *, own: Mapping[str, Callable[[int], Any]] | None = No
     Examples
     --------
     >>> parse_rule("prefix:0.5")
-    Prefix(size=Fraction(1, 2))
+    PrefixShare(share=Fraction(1, 2))
     """
     if not isinstance(text, str):
         raise InvalidInputError(f"A rule is written as text: {RULES}. Got {text!r} instead.")
@@ -95,11 +95,12 @@ def _with_number(name: str, number: str, text: str) -> Rule:
     if re.fullmatch(r"\+?\d+", number):
         return Prefix(_count(number, text))
     try:
-        return Prefix(Fraction(number))
+        share = Fraction(number)
     except (ValueError, ZeroDivisionError) as error:
         raise InvalidInputError(
             f"A prefix is a number of positions or a share of them, as in prefix:3 or prefix:0.5. Got {text!r}."
         ) from error
+    return PrefixShare(share)
 
 
 def _count(number: str, text: str) -> int:
