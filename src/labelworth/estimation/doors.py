@@ -5,7 +5,7 @@ import numpy as np
 from labelworth.arrays import FloatArray, require_between
 from labelworth.data.samples import Samples
 from labelworth.errors import InvalidInputError
-from labelworth.models.protocol import Family, ModelT
+from labelworth.models.protocol import Maximizer, ModelT, ParametersT
 from labelworth.models.responsibilities import condition
 
 _LARGEST = float(np.finfo(np.float64).max)
@@ -37,7 +37,7 @@ def counting_rows(samples: Samples, unlabeled_weight: float) -> tuple[Samples, F
     return samples.take(counting), row_weights[counting]
 
 
-def require_matching(start: ModelT, family: Family[ModelT]) -> ModelT:
+def require_matching(start: ParametersT, family: Maximizer[ParametersT]) -> ParametersT:
     """Refuse a starting model of other classes."""
     if start.classes != family.classes:
         raise InvalidInputError(

@@ -10,7 +10,7 @@ import numpy as np
 from labelworth.arrays import FloatArray
 from labelworth.errors import InvalidInputError
 from labelworth.estimation.acceleration import SquaredExtrapolation
-from labelworth.models.protocol import Family, ModelT, Pass
+from labelworth.models.protocol import Maximizer, ParametersT, Pass
 from labelworth.progress import Task
 
 _ROUNDING = 1e-26  # nats per sample: what rounding leaves of a step that is zero
@@ -20,17 +20,17 @@ _MEASURABLE = 1e-9
 
 
 @dataclass(frozen=True)
-class Point(Generic[ModelT]):
+class Point(Generic[ParametersT]):
     """A model with what one pass over the data says of it."""
 
-    model: ModelT
+    model: ParametersT
     statistics: Mapping[str, FloatArray]
     log_likelihood: float
     objective: float
 
 
 @dataclass(frozen=True)
-class Ascent(Generic[ModelT]):
+class Ascent(Generic[ParametersT]):
     """Where EM arrived from one start.
 
     Attributes
@@ -47,7 +47,7 @@ class Ascent(Generic[ModelT]):
         Passes over the data.
     """
 
-    end: Point[ModelT]
+    end: Point[ParametersT]
     objective_path: FloatArray
     converged: bool
     n_iterations: int
@@ -93,13 +93,13 @@ class StoppingRule:
 
 
 @dataclass
-class ExpectationMaximization(Generic[ModelT]):
+class ExpectationMaximization(Generic[ParametersT]):
     r"""EM for the objective :math:`\sum_i w_i \log \sum_y p_\theta(x_i, y)\, e_i(y) + \log \text{prior}(\theta)`.
 
     Attributes
     ----------
-    family : Family
-        Maximizer and prior.
+    family : Maximizer
+        M-step and prior.
     data : Pass
         The samples, laid out.
     tolerance : float
@@ -116,22 +116,22 @@ class ExpectationMaximization(Generic[ModelT]):
     Paper: eq:ll0, eq:ll1, eq:mle.
     """
 
-    family: Family[ModelT]
-    data: Pass[ModelT]
+    family: Maximizer[ParametersT]
+    data: Pass[ParametersT]
     tolerance: float
     max_iterations: int
     accelerated: bool
     total_weight: float
     n_evaluations: int = field(default=0, init=False)
 
-    def evaluate(self, model: ModelT) -> Point[ModelT]:
+    def evaluate(self, model: ParametersT) -> Point[ParametersT]:
         """One pass over the data."""
         self.n_evaluations += 1
         expectation = self.data.expectation(model)
         objective = expectation.log_likelihood + self.family.log_prior(model)
         return Point(model, expectation.statistics, expectation.log_likelihood, objective)
 
-    def climb(self, start: Point[ModelT], task: Task) -> Ascent[ModelT]:
+    def climb(self, start: Point[ParametersT], task: Task) -> Ascent[ParametersT]:
         """Walk from an evaluated start until nothing is left to gain, or the steps are used up."""
         evaluated_before = self.n_evaluations
         path, current, converged, n_iterations = [start.objective], start, False, 0
@@ -163,8 +163,11 @@ class ExpectationMaximization(Generic[ModelT]):
         return gain > max(_FAR * self.tolerance * self.total_weight, _MEASURABLE * abs(objective))
 
     def _leap(
-        self, extrapolation: SquaredExtrapolation, iterates: tuple[ModelT, ModelT, ModelT], objective: float
-    ) -> Point[ModelT] | None:
+        self,
+        extrapolation: SquaredExtrapolation,
+        iterates: tuple[ParametersT, ParametersT, ParametersT],
+        objective: float,
+    ) -> Point[ParametersT] | None:
         """The extrapolated point, if there is one and the objective does not fall below that of the last step."""
         coordinates = iterates[-1].coordinates
         vector = extrapolation.step(*(coordinates.unconstrained(model.tables) for model in iterates))

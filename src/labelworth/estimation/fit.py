@@ -1,64 +1,30 @@
 """Fit a model to any mixture of labeled, unlabeled and ambiguous samples."""
 
-import warnings
-from collections.abc import Hashable, Iterable
-from dataclasses import dataclass
-from itertools import chain
-from typing import Generic
+from collections.abc import Iterator
+from dataclasses import dataclass, field
 
 import numpy as np
 
-from labelworth.arrays import FloatArray
 from labelworth.data.samples import Samples
-from labelworth.errors import DidNotConvergeWarning, LabelworthWarning
 from labelworth.estimation.doors import counting_rows, impossible_start, require_arguments, require_matching
-from labelworth.estimation.expectation_maximization import Ascent, ExpectationMaximization
-from labelworth.estimation.starts import exchangeable_classes, starting_models
+from labelworth.estimation.expectation_maximization import ExpectationMaximization
+from labelworth.estimation.multi_start import Found, search
+from labelworth.estimation.starts import starting_models
 from labelworth.models.protocol import Family, ModelT
-from labelworth.progress import SILENT, Progress, tracking
+from labelworth.progress import SILENT, Progress
 
 
 @dataclass(frozen=True, eq=False)
-class Fit(Generic[ModelT]):
-    """A fitted model and how it was found.
+class Fit(Found[ModelT]):
+    """A fitted model of classes and how it was found; see `Found`.
 
     Attributes
     ----------
-    model : Model
-        theta_hat.
     family : Family
         With everything filled in: its prior is the one in the objective.
-    objective_path : array
-        The objective of every model kept, in order; it never falls, but by rounding (1e-12 of the sum of its terms).
-    log_likelihood : float
-        Weighted sum of log p(evidence, x) at `model`; the objective is this plus the log prior.
-    converged : bool
-        Whether the gain still to come is within the tolerance.
-    n_iterations, n_evaluations : int
-        EM steps and passes over the data, of the start that won.
-    starts : array
-        The objective reached from every start.
-    unlabeled_weight : float
-        How much a row counted of whose class nothing is known.
-    exchangeable_classes : tuple of tuples
-        Groups of classes the labels could not tell apart: their names are arbitrary.
     """
 
-    model: ModelT
-    family: Family[ModelT]
-    objective_path: FloatArray
-    log_likelihood: float
-    converged: bool
-    n_iterations: int
-    n_evaluations: int
-    starts: FloatArray
-    unlabeled_weight: float
-    exchangeable_classes: tuple[tuple[Hashable, ...], ...] = ()
-
-    @property
-    def objective(self) -> float:
-        """Log-likelihood plus log prior at `model`."""
-        return float(self.objective_path[-1])
+    family: Family[ModelT] = field(kw_only=True)
 
 
 def fit(
@@ -128,7 +94,6 @@ def fit(
     """
     require_arguments(start_smoothing, unlabeled_weight, max_iterations, tolerance, n_starts)
     samples, row_weights = counting_rows(samples, unlabeled_weight)
-    evidence = samples.evidence
     family = family.adapted(samples, row_weights)
     climber = ExpectationMaximization(
         family,
@@ -138,74 +103,19 @@ def fit(
         accelerated,
         float(row_weights.sum()),
     )
-    alike: tuple[tuple[Hashable, ...], ...] = ()
-    if evidence.is_gold.all() or evidence.n_classes == 1:
-        ascents = [_closed_form(climber)]
-    else:
-        alike = exchangeable_classes(evidence)
-        if alike:
-            _tell_exchangeable(alike, progress)
-        given = [] if start is None else [require_matching(start, family)]
-        found = starting_models(
-            family.smoother(start_smoothing),
-            samples,
-            row_weights,
-            n_starts - len(given),
-            rng or np.random.default_rng(0),
-        )
-        ascents = _climb_from(chain(given, found), climber, samples, progress)
-    best = max(ascents, key=lambda ascent: ascent.end.objective)
-    if not best.converged:
-        _warn_not_converged(best)
-    return Fit(
-        model=best.end.model,
-        family=family,
-        objective_path=best.objective_path,
-        log_likelihood=best.end.log_likelihood,
-        converged=best.converged,
-        n_iterations=best.n_iterations,
-        n_evaluations=best.n_evaluations,
-        starts=np.array([ascent.end.objective for ascent in ascents]),
-        unlabeled_weight=unlabeled_weight,
-        exchangeable_classes=alike,
+    given = [] if start is None else [require_matching(start, family)]
+
+    def starts() -> Iterator[ModelT]:
+        yield from given
+        smoother, count = family.smoother(start_smoothing), n_starts - len(given)
+        yield from starting_models(smoother, samples, row_weights, count, rng or np.random.default_rng(0))
+
+    found = search(
+        climber,
+        samples.evidence,
+        starts,
+        lambda model: impossible_start(model, samples),
+        unlabeled_weight,
+        progress,
     )
-
-
-def _climb_from(
-    models: Iterable[ModelT], climber: ExpectationMaximization[ModelT], samples: Samples, progress: Progress
-) -> list[Ascent[ModelT]]:
-    ascents = []
-    with tracking(progress, "EM", None) as task:
-        for model in models:
-            point = climber.evaluate(model)
-            if not np.isfinite(point.objective):
-                raise impossible_start(model, samples)
-            ascents.append(climber.climb(point, task))
-    return ascents
-
-
-def _closed_form(climber: ExpectationMaximization[ModelT]) -> Ascent[ModelT]:
-    """Every class is known: the responsibilities do not depend on the model, so one step is the maximum."""
-    neutral = climber.data.expectation(climber.family.neutral())
-    end = climber.evaluate(climber.family.maximize(neutral.statistics))
-    return Ascent(end, np.array([end.objective]), True, 1, 2)
-
-
-def _tell_exchangeable(alike: tuple[tuple[Hashable, ...], ...], progress: Progress) -> None:
-    groups = "; ".join(", ".join(repr(name) for name in group[:8]) for group in alike)
-    message = (
-        f"No label tells these classes apart: {groups}. Their names are arbitrary, and they begin from random rows; "
-        "label at least one sample of each."
-    )
-    progress.say(message)
-    warnings.warn(message, LabelworthWarning, stacklevel=3)
-
-
-def _warn_not_converged(ascent: Ascent[ModelT]) -> None:
-    gained = ascent.objective_path[-1] - ascent.objective_path[max(0, len(ascent.objective_path) - 3)]
-    warnings.warn(
-        f"EM stopped after {ascent.n_iterations} steps before it converged (the last steps gained {gained:.3g}); "
-        "allow more steps, or a larger tolerance.",
-        DidNotConvergeWarning,
-        stacklevel=3,
-    )
+    return Fit(**vars(found), family=family)

@@ -45,20 +45,19 @@ def starting_models(
     rows, since EM would never tell apart two classes that begin alike.
     """
     for attempt in range(n_starts):
-        seeded = _seeded(samples, rng)
+        begun = replace(samples, evidence=seeded(samples.evidence, rng))
         weights = row_weights * rng.exponential(size=len(row_weights)) if attempt else row_weights
-        labeled = ~seeded.evidence.is_unlabeled & (weights > 0)
+        labeled = ~begun.evidence.is_unlabeled & (weights > 0)
         if not labeled.any():
             # Too few rows to seed anything: the prior alone.
             yield family.neutral()
             continue
-        expectation = family.prepare(seeded.take(labeled), weights[labeled]).expectation(family.neutral())
+        expectation = family.prepare(begun.take(labeled), weights[labeled]).expectation(family.neutral())
         yield family.maximize(expectation.statistics)
 
 
-def _seeded(samples: Samples, rng: np.random.Generator) -> Samples:
+def seeded(evidence: Evidence, rng: np.random.Generator) -> Evidence:
     """Give a few random rows each to the classes that the evidence does not single out."""
-    evidence = samples.evidence
     codes, taken = evidence.codes.copy(), evidence.is_gold
     for code in _unspoken_classes(evidence):
         allowed = evidence.is_unlabeled
@@ -67,7 +66,7 @@ def _seeded(samples: Samples, rng: np.random.Generator) -> Samples:
         n_seeds = min(_SEEDS_PER_CLASS, -(-pool.size // evidence.n_classes))
         chosen = rng.choice(pool, size=n_seeds, replace=False)
         codes[chosen], taken[chosen] = code, True
-    return replace(samples, evidence=replace(evidence, codes=codes))
+    return replace(evidence, codes=codes)
 
 
 def _unspoken_classes(evidence: Evidence) -> IntArray:

@@ -1,6 +1,7 @@
 """Chains whose tokens are words: the arrays that the recursion runs on, and what every such model does with them."""
 
-from typing import NamedTuple
+from collections.abc import Hashable
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
@@ -13,7 +14,7 @@ from labelworth.kernels.chain_layout import unweighted
 from labelworth.kernels.chain_paths import best_paths, draw_paths
 from labelworth.kernels.chain_potentials import Chain, Nodes, Tokens, make_tokens
 from labelworth.kernels.chain_sums import log_totals, marginals, sequence_sums
-from labelworth.models.chain_protocol import ChainModel, LogPotentials
+from labelworth.models.chain_protocol import LogPotentials
 
 
 class WordChain(NamedTuple):
@@ -87,7 +88,19 @@ def word_tokens(sequences: Sequences, n_words: int) -> Tokens:
     )
 
 
-def require_sequences_for(model: ChainModel, sequences: Sequences) -> None:
+class OverWords(Protocol):
+    """What has labels and words: a model or a family."""
+
+    @property
+    def classes(self) -> tuple[Hashable, ...]:
+        """What the label codes stand for."""
+
+    @property
+    def n_features(self) -> int:
+        """The size of the vocabulary."""
+
+
+def require_sequences_for(model: OverWords, sequences: Sequences) -> None:
     """Refuse sequences of other labels or another number of words than the model's."""
     if sequences.evidence.classes != model.classes:
         raise InvalidInputError(

@@ -11,13 +11,16 @@ from scipy.linalg import block_diag
 from labelworth.arrays import AnyArray, FloatArray, IntArray, as_floats, require_shape
 from labelworth.data.lengths import LengthDistribution
 from labelworth.data.sequences import Sequences
+from labelworth.errors import InvalidInputError
 from labelworth.kernels.chain_potentials import make_chain, nodes_from_probabilities
 from labelworth.models.chain_protocol import LogPotentials, Reference
 from labelworth.models.chain_words import WordChain, drawn_sequences, require_sequences_for
 from labelworth.models.coordinates import Coordinates, SimplexRows
 from labelworth.models.doors import require_classes, require_feature_names, stored
 from labelworth.models.names import Numbered, arrow_name
-from labelworth.models.probability_rows import require_interior, require_rows, row_curvature
+from labelworth.models.probability_rows import require_interior, require_rows, row_curvature, squared_distance
+
+_ROUNDING = 1e-15
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,6 +44,8 @@ class HiddenMarkovModel:
         :math:`B`, a row per label.
     feature_names : tuple of str
         The words; "word 0", "word 1", .. when absent.
+    lengths : LengthDistribution, optional
+        :math:`q(m)` of the sequences that the model was fitted to, where it was; it carries no parameter.
 
     Examples
     --------
@@ -61,6 +66,7 @@ class HiddenMarkovModel:
     transition: FloatArray
     emission: FloatArray
     feature_names: tuple[str, ...] = ()
+    lengths: LengthDistribution | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "classes", require_classes(self.classes))
@@ -153,15 +159,19 @@ class HiddenMarkovModel:
 
     def expected_visits(self, lengths: LengthDistribution) -> tuple[FloatArray, FloatArray]:
         """How often each label is expected at a token, and at a token with another behind it, (K,) each."""
-        reached = np.zeros(lengths.longest)  # the probability that a sequence has this place
-        for length, probability in lengths.items():
-            reached[:length] += probability
+        reached = np.zeros(lengths.longest + 1)  # the probability that a sequence has this place
+        reached[lengths.lengths - 1] = lengths.probabilities
+        reached = np.cumsum(reached[::-1])[::-1]
         visits, departures, label = np.zeros(self.n_classes), np.zeros(self.n_classes), self.start
         for place in range(lengths.longest):
+            following = label @ self.transition
+            if place and (np.abs(following - label) <= _ROUNDING * label).all():
+                visits += reached[place:].sum() * label
+                departures += reached[place + 1 :].sum() * label
+                break
             visits += reached[place] * label
-            if place + 1 < lengths.longest:
-                departures += reached[place + 1] * label
-            label = label @ self.transition
+            departures += reached[place + 1] * label
+            label = following
         return visits, departures
 
     def complete_information(self, lengths: LengthDistribution) -> FloatArray:
@@ -181,21 +191,40 @@ class HiddenMarkovModel:
         blocks += [row_curvature(*rows) for rows in zip(emission, self.emission, strict=True)]
         return np.asarray(block_diag(*blocks))
 
+    def divergence(self, other: Self) -> float:
+        """Half the squared step in the complete information, in nats per sequence."""
+        if self.lengths is None:
+            raise InvalidInputError("Distances are measured per sequence: build the model with lengths=.")
+        visits, departures = self.expected_visits(self.lengths)
+        start = float(squared_distance(self.start, other.start))
+        transition = float(departures @ squared_distance(self.transition, other.transition))
+        emission = float(visits @ squared_distance(self.emission, other.emission))
+        return 2 * (start + transition + emission)
+
     def to_arrays(self) -> dict[str, AnyArray]:
-        """The three tables."""
-        return {"start": self.start, "transition": self.transition, "emission": self.emission}
+        """The three tables, and the distribution of lengths where there is one."""
+        lengths = (
+            {}
+            if self.lengths is None
+            else {"lengths": self.lengths.lengths, "length_probabilities": self.lengths.probabilities}
+        )
+        return {"start": self.start, "transition": self.transition, "emission": self.emission} | lengths
 
     @classmethod
     def from_arrays(
         cls, arrays: Mapping[str, AnyArray], *, classes: tuple[Hashable, ...], feature_names: tuple[str, ...]
     ) -> Self:
         """Build the model again, checking everything."""
+        lengths = None
+        if "lengths" in arrays:
+            lengths = LengthDistribution(arrays["lengths"], stored(arrays, "length_probabilities"))
         return cls(
             classes,
             stored(arrays, "start"),
             stored(arrays, "transition"),
             stored(arrays, "emission"),
             feature_names,
+            lengths,
         )
 
     def require_interior(self) -> None:

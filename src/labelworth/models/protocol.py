@@ -14,14 +14,35 @@ from labelworth.data.samples import Samples
 from labelworth.models.coordinates import Coordinates
 
 
-class Model(Protocol):
-    """Parameters of p(x, y) = p(y) p(x | y), frozen."""
-
-    kind: ClassVar[str]
+class Parameters(Protocol):
+    """What EM asks of a model, of classes or of sequences alike."""
 
     @property
     def classes(self) -> tuple[Hashable, ...]:
         """What the class codes stand for."""
+
+    @property
+    def coordinates(self) -> Coordinates:
+        """Named, free and unconstrained views of the parameters."""
+
+    @property
+    def tables(self) -> Mapping[str, FloatArray]:
+        """The named tables, as in `coordinates`."""
+
+    def with_tables(self, tables: Mapping[str, FloatArray]) -> Self:
+        """The same kind of model with other parameters."""
+
+    def divergence(self, other: Self) -> float:
+        """How far a nearby model is, in nats per sample: half the step, squared in the complete information.
+
+        Equal to the relative entropy of p(x, y) to leading order, and free of its cancellation.
+        """
+
+
+class Model(Parameters, Protocol):
+    """Parameters of p(x, y) = p(y) p(x | y), frozen."""
+
+    kind: ClassVar[str]
 
     @property
     def n_features(self) -> int:
@@ -32,15 +53,8 @@ class Model(Protocol):
         """What the columns stand for, if they have names."""
 
     @property
-    def coordinates(self) -> Coordinates:
-        """Named, free and unconstrained views of the parameters."""
-
-    @property
     def tables(self) -> Mapping[str, FloatArray]:
         """The named tables, as in `coordinates`; the first one is ``class_probabilities``, shape (1, K)."""
-
-    def with_tables(self, tables: Mapping[str, FloatArray]) -> Self:
-        """The same kind of model with other parameters."""
 
     def log_joint(self, samples: Samples) -> FloatArray:
         """log p(x, y) for every sample and class, shape (n, K); constants in x alone may be left out."""
@@ -57,12 +71,6 @@ class Model(Protocol):
     def complete_curvature(self, samples: Samples, responsibilities: FloatArray) -> FloatArray:
         """Minus the Hessian of sum_i sum_k r_ik log p(x_i, k), free coordinates, (d, d); for small d."""
 
-    def divergence(self, other: Self) -> float:
-        """How far a nearby model is, in nats per sample: half the step, squared in the complete information.
-
-        Equal to the relative entropy of p(x, y) to leading order, and free of its cancellation.
-        """
-
     def to_arrays(self) -> dict[str, AnyArray]:
         """Everything needed to build the model again but the names of classes and features, as plain arrays."""
 
@@ -78,7 +86,8 @@ class Model(Protocol):
 
 
 ModelT = TypeVar("ModelT", bound=Model)
-PassedT_contra = TypeVar("PassedT_contra", bound=Model, contravariant=True)
+ParametersT = TypeVar("ParametersT", bound=Parameters)
+PassedT_contra = TypeVar("PassedT_contra", bound=Parameters, contravariant=True)
 
 
 @dataclass(frozen=True)
@@ -88,7 +97,7 @@ class Expectation:
     Attributes
     ----------
     statistics : mapping of arrays
-        Expected sufficient statistics; ``class_weights`` (K,) is always there.
+        Expected sufficient statistics; ``class_weights`` (K,) is always there for models of classes.
     log_likelihood : float
         The weighted sum of log p(evidence, x); minus infinity if a sample is impossible under the model.
     """
@@ -104,12 +113,28 @@ class Pass(Protocol[PassedT_contra]):
         """One E-step: expected statistics and log-likelihood under `model`."""
 
 
-class Family(Protocol[ModelT]):
-    """How one kind of model is fitted: statistics, maximizer, prior. Frozen; holds the smoothing."""
+class Maximizer(Protocol[ParametersT]):
+    """What EM asks of a family, of classes or of sequences alike: the M-step and the prior."""
 
     @property
     def classes(self) -> tuple[Hashable, ...]:
         """What the class codes stand for."""
+
+    def neutral(self) -> ParametersT:
+        """A model under which features say nothing about the class and all classes are equally likely.
+
+        One EM step from it over labeled rows is the supervised fit: the class of a row is its evidence alone.
+        """
+
+    def maximize(self, statistics: Mapping[str, FloatArray]) -> ParametersT:
+        """The M-step: the maximizer of expected complete log-likelihood plus `log_prior`."""
+
+    def log_prior(self, model: ParametersT) -> float:
+        """The log-density of the smoothing prior, up to a constant."""
+
+
+class Family(Maximizer[ModelT], Protocol[ModelT]):
+    """How one kind of model is fitted: statistics, maximizer, prior. Frozen; holds the smoothing."""
 
     def adapted(self, samples: Samples, row_weights: FloatArray) -> Self:
         """The family with what it reads off the features filled in: lengths of documents, scales of a prior.
@@ -119,18 +144,6 @@ class Family(Protocol[ModelT]):
 
     def prepare(self, samples: Samples, row_weights: FloatArray) -> Pass[ModelT]:
         """Check the samples and lay them out; `row_weights` (n,) is how much each row counts."""
-
-    def neutral(self) -> ModelT:
-        """A model under which features say nothing about the class and all classes are equally likely.
-
-        One EM step from it over labeled rows is the supervised fit: the class of a row is its evidence alone.
-        """
-
-    def maximize(self, statistics: Mapping[str, FloatArray]) -> ModelT:
-        """The M-step: the maximizer of expected complete log-likelihood plus `log_prior`."""
-
-    def log_prior(self, model: ModelT) -> float:
-        """The log-density of the smoothing prior, up to a constant."""
 
     def prior_curvature(self, model: ModelT) -> FloatArray:
         """Minus the Hessian of `log_prior` in free coordinates, (d, d); for small d."""
