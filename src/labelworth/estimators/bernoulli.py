@@ -13,7 +13,8 @@ from labelworth.arrays import UNLABELED
 from labelworth.data.counts import as_counts
 from labelworth.data.samples import Samples
 from labelworth.errors import InvalidInputError
-from labelworth.estimators.classifier import AT_LEAST_ZERO, GenerativeClassifier
+from labelworth.estimators.classifier import GenerativeClassifier
+from labelworth.estimators.parameters import AT_LEAST_ZERO
 from labelworth.models.bernoulli import BernoulliFamily
 
 

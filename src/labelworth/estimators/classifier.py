@@ -3,15 +3,13 @@
 import os
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Sequence
-from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.base import ClassifierMixin, clone
 from sklearn.metrics import accuracy_score
-from sklearn.utils import check_random_state, get_tags
-from sklearn.utils._param_validation import Interval, InvalidParameterError
+from sklearn.utils import get_tags
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
 from labelworth.arrays import UNLABELED, AnyArray, FloatArray
@@ -20,6 +18,7 @@ from labelworth.data.evidence import Evidence, encode_labels
 from labelworth.data.samples import Samples
 from labelworth.errors import InvalidInputError, NotIdentifiableError
 from labelworth.estimation.fit import Fit, fit
+from labelworth.estimators.parameters import ABOVE_ZERO, AT_LEAST_ONE, AT_LEAST_ZERO, CheckedParameters, generator
 from labelworth.estimators.targets import class_array, labeled_rows, read_targets
 from labelworth.models.protocol import AnyFamily, AnyModel
 from labelworth.models.responsibilities import condition
@@ -29,13 +28,7 @@ if TYPE_CHECKING:
     from labelworth.robust.check import CheckReport
 
 
-AT_LEAST_ZERO = Interval(Real, 0, None, closed="left")
-"""What scikit-learn checks of a strength or a weight; infinity is outside."""
-ABOVE_ZERO = Interval(Real, 0, None, closed="neither")
-AT_LEAST_ONE = Interval(Integral, 1, None, closed="left")
-
-
-class GenerativeClassifier(ClassifierMixin, BaseEstimator, ABC):
+class GenerativeClassifier(ClassifierMixin, CheckedParameters, ABC):
     """A classifier that models p(x, y) and so learns from rows whose class was not seen.
 
     A subclass says how features are read and which family is fitted. Its parameters include ``class_smoothing``,
@@ -108,7 +101,7 @@ class GenerativeClassifier(ClassifierMixin, BaseEstimator, ABC):
             tolerance=self.tol,
             accelerated=self.accelerate,
             n_starts=self.n_init,
-            rng=_generator(self.random_state),
+            rng=generator(self.random_state),
             progress=progress,
         )
         self.model_ = self.fit_.model
@@ -116,18 +109,6 @@ class GenerativeClassifier(ClassifierMixin, BaseEstimator, ABC):
         self.n_iter_ = int(self.fit_.n_iterations)
         self.converged_ = bool(self.fit_.converged)
         return self
-
-    def require_parameters(self) -> None:
-        """Refuse parameters that make no sense, by the names they were given under.
-
-        Raises
-        ------
-        InvalidInputError
-        """
-        try:
-            self._validate_params()
-        except InvalidParameterError as error:
-            raise InvalidInputError(str(error)) from error
 
     def predict_log_proba(self, X: Any) -> FloatArray:
         """The log-probability of every class for every row, shape (n, n_classes)."""
@@ -246,10 +227,3 @@ class GenerativeClassifier(ClassifierMixin, BaseEstimator, ABC):
 def nothing_known(n_samples: int, classes: tuple[Hashable, ...]) -> Evidence:
     """Evidence of rows whose class was not seen."""
     return Evidence(np.full(n_samples, UNLABELED, dtype=np.int64), classes)
-
-
-def _generator(random_state: Any) -> np.random.Generator:
-    """Scikit-learn's three ways to name a source of chance, as a generator."""
-    if isinstance(random_state, np.random.Generator):
-        return random_state
-    return np.random.default_rng(check_random_state(random_state).randint(2**31))

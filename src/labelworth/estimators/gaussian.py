@@ -8,7 +8,8 @@ from sklearn.utils._param_validation import StrOptions
 from labelworth.arrays import UNLABELED, FloatArray
 from labelworth.data.counts import as_vectors
 from labelworth.data.samples import Samples
-from labelworth.estimators.classifier import AT_LEAST_ZERO, GenerativeClassifier
+from labelworth.estimators.classifier import GenerativeClassifier
+from labelworth.estimators.parameters import AT_LEAST_ZERO
 from labelworth.models.gaussian import GaussianFamily
 from labelworth.models.gaussian_model import Covariance
 

@@ -9,7 +9,8 @@ from sklearn.utils import Tags
 from labelworth.arrays import UNLABELED
 from labelworth.data.counts import as_counts, rescale_documents
 from labelworth.data.samples import Samples
-from labelworth.estimators.classifier import ABOVE_ZERO, AT_LEAST_ZERO, GenerativeClassifier
+from labelworth.estimators.classifier import GenerativeClassifier
+from labelworth.estimators.parameters import ABOVE_ZERO, AT_LEAST_ZERO
 from labelworth.models.multinomial import MultinomialFamily
 
 
