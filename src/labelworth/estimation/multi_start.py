@@ -3,7 +3,7 @@
 import warnings
 from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass
-from typing import Generic
+from typing import Generic, TypeVar
 
 import numpy as np
 
@@ -15,9 +15,11 @@ from labelworth.estimation.starts import exchangeable_classes
 from labelworth.models.protocol import ParametersT
 from labelworth.progress import Progress, tracking
 
+FoundT = TypeVar("FoundT")
+
 
 @dataclass(frozen=True, eq=False)
-class Found(Generic[ParametersT]):
+class Found(Generic[FoundT]):
     """A fitted model and how it was found.
 
     Attributes
@@ -40,7 +42,7 @@ class Found(Generic[ParametersT]):
         Groups of classes the labels could not tell apart: their names are arbitrary.
     """
 
-    model: ParametersT
+    model: FoundT
     objective_path: FloatArray
     log_likelihood: float
     converged: bool

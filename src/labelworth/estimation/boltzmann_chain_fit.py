@@ -1,0 +1,162 @@
+"""Fit a Boltzmann chain to sequences with any mixture of labels."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from functools import partial
+
+import numpy as np
+
+from labelworth.arrays import FloatArray, require_between
+from labelworth.data.sequences import Sequences
+from labelworth.errors import InvalidInputError
+from labelworth.estimation.chain_doors import counting_sequences
+from labelworth.estimation.multi_start import Found, tell_exchangeable
+from labelworth.estimation.quasi_newton import Descent, minimize
+from labelworth.estimation.starts import exchangeable_classes, seeded
+from labelworth.models.boltzmann_chain import BoltzmannChainFamily, BoltzmannChainModel, BoltzmannChainObjective
+from labelworth.models.chain_runs import labeled_runs
+from labelworth.progress import SILENT, Progress
+
+_START_TOLERANCE = 1e-4
+_LARGEST = float(np.finfo(np.float64).max)
+
+
+@dataclass(frozen=True, eq=False)
+class BoltzmannChainFit(Found[BoltzmannChainModel]):
+    """A fitted Boltzmann chain and how it was found; see `Found`.
+
+    Attributes
+    ----------
+    family : BoltzmannChainFamily
+        Its prior is the one in the objective.
+    """
+
+    family: BoltzmannChainFamily = field(kw_only=True)
+
+
+def fit_boltzmann_chain(
+    family: BoltzmannChainFamily,
+    sequences: Sequences,
+    *,
+    start: BoltzmannChainModel | None = None,
+    unlabeled_weight: float = 1.0,
+    max_iterations: int = 1000,
+    tolerance: float = 1e-6,
+    n_starts: int = 1,
+    rng: np.random.Generator | None = None,
+    progress: Progress = SILENT,
+) -> BoltzmannChainFit:
+    r"""Maximize the penalized likelihood of whatever is known, by L-BFGS.
+
+    .. math:: \sum_i w_i \log \sum_y p_\theta(x_i, y) \prod_t e_{it}(y_t) - c\, |\theta|^2
+
+    Concave where every label is known; then one start is enough and the starts do not matter. Otherwise the fit
+    begins from the supervised estimate of the labeled runs of tokens, each taken for a sequence of its own.
+
+    Parameters
+    ----------
+    family : BoltzmannChainFamily
+        Labels, words and penalty.
+    sequences : Sequences
+        Labeled, unlabeled and ambiguous tokens in any mixture. Sequences of weight 0 are left out.
+    start : BoltzmannChainModel, optional
+        Where to begin instead.
+    unlabeled_weight : float
+        0 leaves out the sequences without any label.
+    max_iterations : int
+        Of L-BFGS, at most.
+    tolerance : float
+        Stop when ten iterations gain less than this, in nats per unit of weight.
+    n_starts : int
+        How many starts, a given one among them; the best end is kept.
+    rng : Generator, optional
+        For random starts; one with seed 0 when absent.
+    progress : Progress
+        Told how far the work is.
+
+    Warns
+    -----
+    DidNotConvergeWarning
+        If `max_iterations` was reached.
+    LabelworthWarning
+        If no token tells some labels apart.
+
+    Raises
+    ------
+    InvalidInputError
+        If nothing is left to learn from, or an argument makes no sense.
+
+    Notes
+    -----
+    Paper: eq:ll2.
+    """
+    require_between("unlabeled_weight", unlabeled_weight, 0.0, _LARGEST)
+    require_between("max_iterations", max_iterations, 1, _LARGEST)
+    require_between("tolerance", tolerance, 0.0, _LARGEST, open_low=True)
+    require_between("n_starts", n_starts, 1, _LARGEST)
+    sequences, weights = counting_sequences(sequences, unlabeled_weight)
+    evidence = sequences.evidence
+    objective = BoltzmannChainObjective(family, sequences, weights)
+    concave = bool(evidence.is_gold.all()) or evidence.n_classes == 1
+    alike = () if concave else exchangeable_classes(evidence)
+    if alike:
+        tell_exchangeable(alike, progress)
+    given = [] if start is None else [_weights_of(start, family)]
+    count = (1 if concave else n_starts) - len(given)
+    descend = partial(minimize, max_iterations=max_iterations, progress=progress)
+
+    def starts() -> Iterator[FloatArray]:
+        yield from given
+        if concave and count > 0:
+            yield np.zeros(objective.size)
+        elif count > 0:
+            yield from _supervised(family, sequences, weights, count, rng or np.random.default_rng(0), descend)
+
+    descents = [
+        descend(objective, begin, tolerance=tolerance * float(weights.sum()), title="Boltzmann chain")
+        for begin in starts()
+    ]
+    best = min(descents, key=lambda descent: descent.value)
+    return BoltzmannChainFit(
+        model=objective.model(best.theta),
+        objective_path=-best.value_path,
+        log_likelihood=objective.log_likelihood(best.theta),
+        converged=best.converged,
+        n_iterations=best.n_iterations,
+        n_evaluations=best.n_evaluations,
+        starts=np.array([-descent.value for descent in descents]),
+        unlabeled_weight=unlabeled_weight,
+        exchangeable_classes=alike,
+        family=family,
+    )
+
+
+def _supervised(
+    family: BoltzmannChainFamily,
+    sequences: Sequences,
+    weights: FloatArray,
+    n_starts: int,
+    rng: np.random.Generator,
+    descend: Callable[..., Descent],
+) -> Iterator[FloatArray]:
+    """Estimates of the labeled runs, the later ones with random weights; seeded where labels say too little."""
+    for attempt in range(n_starts):
+        runs = labeled_runs(sequences.with_evidence(seeded(sequences.evidence, rng)))
+        drawn = weights * rng.exponential(size=len(weights)) if attempt else weights
+        if runs is None:
+            yield np.zeros(family.neutral().coordinates.n_free)
+            continue
+        part = runs.weighted(drawn).sequences
+        objective = BoltzmannChainObjective(family, part, part.sequence_weights)
+        tolerance = _START_TOLERANCE * float(part.sequence_weights.sum())
+        yield descend(objective, np.zeros(objective.size), tolerance=tolerance, title="Start").theta
+
+
+def _weights_of(start: BoltzmannChainModel, family: BoltzmannChainFamily) -> FloatArray:
+    matching = start.classes == family.classes and start.n_features == family.n_features
+    if not matching or (start.start is not None) != family.with_start:
+        raise InvalidInputError(
+            "The starting model must have the labels, words and kinds of weights of the family; it has "
+            f"{len(start.classes)} labels, {start.n_features} words and {'no ' if start.start is None else ''}start."
+        )
+    return start.coordinates.flatten(start.tables)
