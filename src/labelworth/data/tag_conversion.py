@@ -58,6 +58,7 @@ def convert_tags(
         (previous * size + codes) * size + following, return_index=True, return_inverse=True
     )
     written: list[Any] = []
+    wrong = []
     for neighborhood, token in zip(neighborhoods.tolist(), where.tolist(), strict=True):
         left, middle, right = neighborhood // size**2, neighborhood // size % size, neighborhood % size
         if keys[token] is None:
@@ -65,8 +66,10 @@ def convert_tags(
             continue
         tags = _converted(possible[left], possible[middle], possible[right], before, after)
         if not tags:
-            raise _contradiction(labels, offsets, token, before, after)
+            wrong.append(token)
         written.append(tags[0] if len(tags) == 1 else tags)
+    if wrong:
+        raise _contradiction(labels, offsets, min(wrong), before, after)
     return [written[index] for index in inverse.tolist()]
 
 

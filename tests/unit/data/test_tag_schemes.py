@@ -1,0 +1,78 @@
+import numpy as np
+import pytest
+
+from labelworth.data.tag_schemes import FoundScheme, Tag, TagScheme, find_scheme, parse_tag, require_scheme
+from labelworth.errors import InvalidInputError
+
+
+def found(*sentences: str) -> FoundScheme:
+    tags = [[None if tag == "?" else tag for tag in sentence.split()] for sentence in sentences]
+    offsets = np.concatenate([[0], np.cumsum([len(of_one) for of_one in tags])])
+    return find_scheme([tag for of_one in tags for tag in of_one], offsets)
+
+
+@pytest.mark.parametrize(
+    ("sentences", "scheme"),
+    [
+        (["B-NP I-NP O B-VP", "B-NP"], TagScheme.IOB2),
+        (["I-NP I-NP B-NP O I-VP"], TagScheme.IOB1),
+        (["I-NP E-NP E-NP O E-VP"], TagScheme.IOE2),
+        (["I-NP E-NP I-NP O I-VP"], TagScheme.IOE1),
+        (["B-NP E-NP S-VP O B-X I-X E-X"], TagScheme.BIOES),
+        (["B-NP L-NP U-VP O B-X I-X L-X"], TagScheme.BILOU),
+        (["I-NP I-NP O I-VP"], TagScheme.IO),
+        (["B I O B"], TagScheme.IOB2),
+        (["DT NN VB"], TagScheme.PLAIN),
+        (["B-NP NN"], TagScheme.PLAIN),
+        (["O O O"], TagScheme.PLAIN),
+        (["B-NP L-NP S-VP"], TagScheme.PLAIN),
+    ],
+)
+def test_schemes_are_found(sentences: list[str], scheme: TagScheme) -> None:
+    answer = found(*sentences)
+    assert (answer.scheme, answer.n_contradictions) == (scheme, 0)
+
+
+def test_the_end_of_a_sequence_is_an_end() -> None:
+    assert found("I-NP", "I-NP B-NP").scheme is TagScheme.IOB1
+    assert found("B-NP", "I-NP B-NP").n_contradictions == 1
+    broken = found("B-X I-X", "B-X E-X")
+    assert broken.neighbors == ("I-X", "the end of a sequence")
+    assert found("E-X", "B-X E-X").neighbors == ("the beginning of a sequence", "E-X")
+
+
+def test_contradictions_are_counted_and_the_first_is_named() -> None:
+    answer = found("B-NP I-NP O I-NP", "O B-VP I-NP")
+    assert (answer.scheme, answer.n_contradictions, answer.first) == (TagScheme.IOB2, 2, 3)
+    assert answer.neighbors == ("O", "I-NP")
+    assert "nearest to IOB2, in which I-NP may not follow O; there are 2 such place(s)" in answer.describe()
+
+
+def test_nothing_is_concluded_from_labels_that_were_not_seen() -> None:
+    answer = found("B-NP ? I-NP", "? I-VP")
+    assert (answer.scheme, answer.n_contradictions) == (TagScheme.IOB2, 0)
+    both = found("? B-NP", "? I-NP")
+    assert (both.scheme, both.equals) == (TagScheme.IOB2, (TagScheme.IOB1,))
+    assert both.describe() == "The tags follow IOB2, which here is the same as IOB1."
+
+
+def test_candidate_sets_and_numbers_are_no_tags() -> None:
+    assert find_scheme([["B-X", "O"], "B-X", "I-X"], np.array([0, 3])).scheme is TagScheme.IOB2
+    assert find_scheme([1, 2, 1], np.array([0, 3])).scheme is TagScheme.PLAIN
+    assert find_scheme([None], np.array([0, 1])).scheme is TagScheme.PLAIN
+
+
+def test_tags_are_split_at_the_first_hyphen() -> None:
+    assert parse_tag("B-geo-loc") == Tag("B", "geo-loc")
+    assert str(Tag("B", "geo-loc")) == "B-geo-loc"
+    assert str(parse_tag("I")) == "I"
+    assert parse_tag("B-") is None
+    assert parse_tag(3) is None
+
+
+def test_names_of_schemes() -> None:
+    assert require_scheme("iobes") is TagScheme.BIOES
+    assert require_scheme("BIO") is TagScheme.IOB2
+    assert require_scheme(TagScheme.IOE1) is TagScheme.IOE1
+    with pytest.raises(InvalidInputError, match=r"no tag scheme 'XYZ'. Choose one of IO, IOB1"):
+        require_scheme("XYZ")
