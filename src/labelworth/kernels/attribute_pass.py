@@ -16,9 +16,8 @@ import numpy as np
 from labelworth.arrays import BoolArray, FloatArray, IntArray
 from labelworth.kernels.attribute_layout import AttributeLayout
 from labelworth.kernels.attribute_rows import add_to_rows
-from labelworth.kernels.chain_logarithms import log_backward, log_forward
 from labelworth.kernels.chain_potentials import Chain, Nodes, Tokens
-from labelworth.kernels.chain_recursion import backward, forward
+from labelworth.kernels.chain_sequence import run_sequence
 from labelworth.kernels.compilation import compiled
 from labelworth.kernels.machine import fetch_and_add
 from labelworth.kernels.row_sums import WIDEST, add_rows
@@ -141,7 +140,6 @@ def work_on_shards(
     offsets, longest = evidence.free.offsets, 0
     for sequence in range(len(offsets) - 1):
         longest = max(longest, offsets[sequence + 1] - offsets[sequence])
-    # Logarithms are filled in only where plain numbers cannot do.
     nodes = Nodes(np.empty(longest * width), np.empty(longest), np.empty((longest, len(chain.log_start))))
     scratch = np.empty((4, longest * width))
     while True:
@@ -184,25 +182,23 @@ def read_shard(
         first, last = offsets[sequence], offsets[sequence + 1]
         score_tokens(layout, workspace.weights, chain, nodes, shard, first, last)
         weight = evidence.free.sequence_weights[sequence]
-        total += weight * run_chain(
-            layout,
-            workspace.weights,
-            chain,
-            nodes,
-            evidence.free,
-            shard,
-            first,
-            last,
-            weight,
-            scratch,
-            expected,
-            pairs,
+        total += weight * run_sequence(
+            chain, nodes, evidence.free, first, last, weight, scratch[2], scratch[3], expected, pairs[0], pairs[1]
         )
         if evidence.is_partial[sequence]:
-            total -= weight * run_chain(
-                layout, workspace.weights, chain, nodes, evidence.clamped, shard, first, last, -weight, scratch,
-                clamped, pairs,
-            )  # fmt: skip
+            total -= weight * run_sequence(
+                chain,
+                nodes,
+                evidence.clamped,
+                first,
+                last,
+                -weight,
+                scratch[2],
+                scratch[3],
+                clamped,
+                pairs[0],
+                pairs[1],
+            )
             for place in range((last - first) * width):
                 expected[place] += clamped[place]
         for label in range(width):
@@ -215,13 +211,13 @@ def read_shard(
 def score_tokens(
     layout: AttributeLayout, weights: FloatArray, chain: Chain, nodes: Nodes, shard: int, first: int, last: int
 ) -> None:
-    """Fill the nodes of a sequence: what every label scores, as plain numbers beside their shift."""
+    """Fill the nodes of a sequence: what every label scores, in logarithms and as plain numbers beside a shift."""
     width, n_labels = layout.width, len(chain.log_start)
     for token in range(first, last):
         start = (token - first) * width
         score_token(layout, weights, n_labels, shard, token, nodes.weights, start)
-        if not chain.mixing:
-            nodes.logs[token - first] = nodes.weights[start : start + n_labels]
+        for label in range(n_labels):
+            nodes.logs[token - first, label] = nodes.weights[start + label]
         shift = largest(nodes.weights, start, width)
         nodes.shifts[token - first] = shift
         exponentiate(nodes.weights, start, width, shift)
@@ -252,37 +248,6 @@ def score_token(
             layout.row_starts[token + 1],
             min(WIDEST, width - column),
         )
-
-
-@compiled()
-def run_chain(
-    layout: AttributeLayout,
-    weights: FloatArray,
-    chain: Chain,
-    nodes: Nodes,
-    tokens: Tokens,
-    shard: int,
-    first: int,
-    last: int,
-    weight: float,
-    scratch: FloatArray,
-    marginals: FloatArray,
-    pairs: FloatArray,
-) -> float:
-    """Marginals times `weight` of a sequence, pairs added; in logarithms where plain numbers cannot do."""
-    forwards, scales = scratch[2], scratch[3]
-    total = forward(chain, nodes, tokens, first, last, forwards, scales)
-    if not np.isnan(total):
-        backward(chain, nodes, tokens, first, last, weight, forwards, scales, marginals, pairs[0])
-        return total
-    width, n_labels = layout.width, len(chain.log_start)
-    row = np.empty(width)
-    for token in range(first, last):
-        score_token(layout, weights, n_labels, shard, token, row, 0)
-        nodes.logs[token - first] = row[:n_labels]
-    total = log_forward(chain, nodes, tokens, first, last, forwards, scales)
-    log_backward(chain, nodes, tokens, first, last, weight, forwards, scales, marginals, pairs[1])
-    return total
 
 
 @compiled()
