@@ -24,10 +24,17 @@ from labelworth.errors import (
 
 if TYPE_CHECKING:
     from labelworth.criteria.information import information
+    from labelworth.data.readers import read_sequences
+    from labelworth.data.templates import Template, parse_template
     from labelworth.estimators.bernoulli import BernoulliNaiveBayes
+    from labelworth.estimators.boltzmann_chain import BoltzmannChain
+    from labelworth.estimators.conditional_random_field import ConditionalRandomField
     from labelworth.estimators.gaussian import GaussianClasses
+    from labelworth.estimators.hidden_markov import HiddenMarkov
     from labelworth.estimators.multinomial import MultinomialNaiveBayes
     from labelworth.estimators.storage import load
+    from labelworth.policies.policy import Policy
+    from labelworth.policies.spec import parse_policy
     from labelworth.report.displays import InformationDisplay
     from labelworth.robust.check import check
 
@@ -35,19 +42,30 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "BernoulliNaiveBayes": "labelworth.estimators.bernoulli",
+    "BoltzmannChain": "labelworth.estimators.boltzmann_chain",
+    "ConditionalRandomField": "labelworth.estimators.conditional_random_field",
     "GaussianClasses": "labelworth.estimators.gaussian",
+    "HiddenMarkov": "labelworth.estimators.hidden_markov",
     "InformationDisplay": "labelworth.report.displays",
     "MultinomialNaiveBayes": "labelworth.estimators.multinomial",
+    "Policy": "labelworth.policies.policy",
+    "Template": "labelworth.data.templates",
     "check": "labelworth.robust.check",
     "information": "labelworth.criteria.information",
     "load": "labelworth.estimators.storage",
+    "parse_policy": "labelworth.policies.spec",
+    "parse_template": "labelworth.data.templates",
+    "read_sequences": "labelworth.data.readers",
 }
 
 __all__ = [
     "BernoulliNaiveBayes",
+    "BoltzmannChain",
+    "ConditionalRandomField",
     "DataUnavailableError",
     "DidNotConvergeWarning",
     "GaussianClasses",
+    "HiddenMarkov",
     "InfeasiblePlanError",
     "InformationDisplay",
     "InvalidInputError",
@@ -57,10 +75,15 @@ __all__ = [
     "MultinomialNaiveBayes",
     "NotIdentifiableError",
     "OutputError",
+    "Policy",
+    "Template",
     "__version__",
     "check",
     "information",
     "load",
+    "parse_policy",
+    "parse_template",
+    "read_sequences",
 ]
 
 

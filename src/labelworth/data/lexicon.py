@@ -73,7 +73,7 @@ class Lexicon:
 
     @property
     def _shared(self) -> tuple[str, ...]:
-        return {"entry": (UNSEEN,), "shapes": SHAPES, "none": ()}[self.rare]
+        return shared_entries(self.rare)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -101,6 +101,11 @@ class Lexicon:
         become = {"entry": UNSEEN, "shapes": "the entry of their shape", "none": "no word at all"}[self.rare]
         share = n_rare / len(codes) if len(codes) else 0.0
         return f"{n_rare} of {len(codes)} tokens ({share:.1%}) are words without an entry; they become {become}."
+
+
+def shared_entries(rare: RareWords) -> tuple[str, ...]:
+    """The entries that rare and unseen words share; they stand behind the words."""
+    return {"entry": (UNSEEN,), "shapes": SHAPES, "none": ()}[rare]
 
 
 def shape(word: str) -> str:

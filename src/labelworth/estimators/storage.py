@@ -1,4 +1,4 @@
-"""Fitted classifiers in a file: the model, the settings, and how the features were read."""
+"""Fitted estimators in a file: the model, the settings, and how the features were read."""
 
 import os
 from collections.abc import Mapping
@@ -8,19 +8,27 @@ from typing import Any, Self
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from labelworth.data.templates import Template
 from labelworth.data.text import Vocabulary
 from labelworth.errors import InvalidInputError
 from labelworth.estimators.bernoulli import BernoulliNaiveBayes
+from labelworth.estimators.boltzmann_chain import BoltzmannChain
 from labelworth.estimators.classifier import GenerativeClassifier
+from labelworth.estimators.conditional_random_field import ConditionalRandomField
 from labelworth.estimators.gaussian import GaussianClasses
+from labelworth.estimators.hidden_markov import HiddenMarkov
 from labelworth.estimators.multinomial import MultinomialNaiveBayes
+from labelworth.estimators.tagger import SequenceTagger
 from labelworth.estimators.targets import class_array
 from labelworth.models.storage import load_model, save_model
 
-_ESTIMATORS: dict[str, type[GenerativeClassifier]] = {
+_ESTIMATORS: dict[str, type[Any]] = {
     "multinomial": MultinomialNaiveBayes,
     "bernoulli": BernoulliNaiveBayes,
     "gaussian": GaussianClasses,
+    "hidden-markov": HiddenMarkov,
+    "boltzmann-chain": BoltzmannChain,
+    "conditional-random-field": ConditionalRandomField,
 }
 
 
@@ -34,27 +42,37 @@ class Reading:
         For texts.
     zero_based : bool, optional
         For svmlight files: whether columns were counted from zero.
+    n_columns : int, optional
+        For tokens in columns: how many there were beside the labels.
     """
 
     vocabulary: Vocabulary | None = None
     zero_based: bool | None = None
+    n_columns: int | None = None
 
     def to_mapping(self) -> dict[str, Any]:
         """As JSON knows it."""
         words = None if self.vocabulary is None else self.vocabulary.to_mapping()
-        return {"vocabulary": words, "zero_based": self.zero_based}
+        return {"vocabulary": words, "zero_based": self.zero_based, "n_columns": self.n_columns}
 
     @classmethod
     def from_mapping(cls, mapping: Mapping[str, Any]) -> Self:
         """Build it again, checking everything."""
-        words, zero_based = mapping.get("vocabulary"), mapping.get("zero_based")
+        words, zero_based, n_columns = (mapping.get(name) for name in ("vocabulary", "zero_based", "n_columns"))
         if not (zero_based is None or isinstance(zero_based, bool)):
             raise InvalidInputError(f"zero_based must be true, false or null. Got {zero_based!r} instead.")
-        return cls(None if words is None else Vocabulary.from_mapping(words), zero_based)
+        if not (n_columns is None or type(n_columns) is int):
+            raise InvalidInputError(f"n_columns must be a whole number or null. Got {n_columns!r} instead.")
+        return cls(None if words is None else Vocabulary.from_mapping(words), zero_based, n_columns)
 
 
-def save(classifier: GenerativeClassifier, path: str | os.PathLike[str], *, reading: Reading | None = None) -> None:
-    """Write a fitted classifier, whole or not at all; see `load`.
+def save(
+    classifier: GenerativeClassifier | SequenceTagger,
+    path: str | os.PathLike[str],
+    *,
+    reading: Reading | None = None,
+) -> None:
+    """Write a fitted classifier or tagger, whole or not at all; see `load`.
 
     Raises
     ------
@@ -64,12 +82,8 @@ def save(classifier: GenerativeClassifier, path: str | os.PathLike[str], *, read
         If the file cannot be written.
     """
     check_is_fitted(classifier)
-    settings = {
-        # A search over numpy's numbers leaves them in the settings.
-        name: value.item() if isinstance(value, np.generic) else value
-        for name, value in classifier.get_params(deep=False).items()
-    }
-    if not isinstance(settings["random_state"], int):
+    settings = {name: _storable(value) for name, value in classifier.get_params(deep=False).items()}
+    if "random_state" in settings and not isinstance(settings["random_state"], int):
         settings["random_state"] = None
     reading = reading or getattr(classifier, "reading_", None) or Reading()
     extra = {
@@ -81,12 +95,12 @@ def save(classifier: GenerativeClassifier, path: str | os.PathLike[str], *, read
     save_model(path, classifier.model_, extra)
 
 
-def load(path: str | os.PathLike[str]) -> GenerativeClassifier:
-    """Read a classifier that `save` wrote. Nothing in the file is ever run.
+def load(path: str | os.PathLike[str]) -> Any:
+    """Read a classifier or tagger that `save` wrote. Nothing in the file is ever run.
 
     Returns
     -------
-    GenerativeClassifier
+    GenerativeClassifier or SequenceTagger
         Fitted; ``reading_`` says how its features are made from a file. How it was found (``fit_``) is not kept.
 
     Raises
@@ -98,7 +112,7 @@ def load(path: str | os.PathLike[str]) -> GenerativeClassifier:
     """
     model, extra = load_model(path)
     try:
-        classifier = _ESTIMATORS[model.kind](**extra["settings"])
+        classifier = _ESTIMATORS[model.kind](**_restored(extra["settings"]))
         classifier.require_parameters()
         classifier.n_iter_ = int(extra["n_iterations"])
         classifier.converged_ = bool(extra["converged"])
@@ -110,7 +124,26 @@ def load(path: str | os.PathLike[str]) -> GenerativeClassifier:
         ) from error
     classifier.model_ = model
     classifier.classes_ = class_array(model.classes)
+    if isinstance(classifier, SequenceTagger):
+        return classifier
     classifier.n_features_in_ = model.n_features
     if model.feature_names is not None:
         classifier.feature_names_in_ = class_array(model.feature_names).astype(object)
     return classifier
+
+
+def _storable(value: Any) -> Any:
+    """A setting as JSON knows it."""
+    if isinstance(value, Template):
+        return value.to_mapping()
+    if isinstance(value, np.generic | np.ndarray):
+        # A search over numpy's numbers leaves them in the settings.
+        return value.tolist()
+    return [_storable(entry) for entry in value] if isinstance(value, tuple | list) else value
+
+
+def _restored(settings: Mapping[str, Any]) -> dict[str, Any]:
+    restored = dict(settings)
+    if isinstance(restored.get("template"), Mapping):
+        restored["template"] = Template.from_mapping(restored["template"])
+    return restored

@@ -15,26 +15,36 @@ from labelworth.arrays import AnyArray
 from labelworth.data.files import atomic_writer
 from labelworth.errors import DataUnavailableError, InvalidInputError
 from labelworth.models.bernoulli_model import BernoulliModel
+from labelworth.models.boltzmann_chain_model import BoltzmannChainModel
+from labelworth.models.chain_protocol import ChainModel
+from labelworth.models.conditional_random_field import ConditionalRandomFieldModel
 from labelworth.models.gaussian_model import GaussianModel
+from labelworth.models.hidden_markov_model import HiddenMarkovModel
 from labelworth.models.multinomial_model import MultinomialModel
 from labelworth.models.protocol import Model
 
 FORMAT = "labelworth-model"
 VERSION = 1
 
-_KINDS: dict[str, type[Model]] = {kind.kind: kind for kind in (MultinomialModel, BernoulliModel, GaussianModel)}
+_OF_SEQUENCES = {kind.kind: kind for kind in (HiddenMarkovModel, BoltzmannChainModel, ConditionalRandomFieldModel)}
+_KINDS: dict[str, Any] = {
+    **{kind.kind: kind for kind in (MultinomialModel, BernoulliModel, GaussianModel)},
+    **_OF_SEQUENCES,
+}
 _HEADER = "header.json"
 _EPOCH = (1980, 1, 1, 0, 0, 0)  # the same model gives the same bytes
 
 
-def save_model(path: str | os.PathLike[str], model: Model, extra: Mapping[str, Any] | None = None) -> None:
+def save_model(
+    path: str | os.PathLike[str], model: Model | ChainModel, extra: Mapping[str, Any] | None = None
+) -> None:
     """Write a model, whole or not at all.
 
     Parameters
     ----------
     path : path
         Any name; an existing file is replaced.
-    model : Model
+    model : Model or ChainModel
         Classes must be strings, integers, floats or booleans, and come back as they were.
     extra : mapping, optional
         Anything JSON can hold, stored beside the model: a vocabulary, settings, provenance.
@@ -63,8 +73,8 @@ def save_model(path: str | os.PathLike[str], model: Model, extra: Mapping[str, A
             archive.writestr(zipfile.ZipInfo(name, _EPOCH), content)
 
 
-def load_model(path: str | os.PathLike[str]) -> tuple[Model, dict[str, Any]]:
-    """Read a model and what was stored beside it. Nothing in the file is ever run.
+def load_model(path: str | os.PathLike[str]) -> tuple[Any, dict[str, Any]]:
+    """Read a model, of samples or of sequences, and what was stored beside it. Nothing in the file is ever run.
 
     Raises
     ------
@@ -137,6 +147,8 @@ def _require_known(header: Mapping[str, Any], path: str | os.PathLike[str]) -> N
         raise _damaged(path, "its feature names are not names")
     if header.get("kind") not in list(_KINDS):  # a list compares, a dict would hash
         raise _damaged(path, f"it holds a model of the unknown kind {header.get('kind')!r}")
+    if names is None and header["kind"] in _OF_SEQUENCES:
+        raise _damaged(path, "it does not say which words or attributes it is about")
 
 
 def _array_bytes(array: AnyArray) -> bytes:

@@ -1,0 +1,133 @@
+"""Hidden Markov model for words with labels."""
+
+from collections.abc import Hashable, Sequence
+from typing import Any, ClassVar
+
+import numpy as np
+
+from labelworth.arrays import UNLABELED
+from labelworth.data.lexicon import RareWords
+from labelworth.data.sequences import Sequences
+from labelworth.estimation.hidden_markov_fit import HiddenMarkovFit, fit_hidden_markov
+from labelworth.estimators.parameters import ABOVE_ZERO, AT_LEAST_ONE, AT_LEAST_ZERO, generator
+from labelworth.estimators.word_tagger import WordTagger
+from labelworth.models.hidden_markov import HiddenMarkovFamily
+from labelworth.models.hidden_markov_model import HiddenMarkovModel
+from labelworth.progress import Progress
+
+
+class HiddenMarkov(WordTagger):
+    """Hidden Markov model that learns from labeled, half labeled and unlabeled sequences.
+
+    Parameters
+    ----------
+    alpha : float
+        Add-alpha smoothing of the words of a label, as a prior in the objective; 0 for plain maximum likelihood.
+    label_smoothing : float
+        The same for first labels and for transitions.
+    min_count : int
+        Words that occur less often have no entry of their own.
+    rare_words : "entry", "shapes" or "none"
+        What rare words, and those met later, become: one entry for all, an entry by what they look like (digits,
+        capitals, hyphens), or no word at all, as if the word had not been seen.
+    unlabeled_weight : float
+        How much a sequence without any label counts beside one that has some; 0 leaves them out.
+    start_smoothing : float
+        How many times stronger the smoothing is in the first, supervised model.
+    max_iter : int
+        EM steps at most.
+    tol : float
+        Stop when the gain still to come is below this many nats per sequence.
+    n_init : int
+        Starts; the best end is kept.
+    accelerate : bool
+        Whether EM extrapolates; such a step is kept only if the objective does not fall.
+    classes : list, optional
+        All labels in order; found in y and sorted unless given.
+    unlabeled : hashable
+        What stands in y for "not seen", beside None and NaN. Name another marker when -1 is a label.
+    random_state : int, RandomState, Generator or None
+        For random starts.
+
+    Attributes
+    ----------
+    classes_ : array of shape (n_classes,)
+    model_ : HiddenMarkovModel
+        The fitted model.
+    fit_ : HiddenMarkovFit
+        How it was found.
+    lexicon_ : Lexicon
+        The words it knows.
+    n_iter_, converged_
+        EM steps, and whether they converged.
+
+    Examples
+    --------
+    >>> X = [["the", "cat", "sleeps"], ["the", "dog", "sleeps"], ["a", "cat", "runs"]]
+    >>> y = [["D", "N", "V"], ["D", None, None], None]
+    >>> tagger = HiddenMarkov(alpha=0.1, label_smoothing=0.1).fit(X, y)
+    >>> tagger.predict([["the", "dog", "runs"]])
+    [['D', 'N', 'V']]
+    """
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **WordTagger._parameter_constraints,
+        "alpha": [AT_LEAST_ZERO],
+        "label_smoothing": [AT_LEAST_ZERO],
+        "unlabeled_weight": [AT_LEAST_ZERO],
+        "start_smoothing": [ABOVE_ZERO],
+        "n_init": [AT_LEAST_ONE],
+        "accelerate": ["boolean"],
+        "random_state": ["random_state", np.random.Generator],
+    }
+
+    model_: HiddenMarkovModel
+    fit_: HiddenMarkovFit
+
+    def __init__(
+        self,
+        *,
+        alpha: float = 1.0,
+        label_smoothing: float = 1.0,
+        min_count: int = 1,
+        rare_words: RareWords = "entry",
+        unlabeled_weight: float = 1.0,
+        start_smoothing: float = 1.0,
+        max_iter: int = 1000,
+        tol: float = 1e-6,
+        n_init: int = 1,
+        accelerate: bool = True,
+        classes: Sequence[Hashable] | None = None,
+        unlabeled: Hashable = UNLABELED,
+        random_state: Any = None,
+    ) -> None:
+        self.alpha = alpha
+        self.label_smoothing = label_smoothing
+        self.min_count = min_count
+        self.rare_words = rare_words
+        self.unlabeled_weight = unlabeled_weight
+        self.start_smoothing = start_smoothing
+        self.max_iter = max_iter
+        self.tol = tol
+        self.n_init = n_init
+        self.accelerate = accelerate
+        self.classes = classes
+        self.unlabeled = unlabeled
+        self.random_state = random_state
+
+    def _fitted(self, sequences: Sequences, progress: Progress) -> HiddenMarkovFit:
+        family = HiddenMarkovFamily.for_sequences(
+            sequences, smoothing=self.alpha, label_smoothing=self.label_smoothing
+        )
+        return fit_hidden_markov(
+            family,
+            sequences,
+            start_smoothing=self.start_smoothing,
+            unlabeled_weight=self.unlabeled_weight,
+            max_iterations=self.max_iter,
+            tolerance=self.tol,
+            accelerated=self.accelerate,
+            n_starts=self.n_init,
+            rng=generator(self.random_state),
+            progress=progress,
+        )

@@ -1,0 +1,289 @@
+"""What the three taggers share: scikit-learn's manners around a model of sequences and its fit."""
+
+import os
+from abc import ABC, abstractmethod
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar, Self
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.utils.validation import check_is_fitted
+
+from labelworth.arrays import AnyArray, FloatArray
+from labelworth.data.evidence import Evidence
+from labelworth.data.sequences import Sequences
+from labelworth.errors import InvalidInputError
+from labelworth.estimators.parameters import ABOVE_ZERO, AT_LEAST_ONE, CheckedParameters
+from labelworth.estimators.targets import class_array
+from labelworth.estimators.token_input import TokenInput, non_empty, nothing_known
+from labelworth.evaluation.sequences import evaluate_labels
+from labelworth.models.chain_protocol import ChainModel
+from labelworth.progress import SILENT, Progress
+
+if TYPE_CHECKING:
+    from labelworth.criteria.policy_points import PolicyTable
+    from labelworth.robust.sequence_check import SequenceCheckReport
+
+
+@dataclass(frozen=True)
+class Coverage:
+    """How much of some sequences a fitted tagger has met before.
+
+    Attributes
+    ----------
+    n_tokens : int
+    n_features : int
+        Occurrences of words or attributes.
+    n_unknown : int
+        Those that the tagger does not know: words that become the entry of rare ones, attributes that are left out.
+    words : str
+        The same in a sentence.
+    """
+
+    n_tokens: int
+    n_features: int
+    n_unknown: int
+    words: str
+
+
+class SequenceTagger(CheckedParameters, ABC):
+    """An estimator of a label per token, from sequences of which some labels are known.
+
+    X is a list of sequences and y a list of lists of labels, as in sklearn-crfsuite. scikit-learn's own
+    ``check_estimator`` is for tables of numbers and does not apply; `clone`, searches and cross-validation do.
+
+    A subclass says how tokens are read and what is fitted. Its parameters include ``classes``, ``max_iter``, ``tol``
+    and ``unlabeled``.
+    """
+
+    classes: Sequence[Hashable] | None
+    max_iter: int
+    tol: float
+    unlabeled: Hashable
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "classes": ["array-like", None],
+        "max_iter": [AT_LEAST_ONE],
+        "tol": [ABOVE_ZERO],
+        "unlabeled": [Hashable],
+    }
+
+    classes_: AnyArray
+    model_: ChainModel
+    fit_: Any
+    n_iter_: int
+    converged_: bool
+
+    @abstractmethod
+    def _read_to_learn(self, given: TokenInput) -> Sequences:
+        """Sequences with the words or attributes that are to be learned about."""
+
+    @abstractmethod
+    def _read_to_predict(self, given: TokenInput) -> Sequences:
+        """Sequences with the words or attributes of the fitted model."""
+
+    @abstractmethod
+    def _fitted(self, sequences: Sequences, progress: Progress) -> Any:
+        """Fit the model: something with ``model``, ``converged`` and ``n_iterations``."""
+
+    @abstractmethod
+    def coverage(self, X: Any) -> Coverage:
+        """Count the words or attributes of X that the fitted model does not know."""
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None, *, progress: Progress = SILENT) -> Self:
+        """Fit to sequences of which all, some or none of the labels are known.
+
+        Parameters
+        ----------
+        X : list of sequences, or what `labelworth.read_sequences` gave
+            A sequence is a list of tokens.
+        y : list of lists
+            A label per token; ``unlabeled``, None or NaN where it was not seen, a list or set of labels where one of
+            several is meant. None in the place of a list: nothing is known of that sequence. What was read from a
+            file has its own labels and needs no y.
+        sample_weight : array-like of shape (n_sequences,), optional
+            How much each sequence counts.
+        progress : Progress
+            Told how far the work is.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        InvalidInputError
+            If tokens or labels cannot be read, or no token is labeled: says which sequence and token.
+        """
+        sequences = self._sequences_to_learn(X, y, sample_weight)
+        self.fit_ = self._fitted(sequences, progress)
+        self.model_ = self.fit_.model
+        self.classes_ = class_array(self.model_.classes)
+        self.n_iter_ = int(self.fit_.n_iterations)
+        self.converged_ = bool(self.fit_.converged)
+        return self
+
+    def sequences(self, X: Any, y: Any = None) -> Sequences:
+        """X as the fitted model sees it, with what is known of its labels.
+
+        Parameters
+        ----------
+        X, y
+            As in `fit`; a label that the model does not have is an error. Empty sequences are left out.
+        """
+        check_is_fitted(self)
+        return self._read_to_predict(TokenInput(X, y, self.model_.classes, self.unlabeled, empty="drop"))
+
+    def predict(self, X: Any, y: Any = None) -> list[list[Any]]:
+        """The most probable labels of every sequence, all tokens of it together (Viterbi).
+
+        Parameters
+        ----------
+        X : list of sequences, or what `labelworth.read_sequences` gave
+        y : list of lists, optional
+            What is known already, as in `fit`: labels given here come out as they are, and tell on their neighbors.
+
+        Returns
+        -------
+        list of lists
+            A label per token.
+        """
+        names = self._names
+        codes = self._known(X, y, self.model_.best_labels, np.empty(0, dtype=np.int64))
+        return [[names[code] for code in part.tolist()] for part in codes]
+
+    def predict_proba(self, X: Any, y: Any = None) -> list[FloatArray]:
+        """The probability of every label at every token, given all tokens of its sequence.
+
+        Parameters
+        ----------
+        X, y
+            As in `predict`.
+
+        Returns
+        -------
+        list of arrays of shape (n_tokens, n_classes)
+        """
+        nothing = np.empty((0, len(self._names)))
+        return self._known(X, y, self.model_.marginals, nothing)
+
+    def score(self, X: Any, y: Any = None) -> float:
+        """Token accuracy over the tokens with one known label; the others are left out.
+
+        Labels that the model does not have count as missed.
+        """
+        check_is_fitted(self)
+        truth = self.truth(X, y)
+        return evaluate_labels(self.model_.best_labels(self.sequences(X, nothing_known(X))), truth).accuracy
+
+    def truth(self, X: Any, y: Any = None) -> Sequences:
+        """The labels to hold predictions against: codes as in the model, behind them labels that it does not have."""
+        check_is_fitted(self)
+        given = TokenInput(X, y, None, self.unlabeled, empty="drop")
+        found = given.evidence()
+        known = self.model_.classes
+        classes = (*known, *(name for name in found.classes if name not in known))
+        place_of = {name: code for code, name in enumerate(classes)}
+        places = np.array([place_of[name] for name in found.classes], dtype=np.int64)
+        gold = found.is_gold
+        codes = np.full(found.n_samples, -1, dtype=np.int64)
+        codes[gold] = places[found.codes[gold]]
+        return Sequences(np.zeros(len(codes), dtype=np.int64), given.offsets, Evidence(codes, classes), ("",))
+
+    def information(
+        self,
+        X: Any = None,
+        *,
+        policies: Sequence[Any],
+        n_samples: float | None = None,
+        **options: Any,
+    ) -> "PolicyTable":
+        """What sequences are worth under every labeling policy, the fitted model taken for true.
+
+        Parameters
+        ----------
+        X : optional
+            Sequences such as those to be labeled: their lengths, and for a conditional model also their attributes.
+            Without them give ``lengths``, as in ``{4: 0.5, 6: 0.5}``.
+        policies : list
+            Policies or their text, as in ``["everything", "0.5*window:5 + 0.5*nothing"]``.
+        n_samples : float, optional
+            How many sequences; as many as X has unless given.
+        options
+            Of `labelworth.criteria.policy_table.policy_information`: ``lengths``, ``method``, ``seed`` and so on.
+        """
+        from labelworth.criteria.policy_table import policy_information
+
+        check_is_fitted(self)
+        inputs = None if X is None else self.sequences(X, nothing_known(X))
+        if n_samples is None:
+            if inputs is None:
+                raise InvalidInputError("Without X there must be n_samples=: how many sequences there will be.")
+            n_samples = inputs.n_sequences
+        return policy_information(self.model_, policies=policies, n_samples=n_samples, inputs=inputs, **options)
+
+    def check(self, X: Any, y: Any = None, *, policies: Sequence[Any] = (), **options: Any) -> "SequenceCheckReport":
+        """Say what the labels pin down and what they leave open. Nothing is kept.
+
+        Parameters
+        ----------
+        X, y
+            As for `fit`.
+        policies : list
+            Policies to be judged too, or their text.
+        options
+            Of `labelworth.robust.sequence_check.check_sequences`: ``seed``, ``progress`` and so on.
+        """
+        from labelworth.robust.sequence_check import check_sequences
+
+        trial = clone(self)
+        sequences = trial._sequences_to_learn(X, y, None)
+        return check_sequences(sequences, trial._fitted, policies=policies, **options)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the fitted tagger to a file that `labelworth.load` reads; nothing in it is ever run."""
+        from labelworth.estimators.storage import save
+
+        save(self, path)
+
+    @property
+    def _names(self) -> list[Any]:
+        """The labels, as they were given."""
+        check_is_fitted(self)
+        return list(self.model_.classes)
+
+    def _sequences_to_learn(self, X: Any, y: Any, sample_weight: Any) -> Sequences:
+        self.require_parameters()
+        sequences = self._read_to_learn(TokenInput(X, y, self.classes, self.unlabeled, sample_weight))
+        if not sequences.evidence.classes:
+            raise InvalidInputError(
+                "Every token is unlabeled, so the labels have no names. Label at least one token per label, or name "
+                "them with classes=."
+            )
+        return sequences
+
+    def _known(self, X: Any, y: Any, answer: Any, nothing: AnyArray) -> list[Any]:
+        """Ask the model about every sequence; `nothing` is the answer for an empty one."""
+        check_is_fitted(self)
+        n_given, rows = non_empty(X)
+        if not rows:
+            return [nothing] * n_given
+        sequences = self.sequences(X, nothing_known(X) if y is None else y)
+        told = answer(sequences)
+        _require_possible(told, sequences)
+        answers = [nothing] * n_given
+        for row, part in zip(rows, np.split(told, sequences.offsets[1:-1]), strict=True):
+            answers[row] = part
+        return answers
+
+
+def _require_possible(answers: AnyArray, sequences: Sequences) -> None:
+    """Refuse to answer for sequences that the model rules out: their codes are -1, their probabilities zero."""
+    ruled_out = answers < 0 if answers.ndim == 1 else answers.sum(axis=1) == 0
+    if ruled_out.any():
+        first = int(np.searchsorted(sequences.offsets, int(np.argmax(ruled_out)), side="right")) - 1
+        raise InvalidInputError(
+            f"Sequence {first} (counted from 0, without empty ones) has probability zero under the model, with what "
+            "is known of its labels. Fit with smoothing above 0, or look at those labels."
+        )

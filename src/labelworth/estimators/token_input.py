@@ -1,0 +1,192 @@
+"""Sequences as people hand them to an estimator: lists of lists, or what a reader of files gave."""
+
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from labelworth.arrays import FloatArray, IntArray, as_floats
+from labelworth.data.attributes import extract_attributes
+from labelworth.data.evidence import Evidence
+from labelworth.data.lexicon import Lexicon
+from labelworth.data.readers.raw_sequences import RawAttributes, RawTokens
+from labelworth.data.sequences import Sequences
+from labelworth.data.templates import Template
+from labelworth.data.token_lists import Empty, Flat, attribute_sequences, flatten, token_evidence, word_sequences
+from labelworth.errors import InvalidInputError
+
+
+@dataclass(frozen=True, eq=False)
+class TokenInput:
+    """X, and how its labels are to be read.
+
+    Attributes
+    ----------
+    tokens : list of lists, RawTokens or RawAttributes
+        X.
+    labels : list of lists, optional
+        y; where it is None, what a reader gave has its own labels, and of lists nothing is known.
+    classes : sequence, optional
+        All labels in order; found in the labels when absent.
+    unlabeled : hashable
+        The marker for "not seen" in y.
+    weights : array of shape (n_sequences,), optional
+    empty : "refuse" or "drop"
+        What to do with sequences of no token.
+    """
+
+    tokens: Any
+    labels: Sequence[Any] | None
+    classes: Sequence[Hashable] | None
+    unlabeled: Hashable
+    weights: ArrayLike | None = None
+    empty: Empty = "refuse"
+
+    @property
+    def is_read(self) -> bool:
+        """Whether a reader made it."""
+        return isinstance(self.tokens, RawTokens | RawAttributes)
+
+    def words(self) -> Sequences:
+        """One word per token, each with a code of its own.
+
+        Raises
+        ------
+        InvalidInputError
+            If a token is not a word.
+        """
+        if isinstance(self.tokens, RawAttributes):
+            raise InvalidInputError(
+                f"{self.tokens.source} has attributes, and this model takes one word per token. "
+                "Attributes go with a conditional random field."
+            )
+        if isinstance(self.tokens, RawTokens):
+            lexicon = Lexicon.from_words(self.tokens.words)
+            return self._assembled(lexicon.encode(self.tokens.words), lexicon.names)
+        return word_sequences(self.tokens, self.labels, **self._reading)
+
+    def attributes(self) -> Sequences:
+        """Attributes as they are; a word is one attribute."""
+        if isinstance(self.tokens, RawAttributes):
+            return self._assembled(self.tokens.attributes, self.tokens.names)
+        if isinstance(self.tokens, RawTokens) or isinstance(_first_token(self.tokens), str):
+            return self.words()
+        return attribute_sequences(self.tokens, self.labels, **self._reading)
+
+    def templated(self, template: Template, *, names: Sequence[str] | None = None, min_count: int = 1) -> Sequences:
+        """Attributes that a template makes of words, or of rows of texts; those of `names` where these are given.
+
+        Raises
+        ------
+        InvalidInputError
+            If tokens are neither words nor rows, rows are of different lengths, or the template asks for more.
+        """
+        if isinstance(self.tokens, RawAttributes):
+            raise InvalidInputError(
+                f"{self.tokens.source} has attributes already, of which no template makes others; use template=None."
+            )
+        columns = self.tokens.columns if isinstance(self.tokens, RawTokens) else _columns(self._flat)
+        found = extract_attributes(template, columns, self._flat.offsets, names=names, min_count=min_count)
+        return self._assembled(found.rows, found.names)
+
+    @property
+    def offsets(self) -> IntArray:
+        """Where the sequences begin; those of no token are left out or refused."""
+        return self._flat.offsets
+
+    def evidence(self) -> Evidence:
+        """What is known of the labels."""
+        if self.labels is None and self.is_read:
+            evidence: Evidence = self.tokens.evidence(self.classes)
+            return evidence
+        return token_evidence(self._flat, self.labels, classes=self.classes, unlabeled=self.unlabeled)
+
+    @property
+    def _reading(self) -> dict[str, Any]:
+        return {
+            "classes": self.classes,
+            "unlabeled": self.unlabeled,
+            "weights": self.weights,
+            "empty": self.empty,
+        }
+
+    @cached_property
+    def _flat(self) -> Flat:
+        if self.is_read:
+            offsets: IntArray = self.tokens.offsets
+            return Flat([None] * int(offsets[-1]), offsets, np.arange(len(offsets) - 1))
+        return flatten(self.tokens, empty=self.empty)
+
+    def _assembled(self, features: Any, names: tuple[str, ...]) -> Sequences:
+        flat = self._flat
+        return Sequences(features, flat.offsets, self.evidence(), names, self._weights(flat))
+
+    def _weights(self, flat: Flat) -> FloatArray | None:
+        """Those given, or those that a file has."""
+        if self.weights is None:
+            return getattr(self.tokens, "weights", None)
+        weights = as_floats("Sequence weights", self.weights, ndim=1)
+        n_given, _ = non_empty(self.tokens)
+        if len(weights) != n_given:
+            raise InvalidInputError(
+                f"There must be one weight per sequence. Got {len(weights)} weight(s) for {n_given} sequence(s)."
+            )
+        return weights[flat.rows]
+
+
+def unlabeled_input(X: Any, classes: Sequence[Hashable]) -> TokenInput:
+    """X of whose labels nothing is known, whatever a file says; empty sequences are dropped."""
+    return TokenInput(X, nothing_known(X), classes, None, empty="drop")
+
+
+def nothing_known(X: Any) -> list[None]:
+    """Labels of sequences of which nothing is known."""
+    return [None] * non_empty(X)[0]
+
+
+def recoded(sequences: Sequences, lexicon: Lexicon) -> Sequences:
+    """The same words by the codes of a lexicon."""
+    if sequences.feature_names == lexicon.names:
+        return sequences
+    # The last name stands for no word of these sequences unless one is written so.
+    codes = lexicon.encode(sequences.feature_names)
+    return replace(sequences, features=codes[sequences.words], feature_names=lexicon.names)
+
+
+def non_empty(X: Any) -> tuple[int, list[int]]:
+    """How many sequences were given, and the places of those that have tokens."""
+    if isinstance(X, RawTokens | RawAttributes):
+        n_sequences = len(X.offsets) - 1
+        return n_sequences, list(range(n_sequences))
+    if isinstance(X, str | Mapping) or not hasattr(X, "__len__"):
+        raise InvalidInputError(f"X must be a list of sequences, each a list of tokens. Got {X!r:.60} instead.")
+    return len(X), [place for place, sequence in enumerate(X) if hasattr(sequence, "__len__") and len(sequence)]
+
+
+def _first_token(X: Any) -> Any:
+    flat = flatten(X[:1] if isinstance(X, list | tuple) and len(X) and len(X[0]) else X, empty="drop")
+    return flat.entries[0]
+
+
+def _columns(flat: Flat) -> list[list[str]]:
+    """Words are one column; rows of texts are as many as they are long."""
+    if isinstance(flat.entries[0], str):
+        rows: list[Any] = [(entry,) for entry in flat.entries]
+    else:
+        rows = flat.entries
+    width = len(rows[0]) if isinstance(rows[0], list | tuple) else 0
+    for token, row in enumerate(rows):
+        if isinstance(row, Mapping) or not isinstance(row, list | tuple) or not all(isinstance(c, str) for c in row):
+            raise InvalidInputError(
+                f"{flat.place(token)} is {flat.entries[token]!r}. A template makes attributes of words, or of rows "
+                "of texts such as ('cat', 'NN'); use template=None for tokens that have attributes already."
+            )
+        if len(row) != width:
+            raise InvalidInputError(
+                f"{flat.place(token)} has {len(row)} column(s) where the first token has {width}; "
+                "every token needs all columns."
+            )
+    return [list(column) for column in zip(*rows, strict=True)]
