@@ -37,6 +37,9 @@ def small_corpora(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         {"tokens": ["gold"], "topics": [], "label": None, "top_level": []},
     ]
     write(tmp_path / "rcv1", "rcv1_tokens_2316.jsonl.gz", tokens)
+    (tmp_path / "conll2000").mkdir()
+    for split, content in (("train", "He PRP B-NP\nran VBD B-VP\n\n"), ("test", "No DT B-NP\none NN I-NP\n. . O\n")):
+        (tmp_path / "conll2000" / f"{split}.txt.gz").write_bytes(gzip.compress(content.encode()))
     return tmp_path
 
 
@@ -112,3 +115,30 @@ def test_the_real_corpora_have_the_sizes_their_sources_state() -> None:
         "CCAT": 848, "ECAT": 193, "GCAT": 477, "MCAT": 471,
     }  # fmt: skip
     assert rcv1.is_unlabeled.sum() == 327
+
+
+def test_conll2000_keeps_words_parts_of_speech_and_chunk_tags(small_corpora: Path) -> None:
+    raw = corpora.conll2000("all")
+    assert raw.words == ("He", "ran", "No", "one", ".")
+    assert raw.columns[1] == ("PRP", "VBD", "DT", "NN", ".")
+    assert raw.labels == ("B-NP", "B-VP", "B-NP", "I-NP", "O")
+    assert raw.offsets.tolist() == [0, 2, 5]
+    assert corpora.conll2000("test").offsets.tolist() == [0, 3]
+    with pytest.raises(InvalidInputError, match="no split"):
+        corpora.conll2000("dev")
+
+
+@pytest.mark.corpus
+def test_the_real_chunking_corpus_has_the_sizes_its_source_states() -> None:
+    try:
+        train, test = corpora.conll2000("train"), corpora.conll2000("test")
+    except DataUnavailableError as error:
+        pytest.skip(str(error))
+    assert (len(train.offsets) - 1, len(train.words), len(set(train.words))) == (8936, 211727, 19122)
+    assert (len(test.offsets) - 1, len(test.words)) == (2012, 47377)
+    assert (len(set(train.columns[1])), len(set(test.columns[1]))) == (44, 43)
+    assert (len(set(train.labels)), len(set(test.labels))) == (22, 19)
+    assert set(test.labels) - set(train.labels) == {"I-LST"}
+    assert train.notes == ("The tags follow IOB2.",)
+    with pytest.raises(InvalidInputError, match="'I-LST', which is not one of the classes"):
+        test.evidence(sorted(set(train.labels)))
