@@ -40,7 +40,7 @@ def test_one_position_and_the_whole_are_told_apart() -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("evrything", r"no rule 'evrything'. Did you mean 'everything'"),
+        ("every-thing", r"no rule 'every-thing'. Did you mean 'everything'"),
         ("every_other", "Did you mean 'every-other'"),
         ("window", "window needs a number"),
         ("window:", "window needs a number"),
