@@ -1,6 +1,6 @@
 """Fit a CRF to sequences of which all, some or none of the labels are known."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -9,6 +9,7 @@ from labelworth.data.sequences import Sequences
 from labelworth.errors import InvalidInputError
 from labelworth.estimation.conditional_objective import ConditionalObjective
 from labelworth.estimation.quasi_newton import Descent, minimize
+from labelworth.models.chain_runs import labeled_runs
 from labelworth.models.conditional_random_field import ConditionalRandomFieldModel
 from labelworth.models.crf_features import FeatureSet, Pairs, feature_set, is_informed
 from labelworth.progress import SILENT, Progress
@@ -123,7 +124,7 @@ def fit_conditional(
 
     objective = ConditionalObjective(model, sequences, c2)
     theta, n_iterations, n_evaluations = objective.theta_of(model), 0, 0
-    runs = None if start is not None or sequences.evidence.is_gold.all() else labeled_runs(sequences)
+    runs = None if start is not None or sequences.evidence.is_gold.all() else _concave_part(sequences)
     if runs is not None:
         begun = descend(ConditionalObjective(model, runs, c2), theta, _COARSE, "Training on the runs of labels")
         theta, n_iterations, n_evaluations = begun.theta, begun.n_iterations, begun.n_evaluations
@@ -141,24 +142,10 @@ def fit_conditional(
     )
 
 
-def labeled_runs(sequences: Sequences) -> Sequences | None:
-    """The runs of tokens whose labels are known, each as a sequence of its own; None if there are none."""
-    gold = sequences.evidence.is_gold
-    begins = gold.copy()
-    begins[1:] &= ~gold[:-1]
-    begins[sequences.offsets[:-1]] = gold[sequences.offsets[:-1]]
-    tokens = np.flatnonzero(gold)
-    if not tokens.size:
-        return None
-    offsets = np.append(np.flatnonzero(begins[tokens]), tokens.size)
-    owner = np.repeat(np.arange(sequences.n_sequences), sequences.lengths)[tokens[offsets[:-1]]]
-    return replace(
-        sequences,
-        features=sequences.features[tokens],
-        offsets=offsets,
-        evidence=sequences.evidence.take(tokens),
-        weights=None if sequences.weights is None else sequences.weights[owner],
-    )
+def _concave_part(sequences: Sequences) -> Sequences | None:
+    """The runs of tokens whose labels are known for certain, each as a sequence of its own; None without any."""
+    runs = labeled_runs(sequences.hide(sequences.evidence.is_ambiguous))
+    return None if runs is None else runs.weighted(sequences.sequence_weights).sequences
 
 
 def _informed(sequences: Sequences, progress: Progress) -> tuple[Sequences, int]:

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from labelworth.data.evidence import Evidence
 from labelworth.data.sequences import Sequences
 from labelworth.errors import DidNotConvergeWarning, InvalidInputError
-from labelworth.estimation.conditional_fit import fit_conditional, labeled_runs
+from labelworth.estimation.conditional_fit import fit_conditional
 from labelworth.estimation.conditional_objective import ConditionalObjective
 from labelworth.kernels import attribute_layout
 from labelworth.models.conditional_random_field import ConditionalRandomFieldModel
@@ -154,15 +154,6 @@ def test_a_given_start_is_where_the_climb_begins() -> None:
     again = fit_conditional(sequences, start=first.model, tolerance=1e-10)
     assert again.n_iterations <= 1
     np.testing.assert_allclose(again.objective_path[0], first.objective)
-
-
-def test_runs_of_labels() -> None:
-    sequences = drawn_sequences(Drawn(lengths=(4, 2, 3), weighted=True), np.random.default_rng(9))
-    runs = labeled_runs(sequences.hide(np.array([1, 4, 5])))
-    assert runs.lengths.tolist() == [1, 2, 3]
-    np.testing.assert_array_equal(runs.attributes.toarray(), sequences.attributes.toarray()[[0, 2, 3, 6, 7, 8]])
-    np.testing.assert_array_equal(runs.weights, sequences.weights[[0, 0, 2]])
-    assert labeled_runs(sequences.hide()) is None
 
 
 def test_nothing_to_learn_from_is_refused() -> None:
