@@ -1,0 +1,110 @@
+r"""Conjugate gradients for many right-hand sides in lockstep, and what they tell of log determinants.
+
+With a preconditioner C near A, the recurrence also holds the tridiagonal matrix of :math:`C^{-1/2} A C^{-1/2}` seen
+from :math:`C^{-1/2} z`; its eigenvalues and first components are Gauss' rule for every function of that operator.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from labelworth.arrays import FloatArray
+from labelworth.linalg.lanczos import Quadrature, column_products
+
+_ENDED = 1e-24
+"""A residual whose square is this share of the first is rounding: the column has ended."""
+
+BlockMap = Callable[[FloatArray], FloatArray]
+"""The product with a block of vectors, (d, b) to (d, b)."""
+
+
+@dataclass
+class LockstepConjugateGradients:
+    r"""Solves A X = Z column by column, all columns sharing the products with A.
+
+    Parameters
+    ----------
+    operator : function
+        The product with A, positive definite.
+    preconditioner : function
+        The product with :math:`C^{-1}`.
+    right : array of shape (d, b)
+        Z.
+
+    Attributes
+    ----------
+    solutions : array of shape (d, b)
+        X so far.
+    forms : array of shape (b,)
+        z' A^-1 z so far, from below.
+    last_gains : array of shape (b,)
+        What the last step added to them.
+    """
+
+    operator: BlockMap
+    preconditioner: BlockMap
+    right: FloatArray
+    solutions: FloatArray = field(init=False)
+    forms: FloatArray = field(init=False)
+    last_gains: FloatArray = field(init=False)
+    n_steps: int = 0
+
+    def __post_init__(self) -> None:
+        self.solutions = np.zeros_like(self.right)
+        self._residual = self.right.copy()
+        self._direction = self.preconditioner(self._residual)
+        self._square = column_products(self._residual, self._direction)
+        self._first_square = self._square.copy()
+        self.forms, self.last_gains = np.zeros_like(self._square), np.full_like(self._square, np.inf)
+        self._lengths: list[FloatArray] = []
+        self._turns: list[FloatArray] = []
+
+    def step(self) -> None:
+        """One product with A.
+
+        Raises
+        ------
+        LinAlgError
+            If A is not positive definite.
+        """
+        product = self.operator(self._direction)
+        curvature = column_products(self._direction, product)
+        going = self._square > _ENDED * self._first_square
+        if (curvature[going] <= 0).any():
+            raise np.linalg.LinAlgError("The operator is not positive definite.")
+        length = np.divide(self._square, curvature, out=np.zeros_like(curvature), where=going)
+        self.solutions += length * self._direction
+        self._residual -= length * product
+        self.last_gains = length * self._square
+        self.forms = self.forms + self.last_gains
+        scaled = self.preconditioner(self._residual)
+        square = np.where(going, column_products(self._residual, scaled), 0.0)
+        turn = np.divide(square, self._square, out=np.zeros_like(square), where=going)
+        self._direction = scaled + turn * self._direction
+        self._square = square
+        self._lengths.append(length)
+        self._turns.append(turn)
+        self.n_steps += 1
+
+    def relative_gain(self) -> float:
+        """How much the last step added to the sum of the forms, relatively: what is left is about as much."""
+        return float(self.last_gains.sum() / self.forms.sum())
+
+    def gauss(self) -> Quadrature:
+        """Gauss' rule of the preconditioned operator, as seen from every column."""
+        n_steps, count = self.n_steps, self.right.shape[1]
+        matrices = np.zeros((count, n_steps, n_steps))
+        lengths, turns = np.array(self._lengths), np.array(self._turns)
+        for place in range(n_steps):
+            # A column that has ended keeps a node of one, which no weight belongs to.
+            ended = lengths[place] == 0
+            inverse = np.where(ended, 1.0, 1 / np.where(ended, 1.0, lengths[place]))
+            matrices[:, place, place] = inverse
+            if place:
+                before = np.where(lengths[place - 1] == 0, 1.0, lengths[place - 1])
+                matrices[:, place, place] += np.where(ended, 0.0, turns[place - 1] / before)
+                beside = np.where(ended, 0.0, np.sqrt(turns[place - 1]) / before)
+                matrices[:, place, place - 1] = matrices[:, place - 1, place] = beside
+        nodes, vectors = np.linalg.eigh(matrices)
+        return Quadrature(nodes, self._first_square[:, None] * np.square(vectors[:, 0, :]))
