@@ -1,29 +1,247 @@
-"""The two products that a recursion over a chain consists of: a row times a matrix, and sums of outer products."""
+"""What a recursion over a chain consists of: a row times a matrix, with what goes before and after it in registers.
+
+Matrices are square and flat, with rows of a multiple of four columns, at most `WIDEST`; `chain_steps` has the loops for
+wider ones. Each word has a plain Python twin, which is what runs where the compiler is switched off
+(``NUMBA_DISABLE_JIT=1``).
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from llvmlite import ir
+from numba import config, types
+from numba.core import cgutils
+from numba.extending import intrinsic
 
 from labelworth.arrays import FloatArray
-from labelworth.kernels.compilation import compiled
+from labelworth.kernels.vector_code import DOUBLE, LONG, SHORT, Emitter, arrays_among
+
+WIDEST = 48
+"""The most columns: twelve registers for sums leave room for the rest."""
+
+_LANES = 4
+_REGISTERS = 12
 
 
-@compiled(fastmath={"contract"})
-def multiply_rows(
-    target: FloatArray, target_start: int, factors: FloatArray, factors_start: int, matrix: FloatArray, width: int
+def _n_sets(width: int) -> int:
+    """How many sums of rows are kept apart, so that the processor need not wait for one addition before the next."""
+    return max(count for count in (1, 2, 4) if count == 1 or count * width <= _REGISTERS * _LANES)
+
+
+def _zeros(width: int) -> list[Any]:
+    vector = ir.VectorType(DOUBLE, _LANES)
+    return [ir.Constant(vector, [DOUBLE(0.0)] * _LANES) for _ in range(width // _LANES)]
+
+
+def _emit_product(emitter: Emitter, factors: Any, matrix: Any, width: int) -> list[Any]:
+    """A row of factors times a matrix, as vectors."""
+    builder, n_sets = emitter.builder, _n_sets(width)
+    n_vectors = width // _LANES
+
+    def body(place: Any, sums: list[Any]) -> list[Any]:
+        changed = []
+        for number in range(n_sets):
+            row = builder.add(builder.mul(place, LONG(n_sets)), LONG(number))
+            factor = builder.load(builder.gep(factors, [row]))
+            values = emitter.load(builder.gep(matrix, [builder.mul(row, LONG(width))]), width)
+            changed += emitter.multiply_add(factor, values, sums[number * n_vectors : (number + 1) * n_vectors])
+        return changed
+
+    sums = emitter.loop(LONG(0), LONG(width // n_sets), _zeros(width) * n_sets, body)
+    while len(sums) > n_vectors:
+        half = len(sums) // 2
+        sums = [builder.fadd(one, two) for one, two in zip(sums[:half], sums[half:], strict=True)]
+    return sums
+
+
+def _emit_total(builder: Any, vectors: list[Any]) -> Any:
+    """The sum of all entries."""
+    while len(vectors) > 1:
+        odd = vectors[len(vectors) // 2 * 2 :]
+        vectors = [builder.fadd(*pair) for pair in zip(vectors[0::2], vectors[1::2], strict=False)] + odd
+    lanes = [builder.extract_element(vectors[0], SHORT(lane)) for lane in range(_LANES)]
+    return builder.fadd(builder.fadd(lanes[0], lanes[2]), builder.fadd(lanes[1], lanes[3]))
+
+
+def _places(context: Any, builder: Any, signature: Any, arguments: Any, starts: dict[int, int]) -> list[Any]:
+    """Where the rows begin: the arrays at the given places of the arguments, each at the start that follows it."""
+    arrays = arrays_among(context, builder, signature, arguments)
+    return [builder.gep(arrays[place].data, [arguments[start]]) for place, start in starts.items()]
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def _forward_step(
+    typing_context: Any,
+    target: Any,
+    target_start: Any,
+    factors: Any,
+    factors_start: Any,
+    matrix: Any,
+    row: Any,
+    width: Any,
+) -> Any:
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        emitter = Emitter(builder)
+        target, factors = _places(context, builder, signature, arguments, {0: 1, 2: 3})
+        arrays = arrays_among(context, builder, signature, arguments)
+        matrix, row = arrays[4].data, arrays[5].data
+        result = cgutils.alloca_once(builder, DOUBLE)
+
+        def write(width: int) -> None:
+            products = _emit_product(emitter, factors, matrix, width)
+            weighted = [builder.fmul(*pair) for pair in zip(products, emitter.load(row, width), strict=True)]
+            total = _emit_total(builder, weighted)
+            inverse = emitter.spread(builder.fdiv(DOUBLE(1.0), total), _LANES)
+            emitter.store(target, width, [builder.fmul(vector, inverse) for vector in weighted])
+            builder.store(total, result)
+
+        emitter.switch(arguments[6], range(_LANES, WIDEST + 1, _LANES), write)
+        return builder.load(result)
+
+    long = types.int64
+    return types.float64(target, long, factors, long, matrix, row, long), generate
+
+
+def _forward_step_plainly(
+    target: FloatArray,
+    target_start: int,
+    factors: FloatArray,
+    factors_start: int,
+    matrix: FloatArray,
+    row: FloatArray,
+    width: int,
+) -> float:
+    """Set a row of `target` to ``(factors @ matrix) * row``, divided by its sum; return the sum."""
+    values = factors[factors_start : factors_start + width] @ matrix.reshape(width, width)
+    values = values * row[:width]
+    total = float(values.sum())
+    with np.errstate(all="ignore"):
+        target[target_start : target_start + width] = values / total
+    return total
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def _backward_step(
+    typing_context: Any,
+    marginals: Any,
+    forwards: Any,
+    start: Any,
+    row: Any,
+    inverse: Any,
+    weight: Any,
+    ratios: Any,
+    ratios_start: Any,
+    matrix: Any,
+    beta: Any,
+    width: Any,
+) -> Any:
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        emitter = Emitter(builder)
+        marginals, forwards, ratios = _places(context, builder, signature, arguments, {0: 2, 1: 2, 6: 7})
+        arrays = arrays_among(context, builder, signature, arguments)
+        row, matrix, beta = (arrays[place].data for place in (3, 8, 9))
+        inverse, weight = (emitter.spread(arguments[place], _LANES) for place in (4, 5))
+
+        def write(width: int) -> None:
+            zero = _zeros(_LANES)[0]
+            forward, after, node = (emitter.load(base, width) for base in (forwards, beta, row))
+            products = [builder.fmul(*pair) for pair in zip(forward, after, strict=True)]
+            emitter.store(marginals, width, [builder.fmul(weight, product) for product in products])
+            quotients = [builder.fmul(one, builder.fmul(two, inverse)) for one, two in zip(after, node, strict=True)]
+            possible = [builder.fcmp_ordered(">", vector, zero) for vector in forward]
+            kept = [builder.select(*pair, zero) for pair in zip(possible, quotients, strict=True)]
+            emitter.store(ratios, width, kept)
+            emitter.store(beta, width, _emit_product(emitter, ratios, matrix, width))
+
+        emitter.switch(arguments[10], range(_LANES, WIDEST + 1, _LANES), write)
+        return context.get_dummy_value()
+
+    long, double = types.int64, types.float64
+    signature = types.void(marginals, forwards, long, row, double, double, ratios, long, matrix, beta, long)
+    return signature, generate
+
+
+def _backward_step_plainly(
+    marginals: FloatArray,
+    forwards: FloatArray,
+    start: int,
+    row: FloatArray,
+    inverse: float,
+    weight: float,
+    ratios: FloatArray,
+    ratios_start: int,
+    matrix: FloatArray,
+    beta: FloatArray,
+    width: int,
 ) -> None:
-    """Set a row of `target` to a row of `factors` times a square matrix; all flat, rows of `width`."""
-    for column in range(width):
-        target[target_start + column] = factors[factors_start] * matrix[column]
-    for row in range(1, width):
-        factor = factors[factors_start + row]
-        for column in range(width):
-            target[target_start + column] += factor * matrix[row * width + column]
+    """Marginals of one place, the ratios that lead to it, and `beta` of the place before.
+
+    ``marginals = weight * forwards * beta``, ``ratios = beta * row * inverse`` where the forward weight is not zero,
+    and then ``beta = ratios @ matrix``.
+    """
+    forward = forwards[start : start + width]
+    marginals[start : start + width] = weight * (forward * beta)
+    with np.errstate(all="ignore"):
+        quotients = beta * (row * inverse)
+    ratios[ratios_start : ratios_start + width] = np.where(forward > 0.0, quotients, 0.0)
+    beta[:] = ratios[ratios_start : ratios_start + width] @ matrix.reshape(width, width)
 
 
-@compiled(fastmath={"contract"})
-def add_outer_products(
-    sums: FloatArray, left: FloatArray, left_start: int, right: FloatArray, n_rows: int, width: int
+@intrinsic  # type: ignore[untyped-decorator]
+def _add_outer_rows(
+    typing_context: Any, sums: Any, label: Any, left: Any, left_start: Any, right: Any, n_rows: Any, width: Any
+) -> Any:
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        emitter = Emitter(builder)
+        arrays = arrays_among(context, builder, signature, arguments)
+        sums, left, right = (arrays[place].data for place in (0, 2, 4))
+        label, left_start, n_rows = arguments[1], arguments[3], arguments[5]
+
+        def write(width: int) -> None:
+            n_sets, n_vectors = _n_sets(width), width // _LANES
+            targets = [
+                builder.gep(sums, [builder.mul(builder.add(label, LONG(number)), LONG(width))])
+                for number in range(n_sets)
+            ]
+            column = builder.gep(left, [builder.add(left_start, label)])
+
+            def body(place: Any, totals: list[Any]) -> list[Any]:
+                start = builder.mul(place, LONG(width))
+                values, changed = emitter.load(builder.gep(right, [start]), width), []
+                for number in range(n_sets):
+                    factor = builder.load(builder.gep(column, [builder.add(start, LONG(number))]))
+                    mine = totals[number * n_vectors : (number + 1) * n_vectors]
+                    changed += emitter.multiply_add(factor, values, mine)
+                return changed
+
+            totals = [vector for target in targets for vector in emitter.load(target, width)]
+            totals = emitter.loop(LONG(0), n_rows, totals, body)
+            for number, target in enumerate(targets):
+                emitter.store(target, width, totals[number * n_vectors : (number + 1) * n_vectors])
+
+        emitter.switch(arguments[6], range(_LANES, WIDEST + 1, _LANES), write)
+        return context.get_dummy_value()
+
+    long = types.int64
+    return types.void(sums, long, left, long, right, long, long), generate
+
+
+def _add_outer_rows_plainly(
+    sums: FloatArray, label: int, left: FloatArray, left_start: int, right: FloatArray, n_rows: int, width: int
 ) -> None:
-    """Add to a square matrix the outer products of `n_rows` rows of `left` with as many of `right`."""
-    for row in range(n_rows):
-        for label in range(width):
-            factor = left[left_start + row * width + label]
-            for column in range(width):
-                sums[label * width + column] += factor * right[row * width + column]
+    """Add outer products of rows of `left` and `right` to some rows of a square matrix, `rows_at_once` from `label`."""
+    columns = left[left_start : left_start + n_rows * width].reshape(n_rows, width)[:, label : label + _n_sets(width)]
+    target = sums.reshape(width, width)[label : label + _n_sets(width)]
+    target += columns.T @ right[: n_rows * width].reshape(n_rows, width)
+
+
+def rows_at_once(width: int) -> int:
+    """How many rows `add_outer_rows` does."""
+    return _n_sets(width) if width <= WIDEST else 1
+
+
+_plain = bool(config.DISABLE_JIT)
+forward_step: Callable[..., float] = _forward_step_plainly if _plain else _forward_step
+backward_step: Callable[..., None] = _backward_step_plainly if _plain else _backward_step
+add_outer_rows: Callable[..., None] = _add_outer_rows_plainly if _plain else _add_outer_rows

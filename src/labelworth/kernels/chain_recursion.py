@@ -22,8 +22,9 @@ What underflows on the way back costs no more than it is, since :math:`\sum_j a_
 import numpy as np
 
 from labelworth.arrays import FloatArray
-from labelworth.kernels.chain_algebra import add_outer_products, multiply_rows
+from labelworth.kernels.chain_algebra import WIDEST, backward_step, forward_step
 from labelworth.kernels.chain_potentials import Chain, Nodes, Tokens
+from labelworth.kernels.chain_steps import add_outer_products, divide_rows, multiply_rows, weigh_row
 from labelworth.kernels.compilation import compiled
 
 CHUNK = 64
@@ -35,22 +36,17 @@ _UNLABELED = -1
 
 
 @compiled()
-def read_node(nodes: Nodes, tokens: Tokens, token: int, row: FloatArray) -> float:
-    """Write the weights of the labels at a token, with the evidence, to `row`; return the shift of the row."""
-    width, n_labels = len(row), tokens.candidate_weights.shape[1]
-    source, code = tokens.rows[token], tokens.codes[token]
-    start = source * width
+def read_node(weights: FloatArray, start: int, code: int, candidate_weights: FloatArray, row: FloatArray) -> None:
+    """Write the weights of the labels at a token, with what is known of its label, to `row`."""
     if code >= 0:
         row[:] = 0.0
-        row[code] = nodes.weights[start + code]
-    else:
-        for label in range(width):
-            row[label] = nodes.weights[start + label]
-        if code < _UNLABELED:
-            for label in range(n_labels):
-                row[label] *= tokens.candidate_weights[-2 - code, label]
-    shift: float = nodes.shifts[source]
-    return shift
+        row[code] = weights[start + code]
+        return
+    for label in range(len(row)):
+        row[label] = weights[start + label]
+    if code < _UNLABELED:
+        for label in range(candidate_weights.shape[1]):
+            row[label] *= candidate_weights[-2 - code, label]
 
 
 @compiled()
@@ -78,7 +74,7 @@ def log_or_impossible(weight: float) -> float:
     return np.log(weight) if weight > 0.0 else -np.inf
 
 
-@compiled(fastmath={"contract"})
+@compiled()
 def forward(
     chain: Chain, nodes: Nodes, tokens: Tokens, first: int, last: int, forwards: FloatArray, scales: FloatArray
 ) -> float:
@@ -88,33 +84,31 @@ def forward(
     """
     if not (chain.mixing or chain.narrow):
         return np.nan
-    width = len(chain.start)
-    row = np.empty(width)
+    width, transition = len(chain.start), chain.transition
+    weights, shifts, rows, codes = nodes.weights, nodes.shifts, tokens.rows, tokens.codes
+    row, candidate_weights = np.empty(width), tokens.candidate_weights
     log_total: float = chain.start_shift + (last - first - 1) * chain.transition_shift
     product = 1.0
     for place in range(last - first):
-        log_total += read_node(nodes, tokens, first + place, row)
-        target = place * width
+        token, target = first + place, place * width
+        log_total += shifts[rows[token]]
+        read_node(weights, rows[token] * width, codes[token], candidate_weights, row)
         if place == 0:
             forwards[:width] = chain.start
+            scale = weigh_row(forwards, 0, row, width)
+        elif width <= WIDEST:
+            scale = forward_step(forwards, target, forwards, target - width, transition, row, width)
         else:
-            multiply_rows(forwards, target, forwards, target - width, chain.transition, width)
-        scale = 0.0
-        for label in range(width):
-            value = forwards[target + label] * row[label]
-            forwards[target + label] = value
-            scale += value
+            multiply_rows(forwards, target, forwards, target - width, transition, width)
+            scale = weigh_row(forwards, target, row, width)
         if not _SMALLEST_SCALE < scale < _LARGEST_SCALE:
             return np.nan
-        inverse = 1.0 / scale
-        scales[place] = inverse
-        for label in range(width):
-            forwards[target + label] *= inverse
+        scales[place] = 1.0 / scale
         product *= scale
         if not 1e-100 < product < 1e100:
             log_total += np.log(product)
             product = 1.0
-        if not chain.mixing and loses(nodes, tokens, first + place, forwards, target):
+        if not chain.mixing and loses(nodes, tokens, token, forwards, target):
             return np.nan
     log_total += np.log(product)
     return log_total
@@ -132,7 +126,7 @@ def loses(nodes: Nodes, tokens: Tokens, token: int, forwards: FloatArray, target
     return False
 
 
-@compiled(fastmath={"contract"})
+@compiled()
 def backward(
     chain: Chain,
     nodes: Nodes,
@@ -149,26 +143,26 @@ def backward(
 
     Both times `weight`. A pair still lacks its transition: multiply `pairs` by ``chain.transition`` when done.
     """
-    width = len(chain.start)
-    row, beta, ratios = np.empty(width), np.ones(width), np.empty(CHUNK * width)
+    width, transposed = len(chain.start), chain.transposed
+    weights, rows, codes = nodes.weights, tokens.rows, tokens.codes
+    row, candidate_weights = np.empty(width), tokens.candidate_weights
+    beta, ratios = np.ones(width), np.empty(CHUNK * width)
     end = last - first - 1  # the ratios held belong to the places after those up to here
-    for place in range(last - first - 1, -1, -1):
-        source = place * width
-        for label in range(width):
-            marginals[source + label] = weight * forwards[source + label] * beta[label]
-        if place == 0:
-            break
-        read_node(nodes, tokens, first + place, row)
-        slot = (place - 1) % CHUNK * width
-        inverse = scales[place]
-        for label in range(width):
-            # Where a label cannot be, nothing bounds its ratio, and nothing asks for it.
-            possible = forwards[source + label] > 0.0
-            ratios[slot + label] = beta[label] * (row[label] * inverse) if possible else 0.0
-        multiply_rows(beta, 0, ratios, slot, chain.transposed, width)
+    for place in range(last - first - 1, 0, -1):
+        token, source, slot = first + place, place * width, (place - 1) % CHUNK * width
+        read_node(weights, rows[token] * width, codes[token], candidate_weights, row)
+        if width <= WIDEST:
+            backward_step(
+                marginals, forwards, source, row, scales[place], weight, ratios, slot, transposed, beta, width
+            )
+        else:
+            divide_rows(marginals, forwards, source, row, scales[place], weight, ratios, slot, beta, width)
+            multiply_rows(beta, 0, ratios, slot, transposed, width)
         if slot == 0:
             add_ratios(pairs, forwards, place - 1, ratios, end - place + 1, width, weight)
             end = place - 1
+    for label in range(width):
+        marginals[label] = weight * (forwards[label] * beta[label])
 
 
 @compiled()

@@ -1,0 +1,71 @@
+"""The parts of a step of the recursion for any number of labels, in plain loops; see `chain_algebra` for the usual."""
+
+from labelworth.arrays import FloatArray
+from labelworth.kernels.chain_algebra import WIDEST, add_outer_rows
+from labelworth.kernels.compilation import compiled
+
+
+@compiled(fastmath={"contract", "reassoc"})
+def weigh_row(target: FloatArray, target_start: int, row: FloatArray, width: int) -> float:
+    """Multiply a row of `target` by another one, and divide it by its sum; return the sum."""
+    total = 0.0
+    for label in range(width):
+        value = target[target_start + label] * row[label]
+        target[target_start + label] = value
+        total += value
+    inverse = 1.0 / total
+    for label in range(width):
+        target[target_start + label] *= inverse
+    return total
+
+
+@compiled(fastmath={"contract"})
+def divide_rows(
+    marginals: FloatArray,
+    forwards: FloatArray,
+    start: int,
+    row: FloatArray,
+    inverse: float,
+    weight: float,
+    ratios: FloatArray,
+    ratios_start: int,
+    beta: FloatArray,
+    width: int,
+) -> None:
+    """Marginals of one place, and the ratios that lead to it."""
+    for label in range(width):
+        forward = forwards[start + label]
+        marginals[start + label] = weight * (forward * beta[label])
+        # Where a label cannot be, nothing bounds its ratio, and nothing asks for it.
+        quotient = beta[label] * (row[label] * inverse)
+        ratios[ratios_start + label] = quotient if forward > 0.0 else 0.0
+
+
+@compiled(fastmath={"contract"})
+def multiply_rows(
+    target: FloatArray, target_start: int, factors: FloatArray, factors_start: int, matrix: FloatArray, width: int
+) -> None:
+    """Set a row of `target` to a row of `factors` times a square matrix; all flat, rows of `width`."""
+    for column in range(width):
+        target[target_start + column] = factors[factors_start] * matrix[column]
+    for row in range(1, width):
+        factor = factors[factors_start + row]
+        for column in range(width):
+            target[target_start + column] += factor * matrix[row * width + column]
+
+
+@compiled(fastmath={"contract"})
+def add_outer_products(
+    sums: FloatArray, left: FloatArray, left_start: int, right: FloatArray, n_rows: int, width: int
+) -> None:
+    """Add to a square matrix the outer products of `n_rows` rows of `left` with as many of `right`."""
+    if width <= WIDEST:
+        n_sets = 4 if width <= 12 else 2 if width <= 24 else 1
+        for label in range(0, width, n_sets):
+            add_outer_rows(sums, label, left, left_start, right, n_rows, width)
+        return
+    for row in range(n_rows):
+        for label in range(width):
+            factor = left[left_start + row * width + label]
+            for column in range(width):
+                sums[label * width + column] += factor * right[row * width + column]
