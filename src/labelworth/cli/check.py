@@ -1,4 +1,4 @@
-"""`labelworth check DATA`: does the unlabeled data help, hurt, or can it not be told?"""
+"""`labelworth check DATA`: does the unlabeled data help or hurt; do the labels of sequences pin a model down?"""
 
 from typing import TYPE_CHECKING, Annotated
 
@@ -6,8 +6,9 @@ import typer
 
 from labelworth.cli import options
 from labelworth.cli.console import answer, working
-from labelworth.cli.options import Covariance, ModelKind
+from labelworth.cli.options import Covariance, ModelKind, RareWords
 from labelworth.cli.reading import Kind, Source, classes_named, features_to_learn
+from labelworth.cli.sequence_reading import SequenceSource, TaggerKind, holds_sequences, usual_model
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -17,9 +18,11 @@ if TYPE_CHECKING:
 
 def check(
     data: options.Data,
-    model: options.Model = ModelKind.MULTINOMIAL,
-    classes: Annotated[
-        str | None, typer.Option(help="All classes there are, with commas between; found in the labels unless given.")
+    model: options.Model = None,
+    classes: options.Classes = None,
+    policy: Annotated[
+        list[str] | None,
+        typer.Option(help="For sequences: a labeling policy to be judged too, as 0.5*window:5 + 0.5*nothing."),
     ] = None,
     specification: Annotated[
         bool, typer.Option(help="Also test whether the model is right; the slowest part.")
@@ -36,12 +39,30 @@ def check(
     document_length: options.DocumentLength = None,
     binarize: options.Binarize = 0.0,
     covariance: options.CovarianceShape = Covariance.SHARED,
+    template: options.Template = None,
+    min_count: options.MinCount = 1,
+    rare_words: options.RareWordsBecome = RareWords.ENTRY,
+    c2: options.SquaredPenalty = 1.0,
+    label_smoothing: options.LabelSmoothing = 1.0,
     seed: options.Seed = 0,
     as_json: options.Json = False,
 ) -> None:
-    """Say whether the unlabeled data helps or hurts, with the evidence."""
+    """Say whether the unlabeled data helps or hurts, or what the labels of sequences leave open."""
+    if holds_sequences(data, format, model):
+        from labelworth.cli.sequences import check_tags
+
+        tokens = SequenceSource.of(
+            data, text_column, label_column, unlabeled=unlabeled, format=format, encoding=encoding
+        )
+        read = tokens.read_quietly()
+        tagger = TaggerKind(
+            model or usual_model(read), alpha, label_smoothing, c2, template, min_count, rare_words.value
+        )
+        named = options.names(classes)
+        check_tags(tokens, tagger, classes=named, policies=policy or [], seed=seed, as_json=as_json, raw=read)
+        return
     source = Source(data, text_column, label_column, labels, unlabeled, format, encoding)
-    kind = Kind(model, alpha, document_length, binarize, covariance)
+    kind = Kind(model or ModelKind.MULTINOMIAL, alpha, document_length, binarize, covariance)
     from labelworth.report.record import Record, Stopwatch
 
     watch = Stopwatch()

@@ -1,4 +1,4 @@
-"""`labelworth fit DATA --output model.lw`: learn a classifier from labeled and unlabeled rows."""
+"""`labelworth fit DATA --output model.lw`: learn a classifier or a tagger from labeled and unlabeled data."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -7,8 +7,9 @@ import typer
 
 from labelworth.cli import options
 from labelworth.cli.console import answer, tell, working
-from labelworth.cli.options import Covariance, ModelKind
+from labelworth.cli.options import Covariance, ModelKind, RareWords
 from labelworth.cli.reading import Kind, Source, features_to_learn
+from labelworth.cli.sequence_reading import SequenceSource, TaggerKind, holds_sequences, usual_model
 
 if TYPE_CHECKING:
     from labelworth.estimators.classifier import GenerativeClassifier
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 def fit(
     data: options.Data,
     output: Annotated[Path, typer.Option("--output", "-o", help="Where to write the model.")],
-    model: options.Model = ModelKind.MULTINOMIAL,
+    model: options.Model = None,
     text_column: options.TextColumn = "text",
     label_column: options.LabelColumn = "label",
     labels: options.Labels = None,
@@ -32,12 +33,37 @@ def fit(
     binarize: options.Binarize = 0.0,
     covariance: options.CovarianceShape = Covariance.SHARED,
     unlabeled_weight: options.UnlabeledWeight = 1.0,
+    classes: options.Classes = None,
+    template: options.Template = None,
+    min_count: options.MinCount = 1,
+    rare_words: options.RareWordsBecome = RareWords.ENTRY,
+    c2: options.SquaredPenalty = 1.0,
+    label_smoothing: options.LabelSmoothing = 1.0,
     seed: options.Seed = 0,
     as_json: options.Json = False,
 ) -> None:
-    """Fit a classifier to labeled and unlabeled rows, and write it to a file."""
+    """Fit a classifier to labeled and unlabeled rows, or a tagger to sequences, and write it to a file."""
+    if holds_sequences(data, format, model):
+        from labelworth.cli.sequences import fit_sequences
+
+        tokens = SequenceSource.of(
+            data, text_column, label_column, unlabeled=unlabeled, format=format, encoding=encoding
+        )
+        read = tokens.read_quietly()
+        tagger = TaggerKind(
+            model or usual_model(read),
+            alpha,
+            label_smoothing,
+            c2,
+            template,
+            min_count,
+            rare_words.value,
+            unlabeled_weight,
+        )
+        fit_sequences(tokens, tagger, output, classes=options.names(classes), seed=seed, as_json=as_json, raw=read)
+        return
     source = Source(data, text_column, label_column, labels, unlabeled, format, encoding)
-    kind = Kind(model, alpha, document_length, binarize, covariance, unlabeled_weight)
+    kind = Kind(model or ModelKind.MULTINOMIAL, alpha, document_length, binarize, covariance, unlabeled_weight)
     from labelworth.data.files import require_writable
     from labelworth.estimators.storage import save
     from labelworth.report.record import Record, Stopwatch

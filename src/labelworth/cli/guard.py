@@ -27,10 +27,13 @@ _CANNOT_BE_DONE = (NotIdentifiableError, InfeasiblePlanError, MoreSamplesNeededE
 
 # A message names the Python keyword; on the command line it is an option.
 _KEYWORDS = (
-    "alpha", "binarize", "document_length", "encoding", "format", "label_column", "labels", "seed", "text_column",
-    "unlabeled", "unlabeled_weight",
+    "alpha", "binarize", "c2", "classes", "document_length", "encoding", "format", "label_column",
+    "label_smoothing", "labels", "min_count", "rare_words", "seed", "template", "text_column", "unlabeled",
+    "unlabeled_weight",
 )  # fmt: skip
-_KEYWORD = re.compile(rf"\b({'|'.join(_KEYWORDS)})=(None\b)?")
+# The readers of sequences call these otherwise.
+_OTHERWISE = {"tags_column": "label_column", "tokens_column": "text_column", "word_column": "text_column"}
+_KEYWORD = re.compile(rf"\b({'|'.join((*_KEYWORDS, *_OTHERWISE))})=(None\b)?")
 
 
 def in_options(message: str) -> str:
@@ -41,7 +44,7 @@ def in_options(message: str) -> str:
     """
 
     def option(found: re.Match[str]) -> str:
-        name = f"--{found[1].replace('_', '-')}"
+        name = f"--{_OTHERWISE.get(found[1], found[1]).replace('_', '-')}"
         if found[2]:
             return f"{name} none"
         return f"{name} " if message[found.end() :][:1].strip(" .,;:)") else name
