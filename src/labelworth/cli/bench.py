@@ -27,6 +27,7 @@ def bench(
     as_json: Json = False,
 ) -> None:
     """Race against named peers in one run; the ratio of medians decides."""
+    from labelworth.errors import DataUnavailableError
     from labelworth.report.record import Record, Stopwatch
     from labelworth.studies.benchmark_limits import LIMITS
     from labelworth.studies.benchmarks import RACES, prepare, waits
@@ -42,7 +43,13 @@ def bench(
                 with watch.timing(name):
                     limits.append(LIMITS[name](quick))
                 continue
-            race = prepare(name, quick=quick)
+            try:
+                race = prepare(name, quick=quick)
+            except DataUnavailableError as error:
+                if names:
+                    raise
+                progress.say(f"Left out {name}: {error}")
+                continue
             with watch.timing(name):
                 results.append(run_race(race, repeats, progress, patience=0.0 if quick else _PATIENCE))
             # The data of one race would crowd the next one out of memory.

@@ -5,19 +5,29 @@ import time
 import tracemalloc
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from types import MappingProxyType
 
 import numpy as np
 import scipy.sparse as sp
 
+from labelworth.arrays import UNLABELED
 from labelworth.data.evidence import Evidence
 from labelworth.data.samples import Samples
+from labelworth.data.sequences import Sequences
+from labelworth.fisher.chain_population import ChainPopulation
 from labelworth.fisher.observed_counts import ObservedCounts
+from labelworth.fisher.rule_matrix_free import MatrixFree, matrix_free_policies
 from labelworth.linalg.lanczos import LockstepLanczos
+from labelworth.models.hidden_markov import HiddenMarkovFamily, HiddenMarkovPass
+from labelworth.models.hidden_markov_model import HiddenMarkovModel
 from labelworth.models.multinomial import MultinomialFamily
 from labelworth.models.multinomial_model import MultinomialModel
 from labelworth.models.protocol import Pass
+from labelworth.policies.catalog import EveryOther, Everything, Window
+from labelworth.policies.policy import Policy
 from labelworth.progress import SILENT, Progress, tracking
+from labelworth.studies.race_chains import drawn_chain
 from labelworth.studies.race_documents import RCV1, SMALL, Shape, drawn_documents
 
 _MANY = Shape(10_000, 50_000, 100, 20)
@@ -92,8 +102,45 @@ def lanczos_memory(quick: bool) -> Limit:
     return Limit("memory of a Lanczos run, in blocks", detail, peak / block, 4.0)
 
 
+def token_growth(quick: bool) -> Limit:
+    """Time per token of one EM iteration of an HMM, for a hundred times as many sentences; its memory is told."""
+    few = _drawn_sentences(500 if quick else 4_200, 22, 10_000)
+    many = few.take(np.tile(np.arange(few.n_sequences), 3 if quick else 100))
+    times = {}
+    for name, sequences in (("few", few), ("many", many)):
+        times[name] = _median_seconds(partial(_iterate, *_laid_out_chain(sequences))) / sequences.n_tokens
+    size = many.words.nbytes + many.offsets.nbytes + many.evidence.codes.nbytes
+    peak = _peak(lambda: _iterate(*_laid_out_chain(many)))
+    detail = (
+        f"{few.n_tokens:.1g} and {many.n_tokens:.1g} tokens: {_nanoseconds(times)}; "
+        f"{peak / 1e6:.0f} MB beside {size / 1e6:.0f} MB of tokens"
+    )
+    return Limit("time per token, of many over few sentences", detail, times["many"] / times["few"], 1.5)
+
+
+def rule_information(quick: bool) -> Limit:
+    """The information of three rules over drawn sentences, without matrices, in EM iterations over the same ones."""
+    sequences = _drawn_sentences(8_000, 3, 20) if quick else _drawn_sentences(500_000, 22, 200)
+    iteration = _median_seconds(partial(_iterate, *_laid_out_chain(sequences)))
+    _three_rules(_drawn_sentences(8_000, 3, 20))  # compiles
+    begun = time.perf_counter()
+    found = _three_rules(sequences)
+    seconds = time.perf_counter() - begun
+    detail = (
+        f"{found.n_parameters:,} parameters, {sequences.n_sequences:,} sentences, {sequences.n_tokens:,} tokens: "
+        f"{seconds:.1f} s, {found.n_passes} passes; an EM iteration {iteration:.2f} s"
+    )
+    return Limit("information of three rules, in EM iterations", detail, seconds / iteration, 60.0)
+
+
 LIMITS: Mapping[str, Callable[[bool], Limit]] = MappingProxyType(
-    {"growth": growth, "fit-memory": fit_memory, "lanczos-memory": lanczos_memory}
+    {
+        "growth": growth,
+        "fit-memory": fit_memory,
+        "lanczos-memory": lanczos_memory,
+        "token-growth": token_growth,
+        "rule-information": rule_information,
+    }
 )
 """Name -> what measures it, given whether it should be quick."""
 
@@ -155,3 +202,54 @@ def _peak(work: Callable[[], None]) -> int:
         return tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()
+
+
+_Chain = tuple[HiddenMarkovFamily, HiddenMarkovPass, HiddenMarkovModel]
+
+
+def _drawn_sentences(n_sentences: int, n_labels: int, n_words: int) -> Sequences:
+    """Fully labeled sentences of 24 tokens on average, drawn from an HMM."""
+    rng = np.random.default_rng(0)
+    offsets = np.concatenate([[0], np.cumsum(rng.integers(1, 48, size=n_sentences))])
+    model = _chain(n_labels, n_words)
+    nothing = Evidence(np.full(int(offsets[-1]), UNLABELED), model.classes)
+    words = np.zeros(int(offsets[-1]), dtype=np.int64)
+    return model.sample(Sequences(words, offsets, nothing, model.feature_names), rng)
+
+
+def _chain(n_labels: int, n_words: int) -> HiddenMarkovModel:
+    return drawn_chain(n_labels, n_words, seed=0)
+
+
+def _laid_out_chain(sequences: Sequences) -> _Chain:
+    """Everything one EM iteration of an HMM starts from."""
+    family = HiddenMarkovFamily.for_sequences(sequences, smoothing=0.1)
+    family = family.adapted(sequences, sequences.sequence_weights)
+    passes = family.prepare(sequences.hide(), sequences.sequence_weights)
+    return family, passes, _chain(sequences.evidence.n_classes, sequences.n_features)
+
+
+def _three_rules(sequences: Sequences) -> MatrixFree:
+    """The information of three rules from drawn sentences."""
+    truth = _chain(sequences.evidence.n_classes, sequences.n_features)
+    policies = [Policy.of(rule) for rule in (Everything(), EveryOther(), Window(5))]
+    population = ChainPopulation.of(truth, inputs=sequences)
+    return matrix_free_policies(population, policies, np.random.default_rng(0), drawn=sequences)
+
+
+def _iterate(family: HiddenMarkovFamily, passes: HiddenMarkovPass, model: HiddenMarkovModel) -> None:
+    family.maximize(passes.expectation(model).statistics)
+
+
+def _median_seconds(run: Callable[[], object], n_turns: int = 3) -> float:
+    """The median over a few runs, after a first one that warms up; short ones are repeated within a turn."""
+    run()
+    seconds = []
+    for _ in range(n_turns):
+        begun = time.perf_counter()
+        n_repeats = 0
+        while n_repeats == 0 or time.perf_counter() - begun < 0.5:
+            run()
+            n_repeats += 1
+        seconds.append((time.perf_counter() - begun) / n_repeats)
+    return statistics.median(seconds)

@@ -22,6 +22,8 @@ RACES: Mapping[str, str] = MappingProxyType(
         "em-rcv1": "labelworth.studies.race_expectation:rcv1_race",
         "fractions": "labelworth.studies.race_information:fractions_race",
         "lanczos": "labelworth.studies.race_information:lanczos_race",
+        "em-hmm": "labelworth.studies.race_chains:hidden_markov_race",
+        "train-crf": "labelworth.studies.race_chains:conditional_race",
     }
 )
 """Name -> module:function that prepares it, given whether it should be quick."""

@@ -48,6 +48,8 @@ class Race:
         How far they are apart, relatively.
     tolerance : float
         What is allowed of it.
+    most_repeats : int, optional
+        Turns at most, where one takes minutes.
     """
 
     name: str
@@ -58,6 +60,7 @@ class Race:
     goal: float
     difference: Callable[[Any, Any], float]
     tolerance: float
+    most_repeats: int | None = None
 
 
 @dataclass(frozen=True)
@@ -102,6 +105,7 @@ def run_race(race: Race, n_repeats: int, progress: Progress = SILENT, *, patienc
 
     Each turn waits up to `patience` seconds for a quiet machine.
     """
+    n_repeats = min(n_repeats, race.most_repeats or n_repeats)
     difference = race.difference(race.ours.run(), race.peer.run())
     seconds: dict[str, list[float]] = {"ours": [], "peer": []}
     disturbance = Disturbance()
