@@ -19,7 +19,7 @@ from labelworth.kernels.chain_sums import log_totals, marginals, sequence_sums
 from labelworth.models.chain_protocol import LogPotentials, Reference
 from labelworth.models.coordinates import Coordinates, FreeTable
 from labelworth.models.crf_features import FeatureSet
-from labelworth.models.crf_weights import as_listed, as_support, listed_places, restored_emission
+from labelworth.models.crf_weights import as_listed, as_support, listed_places, restored_emission, sums_by_sequence
 from labelworth.models.doors import require_classes, require_feature_names, stored
 from labelworth.models.listed_table import ListedTable
 from labelworth.models.names import Numbered, arrow_name
@@ -205,10 +205,7 @@ class ConditionalRandomFieldModel:
         chain, nodes, tokens = self._arrays(aligned)
         known, free = (sequence_sums(chain, nodes, part) for part in (tokens, _free(tokens)))
         start, pairs, at_tokens = (one - two for one, two in zip(known, free, strict=True))
-        owner = np.repeat(np.arange(aligned.n_sequences), aligned.lengths)
-        attributes = aligned.attributes.toarray()
-        emission = np.zeros((aligned.n_sequences, self.n_classes, self.n_features))
-        np.add.at(emission, owner, at_tokens[:, :, None] * attributes[:, None, :])
+        emission = sums_by_sequence(aligned.attributes, aligned.offsets, at_tokens)
         tables = {"start": start, "transition": pairs, "emission": emission}
         columns = [
             block.pull(tables[block.table].reshape(aligned.n_sequences, -1).T) for block in self.coordinates.blocks

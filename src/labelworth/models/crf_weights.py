@@ -53,3 +53,17 @@ def restored_emission(pattern: sp.csc_array, table: FloatArray) -> sp.csc_array:
     if np.count_nonzero(table) > np.count_nonzero(kept.data):
         raise InvalidInputError("Emission weights that are no parameters must be zero.")
     return kept
+
+
+def sums_by_sequence(attributes: sp.csr_array, offsets: IntArray, at_tokens: FloatArray) -> FloatArray:
+    """Attributes times what is expected of the labels, summed over every sequence, (n_sequences, K, n_attributes)."""
+    n_tokens, n_sequences = len(at_tokens), len(offsets) - 1
+    members = sp.csr_array((np.ones(n_tokens), np.arange(n_tokens), offsets), (n_sequences, n_tokens))
+    sums = np.empty((n_sequences, at_tokens.shape[1], attributes.shape[1]))
+    token = np.repeat(np.arange(n_tokens), np.diff(attributes.indptr))
+    for label in range(at_tokens.shape[1]):
+        scaled = sp.csr_array(
+            (attributes.data * at_tokens[token, label], attributes.indices, attributes.indptr), attributes.shape
+        )
+        sums[:, label] = (members @ scaled).toarray()
+    return sums
