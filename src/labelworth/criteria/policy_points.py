@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from labelworth.arrays import FloatArray
+from labelworth.errors import InvalidInputError
 from labelworth.fisher.identifiability import WeakDirection
 from labelworth.fisher.rule_information import RuleInformation
 from labelworth.policies.policy import Policy
@@ -31,6 +32,8 @@ class PolicyPoint:
         Of the sampled figures; empty if they are exact.
     weak_directions : tuple of WeakDirection or None
         What the policy leaves open or nearly so; None where they were not looked for.
+    refusal : str or None
+        Why there are no figures, where too few draws are to blame.
     """
 
     policy: Policy
@@ -41,6 +44,7 @@ class PolicyPoint:
     figures: Mapping[str, float | None]
     standard_errors: Mapping[str, float | None]
     weak_directions: tuple[WeakDirection, ...] | None
+    refusal: str | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values; a sampled figure ``x`` stands beside ``x_se``."""
@@ -84,8 +88,10 @@ class PolicyTable:
         How the information was computed, and why so.
     notes : tuple of str
         What a reader should know.
-    information : RuleInformation
-        For further questions: one matrix per rule.
+    n_parameters, n_estimable : int
+        The number of free coordinates, and of directions of them that can be estimated at all.
+    information : RuleInformation or None
+        For further questions: one matrix per rule; None for models too large for matrices.
     """
 
     points: tuple[PolicyPoint, ...]
@@ -93,7 +99,9 @@ class PolicyTable:
     method: str
     reason: str
     notes: tuple[str, ...]
-    information: RuleInformation
+    n_parameters: int
+    n_estimable: int
+    information: RuleInformation | None
 
     @property
     def is_identifiable(self) -> bool:
@@ -106,21 +114,30 @@ class PolicyTable:
             "method": self.method,
             "method_reason": self.reason,
             "n_samples": self.n_samples,
-            "n_parameters": self.information.n_parameters,
-            "n_estimable": self.information.contrasts.rank,
+            "n_parameters": self.n_parameters,
+            "n_estimable": self.n_estimable,
             "notes": list(self.notes),
             "points": [point.to_dict() for point in self.points],
         }
 
     def matrices(self) -> dict[str, Any]:
         """The information of every rule with the names of the parameters, in free coordinates."""
-        named = zip(self.information.rules, self.information.matrices, strict=True)
+        information = self._matrices
+        named = zip(information.rules, information.matrices, strict=True)
         return {
-            "parameters": self.information.coordinates.names(),
+            "parameters": information.coordinates.names(),
             "rules": {rule: matrix.tolist() for rule, matrix in named},
         }
 
     def information_of(self, point: PolicyPoint) -> FloatArray:
         """I(policy) in free coordinates, (d, d)."""
         weight_of = {rule.spec: weight for rule, weight in point.policy.items()}
-        return self.information.of_policy([weight_of.get(name, 0.0) for name in self.information.rules])
+        return self._matrices.of_policy([weight_of.get(name, 0.0) for name in self._matrices.rules])
+
+    @property
+    def _matrices(self) -> RuleInformation:
+        if self.information is None:
+            raise InvalidInputError(
+                f"The matrices would have {self.n_parameters} rows; the {self.method} way does without them."
+            )
+        return self.information

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from labelworth.arrays import as_floats
+from labelworth.arrays import FloatArray, as_floats
 from labelworth.criteria.policy_points import PolicyPoint, PolicyTable
 from labelworth.criteria.policy_reading import read_lengths, read_policies, read_rules
 from labelworth.data.lengths import LengthDistribution
@@ -17,6 +17,7 @@ from labelworth.fisher.rule_choice import ChosenRules, RuleMethod, choose_rules
 from labelworth.fisher.rule_estimates import PolicyEstimate, estimate_policy
 from labelworth.fisher.rule_information import RuleInformation
 from labelworth.fisher.rule_list import RuleList
+from labelworth.fisher.rule_matrix_free import MatrixFree
 from labelworth.fisher.rule_sampling import draws_needed
 from labelworth.models.chain_protocol import ChainModel
 from labelworth.policies.policy import Policy
@@ -60,8 +61,8 @@ def policy_information(
         Real sequences instead: their lengths and, for a conditional model, their features.
     input_probabilities : sequence of float, optional
         Of the words of a conditional model without `inputs`; uniform when absent.
-    method : {"auto", "enumeration", "sampling"}
-        "auto": by enumeration where that is quick.
+    method : {"auto", "enumeration", "sampling", "matrix-free"}
+        "auto": by enumeration where that is quick; without matrices for hidden Markov models of many parameters.
     seed : int
         Of the sampling.
     relative_error : float
@@ -115,60 +116,76 @@ def tabulate_policies(
     *,
     relative_error: float = 0.01,
 ) -> PolicyTable:
-    """Ask the information of the rules for everything about every policy."""
+    """Ask for everything about every policy.
+
+    Raises
+    ------
+    MoreSamplesNeededError
+        If the draws tell enough of none of them.
+    """
     information, listed = chosen.information, RuleList.of(rules)
-    estimates, refusals = _estimates(information, listed, policies)
-    points = tuple(
-        _point(information, listed, rules, policy, estimate, n_samples)
-        for policy, estimate in zip(policies, estimates, strict=True)
-    )
-    notes = [
-        *_notes_on_model(population, information),
-        *_notes_on_policies(points),
-        *refusals,
-        *_notes_on_draws(information, estimates, relative_error),
-    ]
-    return PolicyTable(points, float(n_samples), information.method, chosen.reason, tuple(notes), information)
-
-
-def _estimates(
-    information: RuleInformation, listed: RuleList, policies: Sequence[Policy]
-) -> tuple[list[PolicyEstimate], list[str]]:
-    """What is known of every policy, and what is not for lack of draws; an error if that is so of all of them."""
-    estimates, refusals = [], []
-    for policy in policies:
-        try:
-            estimates.append(estimate_policy(information, listed.weights_of(policy)))
-        except MoreSamplesNeededError as error:
-            estimates.append(PolicyEstimate.untold())
-            refusals.append(f"{policy.spec}: {error}")
+    if isinstance(information, MatrixFree):
+        estimates, labels = list(information.estimates), information.expected_labels.tolist()
+        rank = information.n_parameters
+    else:
+        weights = [listed.weights_of(policy) for policy in policies]
+        estimates = [_estimate(information, policy) for policy in weights]
+        labels, rank = [information.labels_of_policy(policy) for policy in weights], information.contrasts.rank
+    refusals = [f"{p.spec}: {e.refusal}" for p, e in zip(policies, estimates, strict=True) if e.refusal]
     if len(refusals) == len(policies):
         raise MoreSamplesNeededError(" ".join(refusals))
-    return estimates, refusals
+    points = tuple(
+        _point(policy, tuple(policy.weights_over(rules).tolist()), count, estimate, n_samples, rank)
+        for policy, count, estimate in zip(policies, labels, estimates, strict=True)
+    )
+    notes = [
+        *_notes_on_model(population, information.n_parameters, rank),
+        *_notes_on_policies(points),
+        *refusals,
+        *_notes_on_draws(information.n_drawn, estimates, rank, relative_error),
+    ]
+    return PolicyTable(
+        points,
+        float(n_samples),
+        "matrix-free" if isinstance(information, MatrixFree) else information.method,
+        chosen.reason,
+        tuple(notes),
+        information.n_parameters,
+        rank,
+        None if isinstance(information, MatrixFree) else information,
+    )
+
+
+def _estimate(information: RuleInformation, weights: FloatArray) -> PolicyEstimate:
+    try:
+        return estimate_policy(information, weights)
+    except MoreSamplesNeededError as error:
+        return PolicyEstimate.untold(str(error))
 
 
 def _point(
-    information: RuleInformation,
-    listed: RuleList,
-    rules: Sequence[Rule],
     policy: Policy,
+    weights: tuple[float, ...],
+    expected_labels: float,
     estimate: PolicyEstimate,
     n_samples: float,
+    rank: int,
 ) -> PolicyPoint:
-    shift = information.contrasts.rank * np.log(n_samples)
+    shift = rank * np.log(n_samples)
     figures = {
         name: value - shift if name == "log_volume" else value / n_samples for name, value in estimate.values.items()
     }
     errors = {name: error if name == "log_volume" else error / n_samples for name, error in estimate.errors.items()}
     return PolicyPoint(
         policy,
-        tuple(policy.weights_over(rules).tolist()),
-        information.labels_of_policy(listed.weights_of(policy)),
+        weights,
+        expected_labels,
         estimate.is_identifiable,
         estimate.smallest_share,
         {name: _finite(value) for name, value in figures.items()},
         {name: _finite(error) for name, error in errors.items()},
         estimate.weak_directions,
+        estimate.refusal,
     )
 
 
@@ -176,12 +193,12 @@ def _finite(value: float) -> float | None:
     return float(value) if np.isfinite(value) else None
 
 
-def _notes_on_model(population: ChainPopulation, information: RuleInformation) -> list[str]:
-    notes, open_directions = [], information.n_parameters - information.contrasts.rank
-    if open_directions:
+def _notes_on_model(population: ChainPopulation, n_parameters: int, rank: int) -> list[str]:
+    notes = []
+    if rank < n_parameters:
         notes.append(
-            f"{open_directions} of {information.n_parameters} directions of the parameters cannot be told by any "
-            "data, whatever is labeled; figures are those of the rest."
+            f"{n_parameters - rank} of {n_parameters} directions of the parameters cannot be told by any data, "
+            "whatever is labeled; figures are those of the rest."
         )
     if population.is_conditional:
         notes.append(
@@ -197,15 +214,13 @@ def _notes_on_policies(points: Sequence[PolicyPoint]) -> list[str]:
     return []
 
 
-def _notes_on_draws(
-    information: RuleInformation, estimates: Sequence[PolicyEstimate], relative_error: float
-) -> list[str]:
-    if information.batches is None:
+def _notes_on_draws(n_drawn: int, estimates: Sequence[PolicyEstimate], rank: int, relative_error: float) -> list[str]:
+    if not n_drawn:
         return []
-    needed = draws_needed(estimates, information.n_drawn, information.contrasts.rank, relative_error)
-    if needed <= information.n_drawn:
+    needed = draws_needed(estimates, n_drawn, rank, relative_error)
+    if needed <= n_drawn:
         return []
     return [
-        f"After {information.n_drawn} draws some standard errors exceed {relative_error:.2g} of their figure; "
-        f"about {needed} draws would do."
+        f"After {n_drawn} draws some standard errors exceed {relative_error:.2g} of their figure; about {needed} "
+        "draws would do."
     ]

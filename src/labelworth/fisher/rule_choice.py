@@ -11,12 +11,14 @@ from labelworth.fisher.chain_population import ChainPopulation
 from labelworth.fisher.rule_enumeration import enumerated_rules, enumeration_work, n_outcomes
 from labelworth.fisher.rule_information import RuleInformation
 from labelworth.fisher.rule_list import RuleList
-from labelworth.fisher.rule_sampling import sampled_rules
+from labelworth.fisher.rule_matrix_free import MatrixFree, matrix_free_policies
+from labelworth.fisher.rule_sampling import MAX_PARAMETERS, sampled_rules
+from labelworth.models.hidden_markov_model import HiddenMarkovModel
 from labelworth.policies.policy import Policy
 from labelworth.policies.rule import Rule
 from labelworth.progress import SILENT, Progress
 
-RuleMethod = Literal["auto", "enumeration", "sampling"]
+RuleMethod = Literal["auto", "enumeration", "sampling", "matrix-free"]
 
 _QUICK_WORK = 4e9
 """Enumeration is chosen while its products stay below some seconds of work."""
@@ -24,9 +26,9 @@ _QUICK_WORK = 4e9
 
 @dataclass(frozen=True)
 class ChosenRules:
-    """Information per rule and, for people, why it was computed that way."""
+    """Information per rule, or figures without it, and, for people, why it was computed that way."""
 
-    information: RuleInformation
+    information: RuleInformation | MatrixFree
     reason: str
 
 
@@ -41,7 +43,7 @@ def choose_rules(
     max_draws: int | None = None,
     progress: Progress = SILENT,
 ) -> ChosenRules:
-    """Compute the information per rule by `method`; "auto" prefers enumeration to sampling.
+    """Compute the information per rule by `method`; "auto" prefers enumeration to sampling, and matrices to none.
 
     Raises
     ------
@@ -54,16 +56,23 @@ def choose_rules(
         )
     reason = "asked for"
     if method == "auto":
-        count = n_outcomes(population)
-        small = enumeration_work(population, RuleList.of(rules)) <= _QUICK_WORK
-        method = "enumeration" if small else "sampling"
-        amount = "only " if small else ""
-        reason = (
-            f"there are {amount}{count:.3g} sequences of words and labels{'' if small else ', too many'} to sum over"
-        )
+        method, reason = _automatic(population, rules)
     if method == "enumeration":
         return ChosenRules(enumerated_rules(population, rules), reason)
+    if method == "matrix-free":
+        figures = matrix_free_policies(population, policies, rng, n_draws=max_draws, progress=progress)
+        return ChosenRules(figures, reason)
     sampled = sampled_rules(
         population, rules, policies, rng, relative_error=relative_error, max_draws=max_draws, progress=progress
     )
     return ChosenRules(sampled, reason)
+
+
+def _automatic(population: ChainPopulation, rules: Sequence[Rule]) -> tuple[RuleMethod, str]:
+    count, d = n_outcomes(population), population.model.coordinates.n_free
+    if enumeration_work(population, RuleList.of(rules)) <= _QUICK_WORK:
+        return "enumeration", f"there are only {count:.3g} sequences of words and labels to sum over"
+    reason = f"there are {count:.3g} sequences of words and labels, too many to sum over"
+    if d > MAX_PARAMETERS and isinstance(population.model, HiddenMarkovModel):
+        return "matrix-free", f"{reason}, and {d} parameters, too many for matrices of them"
+    return "sampling", reason

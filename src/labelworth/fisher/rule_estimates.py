@@ -31,6 +31,8 @@ class PolicyEstimate:
         Standard errors; empty if figures are exact.
     weak_directions : tuple of WeakDirection or None
         None where they were not looked for.
+    refusal : str, optional
+        Why nothing is known.
     """
 
     is_identifiable: bool
@@ -38,12 +40,13 @@ class PolicyEstimate:
     values: Mapping[str, float]
     errors: Mapping[str, float]
     weak_directions: tuple[WeakDirection, ...] | None
+    refusal: str | None = None
 
     @classmethod
-    def untold(cls) -> "PolicyEstimate":
-        """Of a policy on which the draws say nothing."""
+    def untold(cls, refusal: str) -> "PolicyEstimate":
+        """Of a policy of which the draws do not tell enough."""
         nothing = dict.fromkeys(FIGURES, float("nan"))
-        return cls(False, None, nothing, nothing, None)
+        return cls(False, None, nothing, nothing, None, refusal)
 
     def relative_errors(self, rank: int) -> dict[str, float]:
         """Standard errors relative to their figures; that of the log volume per direction."""

@@ -47,6 +47,8 @@ class MatrixFree:
     estimates : tuple of PolicyEstimate
         One per policy; without the worst direction.
     n_parameters : int
+    expected_labels : array of shape (n_policies,)
+        Labels per sequence.
     n_drawn : int
         How many sequences were drawn.
     n_passes : int
@@ -55,6 +57,7 @@ class MatrixFree:
 
     estimates: tuple[PolicyEstimate, ...]
     n_parameters: int
+    expected_labels: FloatArray
     n_drawn: int
     n_passes: int
 
@@ -66,7 +69,7 @@ def matrix_free_policies(
     *,
     n_draws: int | None = None,
     drawn: Sequences | None = None,
-    n_probes: int = 8,
+    n_probes: int = 4,
     tolerance: float = 1e-3,
     progress: Progress = SILENT,
 ) -> MatrixFree:
@@ -93,7 +96,7 @@ def matrix_free_policies(
     InvalidInputError
         If the model is no hidden Markov model, or too large.
     MoreSamplesNeededError
-        If there are too few draws per parameter, or a policy is too weak to be told from them.
+        If there are too few draws per parameter. A policy that is too weak to be told from them has no figures.
 
     Notes
     -----
@@ -122,7 +125,8 @@ def matrix_free_policies(
     with tracking(progress, "Passes over drawn sequences", None) as task:
         work = _Work(whitening, drawn, rng, n_probes, tolerance, task)
         estimates = tuple(work.estimate(policy) for policy in policies)
-    return MatrixFree(estimates, d, drawn.n_sequences, work.n_passes)
+    labels = np.array([policy.expected_cost(population.lengths).labels for policy in policies])
+    return MatrixFree(estimates, d, labels, drawn.n_sequences, work.n_passes)
 
 
 class _Work:
@@ -149,7 +153,10 @@ class _Work:
 
     def estimate(self, policy: Policy) -> PolicyEstimate:
         """All figures of one policy."""
-        figures = self._figures(policy)
+        try:
+            figures = self._figures(policy)
+        except MoreSamplesNeededError as error:
+            return PolicyEstimate.untold(str(error))
         whole, groups = figures[0].mean(axis=1), figures[1:].mean(axis=2)
         correction = (whole - groups.mean(axis=0)) / (GROUPS - 1)
         of_probes = figures[0].var(axis=1, ddof=1) / self.n_probes
@@ -169,7 +176,7 @@ class _Work:
             run = self._solved(operator, neighbor, starts)
         except np.linalg.LinAlgError as error:
             raise MoreSamplesNeededError(
-                f"{policy.spec} tells so little of some direction that {self.drawn.n_sequences} draws do not show "
+                f"It tells so little of some direction that {self.drawn.n_sequences} draws do not show "
                 "it. Label more, or look for the direction in a smaller model with method='enumeration'."
             ) from error
         return self._assembled(run, neighbor)

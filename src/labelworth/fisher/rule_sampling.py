@@ -8,7 +8,6 @@ import numpy as np
 
 from labelworth.arrays import FloatArray
 from labelworth.data.lengths import LengthDistribution
-from labelworth.data.sequences import Sequences
 from labelworth.errors import InvalidInputError, MoreSamplesNeededError
 from labelworth.fisher.chain_population import ChainPopulation
 from labelworth.fisher.rule_controls import sharpened
@@ -145,25 +144,29 @@ class _Batches:
         return [place for place in range(len(self.listed.rules)) if place not in known]
 
     def extend(self, n_more: int, rng: np.random.Generator, task: Task) -> None:
-        """Add `n_more` draws to every batch."""
+        """Add `n_more` draws to every batch; as many batches at once as fit, or a part of one."""
         most = max(1, _CHUNK // self.population.model.coordinates.n_free)
-        for batch in range(self.count):
+        at_once = max(1, most // n_more)
+        for first in range(0, self.count, at_once):
+            batches = slice(first, min(first + at_once, self.count))
             for start in range(0, n_more, most):
-                self._add(batch, self.population.draw(min(most, n_more - start), rng), rng)
-            task.advance(n_more)
+                self._add(batches, min(most, n_more - start), rng)
+            task.advance(n_more * (batches.stop - batches.start))
         self.n_per_batch += n_more
 
-    def _add(self, batch: int, drawn: Sequences, rng: np.random.Generator) -> None:
-        model = self.population.model
-        whole = model.scores(drawn)
-        self.complete[batch] += whole.T @ whole
+    def _add(self, batches: slice, n_each: int, rng: np.random.Generator) -> None:
+        model, count = self.population.model, batches.stop - batches.start
+        drawn = self.population.draw(n_each * count, rng)
+        whole = model.scores(drawn).reshape(count, n_each, -1)
+        self.complete[batches] += whole.swapaxes(1, 2) @ whole
         seed = int(rng.integers(2**63))
         for place in self._sampled_rules:
             # The same random numbers for every rule: where fewer coins show heads, they are among the same ones.
-            mask = self.listed.rules[place].draw_for(drawn, np.arange(drawn.n_sequences), np.random.default_rng(seed))
-            scores = model.scores(drawn.hide(~mask))
-            self.seen[batch, place] += scores.T @ scores
-            self.mixed[batch, place] += scores.T @ whole
+            rule, rows = self.listed.rules[place], np.arange(drawn.n_sequences)
+            mask = rule.draw_for(drawn, rows, np.random.default_rng(seed))
+            transposed = model.scores(drawn.hide(~mask)).reshape(count, n_each, -1).swapaxes(1, 2)
+            self.seen[batches, place] += transposed @ transposed.swapaxes(1, 2)
+            self.mixed[batches, place] += transposed @ whole
 
     def information(self) -> RuleInformation:
         """What these batches give."""

@@ -95,6 +95,11 @@ def _model(document: Mapping[str, Any]) -> ChainModel:
     emission = as_floats("emission", parameters["emission"], ndim=2)
     names = tuple(document.get("words") or (f"word {code}" for code in range(emission.shape[1])))
     classes = tuple(document.get("classes") or (f"label {code}" for code in range(len(emission))))
+    if len(classes) != len(emission) or len(names) != emission.shape[1]:
+        raise InvalidInputError(
+            f"There must be a name for each of the {len(emission)} labels and {emission.shape[1]} words of emission. "
+            f"Got {len(classes)} classes and {len(names)} words."
+        )
     if kind == "boltzmann-chain":
         return BoltzmannChainModel(classes, start, transition, emission, names)
     if kind == "conditional-random-field":
@@ -146,5 +151,5 @@ def _weakness(point: PolicyPoint) -> list[str]:
 def _entry(point: PolicyPoint, name: str) -> Measured | str:
     value = point.figures[name]
     if value is None:
-        return "not identifiable" if point.smallest_share is not None else "needs more draws"
+        return "not identifiable" if not point.is_identifiable and point.refusal is None else "not known"
     return Measured(value, point.standard_errors.get(name))

@@ -1,0 +1,90 @@
+import numpy as np
+import pytest
+
+from labelworth.data.evidence import Evidence
+from labelworth.data.sequences import Sequences
+from labelworth.policies.spec import parse_policy
+from labelworth.robust.sequence_identifiability import as_labeled, check_sequences
+from support.chain_models import chain_model
+from support.chain_oracle import drawn_tables
+
+
+def sequences_of(codes: list[list[int]], n_labels: int = 2, n_words: int = 3, weights=None) -> Sequences:
+    """Words in turn, labels as given."""
+    flat = np.array([code for row in codes for code in row])
+    offsets = np.concatenate([[0], np.cumsum([len(row) for row in codes])])
+    classes = ("A", "B", "C", "D")[:n_labels]
+    evidence = Evidence(flat, classes) if weights is None else Evidence(flat, classes, np.array(weights, float))
+    names = tuple(f"word {code}" for code in range(n_words))
+    return Sequences(np.arange(len(flat)) % n_words, offsets, evidence, names)
+
+
+def model(kind: str = "hidden-markov", n_labels: int = 2):
+    tables = drawn_tables(kind, n_labels, 3, 1)
+    built = chain_model(kind, tables)
+    return built
+
+
+def test_labels_that_are_all_seen_identify_the_model() -> None:
+    report = check_sequences(model(), sequences_of([[0, 1, -1, 0], [1, 1, 0, -1]]))
+    assert report.verdict == "identified"
+    assert report.exit_code == 0
+    assert report.point.smallest_share > 0.1
+    assert report.n_labels == 6
+
+
+def test_labels_without_an_anchor_are_told_apart_from_weak_directions() -> None:
+    """Only A is ever labeled, of three: B and C could be swapped, although each direction is seen locally."""
+    report = check_sequences(model(n_labels=3), sequences_of([[0, -1, -1, 0], [-1, 0, -1, -1]], n_labels=3))
+    assert report.indistinguishable == (("B", "C"),)
+    assert report.verdict == "not identified: labels without an anchor"
+    assert report.exit_code == 1
+    assert report.point.is_identifiable
+    assert any("'B', 'C'" in line and "swapped" in line for line in report.lines())
+
+
+def test_candidate_sets_that_differ_are_an_anchor() -> None:
+    codes, sets = [[0, -2, -1, 0], [-1, 0, -1, -1]], [[1.0, 1.0, 0.0]]
+    report = check_sequences(model(n_labels=3), sequences_of(codes, n_labels=3, weights=sets))
+    assert report.indistinguishable == ()
+    assert report.is_anchored
+    alike = check_sequences(model(n_labels=3), sequences_of(codes, n_labels=3, weights=[[0.0, 1.0, 1.0]]))
+    assert alike.indistinguishable == (("B", "C"),)
+
+
+def test_without_any_label_every_label_can_be_swapped() -> None:
+    report = check_sequences(model(), sequences_of([[-1, -1, -1], [-1, -1, -1, -1]]))
+    assert report.indistinguishable == (("A", "B"),)
+    assert report.exit_code == 1
+
+
+def test_a_policy_that_labels_too_little_leaves_named_directions_weak() -> None:
+    data = sequences_of([[0, 1, 0, 1, 0], [1, 0, 1, 1, 0]])
+    strong = check_sequences(model(), data, policy=parse_policy("everything"))
+    weak = check_sequences(model(), data, policy=parse_policy("0.001*everything + 0.999*nothing"))
+    assert strong.verdict == "identified"
+    assert strong.point.smallest_share == pytest.approx(1.0)
+    assert weak.verdict == "identified, but weakly"
+    assert any(line.startswith("Left weak: ") and "transition" in line for line in weak.lines())
+    assert weak.to_dict()["information"]["weak_directions"]
+
+
+def test_a_conditional_model_is_open_where_nothing_is_labeled() -> None:
+    kind = "conditional-random-field"
+    crf = model(kind)
+    data = sequences_of([[0, 1, 0], [1, 0, 1]])
+    data = Sequences(data.features, data.offsets, data.evidence, crf.feature_names)
+    assert check_sequences(crf, data).verdict == "identified"
+    dark = check_sequences(crf, data, policy=parse_policy("nothing"))
+    assert dark.verdict == "not identified: directions left open"
+    assert dark.exit_code == 1
+    unseen = check_sequences(crf, data.with_evidence(Evidence(np.zeros(6, dtype=int), crf.classes)))
+    assert unseen.never_labeled == ("B",)
+    assert unseen.verdict == "not identified: labels without an anchor"
+
+
+def test_the_rule_of_what_is_labeled_has_the_masks_of_the_data() -> None:
+    rule = as_labeled(sequences_of([[0, -1], [-1, -1], [1, -1], [0, 1, -1]]))
+    found = {tuple(mask.tolist()): probability for probability, mask in rule.outcomes(2)}
+    assert found == {(True, False): pytest.approx(2 / 3), (False, False): pytest.approx(1 / 3)}
+    assert rule.expected_labels(3) == 2.0
