@@ -70,7 +70,7 @@ def matrix_free_policies(
     n_draws: int | None = None,
     drawn: Sequences | None = None,
     n_probes: int = 4,
-    tolerance: float = 1e-3,
+    tolerance: float = 3e-3,
     progress: Progress = SILENT,
 ) -> MatrixFree:
     r"""Every figure but the worst direction, of policies of a hidden Markov model.
@@ -221,6 +221,8 @@ class _Work:
             solution, dark = run.solutions[:, plain], self._dark[:, part * b : (part + 1) * b]
             joints = joint + _inner(self._plain, solution - near_plain)
             marginals = marginal + _inner(dark, solution) - _inner(near_dark, near_plain)
+            if neighbor is self._nothing_neighbor:
+                marginals = np.full(b, float(white.n_parameters))  # trace(M M^-1)
             traces = np.diag(neighbor.inverse) @ scale + run.forms[named] - _inner(self._named, near_named)
             volumes = -white.log_determinant() - neighbor.log_determinant() - logs[signs]
             nothing = np.full(b, np.nan)
