@@ -1,7 +1,8 @@
 """What a recursion over a chain consists of: a row times a matrix, with what goes before and after it in registers.
 
-Matrices are square and flat, with rows of a multiple of four columns, at most `WIDEST`; `chain_steps` has the loops for
-wider ones. Each word has a plain Python twin, which is what runs where the compiler is switched off
+Matrices are square and flat, with rows of a multiple of four columns, at most `WIDEST`; `chain_steps` has the loops
+for wider ones. What labels score at a token is a row of a table, or, where something is known of the label, a row
+made for it. Each word has a plain Python twin, which is what runs where the compiler is switched off
 (``NUMBA_DISABLE_JIT=1``).
 """
 
@@ -15,18 +16,19 @@ from numba.core import cgutils
 from numba.extending import intrinsic
 
 from labelworth.arrays import FloatArray
+from labelworth.kernels.compilation import compiled
 from labelworth.kernels.vector_code import DOUBLE, LONG, SHORT, Emitter, arrays_among
 
 WIDEST = 48
 """The most columns: twelve registers for sums leave room for the rest."""
 
 _LANES = 4
-_REGISTERS = 12
 
 
-def _n_sets(width: int) -> int:
+@compiled()
+def rows_at_once(width: int) -> int:
     """How many sums of rows are kept apart, so that the processor need not wait for one addition before the next."""
-    return max(count for count in (1, 2, 4) if count == 1 or count * width <= _REGISTERS * _LANES)
+    return 4 if width <= 12 else 2 if width <= 24 else 1
 
 
 def _zeros(width: int) -> list[Any]:
@@ -36,7 +38,7 @@ def _zeros(width: int) -> list[Any]:
 
 def _emit_product(emitter: Emitter, factors: Any, matrix: Any, width: int) -> list[Any]:
     """A row of factors times a matrix, as vectors."""
-    builder, n_sets = emitter.builder, _n_sets(width)
+    builder, n_sets = emitter.builder, rows_at_once(width)
     n_vectors = width // _LANES
 
     def body(place: Any, sums: list[Any]) -> list[Any]:
@@ -78,14 +80,17 @@ def _forward_step(
     factors: Any,
     factors_start: Any,
     matrix: Any,
+    table: Any,
+    table_start: Any,
     row: Any,
+    made: Any,
     width: Any,
 ) -> Any:
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         emitter = Emitter(builder)
-        target, factors = _places(context, builder, signature, arguments, {0: 1, 2: 3})
+        target, factors, listed = _places(context, builder, signature, arguments, {0: 1, 2: 3, 5: 6})
         arrays = arrays_among(context, builder, signature, arguments)
-        matrix, row = arrays[4].data, arrays[5].data
+        matrix, row = arrays[4].data, builder.select(arguments[8], arrays[7].data, listed)
         result = cgutils.alloca_once(builder, DOUBLE)
 
         def write(width: int) -> None:
@@ -96,11 +101,11 @@ def _forward_step(
             emitter.store(target, width, [builder.fmul(vector, inverse) for vector in weighted])
             builder.store(total, result)
 
-        emitter.switch(arguments[6], range(_LANES, WIDEST + 1, _LANES), write)
+        emitter.switch(arguments[9], range(_LANES, WIDEST + 1, _LANES), write)
         return builder.load(result)
 
-    long = types.int64
-    return types.float64(target, long, factors, long, matrix, row, long), generate
+    long, flag = types.int64, types.boolean
+    return types.float64(target, long, factors, long, matrix, table, long, row, flag, long), generate
 
 
 def _forward_step_plainly(
@@ -109,12 +114,18 @@ def _forward_step_plainly(
     factors: FloatArray,
     factors_start: int,
     matrix: FloatArray,
+    table: FloatArray,
+    table_start: int,
     row: FloatArray,
+    made: bool,
     width: int,
 ) -> float:
-    """Set a row of `target` to ``(factors @ matrix) * row``, divided by its sum; return the sum."""
+    """Set a row of `target` to ``(factors @ matrix) * row``, divided by its sum; return the sum.
+
+    The row is that of `table` unless it was `made`.
+    """
     values = factors[factors_start : factors_start + width] @ matrix.reshape(width, width)
-    values = values * row[:width]
+    values = values * (row if made else table[table_start : table_start + width])
     total = float(values.sum())
     with np.errstate(all="ignore"):
         target[target_start : target_start + width] = values / total
@@ -127,7 +138,10 @@ def _backward_step(
     marginals: Any,
     forwards: Any,
     start: Any,
+    table: Any,
+    table_start: Any,
     row: Any,
+    made: Any,
     inverse: Any,
     weight: Any,
     ratios: Any,
@@ -138,10 +152,12 @@ def _backward_step(
 ) -> Any:
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         emitter = Emitter(builder)
-        marginals, forwards, ratios = _places(context, builder, signature, arguments, {0: 2, 1: 2, 6: 7})
+        starts = {0: 2, 1: 2, 3: 4, 9: 10}
+        marginals, forwards, listed, ratios = _places(context, builder, signature, arguments, starts)
         arrays = arrays_among(context, builder, signature, arguments)
-        row, matrix, beta = (arrays[place].data for place in (3, 8, 9))
-        inverse, weight = (emitter.spread(arguments[place], _LANES) for place in (4, 5))
+        matrix, beta = arrays[11].data, arrays[12].data
+        row = builder.select(arguments[6], arrays[5].data, listed)
+        inverse, weight = (emitter.spread(arguments[place], _LANES) for place in (7, 8))
 
         def write(width: int) -> None:
             zero = _zeros(_LANES)[0]
@@ -154,11 +170,13 @@ def _backward_step(
             emitter.store(ratios, width, kept)
             emitter.store(beta, width, _emit_product(emitter, ratios, matrix, width))
 
-        emitter.switch(arguments[10], range(_LANES, WIDEST + 1, _LANES), write)
+        emitter.switch(arguments[13], range(_LANES, WIDEST + 1, _LANES), write)
         return context.get_dummy_value()
 
-    long, double = types.int64, types.float64
-    signature = types.void(marginals, forwards, long, row, double, double, ratios, long, matrix, beta, long)
+    long, double, flag = types.int64, types.float64, types.boolean
+    signature = types.void(
+        marginals, forwards, long, table, long, row, flag, double, double, ratios, long, matrix, beta, long
+    )
     return signature, generate
 
 
@@ -166,7 +184,10 @@ def _backward_step_plainly(
     marginals: FloatArray,
     forwards: FloatArray,
     start: int,
+    table: FloatArray,
+    table_start: int,
     row: FloatArray,
+    made: bool,
     inverse: float,
     weight: float,
     ratios: FloatArray,
@@ -183,7 +204,7 @@ def _backward_step_plainly(
     forward = forwards[start : start + width]
     marginals[start : start + width] = weight * (forward * beta)
     with np.errstate(all="ignore"):
-        quotients = beta * (row * inverse)
+        quotients = beta * ((row if made else table[table_start : table_start + width]) * inverse)
     ratios[ratios_start : ratios_start + width] = np.where(forward > 0.0, quotients, 0.0)
     beta[:] = ratios[ratios_start : ratios_start + width] @ matrix.reshape(width, width)
 
@@ -199,7 +220,7 @@ def _add_outer_rows(
         label, left_start, n_rows = arguments[1], arguments[3], arguments[5]
 
         def write(width: int) -> None:
-            n_sets, n_vectors = _n_sets(width), width // _LANES
+            n_sets, n_vectors = rows_at_once(width), width // _LANES
             targets = [
                 builder.gep(sums, [builder.mul(builder.add(label, LONG(number)), LONG(width))])
                 for number in range(n_sets)
@@ -230,15 +251,12 @@ def _add_outer_rows(
 def _add_outer_rows_plainly(
     sums: FloatArray, label: int, left: FloatArray, left_start: int, right: FloatArray, n_rows: int, width: int
 ) -> None:
-    """Add outer products of rows of `left` and `right` to some rows of a square matrix, `rows_at_once` from `label`."""
-    columns = left[left_start : left_start + n_rows * width].reshape(n_rows, width)[:, label : label + _n_sets(width)]
-    target = sums.reshape(width, width)[label : label + _n_sets(width)]
+    """Add outer products of rows of `left` and `right` to `rows_at_once` rows of a square matrix, from `label` on."""
+    columns = left[left_start : left_start + n_rows * width].reshape(n_rows, width)[
+        :, label : label + rows_at_once(width)
+    ]
+    target = sums.reshape(width, width)[label : label + rows_at_once(width)]
     target += columns.T @ right[: n_rows * width].reshape(n_rows, width)
-
-
-def rows_at_once(width: int) -> int:
-    """How many rows `add_outer_rows` does."""
-    return _n_sets(width) if width <= WIDEST else 1
 
 
 _plain = bool(config.DISABLE_JIT)

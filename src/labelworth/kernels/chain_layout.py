@@ -133,25 +133,23 @@ def sort_blocks(
     counts: IntArray,
 ) -> None:
     """Sort the tokens of every block by row, keeping their order; list the rows that occur and where they begin."""
-    places, n_entries = np.zeros(n_rows + 1, dtype=np.int64), 0
+    places, n_entries = np.zeros(n_rows, dtype=np.int64), 0
     for block in range(len(counts)):
-        first, last = block_starts[block], block_starts[block + 1]
-        found = np.unique(rows[first:last])
+        first, last, before = block_starts[block], block_starts[block + 1], n_entries
         for token in range(first, last):
             places[rows[token]] += 1
         start = first
-        for row in found:
-            entries[0, n_entries], entries[1, n_entries] = row, start
-            n_entries += 1
-            size = places[row]
-            places[row] = start
-            start += size
+        for row in range(n_rows):
+            if places[row] > 0:
+                entries[0, n_entries], entries[1, n_entries] = row, start
+                n_entries += 1
+                start, places[row] = start + places[row], start
         for token in range(first, last):
             postings[places[rows[token]]] = token - first
             places[rows[token]] += 1
-        for row in found:
-            places[row] = 0
-        counts[block] = len(found)
+        for entry in range(before, n_entries):
+            places[entries[0, entry]] = 0
+        counts[block] = n_entries - before
 
 
 def owners(tokens: Tokens) -> IntArray:

@@ -54,10 +54,13 @@ def log_backward(
 ) -> None:
     """As `backward`, from `log_forward`; but `pairs` are whole, the transition is in them."""
     n_labels, width = len(chain.log_start), len(chain.start)
-    beta, ratios, outgoing = np.zeros(n_labels), np.empty(n_labels), np.empty(n_labels)
+    beta, ratios, outgoing = np.empty(n_labels), np.empty(n_labels), np.empty(n_labels)
+    for label in range(n_labels):
+        beta[label] = 0.0
     for place in range(last - first - 1, -1, -1):
         source = place * width
-        marginals[source : source + width] = 0.0
+        for label in range(n_labels, width):
+            marginals[source + label] = 0.0
         for label in range(n_labels):
             marginals[source + label] = weight * np.exp(forwards[source + label] + beta[label])
         if place == 0:

@@ -90,19 +90,30 @@ def best_path(chain: Chain, nodes: Nodes, tokens: Tokens, first: int, last: int,
                         origin, score = candidate, value
                 origins[place, label] = origin
                 logs[label] += score
-        largest = logs.max()
+        label = largest_place(logs)
+        largest = logs[label]
         if largest == -np.inf:
             labels[first:last] = _IMPOSSIBLE
             return -np.inf
         total += largest
-        for label in range(n_labels):
-            best[label] = logs[label] - largest
-    label = int(np.argmax(best))
+        for origin in range(n_labels):
+            best[origin] = logs[origin] - largest
+    label = largest_place(best)
     for place in range(last - first - 1, -1, -1):
         labels[first + place] = label
         if place > 0:
             label = origins[place, label]
     return total
+
+
+@compiled()
+def largest_place(values: FloatArray) -> int:
+    """Where the largest value is; the first of equal ones."""
+    best = 0
+    for place in range(1, len(values)):
+        if values[place] > values[best]:
+            best = place
+    return best
 
 
 @compiled()
@@ -172,14 +183,20 @@ def draw_in_logarithms(
             weights[origin] = forwards[place * width + origin]
             if first + place < last - 1:
                 weights[origin] += chain.log_transition[origin, label]
-        label = draw_one(np.exp(weights - weights.max()), uniforms[first + place])
+        largest = weights[largest_place(weights)]
+        for origin in range(n_labels):
+            weights[origin] = np.exp(weights[origin] - largest)
+        label = draw_one(weights, uniforms[first + place])
         labels[first + place] = label
 
 
 @compiled()
 def draw_one(weights: FloatArray, uniform: float) -> int:
     """A place drawn in proportion to its weight; never one of weight zero."""
-    target, drawn = uniform * weights.sum(), 0
+    total, drawn = 0.0, 0
+    for weight in weights:
+        total += weight
+    target = uniform * total
     for place in range(len(weights)):
         if weights[place] > 0.0:
             drawn = place

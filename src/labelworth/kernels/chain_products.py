@@ -141,9 +141,9 @@ def work_on_products(
             )  # fmt: skip
         elif kind != OPENING and summed:
             if number == 0:
-                for piece in space.pieces[block % len(space.pieces)]:
-                    sums.pairs[:] += piece[: width * width]
-                    sums.start[:] += piece[width * width :]
+                for piece in range(N_PIECES):
+                    add_rows_of(sums.pairs, space.pieces[block % len(space.pieces), piece], 0)
+                    add_rows_of(sums.start, space.pieces[block % len(space.pieces), piece], width * width)
             add_postings(layout, owners, space, coefficients, sums.rows, block, number)
         finish(counters, kind, block)
 
@@ -171,12 +171,15 @@ def multiply_sequences(
     size = len(space.marginals) // n_buffers
     buffer = space.marginals[block % n_buffers * size : (block % n_buffers + 1) * size]
     sums = space.pieces[block % n_buffers, number]
-    sums[:] = 0.0
+    for place in range(sums.shape[0]):
+        for column in range(n_vectors):
+            sums[place, column] = 0.0
     pairs, whole_pairs = np.empty(width * width), np.empty(width * width)
     for sequence in range(layout.pieces[block, number], layout.pieces[block, number + 1]):
         first, last = tokens.offsets[sequence], tokens.offsets[sequence + 1]
         marginals = buffer[(first - origin) * width : (last - origin) * width]
-        pairs[:], whole_pairs[:] = 0.0, 0.0
+        for place in range(width * width):
+            pairs[place], whole_pairs[place] = 0.0, 0.0
         run_sequence(
             chain, nodes, tokens, first, last, 1.0, forwards, scales, marginals, pairs, whole_pairs
         )  # fmt: skip
@@ -216,6 +219,14 @@ def add_postings(
         for posting in range(layout.entry_starts[entry], layout.entry_starts[entry + 1]):
             token = np.int64(layout.postings[posting])
             spread_row(target, buffer, token * width, coefficients[owners[origin + token]])
+
+
+@compiled()
+def add_rows_of(rows: FloatArray, others: FloatArray, start: int) -> None:
+    """Add rows of `others` from `start` on."""
+    for place in range(len(rows)):
+        for column in range(rows.shape[1]):
+            rows[place, column] += others[start + place, column]
 
 
 @compiled(fastmath={"contract"})

@@ -26,6 +26,7 @@ from labelworth.kernels.chain_algebra import WIDEST, backward_step, forward_step
 from labelworth.kernels.chain_potentials import Chain, Nodes, Tokens
 from labelworth.kernels.chain_steps import add_outer_products, divide_rows, multiply_rows, weigh_row
 from labelworth.kernels.compilation import compiled
+from labelworth.kernels.machine import prefetch
 
 CHUNK = 64
 """How many places are summed into pair counts at once."""
@@ -33,17 +34,15 @@ CHUNK = 64
 _SMALLEST_SCALE, _LARGEST_SCALE = 1e-200, 1e200
 _SMALLEST_FORWARD, _SMALLEST_NODE = 1e-100, 1e-90
 _UNLABELED = -1
+_AHEAD = 6  # how many tokens before it is read a row of nodes is called for
+_LINE = 8
 
 
 @compiled()
 def read_node(weights: FloatArray, start: int, code: int, candidate_weights: FloatArray, row: FloatArray) -> None:
     """Write the weights of the labels at a token, with what is known of its label, to `row`."""
-    if code >= 0:
-        row[:] = 0.0
-        row[code] = weights[start + code]
-        return
     for label in range(len(row)):
-        row[label] = weights[start + label]
+        row[label] = weights[start + label] if code < 0 or code == label else 0.0
     if code < _UNLABELED:
         for label in range(candidate_weights.shape[1]):
             row[label] *= candidate_weights[-2 - code, label]
@@ -91,13 +90,21 @@ def forward(
     product = 1.0
     for place in range(last - first):
         token, target = first + place, place * width
+        start, later = rows[token] * width, rows[min(token + _AHEAD, len(rows) - 1)] * width
+        for column in range(0, width, _LINE):
+            prefetch(weights, later + column)
         log_total += shifts[rows[token]]
-        read_node(weights, rows[token] * width, codes[token], candidate_weights, row)
+        made = codes[token] != _UNLABELED or place == 0 or width > WIDEST
+        if made:
+            read_node(weights, start, codes[token], candidate_weights, row)
         if place == 0:
-            forwards[:width] = chain.start
+            for label in range(width):
+                forwards[label] = chain.start[label]
             scale = weigh_row(forwards, 0, row, width)
         elif width <= WIDEST:
-            scale = forward_step(forwards, target, forwards, target - width, transition, row, width)
+            scale = forward_step(
+                forwards, target, forwards, target - width, transition, weights, start, row, made, width
+            )
         else:
             multiply_rows(forwards, target, forwards, target - width, transition, width)
             scale = weigh_row(forwards, target, row, width)
@@ -146,15 +153,21 @@ def backward(
     width, transposed = len(chain.start), chain.transposed
     weights, rows, codes = nodes.weights, tokens.rows, tokens.codes
     row, candidate_weights = np.empty(width), tokens.candidate_weights
-    beta, ratios = np.ones(width), np.empty(CHUNK * width)
+    beta, ratios = np.empty(width), np.empty(CHUNK * width)
+    for label in range(width):
+        beta[label] = 1.0
     end = last - first - 1  # the ratios held belong to the places after those up to here
     for place in range(last - first - 1, 0, -1):
         token, source, slot = first + place, place * width, (place - 1) % CHUNK * width
-        read_node(weights, rows[token] * width, codes[token], candidate_weights, row)
+        start = rows[token] * width
+        made = codes[token] != _UNLABELED or width > WIDEST
+        if made:
+            read_node(weights, start, codes[token], candidate_weights, row)
         if width <= WIDEST:
             backward_step(
-                marginals, forwards, source, row, scales[place], weight, ratios, slot, transposed, beta, width
-            )
+                marginals, forwards, source, weights, start, row, made, scales[place], weight, ratios, slot,
+                transposed, beta, width,
+            )  # fmt: skip
         else:
             divide_rows(marginals, forwards, source, row, scales[place], weight, ratios, slot, beta, width)
             multiply_rows(beta, 0, ratios, slot, transposed, width)
@@ -171,5 +184,6 @@ def add_ratios(
 ) -> None:
     """Add the outer products of forward weights and ratios of some places."""
     if weight != 1.0:
-        ratios[: n_places * width] *= weight
+        for place in range(n_places * width):
+            ratios[place] *= weight
     add_outer_products(pairs, forwards, first * width, ratios, n_places, width)

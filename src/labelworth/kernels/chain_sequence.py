@@ -45,7 +45,8 @@ def run_sequence(
         return total
     total = log_forward(chain, nodes, tokens, first, last, forwards, scales)
     if total == -np.inf:
-        marginals[:] = 0.0
+        for place in range(len(marginals)):
+            marginals[place] = 0.0
     else:
         log_backward(chain, nodes, tokens, first, last, weight, forwards, scales, marginals, whole_pairs)
     return total

@@ -1,19 +1,19 @@
-"""The parts of a step of the recursion for any number of labels, in plain loops; see `chain_algebra` for the usual."""
+"""The parts of a step of the recursion in plain loops, for any number of labels."""
 
 from labelworth.arrays import FloatArray
-from labelworth.kernels.chain_algebra import WIDEST, add_outer_rows
+from labelworth.kernels.chain_algebra import WIDEST, add_outer_rows, rows_at_once
 from labelworth.kernels.compilation import compiled
 
 
 @compiled(fastmath={"contract", "reassoc"})
 def weigh_row(target: FloatArray, target_start: int, row: FloatArray, width: int) -> float:
-    """Multiply a row of `target` by another one, and divide it by its sum; return the sum."""
+    """Multiply a row of `target` by another one, and divide it by its sum, if that is not zero; return the sum."""
     total = 0.0
     for label in range(width):
         value = target[target_start + label] * row[label]
         target[target_start + label] = value
         total += value
-    inverse = 1.0 / total
+    inverse = 1.0 / total if total > 0.0 else 0.0
     for label in range(width):
         target[target_start + label] *= inverse
     return total
@@ -60,8 +60,7 @@ def add_outer_products(
 ) -> None:
     """Add to a square matrix the outer products of `n_rows` rows of `left` with as many of `right`."""
     if width <= WIDEST:
-        n_sets = 4 if width <= 12 else 2 if width <= 24 else 1
-        for label in range(0, width, n_sets):
+        for label in range(0, width, rows_at_once(width)):
             add_outer_rows(sums, label, left, left_start, right, n_rows, width)
         return
     for row in range(n_rows):
