@@ -52,6 +52,7 @@ _STYLE: Any = {
 }
 _PANEL_SIZE = (5.4, 4.3)
 _FORMATS = ("png", "svg")
+_LEAST_RATIO = 1.3
 
 
 def save_picture(picture: Picture, path: Path) -> Path:
@@ -207,6 +208,9 @@ def _plot_comparison(panel: ComparisonPanel, ax: "Axes") -> None:
         )
     ax.set_xlim(low, high)
     ax.set_ylim(low, high)
+    if panel.scale == "log":
+        for axis in (ax.xaxis, ax.yaxis):
+            _plain_ticks(axis, _apart(_round_levels(low, high)))
     ax.set_xlabel(panel.x_label)
     ax.set_ylabel(panel.y_label)
     _legend(ax)
@@ -269,6 +273,15 @@ def _plain_ticks(axis: "Axis", values: FloatArray) -> None:
     axis.set_major_locator(FixedLocator(distinct.tolist()) if few else LogLocator(subs=steps))
     axis.set_major_formatter(FuncFormatter(lambda value, _: _short(value)))
     axis.set_minor_locator(NullLocator())
+
+
+def _apart(levels: list[float]) -> FloatArray:
+    """Those of rising levels whose labels have room beside each other on a logarithmic axis."""
+    kept = levels[:1]
+    for level in levels[1:]:
+        if level >= _LEAST_RATIO * kept[-1]:
+            kept.append(level)
+    return np.array(kept)
 
 
 def _short(value: float) -> str:

@@ -64,7 +64,12 @@ class SequenceIdentifiability:
     def is_anchored(self) -> bool:
         """Whether the names of all labels are pinned down."""
         unnamed = self.never_labeled if self.is_conditional else ()
-        return not self.indistinguishable and not unnamed
+        return not self.indistinguishable and not unnamed and not self._buys_nothing
+
+    @property
+    def _buys_nothing(self) -> bool:
+        """Whether a model of words is left to name its labels; for a conditional one all directions are open then."""
+        return self.point is not None and self.point.expected_labels == 0 and not self.is_conditional
 
     @property
     def verdict(self) -> str:
@@ -101,12 +106,15 @@ class SequenceIdentifiability:
                 f"Nothing tells {_listed(group)} apart: their names could be swapped, however many sequences there "
                 "are. Label at least one token of each, or give candidate sets that differ."
             )
-        return lines + self._lines_on_information()
+        return lines + self.information_lines()
 
-    def _lines_on_information(self) -> list[str]:
+    def information_lines(self) -> list[str]:
+        """What the policy tells, and what it leaves open or weak."""
         if self.point is None or self.point.refusal is not None:
             return [f"How much {self.policy} tells was not found out: {self.point.refusal if self.point else ''}"]
         lines = []
+        if self._buys_nothing:
+            lines.append(f"Under {self.policy} no token is labeled: labels are found up to their order at best.")
         if self.point.smallest_share is not None:
             share = max(self.point.smallest_share, 0.0) if self.point.is_identifiable else 0.0
             lines.append(

@@ -28,7 +28,7 @@ class SequenceSupport:
     n_pairs : int
         Neighboring tokens both of which are labeled.
     never_labeled : tuple
-        Labels that neither a label nor a candidate set names: nothing anchors them.
+        Labels that neither a label nor a candidate set names.
     indistinguishable : tuple of tuples
         Groups of labels that no label or candidate set tells apart: swapping their names changes nothing.
     never_left : tuple
@@ -70,11 +70,6 @@ class SequenceSupport:
             tuple(evidence.classes[code] for code in np.flatnonzero(named & (departures == 0))),
         )
 
-    @property
-    def anchored(self) -> bool:
-        """Whether every label is told from all others by some token."""
-        return not self.never_labeled and not self.indistinguishable
-
     def lines(self) -> list[str]:
         """What is there and what is missing, a sentence each."""
         n_partial = self.n_sequences - self.n_whole - self.n_without
@@ -85,11 +80,13 @@ class SequenceSupport:
         ]
         if self.never_labeled:
             lines.append(
-                f"Not anchored: no token is labeled {listed(self.never_labeled)}. Some unlabeled tokens may look "
-                "alike, but nothing says that they are this label. Label at least one token of each, better ten."
+                f"No token is labeled {listed(self.never_labeled)}. Some unlabeled tokens may look alike, but "
+                "nothing says that they are this label. Label at least one token of each, better ten."
             )
         for group in self.indistinguishable:
-            lines.append(f"Not anchored: nothing tells {listed(group)} apart; their names could be swapped.")
+            lines.append(
+                f"Nothing anchors {listed(group)}: their names could be swapped, however much data there is."
+            )
         if self.n_labels and not self.n_pairs and self.n_tokens > self.n_sequences:
             lines.append(
                 "No two neighboring tokens are both labeled: of transitions tell only labels further apart and "

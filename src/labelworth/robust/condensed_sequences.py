@@ -1,76 +1,14 @@
-"""The labels of data as a labeling rule, and data small enough to ask what that rule is worth."""
+"""Sequences condensed: few words and moderate lengths, so that what their labels tell is computed in seconds."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 import numpy as np
 import scipy.sparse as sp
 
-from labelworth.arrays import BoolArray, IntArray
 from labelworth.data.sequences import NO_WORD, Sequences
-from labelworth.errors import InvalidInputError
-from labelworth.policies.rule import Rule
 
 OTHER_WORDS = "<other words>"
-
-
-class AsLabeled(Rule):
-    """Label the positions that are labeled in one of the given sequences of that length, drawn at random.
-
-    Tokens with several candidates count as not labeled, so that what the labels tell is rather understated.
-
-    Parameters
-    ----------
-    sequences : Sequences
-    """
-
-    def __init__(self, sequences: Sequences) -> None:
-        self._labeled: BoolArray = sequences.evidence.is_gold
-        self._offsets = sequences.offsets
-        self._rows: dict[int, IntArray] = {
-            int(length): np.flatnonzero(sequences.lengths == length) for length in np.unique(sequences.lengths)
-        }
-
-    @property
-    def spec(self) -> str:
-        """``as labeled``."""
-        return "as labeled"
-
-    def n_outcomes(self, length: int) -> int:
-        """How many distinct sets of positions are labeled in sequences of that length."""
-        return len(self._distinct(length)[0])
-
-    def outcomes(self, length: int) -> Iterator[tuple[float, BoolArray]]:
-        """Every such set with the share of the sequences that have it."""
-        masks, counts = self._distinct(length)
-        for mask, count in zip(masks, counts, strict=True):
-            yield float(count / counts.sum()), mask
-
-    def expected_labels(self, length: int) -> float:
-        """The mean over the sequences of that length."""
-        return float(self._masks(length).sum(axis=1).mean())
-
-    def draw(self, lengths: IntArray, rng: np.random.Generator) -> BoolArray:
-        """A sequence of the data for each."""
-        ends = np.cumsum(lengths)
-        labeled = np.zeros(int(lengths.sum()), dtype=bool)
-        for length in np.unique(lengths).tolist():
-            masks = self._masks(length)
-            starts = (ends - lengths)[lengths == length]
-            chosen = masks[rng.integers(len(masks), size=len(starts))]
-            labeled[starts[:, None] + np.arange(length)] = chosen
-        return labeled
-
-    def _masks(self, length: int) -> BoolArray:
-        if length not in self._rows:
-            raise InvalidInputError(f"There is no sequence of length {length} in the data whose labels to imitate.")
-        starts = self._offsets[self._rows[length]]
-        masks: BoolArray = self._labeled[starts[:, None] + np.arange(length)]
-        return masks
-
-    def _distinct(self, length: int) -> tuple[BoolArray, IntArray]:
-        masks, counts = np.unique(self._masks(length), axis=0, return_counts=True)
-        return masks, counts
 
 
 @dataclass(frozen=True, eq=False)
@@ -133,9 +71,7 @@ def _fewer_features(sequences: Sequences, n_features: int) -> tuple[Sequences, s
 
 
 def _pieces(sequences: Sequences, longest: int) -> Sequences:
-    starts = [
-        np.arange(first, last, longest) for first, last in zip(sequences.offsets, sequences.offsets[1:], strict=False)
-    ]
+    starts = [np.arange(first, last, longest) for first, last in pairwise(sequences.offsets.tolist())]
     owners = np.repeat(np.arange(sequences.n_sequences), [len(part) for part in starts])
     weights = None if sequences.weights is None else sequences.weights[owners]
     return replace(sequences, offsets=np.append(np.concatenate(starts), sequences.n_tokens), weights=weights)
