@@ -142,6 +142,7 @@ def tabulate_policies(
         *_notes_on_model(population, information.n_parameters, rank),
         *_notes_on_policies(points),
         *refusals,
+        *(_notes_on_rare(information) if isinstance(information, MatrixFree) else ()),
         *_notes_on_draws(information.n_drawn, estimates, rank, relative_error),
     ]
     return PolicyTable(
@@ -212,6 +213,15 @@ def _notes_on_policies(points: Sequence[PolicyPoint]) -> list[str]:
     if any(point.expected_labels == 0 and point.is_identifiable for point in points):
         return ["Without any label the labels are found only up to their order."]
     return []
+
+
+def _notes_on_rare(figures: MatrixFree) -> list[str]:
+    if not figures.n_rare:
+        return []
+    return [
+        f"Up to {figures.n_rare} probabilities are so rarely labeled that {figures.n_drawn} draws hardly show them; "
+        "each was counted by itself, with the labels expected of it."
+    ]
 
 
 def _notes_on_draws(n_drawn: int, estimates: Sequence[PolicyEstimate], rank: int, relative_error: float) -> list[str]:

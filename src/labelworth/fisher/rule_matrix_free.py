@@ -18,7 +18,7 @@ from labelworth.errors import InvalidInputError, MoreSamplesNeededError
 from labelworth.fisher.chain_population import ChainPopulation
 from labelworth.fisher.policy_figures import FIGURES
 from labelworth.fisher.rule_estimates import PolicyEstimate
-from labelworth.fisher.rule_operator import GROUPS, PARTS, DenseNeighbor, PolicyOperator
+from labelworth.fisher.rule_operator import GROUPS, PARTS, DenseNeighbor, PolicyOperator, Shown
 from labelworth.fisher.rule_whitening import Whitening
 from labelworth.linalg.conjugate_gradients import LockstepConjugateGradients
 from labelworth.models.hidden_markov_model import HiddenMarkovModel
@@ -53,6 +53,8 @@ class MatrixFree:
         How many sequences were drawn.
     n_passes : int
         How many passes over all of them were made.
+    n_rare : int
+        How many entries were so rarely labeled in the draws that they were counted alone; see `Shown`.
     """
 
     estimates: tuple[PolicyEstimate, ...]
@@ -60,6 +62,7 @@ class MatrixFree:
     expected_labels: FloatArray
     n_drawn: int
     n_passes: int
+    n_rare: int
 
 
 def matrix_free_policies(
@@ -126,7 +129,7 @@ def matrix_free_policies(
         work = _Work(whitening, drawn, rng, n_probes, tolerance, task)
         estimates = tuple(work.estimate(policy) for policy in policies)
     labels = np.array([policy.expected_cost(population.lengths).labels for policy in policies])
-    return MatrixFree(estimates, d, labels, drawn.n_sequences, work.n_passes)
+    return MatrixFree(estimates, d, labels, drawn.n_sequences, work.n_passes, work.n_rare)
 
 
 class _Work:
@@ -143,12 +146,12 @@ class _Work:
     ) -> None:
         self.whitening, self.drawn, self.n_probes, self.tolerance = whitening, drawn, n_probes, tolerance
         self._seed, self._task, self.n_passes = int(rng.integers(2**63)), task, 0
+        self.n_rare = 0
         signs = rng.integers(0, 2, size=(3, whitening.size, n_probes)) * 2.0 - 1.0
         self._plain = whitening.project(signs[0])
         self._named = whitening.project(whitening.named_scale[:, None] * signs[1])
         self._signs = whitening.project(signs[2])
-        self._nothing = PolicyOperator(whitening, drawn.hide(), 0.0)
-        self._nothing_neighbor = DenseNeighbor.of(whitening, self._few(drawn.hide()), 0.0)
+        self._nothing, self._nothing_neighbor = self._both(drawn.hide(), 0.0)
         self._dark = self._counted(self._nothing, np.tile(self._plain, PARTS))
 
     def estimate(self, policy: Policy) -> PolicyEstimate:
@@ -189,10 +192,13 @@ class _Work:
         mixture = Policy(tuple(rule for rule, _ in rest), tuple(weight / total for _, weight in rest))
         # The same random numbers for every policy.
         seen, _ = mixture.apply(self.drawn, self._seed)
-        return (
-            PolicyOperator(self.whitening, seen, whole),
-            DenseNeighbor.of(self.whitening, self._few(seen), whole),
-        )
+        return self._both(seen, whole)
+
+    def _both(self, seen: Sequences, whole: float) -> tuple[PolicyOperator, DenseNeighbor]:
+        shown = Shown.of(self.whitening, seen, whole)
+        self.n_rare = max(self.n_rare, int(shown.rare.sum()))
+        wanted = max(_NEIGHBOR_DRAWS * self.whitening.n_parameters, _FEWEST_NEIGHBOR_DRAWS)
+        return PolicyOperator(shown), DenseNeighbor.of(shown.first(wanted))
 
     def _solved(
         self, operator: PolicyOperator, neighbor: DenseNeighbor, starts: FloatArray
@@ -243,12 +249,6 @@ class _Work:
             constants = [np.full(b, value) for value in (total, worst, -white.log_determinant())]
             figures[part] = [*constants[:2], (joints - marginals) / 2, joints / 2, marginals / 2, constants[2]]
         return figures
-
-    def _few(self, sequences: Sequences) -> Sequences:
-        """As many as the dense neighbor needs."""
-        wanted = max(_NEIGHBOR_DRAWS * self.whitening.n_parameters, _FEWEST_NEIGHBOR_DRAWS)
-        count = min(sequences.n_sequences, wanted)
-        return sequences.take(np.arange(count))
 
     def _counted(self, operator: PolicyOperator, block: FloatArray) -> FloatArray:
         self.n_passes += 1

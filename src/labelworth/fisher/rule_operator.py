@@ -1,14 +1,14 @@
 """The information of a policy as a product with vectors: a pass over drawn sequences, and groups of them."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 import scipy.linalg
 
-from labelworth.arrays import FloatArray
+from labelworth.arrays import BoolArray, FloatArray
 from labelworth.data.sequences import Sequences
-from labelworth.fisher.rule_shares import unmet_shares
+from labelworth.fisher.rule_shares import labeled_shares, rarely_met
 from labelworth.fisher.rule_whitening import Whitening
 from labelworth.models.chain_counts import ChainCounts
 from labelworth.models.chain_products import ChainProducts
@@ -22,42 +22,75 @@ PARTS = 1 + GROUPS
 _CHUNK = 1 << 22
 
 
+@dataclass(frozen=True, eq=False)
+class Shown:
+    r"""Drawn sequences with the labels a policy shows, but for the sequences that it labels whole.
+
+    Attributes
+    ----------
+    whitening : Whitening
+    sequences : Sequences
+    whole : float
+        e, the share of sequences labeled whole: their information is the identity, and is not sampled.
+    shares : array of shape (n_named,)
+        What labels show of every entry, as expected.
+    rare : boolean array of shape (n_named,)
+        Entries so rarely labeled that the draws hardly meet them. A matrix of draws would be singular along one that
+        none shows, and noise along one that few show; each is counted by its expected share alone, since what happens
+        once in thousands of sequences is hardly correlated with anything.
+    """
+
+    whitening: Whitening
+    sequences: Sequences
+    whole: float
+    shares: FloatArray
+    rare: BoolArray
+
+    @classmethod
+    def of(cls, whitening: Whitening, sequences: Sequences, whole: float) -> "Shown":
+        """Find the rare entries."""
+        shares = labeled_shares(whitening, sequences)
+        rare = rarely_met(whitening, shares, sequences.n_sequences // GROUPS)
+        return cls(whitening, sequences, whole, shares, rare)
+
+    def first(self, count: int) -> "Shown":
+        """Fewer sequences, the same entries."""
+        few = self.sequences.take(np.arange(min(count, self.sequences.n_sequences)))
+        return replace(self, sequences=few)
+
+    def kept(self, block: FloatArray) -> FloatArray:
+        """Zeros along what is rare."""
+        return np.asarray(np.where(self.rare[:, None], 0.0, block))
+
+
 class PolicyOperator:
     r"""Whitened information of a policy, from all draws and from every group of them at once.
 
-    .. math:: M = e + (1 - e) \Bigl(\frac{1}{n} \sum_i s_i s_i' + \operatorname{diag}(u)\Bigr)
+    .. math:: M = e + (1 - e) \Bigl(K \frac{1}{n} \sum_i s_i s_i' K + \operatorname{diag}(\rho)(1 - K)\Bigr)
 
-    e is the weight of complete labels, whose information is the identity and is not sampled; the scores s are those
-    of the rest of the policy, and u is what its labels should have shown and by accident did not, see `unmet_shares`.
-
-    Parameters
-    ----------
-    whitening : Whitening
-    seen : Sequences
-        Drawn sequences, with the labels the rest of the policy shows.
-    whole : float
-        e.
+    with K the entries that are not rare and :math:`\rho` the expected shares; see `Shown`.
     """
 
-    def __init__(self, whitening: Whitening, seen: Sequences, whole: float) -> None:
-        self._whitening, self._whole, self._n_sequences = whitening, whole, seen.n_sequences
-        parts = [seen.take(rows) for rows in np.array_split(np.arange(seen.n_sequences), GROUPS)]
-        self._groups = [ChainProducts(whitening.model.word_chain, part) for part in parts]
-        self._unmet = [unmet_shares(whitening, part) for part in parts]
+    def __init__(self, shown: Shown) -> None:
+        self._shown, sequences = shown, shown.sequences
+        self._groups = [
+            ChainProducts(shown.whitening.model.word_chain, sequences.take(rows))
+            for rows in np.array_split(np.arange(sequences.n_sequences), GROUPS)
+        ]
 
     def __call__(self, block: FloatArray) -> FloatArray:
-        """The product with a block (n_named, PARTS * b): b vectors for all draws, b for each group."""
-        n_vectors = block.shape[1] // PARTS
-        everywhere = block[:, :n_vectors]
+        """The product with a block (n_named, PARTS * b) of tangent vectors: b for all draws, b for each group."""
+        shown, white, n_vectors = self._shown, self._shown.whitening, block.shape[1] // PARTS
+        kept = white.project(shown.kept(block))
         result = np.zeros_like(block)
-        for place, (group, unmet) in enumerate(zip(self._groups, self._unmet, strict=True)):
+        for place, group in enumerate(self._groups):
             own = slice((place + 1) * n_vectors, (place + 2) * n_vectors)
-            vectors = np.concatenate([everywhere, block[:, own]], axis=1)
-            sums = self._whitening.scores(group.gram(self._whitening.vectors(vectors))[1]) / group.n_sequences
-            sums += self._whitening.project(unmet[:, None] * vectors)
-            result[:, :n_vectors] += sums[:, :n_vectors] * (group.n_sequences / self._n_sequences)
+            vectors = white.vectors(np.concatenate([kept[:, :n_vectors], kept[:, own]], axis=1))
+            sums = white.scores(group.gram(vectors)[1]) / group.n_sequences
+            result[:, :n_vectors] += sums[:, :n_vectors] * (group.n_sequences / shown.sequences.n_sequences)
             result[:, own] = sums[:, n_vectors:]
-        return self._whole * block + (1 - self._whole) * result
+        rare = np.where(shown.rare, shown.shares, 0.0)[:, None] * block
+        return shown.whole * block + (1 - shown.whole) * white.project(shown.kept(result) + rare)
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,25 +108,27 @@ class DenseNeighbor:
     matrix: FloatArray
 
     @classmethod
-    def of(cls, whitening: Whitening, seen: Sequences, whole: float) -> "DenseNeighbor":
+    def of(cls, shown: Shown) -> "DenseNeighbor":
         """From these sequences."""
-        total = np.zeros((whitening.size, whitening.size))
-        most = max(1, _CHUNK // whitening.size)
-        for start in range(0, seen.n_sequences, most):
-            part = seen.take(np.arange(start, min(start + most, seen.n_sequences)))
-            first, pairs, emission = whitening.model.word_chain.counts_by_sequence(part)
-            words = whitening.model.n_features
-            counts = ChainCounts(first.T, np.moveaxis(pairs, 0, -1), np.moveaxis(emission[:, :, :words], 0, -1))
+        white = shown.whitening
+        total = np.zeros((white.size, white.size))
+        most = max(1, _CHUNK // white.size)
+        for start in range(0, shown.sequences.n_sequences, most):
+            rows = np.arange(start, min(start + most, shown.sequences.n_sequences))
+            first, pairs, emission = white.model.word_chain.counts_by_sequence(shown.sequences.take(rows))
+            words = np.moveaxis(emission[:, :, : white.model.n_features], 0, -1)
+            scores = white.scores(ChainCounts(first.T, np.moveaxis(pairs, 0, -1), words))
             # A neighbor need not be exact: single precision halves the work.
-            scores = whitening.scores(counts).astype(np.float32)
-            total += scores @ scores.T
-        total /= seen.n_sequences
-        total[np.diag_indices_from(total)] += unmet_shares(whitening, seen)
+            narrow = scores.astype(np.float32)
+            total += narrow @ narrow.T
+        total /= shown.sequences.n_sequences
+        total[shown.rare], total[:, shown.rare] = 0.0, 0.0
+        total[np.diag_indices_from(total)] += np.where(shown.rare, shown.shares, 0.0)
         # Rounding leaves the tangent space, where an operator that is zero across it would find it.
-        total = whitening.project(whitening.project(total).T)
-        normals = whitening.normals()
-        tangent = np.eye(whitening.size) - normals
-        return cls(whitening, whole * tangent + (1 - whole) * total + normals)
+        total = white.project(white.project(total).T)
+        normals = white.normals()
+        tangent = np.eye(white.size) - normals
+        return cls(white, shown.whole * tangent + (1 - shown.whole) * total + normals)
 
     @cached_property
     def lower(self) -> FloatArray:

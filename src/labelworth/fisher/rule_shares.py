@@ -1,4 +1,4 @@
-"""What labels alone tell of every probability of a hidden Markov model: found in draws, and expected."""
+"""How much of every probability of a hidden Markov model a rule's labels show, as expected."""
 
 import numpy as np
 
@@ -6,14 +6,15 @@ from labelworth.arrays import BoolArray, FloatArray, IntArray
 from labelworth.data.sequences import Sequences
 from labelworth.fisher.rule_whitening import Whitening
 
+_FEWEST_MEETINGS = 16
 
-def unmet_shares(whitening: Whitening, seen: Sequences) -> FloatArray:
-    r"""Expected minus found, (n_named,): what draws should have shown of every entry and by accident did not.
 
-    A label seen beside its word adds :math:`1 / (N_r \theta_{rw})` to the diagonal of the whitened information, with
-    probability :math:`\theta_{rw}`: for a rare word a draw in a million, without which the information would look
-    singular. The mean of that part is known - which positions are labeled does not depend on the labels - so the part
-    that was found is exchanged for it. The same goes for pairs of labels that are both seen, and for first labels.
+def labeled_shares(whitening: Whitening, seen: Sequences) -> FloatArray:
+    r"""The share of the uses of every entry that the labels show, (n_named,).
+
+    An entry is a first label, a pair of neighboring labels, or a label beside its word; it is shown where all its
+    labels are. Which positions are labeled does not depend on the labels, so the share is the expected number of
+    uses at the labeled positions over the expected number of all.
 
     Parameters
     ----------
@@ -21,29 +22,24 @@ def unmet_shares(whitening: Whitening, seen: Sequences) -> FloatArray:
     seen : Sequences
         Drawn, with the labels a rule shows.
     """
-    model = whitening.model
-    codes, words = seen.evidence.codes, seen.words
+    is_seen = seen.evidence.codes >= 0
     places = np.arange(seen.n_tokens) - np.repeat(seen.offsets[:-1], seen.lengths)
-    is_seen = codes >= 0
-    # A pair is seen where both of its labels are, within one sequence; it stands at its first token.
+    # A pair stands at its first token, and is seen where both labels are, within one sequence.
     pair_seen = np.zeros(seen.n_tokens, dtype=bool)
     pair_seen[:-1] = is_seen[:-1] & is_seen[1:] & (places[1:] > 0)
-    first_seen = is_seen & (places == 0)
-    n_labels, n_words = model.emission.shape
-    pairs = np.flatnonzero(pair_seen)
-    found = [
-        np.bincount(codes[first_seen], minlength=n_labels),
-        np.bincount(codes[pairs] * n_labels + codes[pairs + 1], minlength=n_labels**2),
-        np.bincount(codes[is_seen] * n_words + words[is_seen], minlength=n_labels * n_words),
-    ]
-    labels = _label_probabilities(whitening)
-    expected = [
-        _at_places(first_seen, places, labels),
-        (_at_places(pair_seen, places, labels)[:, None] * model.transition).ravel(),
-        (_at_places(is_seen, places, labels)[:, None] * model.emission).ravel(),
-    ]
-    difference = np.concatenate(expected) - np.concatenate(found)
-    return np.asarray(difference / (seen.n_sequences * whitening.counts))
+    model, labels = whitening.model, _label_probabilities(whitening)
+    first, pairs, tokens = (
+        _expected(chosen, places, labels) / seen.n_sequences
+        for chosen in (is_seen & (places == 0), pair_seen, is_seen)
+    )
+    uses = [first, (pairs[:, None] * model.transition).ravel(), (tokens[:, None] * model.emission).ravel()]
+    return np.asarray(np.concatenate(uses) / whitening.counts)
+
+
+def rarely_met(whitening: Whitening, shares: FloatArray, n_draws: int) -> BoolArray:
+    """Entries of which labels tell, but so rarely that `n_draws` draws show them a few times or never, (n_named,)."""
+    rare: BoolArray = (shares > 0) & (n_draws * whitening.counts * shares < _FEWEST_MEETINGS)
+    return rare
 
 
 def _label_probabilities(whitening: Whitening) -> FloatArray:
@@ -54,6 +50,6 @@ def _label_probabilities(whitening: Whitening) -> FloatArray:
     return np.array(rows)
 
 
-def _at_places(chosen: BoolArray, places: IntArray, labels: FloatArray) -> FloatArray:
+def _expected(chosen: BoolArray, places: IntArray, labels: FloatArray) -> FloatArray:
     """How often every label is expected at the chosen tokens, (K,)."""
     return np.asarray(np.bincount(places[chosen], minlength=len(labels)) @ labels)
