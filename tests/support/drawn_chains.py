@@ -3,6 +3,7 @@
 from typing import NamedTuple
 
 import numpy as np
+
 from support.plain_chains import PlainSums, plain_evidence, plain_sums
 
 
