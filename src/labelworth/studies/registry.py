@@ -14,6 +14,9 @@ STUDIES: Mapping[str, str] = MappingProxyType(
         "theory-panel": "labelworth.studies.theory_panel",
         "risk-curve": "labelworth.studies.risk_curve",
         "misspecification": "labelworth.studies.misspecification",
+        "chunking-crf": "labelworth.studies.chunking",
+        "chunking-tuning": "labelworth.studies.chunking_tuning",
+        "policy-ranking": "labelworth.studies.policy_ranking",
     }
 )
 """Name -> module that holds its ``STUDY``."""

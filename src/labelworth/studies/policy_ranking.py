@@ -1,0 +1,181 @@
+"""Half of the tokens, labeled in four ways: does the theory rank the policies as the experiment does?"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from labelworth.arrays import FloatArray
+from labelworth.progress import Progress
+from labelworth.studies.chunking_data import conll2000_digest
+from labelworth.studies.outcome import BarsPanel, Curve, Measured, Outcome, Panel, Picture, Table
+from labelworth.studies.policy_ranking_fit import MIN_TAG_COUNT, PENALTY, compute, sentences
+from labelworth.studies.runner import Study
+from labelworth.studies.store import Cell, Result
+
+POLICIES: Mapping[str, str] = {
+    "0.5*everything + 0.5*nothing": "half of the sentences",
+    "every-other": "every other token",
+    "random:0.5": "random tokens",
+    "windows-of-5": "windows of 5",
+}
+ALL_LABELS = "everything"
+KINDS = ("boltzmann-chain", "crf")
+N_SENTENCES = 1000
+N_DRAWS = 5
+_TITLES = {"boltzmann-chain": "Boltzmann chain", "crf": "CRF"}
+_LOSSES = {"boltzmann-chain": ("joint", "conditional"), "crf": ("conditional",)}
+_THEORY = {"joint": "excess_joint_log_loss", "conditional": "excess_log_loss"}
+
+
+def cells(quick: bool, seed: int) -> list[dict[str, Any]]:
+    """Theory and limit of both models, and every policy on the same draws; the quick grid has two draws."""
+    n_draws = 2 if quick else N_DRAWS
+    grid: list[dict[str, Any]] = []
+    for kind in KINDS:
+        asked = [*POLICIES, ALL_LABELS]
+        grid.append({"sort": "theory", "kind": kind, "policies": asked, "n_sentences": N_SENTENCES, "seed": seed})
+        grid.append({"sort": "limit", "kind": kind})
+        grid += [
+            {"sort": "fit", "kind": kind, "policy": policy, "n_sentences": N_SENTENCES, "seed": seed + draw}
+            for draw in range(n_draws)
+            for policy in asked
+        ]
+    return grid
+
+
+def summarize(pairs: Sequence[tuple[Cell, Result]]) -> Outcome:
+    """Rankings side by side, model by model."""
+    figures, tables, panels, words = {}, [], [], []
+    for kind in KINDS:
+        found = _figures(kind, [(cell, result) for cell, result in pairs if cell["kind"] == kind])
+        figures[kind] = found
+        tables.append(_table(kind, found))
+        panels += _panels(kind, found)
+        words += _words(kind, found)
+    return Outcome(
+        figures=figures,
+        words=tuple(words),
+        tables=tuple(tables),
+        pictures={"": Picture("Half of the tokens, labeled in four ways", tuple(panels), n_columns=2)},
+    )
+
+
+def _figures(kind: str, pairs: Sequence[tuple[Cell, Result]]) -> dict[str, Any]:
+    theory = next(result for cell, result in pairs if cell["sort"] == "theory")
+    limit = next(result for cell, result in pairs if cell["sort"] == "limit")
+    predicted = dict(zip([*POLICIES, ALL_LABELS], theory["points"], strict=True))
+    found: dict[str, Any] = {"limit": limit, "notes": theory["notes"], "policies": {}}
+    draws = {policy: [r for c, r in pairs if c["sort"] == "fit" and c["policy"] == policy] for policy in predicted}
+    for policy, results in draws.items():
+        row: dict[str, Any] = {
+            "labeled_share": float(np.mean([result["labeled_share"] for result in results])),
+            "predicted_labels_per_sentence": predicted[policy]["expected_labels_per_sample"],
+        }
+        row |= _mean("f1", np.array([result["f1"] for result in results]))
+        for loss in _LOSSES[kind]:
+            values = np.array([result[loss] for result in results])
+            row |= _mean(loss, values)
+            row |= _mean(f"excess_{loss}", values - limit[loss])
+            # Draws share their sentences, so policies are compared draw by draw.
+            whole = np.array([result[loss] for result in draws[ALL_LABELS]])
+            row |= _mean(f"{loss}_above_all_labels", values - whole)
+            row[f"predicted_excess_{loss}"] = predicted[policy][_THEORY[loss]]
+            row[f"predicted_excess_{loss}_se"] = predicted[policy].get(f"{_THEORY[loss]}_se")
+        found["policies"][policy] = row
+    found["rankings"] = {
+        loss: {
+            "theory": _ranked(found, f"predicted_excess_{loss}"),
+            "experiment": _ranked(found, loss),
+            "same": _ranked(found, f"predicted_excess_{loss}") == _ranked(found, loss),
+        }
+        for loss in _LOSSES[kind]
+    }
+    found["rankings"]["f1"] = {"experiment": _ranked(found, "f1")[::-1]}
+    return found
+
+
+def _mean(name: str, values: FloatArray) -> dict[str, float]:
+    return {name: float(values.mean()), f"{name}_se": float(values.std(ddof=1) / np.sqrt(len(values)))}
+
+
+def _ranked(found: Mapping[str, Any], figure: str) -> list[str]:
+    """The four policies, the smallest figure first."""
+    return sorted(POLICIES, key=lambda policy: found["policies"][policy][figure])
+
+
+def _words(kind: str, found: Mapping[str, Any]) -> list[str]:
+    told_of = []
+    for loss in _LOSSES[kind]:
+        ranking = found["rankings"][loss]
+        theory, experiment = (", ".join(POLICIES[p] for p in ranking[side]) for side in ("theory", "experiment"))
+        told = "The rankings are the same." if ranking["same"] else "The rankings differ."
+        told_of.append(
+            f"{_TITLES[kind]}, {loss} log-perplexity, best first. Theory: {theory}. Experiment: {experiment}. {told}"
+        )
+    return told_of
+
+
+def _table(kind: str, found: Mapping[str, Any]) -> Table:
+    columns = ["policy", "labeled share", "F1"]
+    for loss in _LOSSES[kind]:
+        columns += [f"-log p, {loss}", "above all labels", "theory: excess"]
+    rows = []
+    for policy, row in found["policies"].items():
+        entries: list[Any] = [POLICIES.get(policy, "all labels, at twice the cost"), row["labeled_share"]]
+        entries.append(Measured(100 * row["f1"], 100 * row["f1_se"]))
+        for loss in _LOSSES[kind]:
+            entries += [
+                Measured(row[loss], row[f"{loss}_se"]),
+                Measured(row[f"{loss}_above_all_labels"], row[f"{loss}_above_all_labels_se"]),
+                Measured(row[f"predicted_excess_{loss}"], row[f"predicted_excess_{loss}_se"]),
+            ]
+        rows.append(tuple(entries))
+    return Table(
+        f"{_TITLES[kind]}: {N_SENTENCES} sentences, half of the tokens labeled",
+        tuple(columns),
+        tuple(rows),
+        note="Nats per test sentence; means over draws of sentences and labels with their standard errors. Chunks of "
+        f"nouns and verbs, parts of speech that occur {MIN_TAG_COUNT} times or more, penalty {PENALTY:g}. 'above all "
+        "labels' compares draw by draw; theory is the excess over the best weights, at the fit to all sentences.",
+    )
+
+
+def _panels(kind: str, found: Mapping[str, Any]) -> list[Panel]:
+    names = tuple(POLICIES.values())
+    rows = [found["policies"][policy] for policy in POLICIES]
+    places = np.arange(len(rows), dtype=np.float64)
+
+    def bars(label: str, figure: str, factor: float = 1.0) -> Curve:
+        values = factor * np.array([row[figure] for row in rows])
+        errors = 2 * factor * np.array([row.get(f"{figure}_se") or 0.0 for row in rows])
+        return Curve(label, places, values, values - errors, values + errors)
+
+    panels: list[Panel] = []
+    for loss in _LOSSES[kind]:
+        panels.append(
+            BarsPanel(
+                f"{_TITLES[kind]}: {loss} log-loss above the limit",
+                "nats per sentence, two s.e.",
+                names,
+                (bars("theory", f"predicted_excess_{loss}"), bars("experiment", f"excess_{loss}")),
+            )
+        )
+    return panels
+
+
+def prepare(progress: Progress) -> None:
+    """Say what comes first, and fail at once where the corpus is missing."""
+    progress.say("Reading 10 948 sentences, once per process.")
+    sentences("crf", "train")
+
+
+STUDY = Study(
+    name="policy-ranking",
+    title="CoNLL-2000: four ways to label half of the tokens, theory and experiment",
+    cells=cells,
+    compute=compute,
+    summarize=summarize,
+    data_digest=conll2000_digest,
+    prepare=prepare,
+)
