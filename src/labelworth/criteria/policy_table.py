@@ -142,7 +142,7 @@ def tabulate_policies(
         *_notes_on_model(population, information.n_parameters, rank),
         *_notes_on_policies(points),
         *refusals,
-        *(_notes_on_rare(information) if isinstance(information, MatrixFree) else ()),
+        *(_notes_on_rare(information) if isinstance(information, MatrixFree) else _notes_on_met(information)),
         *_notes_on_draws(information.n_drawn, estimates, rank, relative_error),
     ]
     return PolicyTable(
@@ -221,6 +221,15 @@ def _notes_on_rare(figures: MatrixFree) -> list[str]:
     return [
         f"Up to {figures.n_rare} probabilities are so rarely labeled that {figures.n_drawn} draws hardly show them; "
         "each was counted by itself, with the labels expected of it."
+    ]
+
+
+def _notes_on_met(information: RuleInformation) -> list[str]:
+    if not information.n_hardly_met:
+        return []
+    return [
+        f"{information.n_drawn} draws say too little of {information.n_hardly_met} parameter(s), as of words too "
+        "rare to be drawn. Standard errors do not show that, and figures may be off by more: it needs more draws."
     ]
 
 

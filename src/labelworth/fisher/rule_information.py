@@ -40,6 +40,9 @@ class RuleInformation:
         Independent estimates whose mean is `matrices`; with them every figure has a standard error.
     n_drawn : int
         How many sequences were drawn; 0 if none.
+    n_hardly_met : int
+        Of how many parameters the draws say too little, as of a word too rare to be drawn: standard errors do not
+        show that.
 
     Notes
     -----
@@ -67,6 +70,7 @@ class RuleInformation:
     method: str
     batches: FloatArray | None = None
     n_drawn: int = 0
+    n_hardly_met: int = 0
 
     def __post_init__(self) -> None:
         d, n_rules = self.coordinates.n_free, len(self.rules)

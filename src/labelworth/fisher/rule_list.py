@@ -74,6 +74,7 @@ class RuleList:
         method: str,
         batches: FloatArray | None = None,
         n_drawn: int = 0,
+        n_hardly_met: int = 0,
     ) -> RuleInformation:
         """Matrices of these rules, with their names."""
         return RuleInformation(
@@ -86,4 +87,5 @@ class RuleList:
             method,
             batches,
             n_drawn,
+            n_hardly_met,
         )

@@ -30,6 +30,10 @@ _MAX_DRAWS = 1 << 21
 _MAX_WORK = 4e11
 _CHUNK = 1 << 21
 
+_LEAST_MET = 0.5
+_MOST_UNCERTAIN = 0.25
+"""What draws must have met of every parameter: half of its complete information, known to a quarter."""
+
 
 @runtime_checkable
 class KnowsCompleteInformation(Protocol):
@@ -108,6 +112,8 @@ def draws_needed(estimates: Sequence[PolicyEstimate], n_drawn: int, rank: int, r
 
 
 def _needed(information: RuleInformation, weights: Sequence[FloatArray], relative_error: float) -> int:
+    if information.n_hardly_met:
+        return 2 * information.n_drawn
     try:
         estimates = [estimate_policy(information, policy) for policy in weights]
     except MoreSamplesNeededError:
@@ -171,10 +177,12 @@ class _Batches:
     def information(self) -> RuleInformation:
         """What these batches give."""
         n, model = self.n_per_batch, self.population.model
+        met = np.einsum("bii->bi", self.complete) / n
         batches, complete = self.seen / n, self.complete / n
         if isinstance(model, KnowsCompleteInformation):
             exact = model.complete_information(self.population.lengths)
             batches[:, self.listed.everything] = exact
+            known = np.diag(exact)
             for place in self._sampled_rules:
                 mixed = self.mixed[:, place] / n
                 batches[:, place] = sharpened(
@@ -182,6 +190,18 @@ class _Batches:
                 )
         else:
             batches[:, self.listed.everything] = complete
+            known = met.mean(axis=0)
         return self.listed.information(
-            self.population, batches.mean(axis=0), "sampling", batches, self.count * self.n_per_batch
+            self.population, batches.mean(axis=0), "sampling", batches, self.count * n, _hardly_met(met, known)
         )
+
+
+def _hardly_met(met: FloatArray, known: FloatArray) -> int:
+    """Of how many parameters the squares of complete scores, (n_batches, d), are far from what they should be, (d,).
+
+    Those that no data can see are not counted.
+    """
+    seen = known > 0
+    shares = met[:, seen] / known[seen]
+    uncertainty = shares.std(axis=0, ddof=1) / np.sqrt(len(shares))
+    return int(((shares.mean(axis=0) < _LEAST_MET) | (uncertainty > _MOST_UNCERTAIN)).sum())
