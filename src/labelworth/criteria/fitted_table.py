@@ -9,12 +9,13 @@ from labelworth.arrays import FloatArray, as_floats
 from labelworth.criteria.information_table import InformationTable
 from labelworth.criteria.table import tabulate
 from labelworth.data.samples import Samples
-from labelworth.errors import InvalidInputError
+from labelworth.errors import InvalidInputError, NotIdentifiableError
 from labelworth.estimation.fit import Fit, fit
 from labelworth.fisher.choice import ChosenCurve
 from labelworth.fisher.matrix_free import matrix_free_information
 from labelworth.fisher.observed import observed_information
 from labelworth.models.multinomial import MultinomialFamily
+from labelworth.models.protocol import AnyFamily
 from labelworth.progress import SILENT, Progress
 
 _FIXED_POINT = 1e-13  # nats per sample still to be gained: rounding
@@ -24,13 +25,14 @@ _N_FRACTIONS = 20
 
 
 def information_at_fit(
-    fitted: Fit[Any],
+    model: Any,
+    family: AnyFamily,
     samples: Samples,
     *,
     labeled_fractions: ArrayLike | None = None,
     n_samples: float | None = None,
     seed: int = 0,
-    n_probes: int = 40,
+    n_probes: int = 20,
     progress: Progress = SILENT,
 ) -> InformationTable:
     """The observed information at a fit, at every labeled fraction from the fitted one up.
@@ -40,10 +42,12 @@ def information_at_fit(
 
     Parameters
     ----------
-    fitted : Fit
-        Taken on to its fixed point first, where the observed information is defined.
+    model : Model
+        As fitted. It is taken on to its fixed point first, where the observed information is defined.
+    family : Family
+        Whose prior was in the objective.
     samples : Samples
-        What was fitted.
+        What was fitted, every row with its own weight.
     labeled_fractions : sequence of float, optional
         From the fitted fraction to 1; twenty of them when absent.
     n_samples : float, optional
@@ -51,30 +55,28 @@ def information_at_fit(
     seed : int
         Of the probes.
     n_probes : int
-        Standard errors fall with its square root.
+        Standard errors fall with its square root. Where nearly every row's class is certain, what the probes estimate
+        is a tiny part of a figure, has long tails, and its standard error is rough.
     progress : Progress
 
     Raises
     ------
     NotIdentifiableError
-        If the fit is not a strict maximum.
+        If nothing is labeled, or the fit is not a strict maximum.
     InvalidInputError
-        If unlabeled rows were weighted, a fraction lies below the fitted one, or there are too many parameters for
-        matrices and the model is not multinomial.
+        If a fraction lies below the fitted one, or there are too many parameters for matrices and the model is not
+        multinomial.
 
     Notes
     -----
     Paper: prop:efficiency1.
     """
-    if fitted.unlabeled_weight != 1:
-        raise InvalidInputError(
-            "The information at a fit is that of the likelihood, in which every row counts the same. "
-            f"Got a fit with unlabeled_weight {fitted.unlabeled_weight:g}; fit with 1."
-        )
+    if samples.evidence.is_unlabeled.all():
+        raise NotIdentifiableError("No row is labeled, so the classes have no names. Label at least one of each.")
     settled = fit(
-        fitted.family,
+        family,
         samples,
-        start=fitted.model,
+        start=model,
         tolerance=_FIXED_POINT,
         max_iterations=_MAX_ITERATIONS,
         progress=progress,
@@ -98,7 +100,13 @@ def _chosen(settled: Fit[Any], samples: Samples, seed: int, n_probes: int, progr
             f"{_DENSE_LIMIT} are formed. Leave features out."
         )
     curve = matrix_free_information(
-        model, family, samples, np.random.default_rng([seed, n_probes]), n_probes=n_probes, progress=progress
+        model,
+        family,
+        samples,
+        np.random.default_rng([seed, n_probes]),
+        n_probes=n_probes,
+        n_named_probes=n_probes,
+        progress=progress,
     )
     return ChosenCurve(curve, f"{n_parameters:,} parameters are too many for matrices")
 

@@ -74,6 +74,11 @@ def information(model: Any, **question: Any) -> InformationTable | PolicyTable:
     >>> [round(1000 * point.figures["total_variance"], 2) for point in table.points]
     [0.97, 1.56, 1.27]
     """
+    if hasattr(model, "fit"):
+        raise InvalidInputError(
+            f"A model is asked what its samples are worth. Got the estimator {type(model).__name__}; give its "
+            "model_, or call its own method information()."
+        )
     is_chain = isinstance(getattr(model, "reference", None), Reference)
     if is_chain and "policies" not in question:
         raise InvalidInputError(

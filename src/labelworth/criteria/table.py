@@ -18,6 +18,8 @@ from labelworth.fisher.sampled_information import SampledInformation
 from labelworth.models.protocol import Model
 from labelworth.progress import SILENT, Progress
 
+_PROBE_ERROR = 0.05
+
 
 def information(
     model: Model,
@@ -112,6 +114,14 @@ def tabulate(
     return InformationTable(points, n_samples, curve.method, chosen.reason, notes, curve)
 
 
+def _relative(point: InformationPoint, name: str) -> float:
+    """The standard error of a figure, relative to it; of the log volume, as it is."""
+    error, figure = point.standard_errors[name], point.figures[name]
+    if error is None or figure is None:
+        return 0.0
+    return error if name == "log_volume" else error / abs(figure)
+
+
 def _left_out(curve: AnyCurve) -> tuple[str, ...]:
     """What a curve cannot say: the worst direction needs the inverse itself, which probes do not give."""
     return (worst_direction.__name__,) if isinstance(curve, MatrixFreeCurve) else ()
@@ -154,6 +164,14 @@ def _notes(
             notes.append(
                 f"After {curve.n_drawn} draws some standard errors exceed {relative_error:.2g} of their figure; "
                 f"about {needed} draws would do."
+            )
+    if isinstance(curve, MatrixFreeCurve):
+        worst = max(_relative(point, name) for point in points for name in point.standard_errors)
+        if worst > _PROBE_ERROR:
+            more = int(np.ceil(curve.n_probes * (worst / _PROBE_ERROR) ** 2))
+            notes.append(
+                f"{curve.n_probes} probes leave a figure uncertain by {worst:.0%} of itself; n_probes={more} would "
+                f"bring that to {_PROBE_ERROR:.0%}."
             )
     if any(point.labeled_fraction == 0 and point.is_identifiable for point in points):
         notes.append("Without any label the classes are found only up to their order.")

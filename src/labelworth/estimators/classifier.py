@@ -164,14 +164,21 @@ class GenerativeClassifier(ClassifierMixin, CheckedParameters, ABC):
         from labelworth.criteria.table import information
 
         check_is_fitted(self)
+        if (X is None) != (y is None):
+            raise InvalidInputError("Give both X and y, the rows that were fitted, or neither.")
         if X is None:
             return information(self.model_, **options)
+        if self.unlabeled_weight != 1:
+            raise InvalidInputError(
+                "The information at a fit is that of the likelihood, in which every row counts the same. "
+                f"Got a classifier with unlabeled_weight {self.unlabeled_weight:g}; fit with 1."
+            )
         self._checked(X, reset=False)
         trial = clone(self)
         samples = trial._samples(
             X, lambda: encode_labels(y, classes=self.model_.classes, unlabeled=self.unlabeled), sample_weight
         )
-        return information_at_fit(self.fit_, samples, **options)
+        return information_at_fit(self.model_, trial._family(samples), samples, **options)
 
     def check(self, X: Any, y: Any, *, classes: Sequence[Hashable] | None = None, **options: Any) -> "CheckReport":
         """Say whether unlabeled rows help this classifier, hurt it, or whether that cannot be told. Nothing is kept.

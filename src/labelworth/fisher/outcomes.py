@@ -5,7 +5,7 @@ from math import comb
 
 import numpy as np
 import scipy.sparse as sp
-from scipy.special import gammaln
+from scipy.special import gammaln, softmax
 
 from labelworth.arrays import UNLABELED, FloatArray, IntArray
 from labelworth.data.evidence import Evidence
@@ -28,22 +28,22 @@ class Outcomes:
     ----------
     samples : Samples
         Every x, unlabeled.
-    joint : array of shape (n_outcomes, K)
-        p(x, y).
+    log_joint : array of shape (n_outcomes, K)
+        log p(x, y); of long documents p(x, y) itself may be too small for a double.
     """
 
     samples: Samples
-    joint: FloatArray
+    log_joint: FloatArray
 
     @property
     def probabilities(self) -> FloatArray:
         """p(x), shape (n_outcomes,)."""
-        return np.asarray(self.joint.sum(axis=1))
+        return np.asarray(np.exp(self.log_joint).sum(axis=1))
 
     @property
     def posterior(self) -> FloatArray:
         """p(y | x), shape (n_outcomes, K)."""
-        return np.asarray(self.joint / self.joint.sum(axis=1, keepdims=True))
+        return np.asarray(softmax(self.log_joint, axis=1))
 
 
 def n_outcomes(model: Model) -> int | None:
@@ -77,12 +77,13 @@ def enumerate_outcomes(model: Model) -> Outcomes:
         bits = (np.arange(count)[:, None] >> np.arange(model.n_features)[::-1]) & 1
         features, log_multiplicity = bits.astype(np.float64), np.zeros(count)
     samples = Samples(sp.csr_array(features), Evidence(np.full(count, UNLABELED), model.classes))
-    joint = np.exp(model.log_joint(samples) + log_multiplicity[:, None])
-    mass = float(joint.sum())
-    # Only a fault in the enumeration itself can bring this about.
-    if abs(mass - 1) > _MASS_TOLERANCE:
+    outcomes = Outcomes(samples, model.log_joint(samples) + log_multiplicity[:, None])
+    mass = float(outcomes.probabilities.sum())
+    # Only a fault in the enumeration itself can bring this about; logarithms of many ways are rounded.
+    rounding = 8 * np.finfo(np.float64).eps * float(np.max(np.abs(outcomes.log_joint), initial=0.0))
+    if abs(mass - 1) > _MASS_TOLERANCE + rounding:
         raise ArithmeticError(f"The enumerated outcomes of a {model.kind} model have probability {mass!r}, not 1.")
-    return Outcomes(samples, joint)
+    return outcomes
 
 
 def _all_bags(model: MultinomialModel) -> tuple[FloatArray, FloatArray]:

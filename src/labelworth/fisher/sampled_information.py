@@ -124,11 +124,15 @@ class SampledInformation:
         label alone is worth. More draws are asked for, too, while half of them give a total variance more than five
         standard errors away, and while they hardly met some parameter.
         """
-        figures = [self.trace(weight, fractions) for weight in Weight]
-        ratios = [_ratio(figure, np.abs(figure.values)) for figure in [*figures, self.worst_direction(fractions)]]
+        # Where labels hardly matter the missing information is the rounding error of the complete one.
+        least = self.information.pencil.tolerance * self.n_parameters
+        figures = [self.trace(weight, fractions) for weight in Weight if weight is not Weight.NAMED]
+        ratios = [_ratio(figure, np.maximum(np.abs(figure.values), least)) for figure in figures]
+        for figure in (self.trace(Weight.NAMED, fractions), self.worst_direction(fractions)):
+            ratios.append(_ratio(figure, np.abs(figure.values)))
         ratios.append(_ratio(self.log_volume(fractions), np.full(len(fractions), float(self.n_parameters))))
         rate = self.exchange_rate(Weight.NAMED, fractions)
-        ratios.append(_ratio(rate, np.abs(rate.values - 1)))
+        ratios.append(_ratio(rate, np.maximum(np.abs(rate.values - 1), self.information.pencil.tolerance)))
         factor = (max(ratios) / relative_error) ** 2
         if self.n_hardly_met or not self._halves_agree(fractions):
             factor = max(factor, 2.0)

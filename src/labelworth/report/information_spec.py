@@ -40,6 +40,8 @@ class InformationSpec:
     n_samples : float
     method : str
     seed : int
+    max_draws : int or None
+        A limit to sampling.
     """
 
     document: Mapping[str, Any]
@@ -48,6 +50,7 @@ class InformationSpec:
     n_samples: float
     method: Method
     seed: int
+    max_draws: int | None = None
 
     @classmethod
     def from_document(cls, document: Any) -> Self:
@@ -65,6 +68,7 @@ class InformationSpec:
             float(document["n_samples"]),
             document.get("method", "auto"),
             int(document.get("seed", 0)),
+            document.get("max_draws"),
         )
 
     def evaluate(self, *, seed: int | None = None, progress: Progress = SILENT) -> InformationTable:
@@ -75,6 +79,7 @@ class InformationSpec:
             n_samples=self.n_samples,
             method=self.method,
             seed=self.seed if seed is None else seed,
+            max_draws=self.max_draws,
             progress=progress,
         )
 

@@ -3,6 +3,7 @@
 import json
 import signal
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
@@ -149,15 +150,25 @@ def _computed(
     pool = Parallel(
         n_jobs=min(n_workers, len(jobs)),
         return_as="generator_unordered",
-        pre_dispatch="all",
-        initializer=_leave_interrupts_to_the_main_process,
+        # Nothing waits in the pool's queue: stopped by Ctrl-C, its thread would trip over what does.
+        pre_dispatch="n_jobs",
     )
-    yield from pool(delayed(_one)(compute, index, cell) for index, cell in jobs)
+    with _interrupts_for_the_main_process_only():
+        finished = pool(delayed(_one)(compute, index, cell) for index, cell in jobs)
+    yield from finished
 
 
-def _leave_interrupts_to_the_main_process() -> None:
-    # A terminal sends Ctrl-C to every process; a worker would answer with a traceback before it is ended.
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+@contextmanager
+def _interrupts_for_the_main_process_only() -> Iterator[None]:
+    """Start processes that never hear of Ctrl-C, which a terminal sends to all: they would answer with tracebacks."""
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _one(compute: Callable[[Cell], Result], index: int, cell: Cell) -> tuple[int, Result]:

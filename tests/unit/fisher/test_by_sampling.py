@@ -14,6 +14,7 @@ from labelworth.errors import InvalidInputError, MoreSamplesNeededError
 from labelworth.fisher import by_sampling
 from labelworth.fisher.by_enumeration import enumerated_information
 from labelworth.fisher.by_sampling import sampled_information
+from labelworth.fisher.curve import Weight
 from labelworth.fisher.fraction_information import FractionInformation
 from labelworth.models.bernoulli import BernoulliModel
 from labelworth.models.gaussian import GaussianModel
@@ -176,3 +177,11 @@ def test_too_many_parameters_for_dense_matrices_are_refused() -> None:
     model = MultinomialModel(("a", "b"), [0.5, 0.5], np.full((2, 1000), 1e-3), LengthDistribution.single(5))
     with pytest.raises(InvalidInputError, match="1999 x 1999"):
         sampled_information(model, FRACTIONS, np.random.default_rng(0))
+
+
+def test_classes_that_are_certain_need_no_endless_draws() -> None:
+    words = [[0.998, 0.001, 0.001], [0.001, 0.001, 0.998]]
+    model = MultinomialModel(("a", "b"), [0.5, 0.5], words, LengthDistribution.single(60))
+    sampled = sampled_information(model, np.array([0.5]), np.random.default_rng(0))
+    complete = sampled.trace(Weight.COMPLETE, np.array([0.5])).values
+    assert sampled.trace(Weight.MISSING, np.array([0.5])).values[0] < 1e-12 * complete[0]
