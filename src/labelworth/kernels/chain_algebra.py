@@ -22,7 +22,7 @@ from labelworth.kernels.vector_code import DOUBLE, LONG, SHORT, Emitter, arrays_
 WIDEST = 48
 """The most columns: twelve registers for sums leave room for the rest."""
 
-_LANES = 4
+LANES = 4
 
 
 @compiled()
@@ -31,15 +31,16 @@ def rows_at_once(width: int) -> int:
     return 4 if width <= 12 else 2 if width <= 24 else 1
 
 
-def _zeros(width: int) -> list[Any]:
-    vector = ir.VectorType(DOUBLE, _LANES)
-    return [ir.Constant(vector, [DOUBLE(0.0)] * _LANES) for _ in range(width // _LANES)]
+def vectors_of_zeros(width: int) -> list[Any]:
+    """A row of zeros."""
+    vector = ir.VectorType(DOUBLE, LANES)
+    return [ir.Constant(vector, [DOUBLE(0.0)] * LANES) for _ in range(width // LANES)]
 
 
 def _emit_product(emitter: Emitter, factors: Any, matrix: Any, width: int) -> list[Any]:
     """A row of factors times a matrix, as vectors."""
     builder, n_sets = emitter.builder, rows_at_once(width)
-    n_vectors = width // _LANES
+    n_vectors = width // LANES
 
     def body(place: Any, sums: list[Any]) -> list[Any]:
         changed = []
@@ -50,7 +51,7 @@ def _emit_product(emitter: Emitter, factors: Any, matrix: Any, width: int) -> li
             changed += emitter.multiply_add(factor, values, sums[number * n_vectors : (number + 1) * n_vectors])
         return changed
 
-    sums = emitter.loop(LONG(0), LONG(width // n_sets), _zeros(width) * n_sets, body)
+    sums = emitter.loop(LONG(0), LONG(width // n_sets), vectors_of_zeros(width) * n_sets, body)
     while len(sums) > n_vectors:
         half = len(sums) // 2
         sums = [builder.fadd(one, two) for one, two in zip(sums[:half], sums[half:], strict=True)]
@@ -62,11 +63,11 @@ def _emit_total(builder: Any, vectors: list[Any]) -> Any:
     while len(vectors) > 1:
         odd = vectors[len(vectors) // 2 * 2 :]
         vectors = [builder.fadd(*pair) for pair in zip(vectors[0::2], vectors[1::2], strict=False)] + odd
-    lanes = [builder.extract_element(vectors[0], SHORT(lane)) for lane in range(_LANES)]
+    lanes = [builder.extract_element(vectors[0], SHORT(lane)) for lane in range(LANES)]
     return builder.fadd(builder.fadd(lanes[0], lanes[2]), builder.fadd(lanes[1], lanes[3]))
 
 
-def _places(context: Any, builder: Any, signature: Any, arguments: Any, starts: dict[int, int]) -> list[Any]:
+def places_of(context: Any, builder: Any, signature: Any, arguments: Any, starts: dict[int, int]) -> list[Any]:
     """Where the rows begin: the arrays at the given places of the arguments, each at the start that follows it."""
     arrays = arrays_among(context, builder, signature, arguments)
     return [builder.gep(arrays[place].data, [arguments[start]]) for place, start in starts.items()]
@@ -88,7 +89,7 @@ def _forward_step(
 ) -> Any:
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         emitter = Emitter(builder)
-        target, factors, listed = _places(context, builder, signature, arguments, {0: 1, 2: 3, 5: 6})
+        target, factors, listed = places_of(context, builder, signature, arguments, {0: 1, 2: 3, 5: 6})
         arrays = arrays_among(context, builder, signature, arguments)
         matrix, row = arrays[4].data, builder.select(arguments[8], arrays[7].data, listed)
         result = cgutils.alloca_once(builder, DOUBLE)
@@ -97,11 +98,11 @@ def _forward_step(
             products = _emit_product(emitter, factors, matrix, width)
             weighted = [builder.fmul(*pair) for pair in zip(products, emitter.load(row, width), strict=True)]
             total = _emit_total(builder, weighted)
-            inverse = emitter.spread(builder.fdiv(DOUBLE(1.0), total), _LANES)
+            inverse = emitter.spread(builder.fdiv(DOUBLE(1.0), total), LANES)
             emitter.store(target, width, [builder.fmul(vector, inverse) for vector in weighted])
             builder.store(total, result)
 
-        emitter.switch(arguments[9], range(_LANES, WIDEST + 1, _LANES), write)
+        emitter.switch(arguments[9], range(LANES, WIDEST + 1, LANES), write)
         return builder.load(result)
 
     long, flag = types.int64, types.boolean
@@ -153,14 +154,14 @@ def _backward_step(
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         emitter = Emitter(builder)
         starts = {0: 2, 1: 2, 3: 4, 9: 10}
-        marginals, forwards, listed, ratios = _places(context, builder, signature, arguments, starts)
+        marginals, forwards, listed, ratios = places_of(context, builder, signature, arguments, starts)
         arrays = arrays_among(context, builder, signature, arguments)
         matrix, beta = arrays[11].data, arrays[12].data
         row = builder.select(arguments[6], arrays[5].data, listed)
-        inverse, weight = (emitter.spread(arguments[place], _LANES) for place in (7, 8))
+        inverse, weight = (emitter.spread(arguments[place], LANES) for place in (7, 8))
 
         def write(width: int) -> None:
-            zero = _zeros(_LANES)[0]
+            zero = vectors_of_zeros(LANES)[0]
             forward, after, node = (emitter.load(base, width) for base in (forwards, beta, row))
             products = [builder.fmul(*pair) for pair in zip(forward, after, strict=True)]
             emitter.store(marginals, width, [builder.fmul(weight, product) for product in products])
@@ -170,7 +171,7 @@ def _backward_step(
             emitter.store(ratios, width, kept)
             emitter.store(beta, width, _emit_product(emitter, ratios, matrix, width))
 
-        emitter.switch(arguments[13], range(_LANES, WIDEST + 1, _LANES), write)
+        emitter.switch(arguments[13], range(LANES, WIDEST + 1, LANES), write)
         return context.get_dummy_value()
 
     long, double, flag = types.int64, types.float64, types.boolean
@@ -220,7 +221,7 @@ def _add_outer_rows(
         label, left_start, n_rows = arguments[1], arguments[3], arguments[5]
 
         def write(width: int) -> None:
-            n_sets, n_vectors = rows_at_once(width), width // _LANES
+            n_sets, n_vectors = rows_at_once(width), width // LANES
             targets = [
                 builder.gep(sums, [builder.mul(builder.add(label, LONG(number)), LONG(width))])
                 for number in range(n_sets)
@@ -241,7 +242,7 @@ def _add_outer_rows(
             for number, target in enumerate(targets):
                 emitter.store(target, width, totals[number * n_vectors : (number + 1) * n_vectors])
 
-        emitter.switch(arguments[6], range(_LANES, WIDEST + 1, _LANES), write)
+        emitter.switch(arguments[6], range(LANES, WIDEST + 1, LANES), write)
         return context.get_dummy_value()
 
     long = types.int64

@@ -87,7 +87,8 @@ def lay_out(tokens: Tokens, n_rows: int) -> ChainLayout:
     block_starts = offsets[blocks]
     ranges = _range_rows(tokens.rows, n_rows)
     postings, counts = np.empty(len(tokens.rows), dtype=np.uint32), np.empty(n_blocks, dtype=np.int64)
-    entries = np.empty((2, len(tokens.rows)), dtype=np.int64)
+    n_entries = int(np.minimum(np.diff(block_starts), n_rows).sum())  # at most
+    entries = np.empty((2, n_entries), dtype=np.int64)
     sort_blocks(tokens.rows, block_starts, n_rows, postings, entries, counts)
     entry_bounds = np.concatenate([[0], np.cumsum(counts)])
     entry_ranges = np.empty((n_blocks, N_RANGES + 1), dtype=np.int64)

@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from labelworth.arrays import FloatArray, IntArray
+from labelworth.kernels.chain_blocks import gather_rows, spread_rows
 from labelworth.kernels.chain_layout import N_PIECES, N_RANGES, ChainLayout
 from labelworth.kernels.chain_potentials import Chain, Nodes
 from labelworth.kernels.chain_sequence import run_sequence
@@ -22,13 +23,13 @@ from labelworth.kernels.threads import n_threads_for
 
 
 class CountBlock(NamedTuple):
-    """Numbers beside every count, b of them; labels are filled up to `padded_width`, b to a multiple of four.
+    """Numbers beside every count, b of them, flat; labels are filled up to `padded_width`.
 
     Attributes
     ----------
-    start : array of shape (width, b)
-    pairs : array of shape (width * width, b)
-    rows : array of shape (n_rows, width, b)
+    start : array of width * b
+    pairs : array of width * width * b
+    rows : array of n_rows * width * b
     """
 
     start: FloatArray
@@ -43,7 +44,7 @@ class ProductSpace(NamedTuple):
     ----------
     marginals : flat array of n_buffers blocks
         The marginals of the blocks under way, a padded row per token.
-    pieces : array of shape (n_buffers, N_PIECES, width * width + width, b)
+    pieces : array of shape (n_buffers, N_PIECES, (width * width + width) * b)
         For every piece of a block, sums over its sequences: pairs, then first labels.
     """
 
@@ -53,11 +54,8 @@ class ProductSpace(NamedTuple):
 
 def empty_block(n_rows: int, width: int, n_vectors: int) -> CountBlock:
     """Zeros."""
-    return CountBlock(
-        np.zeros((width, n_vectors)),
-        np.zeros((width * width, n_vectors)),
-        aligned_zeros(n_rows * width * n_vectors).reshape(n_rows, width, n_vectors),
-    )
+    sizes = (width, width * width, n_rows * width)
+    return CountBlock(*(aligned_zeros(size * n_vectors) for size in sizes))
 
 
 def count_products(
@@ -80,7 +78,7 @@ def count_products(
     chain, nodes : Chain, Nodes
         Potentials.
     vectors : CountBlock
-        v, of b columns.
+        v; b is a multiple of four, at most `WIDEST`.
     offsets : array of shape (n_sequences, b)
         h.
     scale : float
@@ -94,13 +92,13 @@ def count_products(
     sums : CountBlock
         Zeros if not `summed`.
     """
-    width, n_vectors = vectors.start.shape
+    width, n_vectors = len(chain.start), offsets.shape[1]
     inner = np.zeros((len(layout.tokens.offsets) - 1, n_vectors))
     coefficients = np.zeros(inner.shape)
     sums = empty_block(len(nodes.shifts) if summed else 0, width, n_vectors)
     space = ProductSpace(
         aligned_zeros(layout.n_buffers * layout.largest_block * width),
-        np.zeros((layout.n_buffers, N_PIECES, width * width + width, n_vectors)),
+        np.zeros((layout.n_buffers, N_PIECES, (width * width + width) * n_vectors)),
     )
     arguments = (
         layout, owners, chain, nodes, vectors, offsets, scale, summed, space, inner, coefficients, sums,
@@ -142,13 +140,12 @@ def work_on_products(
         elif kind != OPENING and summed:
             if number == 0:
                 for piece in range(N_PIECES):
-                    add_rows_of(sums.pairs, space.pieces[block % len(space.pieces), piece], 0)
-                    add_rows_of(sums.start, space.pieces[block % len(space.pieces), piece], width * width)
-            add_postings(layout, owners, space, coefficients, sums.rows, block, number)
+                    add_piece(sums, space.pieces[block % len(space.pieces), piece])
+            add_postings(layout, owners, space, coefficients, sums.rows, width, block, number)
         finish(counters, kind, block)
 
 
-@compiled(fastmath={"contract"})
+@compiled()
 def multiply_sequences(
     layout: ChainLayout,
     chain: Chain,
@@ -167,37 +164,41 @@ def multiply_sequences(
 ) -> None:
     """One piece of a block: marginals into the buffer, inner products, sums over pairs and first labels."""
     tokens, width, n_vectors = layout.tokens, len(chain.start), inner.shape[1]
-    n_buffers, origin = len(space.pieces), layout.block_starts[block]
-    size = len(space.marginals) // n_buffers
-    buffer = space.marginals[block % n_buffers * size : (block % n_buffers + 1) * size]
-    sums = space.pieces[block % n_buffers, number]
-    for place in range(sums.shape[0]):
-        for column in range(n_vectors):
-            sums[place, column] = 0.0
-    pairs, whole_pairs = np.empty(width * width), np.empty(width * width)
+    square, origin = width * width, layout.block_starts[block]
+    size = len(space.marginals) // len(space.pieces)
+    buffer = space.marginals[block % len(space.pieces) * size :][:size]
+    sums = space.pieces[block % len(space.pieces), number]
+    for place in range(len(sums)):
+        sums[place] = 0.0
+    pairs, whole_pairs = np.empty(square), np.empty(square)
     for sequence in range(layout.pieces[block, number], layout.pieces[block, number + 1]):
         first, last = tokens.offsets[sequence], tokens.offsets[sequence + 1]
         marginals = buffer[(first - origin) * width : (last - origin) * width]
-        for place in range(width * width):
+        for place in range(square):
             pairs[place], whole_pairs[place] = 0.0, 0.0
-        run_sequence(
+        log_total = run_sequence(
             chain, nodes, tokens, first, last, 1.0, forwards, scales, marginals, pairs, whole_pairs
-        )  # fmt: skip
-        for place in range(width * width):
+        )
+        if log_total == -np.inf:
+            continue
+        for place in range(square):
             pairs[place] = pairs[place] * chain.transition[place] + whole_pairs[place]
         if scale != 0.0:
             total = inner[sequence]
-            add_weighted_rows(total, marginals, 0, vectors.start)
-            add_weighted_rows(total, pairs, 0, vectors.pairs)
+            gather_rows(total, 0, marginals, 0, vectors.start, 0, width, n_vectors)
+            gather_rows(total, 0, pairs, 0, vectors.pairs, 0, square, n_vectors)
             for token in range(first, last):
-                add_weighted_rows(total, marginals, (token - first) * width, vectors.rows[tokens.rows[token]])
+                start, row, code = (token - first) * width, tokens.rows[token] * width, tokens.codes[token]
+                if code >= 0:
+                    add_row(total, 0, vectors.rows, (row + code) * n_vectors, n_vectors)
+                else:
+                    gather_rows(total, 0, marginals, start, vectors.rows, row * n_vectors, width, n_vectors)
         if summed:
-            weight = tokens.sequence_weights[sequence]
+            chosen, weight = coefficients[sequence], tokens.sequence_weights[sequence]
             for column in range(n_vectors):
-                value = scale * inner[sequence, column] - offsets[sequence, column]
-                coefficients[sequence, column] = weight * value
-            spread_row(sums[: width * width], pairs, 0, coefficients[sequence])
-            spread_row(sums[width * width :], marginals, 0, coefficients[sequence])
+                chosen[column] = weight * (scale * inner[sequence, column] - offsets[sequence, column])
+            spread_rows(sums, 0, pairs, 0, chosen, 0, square, n_vectors)
+            spread_rows(sums, square * n_vectors, marginals, 0, chosen, 0, width, n_vectors)
 
 
 @compiled()
@@ -207,41 +208,37 @@ def add_postings(
     space: ProductSpace,
     coefficients: FloatArray,
     rows: FloatArray,
+    width: int,
     block: int,
     number: int,
 ) -> None:
     """Add the marginals of a block, times the coefficients of their sequences, to the rows of one range."""
-    width, n_buffers, origin = rows.shape[1], len(space.pieces), layout.block_starts[block]
+    n_buffers, n_vectors, origin = len(space.pieces), coefficients.shape[1], layout.block_starts[block]
     size = len(space.marginals) // n_buffers
-    buffer = space.marginals[block % n_buffers * size : (block % n_buffers + 1) * size]
+    buffer, flat = block % n_buffers * size, coefficients.reshape(-1)
     for entry in range(layout.entry_ranges[block, number], layout.entry_ranges[block, number + 1]):
-        target = rows[layout.entry_rows[entry]]
+        target = layout.entry_rows[entry] * width * n_vectors
         for posting in range(layout.entry_starts[entry], layout.entry_starts[entry + 1]):
             token = np.int64(layout.postings[posting])
-            spread_row(target, buffer, token * width, coefficients[owners[origin + token]])
+            chosen, code = owners[origin + token] * n_vectors, layout.tokens.codes[origin + token]
+            if code >= 0:
+                add_row(rows, target + code * n_vectors, flat, chosen, n_vectors)
+            else:
+                spread_rows(rows, target, space.marginals, buffer + token * width, flat, chosen, width, n_vectors)
 
 
 @compiled()
-def add_rows_of(rows: FloatArray, others: FloatArray, start: int) -> None:
-    """Add rows of `others` from `start` on."""
-    for place in range(len(rows)):
-        for column in range(rows.shape[1]):
-            rows[place, column] += others[start + place, column]
+def add_row(target: FloatArray, target_start: int, row: FloatArray, row_start: int, n_columns: int) -> None:
+    """Add one row to another."""
+    for column in range(n_columns):
+        target[target_start + column] += row[row_start + column]
 
 
-@compiled(fastmath={"contract"})
-def add_weighted_rows(total: FloatArray, weights: FloatArray, start: int, rows: FloatArray) -> None:
-    """Add rows, each times its weight."""
-    for place in range(len(rows)):
-        weight = weights[start + place]
-        for column in range(len(total)):
-            total[column] += weight * rows[place, column]
-
-
-@compiled(fastmath={"contract"})
-def spread_row(rows: FloatArray, weights: FloatArray, start: int, values: FloatArray) -> None:
-    """Add the same values to every row, each time times a weight."""
-    for place in range(len(rows)):
-        weight = weights[start + place]
-        for column in range(len(values)):
-            rows[place, column] += weight * values[column]
+@compiled()
+def add_piece(sums: CountBlock, piece: FloatArray) -> None:
+    """Add the sums of one piece."""
+    n_pairs = len(sums.pairs)
+    for place in range(n_pairs):
+        sums.pairs[place] += piece[place]
+    for place in range(len(sums.start)):
+        sums.start[place] += piece[n_pairs + place]

@@ -60,11 +60,17 @@ def log_node(nodes: Nodes, tokens: Tokens, token: int, logs: FloatArray) -> None
             weight = 1.0 if code == label else 0.0
         elif code < _UNLABELED:
             weight = tokens.candidate_weights[-2 - code, label]
-        if len(nodes.logs) > 0:
-            value = nodes.logs[source, label]
-        else:
-            value = log_or_impossible(nodes.weights[source * width + label]) + nodes.shifts[source]
-        logs[label] = value + log_or_impossible(weight)
+        logs[label] = log_weight(nodes, source, label, width) + log_or_impossible(weight)
+
+
+@compiled()
+def log_weight(nodes: Nodes, row: int, label: int, width: int) -> float:
+    """One log-potential."""
+    if len(nodes.logs) > 0:
+        value: float = nodes.logs[row, label]
+    else:
+        value = log_or_impossible(nodes.weights[row * width + label]) + nodes.shifts[row]
+    return value
 
 
 @compiled()

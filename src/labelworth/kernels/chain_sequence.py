@@ -2,10 +2,10 @@
 
 import numpy as np
 
-from labelworth.arrays import FloatArray
+from labelworth.arrays import FloatArray, IntArray
 from labelworth.kernels.chain_logarithms import log_backward, log_forward
 from labelworth.kernels.chain_potentials import Chain, Nodes, Tokens
-from labelworth.kernels.chain_recursion import backward, forward
+from labelworth.kernels.chain_recursion import backward, forward, log_weight
 from labelworth.kernels.compilation import compiled
 
 
@@ -17,6 +17,43 @@ def log_total(
     total = forward(chain, nodes, tokens, first, last, forwards, scales)
     if np.isnan(total):
         total = log_forward(chain, nodes, tokens, first, last, forwards, scales)
+    return total
+
+
+@compiled()
+def is_known(codes: IntArray, first: int, last: int) -> bool:
+    """Whether all labels are known."""
+    token = first
+    while token < last and codes[token] >= 0:
+        token += 1
+    return token == last
+
+
+@compiled()
+def count_known(
+    chain: Chain,
+    nodes: Nodes,
+    tokens: Tokens,
+    first: int,
+    last: int,
+    weight: float,
+    marginals: FloatArray,
+    pairs: FloatArray,
+) -> float:
+    """All labels are known, so there is nothing to sum over. Returns log Z; what is impossible is not counted."""
+    codes, width = tokens.codes, len(chain.start)
+    total: float = chain.log_start[codes[first]]
+    for token in range(first, last):
+        total += log_weight(nodes, tokens.rows[token], codes[token], width)
+        if token > first:
+            total += chain.log_transition[codes[token - 1], codes[token]]
+    for place in range(len(marginals)):
+        marginals[place] = 0.0
+    if total > -np.inf:
+        for token in range(first, last):
+            marginals[(token - first) * width + codes[token]] = weight
+            if token > first:
+                pairs[codes[token - 1] * width + codes[token]] += weight
     return total
 
 
@@ -39,6 +76,8 @@ def run_sequence(
     `pairs` still lack their transitions; `whole_pairs` are those of sequences that went through logarithms. An
     impossible sequence has marginals of zero.
     """
+    if is_known(tokens.codes, first, last):
+        return count_known(chain, nodes, tokens, first, last, weight, marginals, whole_pairs)
     total = forward(chain, nodes, tokens, first, last, forwards, scales)
     if not np.isnan(total):
         backward(chain, nodes, tokens, first, last, weight, forwards, scales, marginals, pairs)

@@ -6,8 +6,10 @@ import numpy as np
 
 from labelworth.arrays import FloatArray
 from labelworth.data.sequences import Sequences
+from labelworth.kernels.chain_blocks import WIDEST
 from labelworth.kernels.chain_layout import lay_out, owners, unweighted
 from labelworth.kernels.chain_products import CountBlock, count_products, empty_block
+from labelworth.kernels.tables import padded_width
 from labelworth.models.chain_counts import ChainCounts
 from labelworth.models.chain_words import WordChain
 
@@ -49,15 +51,12 @@ class ChainProducts:
 
     def inner(self, vectors: ChainCounts) -> FloatArray:
         """<E[T_i], v> for every sequence and vector, (n_sequences, b)."""
-        n_vectors = vectors.start.shape[1]
-        nothing = np.zeros((self.n_sequences, n_vectors))
-        return self._run(self._padded(vectors), nothing, 1.0, False)[0]
+        nothing = np.zeros((self.n_sequences, vectors.start.shape[1]))
+        return self._run(vectors, nothing, 1.0, False)[0]
 
     def transpose(self, coefficients: FloatArray) -> ChainCounts:
         """sum_i w_i c_i E[T_i] for coefficients c (n_sequences, b), with w the weights of the sequences."""
-        width, n_vectors = len(self._word_chain.chain.start), coefficients.shape[1]
-        nothing = empty_block(0, width, n_vectors)
-        return self._run(nothing, -coefficients, 0.0, True)[1]
+        return self._run(None, -coefficients, 0.0, True)[1]
 
     def gram(self, vectors: ChainCounts, offsets: FloatArray | None = None) -> tuple[FloatArray, ChainCounts]:
         """Both at once: u_i = <E[T_i], v> and sum_i w_i (u_i - offset_i) E[T_i].
@@ -71,38 +70,53 @@ class ChainProducts:
         """
         if offsets is None:
             offsets = np.zeros((self.n_sequences, vectors.start.shape[1]))
-        return self._run(self._padded(vectors), offsets, 1.0, True)
+        return self._run(vectors, offsets, 1.0, True)
 
     def _run(
-        self, vectors: CountBlock, offsets: FloatArray, scale: float, summed: bool
+        self, vectors: ChainCounts | None, offsets: FloatArray, scale: float, summed: bool
+    ) -> tuple[FloatArray, ChainCounts]:
+        """In groups of at most `WIDEST` vectors."""
+        parts = [
+            self._run_group(vectors, offsets, slice(first, first + WIDEST), scale, summed)
+            for first in range(0, offsets.shape[1], WIDEST)
+        ]
+        sums = ChainCounts(
+            *(np.concatenate(tables, axis=-1) for tables in zip(*(part[1] for part in parts), strict=True))
+        )
+        return np.concatenate([part[0] for part in parts], axis=1), sums
+
+    def _run_group(
+        self, vectors: ChainCounts | None, offsets: FloatArray, group: slice, scale: float, summed: bool
     ) -> tuple[FloatArray, ChainCounts]:
         chain, nodes = self._word_chain
+        part = offsets[:, group]
+        n_vectors = part.shape[1]
+        padded = np.zeros((self.n_sequences, padded_width(n_vectors)))
+        padded[:, :n_vectors] = part
+        block = self._padded(vectors, group, padded.shape[1])
         with self._in_use:
             inner, sums = count_products(
-                self._layout,
-                self._owners,
-                chain,
-                nodes,
-                vectors,
-                np.ascontiguousarray(offsets, dtype=np.float64),
-                scale,
-                summed,
-                self._n_threads,
+                self._layout, self._owners, chain, nodes, block, padded, scale, summed, self._n_threads
             )
-        return inner, self._counts(sums)
+        return inner[:, :n_vectors], self._counts(sums, padded.shape[1], n_vectors)
 
-    def _padded(self, vectors: ChainCounts) -> CountBlock:
+    def _padded(self, vectors: ChainCounts | None, group: slice, n_vectors: int) -> CountBlock:
         """In the form of the kernel: labels filled up, words first, a last row of zeros for the word not seen."""
-        n_labels, n_words, n_vectors = vectors.emission.shape
         width = len(self._word_chain.chain.start)
+        if vectors is None:
+            return empty_block(0, width, n_vectors)
+        start, pairs, emission = (table[..., group] for table in vectors)
+        n_labels, n_words, n_given = emission.shape
         block = empty_block(n_words + 1, width, n_vectors)
-        block.start[:n_labels] = vectors.start
-        block.pairs.reshape(width, width, n_vectors)[:n_labels, :n_labels] = vectors.pairs
-        block.rows[:n_words, :n_labels] = vectors.emission.transpose(1, 0, 2)
+        block.start.reshape(width, n_vectors)[:n_labels, :n_given] = start
+        block.pairs.reshape(width, width, n_vectors)[:n_labels, :n_labels, :n_given] = pairs
+        rows = block.rows.reshape(n_words + 1, width, n_vectors)
+        rows[:n_words, :n_labels, :n_given] = emission.transpose(1, 0, 2)
         return block
 
-    def _counts(self, block: CountBlock) -> ChainCounts:
+    def _counts(self, block: CountBlock, n_vectors: int, n_kept: int) -> ChainCounts:
         width, n_labels = len(self._word_chain.chain.start), len(self._word_chain.chain.log_start)
-        pairs = block.pairs.reshape(width, width, -1)[:n_labels, :n_labels]
-        emission = block.rows[: self._word_chain.n_words, :n_labels].transpose(1, 0, 2)
-        return ChainCounts(block.start[:n_labels], pairs.copy(), np.ascontiguousarray(emission))
+        start = block.start.reshape(width, n_vectors)[:n_labels, :n_kept]
+        pairs = block.pairs.reshape(width, width, n_vectors)[:n_labels, :n_labels, :n_kept]
+        emission = block.rows.reshape(-1, width, n_vectors)[: self._word_chain.n_words, :n_labels, :n_kept]
+        return ChainCounts(start, pairs, emission.transpose(1, 0, 2))

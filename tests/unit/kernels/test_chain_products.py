@@ -19,9 +19,9 @@ def inputs(monkeypatch: pytest.MonkeyPatch):
     tokens = make_tokens(rows, drawn.offsets, drawn.codes, drawn.candidate_weights, drawn.sequence_weights)
     chain, nodes = make_chain(drawn.log_start, drawn.log_transition), nodes_from_logs(drawn.log_nodes[:N_ROWS])
     vectors = empty_block(N_ROWS, WIDTH, N_VECTORS)
-    vectors.start[:N_LABELS] = rng.standard_normal((N_LABELS, N_VECTORS))
+    vectors.start.reshape(WIDTH, -1)[:N_LABELS] = rng.standard_normal((N_LABELS, N_VECTORS))
     vectors.pairs.reshape(WIDTH, WIDTH, -1)[:N_LABELS, :N_LABELS] = rng.standard_normal((3, 3, N_VECTORS))
-    vectors.rows[:, :N_LABELS] = rng.standard_normal((N_ROWS, N_LABELS, N_VECTORS))
+    vectors.rows.reshape(N_ROWS, WIDTH, -1)[:, :N_LABELS] = rng.standard_normal((N_ROWS, N_LABELS, N_VECTORS))
     return chain, nodes, tokens, vectors
 
 
@@ -35,7 +35,8 @@ def dense_counts(chain, nodes, tokens) -> np.ndarray:
 
 def flat(block: CountBlock) -> np.ndarray:
     pairs = block.pairs.reshape(WIDTH, WIDTH, -1)[:N_LABELS, :N_LABELS].reshape(-1, N_VECTORS)
-    return np.concatenate([block.start[:N_LABELS], pairs, block.rows[:, :N_LABELS].reshape(-1, N_VECTORS)])
+    rows = block.rows.reshape(N_ROWS, WIDTH, -1)[:, :N_LABELS].reshape(-1, N_VECTORS)
+    return np.concatenate([block.start.reshape(WIDTH, -1)[:N_LABELS], pairs, rows])
 
 
 @pytest.mark.parametrize("scale", [0.0, 1.0])

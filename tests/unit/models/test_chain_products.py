@@ -7,16 +7,15 @@ from labelworth.models.chain_counts import ChainCounts
 from labelworth.models.chain_products import ChainProducts
 from support.small_chains import boltzmann_chain, hidden_markov, partly_labeled
 
-N_VECTORS = 3
-
 
 def flat(counts: ChainCounts) -> np.ndarray:
-    return np.concatenate([table.reshape(-1, N_VECTORS) for table in counts])
+    return np.concatenate([table.reshape(-1, table.shape[-1]) for table in counts])
 
 
+@pytest.mark.parametrize("n_vectors", [1, 3, 50])
 @pytest.mark.parametrize("draw", [hidden_markov, boltzmann_chain])
 @pytest.mark.parametrize("weighted", [True, False])
-def test_products_equal_those_with_the_counts_spelled_out(draw, weighted: bool, seed: int) -> None:
+def test_products_equal_those_with_the_counts_spelled_out(draw, weighted: bool, n_vectors: int, seed: int) -> None:
     rng = np.random.default_rng(seed)
     model = draw(rng)
     sequences = partly_labeled(model, [1, 4, 2, 6], rng, without_word=0.2)
@@ -25,11 +24,11 @@ def test_products_equal_those_with_the_counts_spelled_out(draw, weighted: bool, 
     start, pairs, emission = model.word_chain.counts_by_sequence(sequences)
     counts = np.concatenate([start, pairs.reshape(4, -1), emission[:, :, :-1].reshape(4, -1)], axis=1)
     shapes = ((3,), (3, 3), (3, 4))
-    vectors = ChainCounts(*(rng.standard_normal((*shape, N_VECTORS)) for shape in shapes))
+    vectors = ChainCounts(*(rng.standard_normal((*shape, n_vectors)) for shape in shapes))
     products, weights = ChainProducts(model.word_chain, sequences), sequences.sequence_weights[:, None]
     expected = counts @ flat(vectors)
     np.testing.assert_allclose(products.inner(vectors), expected, rtol=1e-10)
-    coefficients = rng.standard_normal((4, N_VECTORS))
+    coefficients = rng.standard_normal((4, n_vectors))
     np.testing.assert_allclose(
         flat(products.transpose(coefficients)), counts.T @ (weights * coefficients), atol=1e-12
     )
