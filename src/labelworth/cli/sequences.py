@@ -110,7 +110,8 @@ def predict_sequences(
         with watch.timing("predict"):
             labels = _kept(raw) if known else None
             predicted = tagger.predict(raw, labels)
-            probabilities = tagger.predict_proba(raw, labels)
+            # Files hold labels alone.
+            probabilities = [] if output is not None else tagger.predict_proba(raw, labels)
         coverage = tagger.coverage(raw)
         progress.say(coverage.words)
     flat = [label for sequence in predicted for label in sequence]

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from labelworth.arrays import FloatArray, IntArray, as_floats
+from labelworth.arrays import UNLABELED, FloatArray, IntArray, as_floats
 from labelworth.data.attributes import extract_attributes
 from labelworth.data.evidence import Evidence
 from labelworth.data.lexicon import Lexicon
@@ -102,6 +102,8 @@ class TokenInput:
         if self.labels is None and self.is_read:
             evidence: Evidence = self.tokens.evidence(self.classes)
             return evidence
+        if self.labels is not None and self.classes is not None and all(part is None for part in self.labels):
+            return Evidence(np.full(int(self.offsets[-1]), UNLABELED), tuple(self.classes))
         return token_evidence(self._flat, self.labels, classes=self.classes, unlabeled=self.unlabeled)
 
     @property

@@ -7,6 +7,8 @@ from typing import Any
 from labelworth.criteria.policy_reading import read_policies
 from labelworth.data.sequences import Sequences
 from labelworth.errors import InvalidInputError, NotIdentifiableError
+from labelworth.models.chain_protocol import Reference
+from labelworth.policies.catalog import Everything
 from labelworth.policies.policy import Policy
 from labelworth.progress import SILENT, Progress
 from labelworth.robust.condensed_sequences import condense
@@ -19,6 +21,7 @@ MOST_PARAMETERS = 300
 NOT_ANCHORED = "not identified: labels without an anchor"
 NOT_KNOWN = "not known"
 _LONGEST = 100
+_CHANCE = 0.01
 _MOST_DRAWS = 1 << 15
 """Verdicts need shares, not figures: rough ones will do."""
 
@@ -88,7 +91,9 @@ def check_sequences(
     """Say whether labels of sequences pin a model down.
 
     The information of the labels as they are, and under other policies, is held against that of complete labels, at
-    the model that the data gives. Rare words are taken together, and long sequences cut, where that is too much.
+    the model that the data gives. Rare words are taken together, and long sequences cut, where that is too much. A
+    little chance is mixed into the probabilities of a hidden Markov model: at the edge, where some are zero, the
+    theory does not hold, and near it the rarest of events would decide.
 
     Parameters
     ----------
@@ -122,16 +127,26 @@ def check_sequences(
         return SequenceCheckReport(NOT_KNOWN, support, (), (note,))
     condensed = condense(sequences, n_features=n_features, longest=_LONGEST)
     try:
-        model = fitted(condensed.sequences, progress).model
+        model = _interior(fitted(condensed.sequences, progress).model)
+        # Labeled whole there is nothing to draw.
+        labeled = Policy.of(Everything()) if support.n_whole == support.n_sequences else None
         found = tuple(
             identifiability(
                 model, condensed.sequences, policy=policy, seed=seed, max_draws=_MOST_DRAWS, progress=progress
             )
-            for policy in (None, *asked)
+            for policy in (labeled, *asked)
         )
     except (InvalidInputError, NotIdentifiableError) as error:
         return SequenceCheckReport(NOT_KNOWN, support, (), (*condensed.notes, str(error)))
     return SequenceCheckReport(found[0].verdict, support, found, condensed.notes)
+
+
+def _interior(model: Any) -> Any:
+    """The model, or for one of probabilities the nearby one with a hundredth of each row spread evenly."""
+    if model.reference is not Reference.NOTHING:
+        return model
+    tables = {name: (1 - _CHANCE) * table + _CHANCE / table.shape[1] for name, table in model.tables.items()}
+    return model.with_tables(tables)
 
 
 def _features_within(max_parameters: int, n_labels: int, n_features: int) -> int | None:

@@ -1,0 +1,141 @@
+"""Sequences are counted, condensed and judged; what is left open is told in the user's words."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+import labelworth as lw
+from labelworth.data.evidence import encode_labels
+from labelworth.data.sequences import NO_WORD, Sequences
+from labelworth.data.token_lists import attribute_sequences, word_sequences
+from labelworth.robust.condensed_sequences import OTHER_WORDS, condense
+from labelworth.robust.sequence_check import NOT_ANCHORED, NOT_KNOWN
+from labelworth.robust.sequence_support import SequenceSupport
+from support.sentences import draw_sentences
+
+WORDS, LABELS = draw_sentences(60)
+
+
+def keep(chosen: Any) -> list[list[str | None]]:
+    """Only the labels of the tokens for which `chosen` (sequence, token) says so."""
+    return [
+        [label if chosen(row, token) else None for token, label in enumerate(sentence)]
+        for row, sentence in enumerate(LABELS)
+    ]
+
+
+def test_labels_and_pairs_are_counted() -> None:
+    sequences = word_sequences(
+        [["a", "b", "c"], ["a", "b"], ["c", "c"]], [["X", "Y", None], [None, ["X", "Z"]], None]
+    )
+    support = SequenceSupport.of(sequences)
+    assert support.label_counts == (("X", 1), ("Y", 1), ("Z", 0))
+    assert (support.n_sequences, support.n_whole, support.n_without) == (3, 0, 1)
+    assert (support.n_tokens, support.n_labels, support.n_ambiguous, support.n_pairs) == (7, 2, 1, 1)
+    assert support.never_left == ("Y", "Z")
+    assert "What follows was never labeled after: 'Y', 'Z'." in support.lines()
+    assert support.to_dict()["n_pairs"] == 1
+
+
+def test_pairs_do_not_reach_over_the_ends_of_sequences() -> None:
+    support = SequenceSupport.of(word_sequences([["a"], ["b"]], [["X"], ["Y"]]))
+    assert support.n_pairs == 0
+    assert not any("neighboring" in line for line in support.lines())
+
+
+def test_frequent_words_are_kept_and_the_others_taken_together() -> None:
+    sequences = word_sequences([["a", "b", "a", "c"], ["b", "a", "d"]], classes=["X"])
+    few = condense(sequences, n_features=3, longest=100)
+    names = few.sequences.feature_names
+    assert names == ("a", "b", OTHER_WORDS)
+    assert [names[code] for code in few.sequences.words] == ["a", "b", "a", OTHER_WORDS, "b", "a", OTHER_WORDS]
+    assert "2 most frequent of 5 words (71% of the tokens)" in few.notes[0]
+    assert condense(sequences, n_features=5, longest=4).sequences is sequences
+
+
+def test_a_word_that_was_not_seen_stays_so() -> None:
+    sequences = Sequences(
+        np.array([0, NO_WORD, 2]), np.array([0, 3]), encode_labels([None] * 3, classes=["X"]), ("a", "b", "c")
+    )
+    assert condense(sequences, n_features=2, longest=9).sequences.words.tolist() == [0, NO_WORD, 1]
+
+
+def test_frequent_attributes_are_kept_and_the_others_left_out() -> None:
+    sequences = attribute_sequences([[["a", "b"], ["b"], ["b", "c", "a"]]], classes=["X"])
+    few = condense(sequences, n_features=2, longest=9)
+    assert few.sequences.feature_names == ("a", "b")
+    assert isinstance(few.sequences.features, sp.csr_array)
+    assert few.sequences.features.toarray().tolist() == [[1, 1], [0, 1], [1, 1]]
+
+
+def test_long_sequences_are_cut_into_pieces_with_their_weights() -> None:
+    sequences = word_sequences([list("abcde"), list("ab")], [list("XXYYX"), [None, "Y"]], weights=[2.0, 3.0])
+    cut = condense(sequences, n_features=99, longest=2).sequences
+    assert cut.lengths.tolist() == [2, 2, 1, 2]
+    assert cut.sequence_weights.tolist() == [2.0, 2.0, 2.0, 3.0]
+    assert cut.evidence is sequences.evidence
+
+
+@pytest.mark.parametrize("tagger", [lw.HiddenMarkov(), lw.ConditionalRandomField()], ids=["hmm", "crf"])
+def test_whole_labels_identify(tagger: Any) -> None:
+    report = tagger.check(WORDS, LABELS)
+    assert report.verdict == "identified"
+    assert report.exit_code == 0
+    assert report.policies[0].point.smallest_share == pytest.approx(1.0)
+
+
+def test_what_is_labeled_is_held_against_policies() -> None:
+    report = lw.HiddenMarkov().check(WORDS, keep(lambda row, token: token == 0), policies=["everything", "nothing"])
+    labeled, everything, nothing = report.policies
+    assert report.verdict == labeled.verdict
+    assert labeled.point.smallest_share < everything.point.smallest_share == pytest.approx(1.0)
+    assert nothing.verdict == NOT_ANCHORED
+    assert report.exit_code == 1
+    lines = " ".join(report.lines())
+    assert "No two neighboring tokens are both labeled" in lines
+    assert "up to their order" in lines
+    assert "transition" in lines
+
+
+def test_a_conditional_model_without_labels_is_open() -> None:
+    report = lw.ConditionalRandomField().check(WORDS, LABELS, policies=["nothing"])
+    assert report.policies[1].verdict == "not identified: directions left open"
+    assert report.exit_code == 1
+
+
+def test_labels_that_could_be_swapped_are_told_apart_from_weak_ones() -> None:
+    report = lw.HiddenMarkov(classes=["D", "N", "V", "X", "Y"]).check(WORDS, LABELS)
+    assert report.verdict == NOT_ANCHORED
+    assert report.support.indistinguishable == (("X", "Y"),)
+    assert report.policies == ()
+    assert "Nothing anchors 'X', 'Y'" in " ".join(report.lines())
+    assert report.to_dict()["identified"] is False
+
+
+def test_a_single_label_never_used_is_said() -> None:
+    report = lw.HiddenMarkov(classes=["D", "N", "V", "X"]).check(WORDS, keep(lambda row, token: row % 2 == 0))
+    assert report.support.never_labeled == ("X",)
+    assert "No token is labeled 'X'" in " ".join(report.lines())
+
+
+def test_too_many_labels_are_not_judged_and_this_is_said() -> None:
+    rng = np.random.default_rng(0)
+    labels = [[f"L{rng.integers(20)}" for _ in sentence] for sentence in LABELS]
+    report = lw.HiddenMarkov().check(WORDS, labels)
+    assert report.verdict == NOT_KNOWN
+    assert report.exit_code == 0
+    assert "20 labels have more than 300 parameters" in " ".join(report.notes)
+
+
+def test_the_same_seed_gives_the_same_report() -> None:
+    y = keep(lambda row, token: row % 3 == 0)
+    first, second = (lw.HiddenMarkov().check(WORDS, y, seed=3).to_dict() for _ in range(2))
+    assert first == second
+
+
+def test_plain_probabilities_of_zero_do_not_stop_a_check() -> None:
+    report = lw.HiddenMarkov(alpha=0.0, label_smoothing=0.0).check(WORDS, LABELS, policies=["every-other"])
+    assert report.verdict == "identified"
+    assert report.policies[1].point.smallest_share > 0
