@@ -70,7 +70,7 @@ def estimate_policy(rules: RuleInformation, weights: FloatArray) -> PolicyEstima
     if not _is_positive(rules, weights, figures):
         nothing = dict.fromkeys(FIGURES, float("nan"))
         no_errors = {} if rules.batches is None else nothing
-        return PolicyEstimate(False, figures.smallest, nothing, no_errors, figures.weak_directions())
+        return PolicyEstimate(False, 0.0, nothing, no_errors, figures.weak_directions())
     values, errors = figures.values(), np.empty(0)
     if rules.batches is not None:
         count = len(rules.batches)
