@@ -135,12 +135,17 @@ class DenseNeighbor:
         """The Cholesky factor."""
         return np.asarray(scipy.linalg.cholesky(self.matrix, lower=True, check_finite=False))
 
-    @cached_property
-    def inverse(self) -> FloatArray:
-        """On the tangent space alone, (n_named, n_named)."""
-        upper, _ = scipy.linalg.lapack.dpotri(self.lower, lower=1)
-        whole = np.tril(upper) + np.tril(upper, -1).T
-        return np.asarray(whole - self.whitening.normals())
+    def inverse_diagonal(self) -> FloatArray:
+        """The diagonal of the inverse on the tangent space alone, (n_named,)."""
+        half, _ = scipy.linalg.lapack.dtrtri(self.lower, lower=1)
+        return np.asarray(np.einsum("ij,ij->j", half, half) - self.whitening.probabilities)
+
+    def inverse_trace(self, other: "DenseNeighbor") -> float:
+        """The trace of the inverse times another, on the tangent space alone."""
+        lower, _ = scipy.linalg.lapack.dpotri(self.lower, lower=1)
+        # Only the lower triangle is filled; both matrices are the identity across the tangent space.
+        twice = 2 * float(np.einsum("ij,ij->", np.tril(lower, -1), other.matrix))
+        return twice + float(np.diag(lower) @ np.diag(other.matrix)) - self.whitening.n_rows
 
     def solve(self, block: FloatArray) -> FloatArray:
         """The product with the inverse, on the tangent space."""
