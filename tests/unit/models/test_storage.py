@@ -9,9 +9,13 @@ from typing import Any
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 
 from labelworth.data.lengths import LengthDistribution
 from labelworth.errors import DataUnavailableError, InvalidInputError
+from labelworth.models.boltzmann_chain_model import BoltzmannChainModel
+from labelworth.models.conditional_random_field import ConditionalRandomFieldModel
+from labelworth.models.hidden_markov_model import HiddenMarkovModel
 from labelworth.models.multinomial import MultinomialModel
 from labelworth.models.storage import VERSION, load_model, save_model
 from support.small_models import CASES, Case
@@ -207,3 +211,39 @@ def test_a_failed_save_leaves_the_old_model(path: Path, model: MultinomialModel)
     with pytest.raises(InvalidInputError):
         save_model(path, model, {"bad": object()})
     assert path.read_bytes() == before
+
+
+CHAINS = [
+    HiddenMarkovModel(("A", 1), [0.5, 0.5], [[0.9, 0.1], [0.2, 0.8]], [[0.7, 0.3], [0.1, 0.9]], ("x", "y")),
+    BoltzmannChainModel(("A", "B"), None, [[1.0, 0.0], [0.0, 1.0]], [[0.5], [0.0]], ("x",)),
+    BoltzmannChainModel(("A", "B"), [0.25, 0.0], [[1.0, 0.0], [0.0, 1.0]], [[0.5], [0.0]], ("x",)),
+    ConditionalRandomFieldModel(
+        ("A", "B"),
+        None,
+        [[1.0, 0.0], [0.0, 1.0]],
+        sp.csc_array(([0.5, 0.0], ([0, 1], [0, 1])), (2, 2)),
+        ("w=the", "w=a"),
+        np.eye(2, dtype=bool),
+    ),
+]
+
+
+@pytest.mark.parametrize("chain", CHAINS, ids=lambda chain: chain.kind)
+def test_chains_come_back_bit_for_bit(chain: Any, tmp_path: Path) -> None:
+    save_model(tmp_path / "model", chain)
+    again, _ = load_model(tmp_path / "model")
+    assert type(again) is type(chain)
+    assert (again.classes, again.feature_names) == (chain.classes, chain.feature_names)
+    assert again.to_arrays().keys() == chain.to_arrays().keys()
+    for name, array in chain.to_arrays().items():
+        np.testing.assert_array_equal(again.to_arrays()[name], array)
+    assert again.coordinates.n_free == chain.coordinates.n_free
+
+
+@pytest.mark.parametrize("chain", CHAINS, ids=lambda chain: chain.kind)
+@pytest.mark.parametrize("change", [{"header": {"feature_names": None}}, {"transition.npy": None}])
+def test_a_chain_without_names_or_tables_is_refused(chain: Any, change: dict[str, Any], tmp_path: Path) -> None:
+    save_model(tmp_path / "model", chain)
+    rewrite(tmp_path / "model", dict(change))
+    with pytest.raises(InvalidInputError, match="cannot be used as a model"):
+        load_model(tmp_path / "model")

@@ -1,0 +1,48 @@
+"""The demonstration on sequences runs, and what it says is what it found."""
+
+from pathlib import Path
+
+import pytest
+
+from labelworth.report.record import validate
+from labelworth.studies.demo_sequences import POLICIES
+from support.command_line import Answer, labelworth
+
+
+@pytest.fixture(scope="module")
+def demonstration(tmp_path_factory: pytest.TempPathFactory) -> tuple[Answer, Path]:
+    picture = tmp_path_factory.mktemp("demo") / "sequences.png"
+    return labelworth("demo", "--sequences", "--quick", "--output", picture, "--json"), picture
+
+
+def test_it_answers_with_one_valid_record_and_a_picture(demonstration: tuple[Answer, Path]) -> None:
+    answer, picture = demonstration
+    assert answer.code == 0, answer.stderr
+    validate(answer.record)
+    assert picture.read_bytes().startswith(b"\x89PNG")
+    assert [policy["name"] for policy in answer.record["policies"]] == list(POLICIES)
+
+
+def test_every_policy_costs_the_same(demonstration: tuple[Answer, Path]) -> None:
+    for policy in demonstration[0].record["policies"]:
+        assert policy["expected_labels_per_sample"] == pytest.approx(1.0)
+
+
+def test_predictions_are_realized_within_chance(demonstration: tuple[Answer, Path]) -> None:
+    # Five standard errors of both, and a fifth for what is beyond the leading order; the weakest is far beyond.
+    for policy in demonstration[0].record["policies"][:-1]:
+        for predicted, realized in (
+            ("predicted_excess_log_loss", "realized_excess_log_loss"),
+            ("predicted_total_variance", "realized_squared_error"),
+        ):
+            gap = abs(policy[predicted] - policy[realized])
+            noise = (policy[f"{predicted}_se"] ** 2 + policy[f"{realized}_se"] ** 2) ** 0.5
+            assert gap < 5 * noise + 0.2 * policy[predicted], policy
+
+
+def test_the_worst_policy_is_foreseen_and_warned_of(demonstration: tuple[Answer, Path]) -> None:
+    policies = {policy["name"]: policy for policy in demonstration[0].record["policies"]}
+    first, whole = policies["first only"], policies["a few whole"]
+    assert first["predicted_excess_log_loss"] > 2 * whole["predicted_excess_log_loss"]
+    assert first["realized_excess_log_loss"] > 2 * whole["realized_excess_log_loss"]
+    assert first["smallest_relative_information"] < 0.01 < whole["smallest_relative_information"]
