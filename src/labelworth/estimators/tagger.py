@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from labelworth.criteria.policy_points import PolicyTable
     from labelworth.robust.sequence_check import SequenceCheckReport
 
+_RELATIVE_ERROR = 0.05
+
 
 @dataclass(frozen=True)
 class Coverage:
@@ -212,6 +214,7 @@ class SequenceTagger(CheckedParameters, ABC):
             How many sequences; as many as X has unless given.
         options
             Of `labelworth.criteria.policy_table.policy_information`: ``lengths``, ``method``, ``seed`` and so on.
+            ``relative_error`` is 0.05 unless given: a fitted model is not known better than that.
         """
         from labelworth.criteria.policy_table import policy_information
 
@@ -221,6 +224,7 @@ class SequenceTagger(CheckedParameters, ABC):
             if inputs is None:
                 raise InvalidInputError("Without X there must be n_samples=: how many sequences there will be.")
             n_samples = inputs.n_sequences
+        options = {"relative_error": _RELATIVE_ERROR, **options}
         return policy_information(self.model_, policies=policies, n_samples=n_samples, inputs=inputs, **options)
 
     def check(self, X: Any, y: Any = None, *, policies: Sequence[Any] = (), **options: Any) -> "SequenceCheckReport":

@@ -124,7 +124,9 @@ def check_sequences(
             f"Weak directions were not looked for: {n_labels} labels have more than {max_parameters} parameters even "
             "with few words."
         )
-        return SequenceCheckReport(NOT_KNOWN, support, (), (note,))
+        # Complete labels tell whatever labels can tell.
+        whole = support.n_whole == support.n_sequences and not support.never_labeled
+        return SequenceCheckReport("identified" if whole else NOT_KNOWN, support, (), (note,))
     condensed = condense(sequences, n_features=n_features, longest=_LONGEST)
     try:
         model = _interior(fitted(condensed.sequences, progress).model)
