@@ -37,8 +37,8 @@ def vectors_of_zeros(width: int) -> list[Any]:
     return [ir.Constant(vector, [DOUBLE(0.0)] * LANES) for _ in range(width // LANES)]
 
 
-def _emit_product(emitter: Emitter, factors: Any, matrix: Any, width: int) -> list[Any]:
-    """A row of factors times a matrix, as vectors."""
+def _emit_product(emitter: Emitter, factors: Any, matrix: Any, n_rows: Any, width: int) -> list[Any]:
+    """A row of factors times the first rows of a matrix, as vectors."""
     builder, n_sets = emitter.builder, rows_at_once(width)
     n_vectors = width // LANES
 
@@ -51,7 +51,7 @@ def _emit_product(emitter: Emitter, factors: Any, matrix: Any, width: int) -> li
             changed += emitter.multiply_add(factor, values, sums[number * n_vectors : (number + 1) * n_vectors])
         return changed
 
-    sums = emitter.loop(LONG(0), LONG(width // n_sets), vectors_of_zeros(width) * n_sets, body)
+    sums = emitter.loop(LONG(0), builder.udiv(n_rows, LONG(n_sets)), vectors_of_zeros(width) * n_sets, body)
     while len(sums) > n_vectors:
         half = len(sums) // 2
         sums = [builder.fadd(one, two) for one, two in zip(sums[:half], sums[half:], strict=True)]
@@ -85,6 +85,8 @@ def _forward_step(
     table_start: Any,
     row: Any,
     made: Any,
+    scale: Any,
+    n_rows: Any,
     width: Any,
 ) -> Any:
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
@@ -92,21 +94,22 @@ def _forward_step(
         target, factors, listed = places_of(context, builder, signature, arguments, {0: 1, 2: 3, 5: 6})
         arrays = arrays_among(context, builder, signature, arguments)
         matrix, row = arrays[4].data, builder.select(arguments[8], arrays[7].data, listed)
+        scale, n_rows = emitter.spread(arguments[9], LANES), arguments[10]
         result = cgutils.alloca_once(builder, DOUBLE)
 
         def write(width: int) -> None:
-            products = _emit_product(emitter, factors, matrix, width)
-            weighted = [builder.fmul(*pair) for pair in zip(products, emitter.load(row, width), strict=True)]
-            total = _emit_total(builder, weighted)
-            inverse = emitter.spread(builder.fdiv(DOUBLE(1.0), total), LANES)
-            emitter.store(target, width, [builder.fmul(vector, inverse) for vector in weighted])
-            builder.store(total, result)
+            products = _emit_product(emitter, factors, matrix, n_rows, width)
+            nodes = [builder.fmul(vector, scale) for vector in emitter.load(row, width)]
+            weighted = [builder.fmul(*pair) for pair in zip(products, nodes, strict=True)]
+            emitter.store(target, width, weighted)
+            builder.store(_emit_total(builder, weighted), result)
 
-        emitter.switch(arguments[9], range(LANES, WIDEST + 1, LANES), write)
+        emitter.switch(arguments[11], range(LANES, WIDEST + 1, LANES), write)
         return builder.load(result)
 
-    long, flag = types.int64, types.boolean
-    return types.float64(target, long, factors, long, matrix, table, long, row, flag, long), generate
+    long, double, flag = types.int64, types.float64, types.boolean
+    taken = (target, long, factors, long, matrix, table, long, row, flag, double, long, long)
+    return types.float64(*taken), generate
 
 
 def _forward_step_plainly(
@@ -119,18 +122,19 @@ def _forward_step_plainly(
     table_start: int,
     row: FloatArray,
     made: bool,
+    scale: float,
+    n_rows: int,
     width: int,
 ) -> float:
-    """Set a row of `target` to ``(factors @ matrix) * row``, divided by its sum; return the sum.
+    """Set a row of `target` to ``(factors @ matrix) * (row * scale)``; return its sum.
 
-    The row is that of `table` unless it was `made`.
+    The row is that of `table` unless it was `made`. The matrix has zeros after its first `n_rows` rows, a multiple of
+    `rows_at_once`. The sum is not waited for: the scale that belongs to it comes in with the next step.
     """
-    values = factors[factors_start : factors_start + width] @ matrix.reshape(width, width)
-    values = values * (row if made else table[table_start : table_start + width])
-    total = float(values.sum())
-    with np.errstate(all="ignore"):
-        target[target_start : target_start + width] = values / total
-    return total
+    products = factors[factors_start : factors_start + width] @ matrix.reshape(width, width)
+    node = row if made else table[table_start : table_start + width]
+    target[target_start : target_start + width] = products * (node * scale)
+    return float(target[target_start : target_start + width].sum())
 
 
 @intrinsic  # type: ignore[untyped-decorator]
@@ -143,12 +147,13 @@ def _backward_step(
     table_start: Any,
     row: Any,
     made: Any,
-    inverse: Any,
+    scale: Any,
     weight: Any,
     ratios: Any,
     ratios_start: Any,
     matrix: Any,
     beta: Any,
+    n_rows: Any,
     width: Any,
 ) -> Any:
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
@@ -158,25 +163,25 @@ def _backward_step(
         arrays = arrays_among(context, builder, signature, arguments)
         matrix, beta = arrays[11].data, arrays[12].data
         row = builder.select(arguments[6], arrays[5].data, listed)
-        inverse, weight = (emitter.spread(arguments[place], LANES) for place in (7, 8))
+        scale, weight = (emitter.spread(arguments[place], LANES) for place in (7, 8))
 
         def write(width: int) -> None:
             zero = vectors_of_zeros(LANES)[0]
-            forward, after, node = (emitter.load(base, width) for base in (forwards, beta, row))
-            products = [builder.fmul(*pair) for pair in zip(forward, after, strict=True)]
-            emitter.store(marginals, width, [builder.fmul(weight, product) for product in products])
-            quotients = [builder.fmul(one, builder.fmul(two, inverse)) for one, two in zip(after, node, strict=True)]
-            possible = [builder.fcmp_ordered(">", vector, zero) for vector in forward]
-            kept = [builder.select(*pair, zero) for pair in zip(possible, quotients, strict=True)]
-            emitter.store(ratios, width, kept)
-            emitter.store(beta, width, _emit_product(emitter, ratios, matrix, width))
+            for column in range(0, width, LANES):
+                at = [builder.gep(base, [LONG(column)]) for base in (forwards, beta, row, marginals, ratios)]
+                ((forward,), (after,), (node,)) = (emitter.load(place, LANES) for place in at[:3])
+                emitter.store(at[3], LANES, [builder.fmul(weight, builder.fmul(forward, after))])
+                quotient = builder.fmul(after, builder.fmul(node, scale))
+                possible = builder.fcmp_ordered(">", forward, zero)
+                emitter.store(at[4], LANES, [builder.select(possible, quotient, zero)])
+            emitter.store(beta, width, _emit_product(emitter, ratios, matrix, arguments[13], width))
 
-        emitter.switch(arguments[13], range(LANES, WIDEST + 1, LANES), write)
+        emitter.switch(arguments[14], range(LANES, WIDEST + 1, LANES), write)
         return context.get_dummy_value()
 
     long, double, flag = types.int64, types.float64, types.boolean
     signature = types.void(
-        marginals, forwards, long, table, long, row, flag, double, double, ratios, long, matrix, beta, long
+        marginals, forwards, long, table, long, row, flag, double, double, ratios, long, matrix, beta, long, long
     )
     return signature, generate
 
@@ -189,23 +194,24 @@ def _backward_step_plainly(
     table_start: int,
     row: FloatArray,
     made: bool,
-    inverse: float,
+    scale: float,
     weight: float,
     ratios: FloatArray,
     ratios_start: int,
     matrix: FloatArray,
     beta: FloatArray,
+    n_rows: int,
     width: int,
 ) -> None:
     """Marginals of one place, the ratios that lead to it, and `beta` of the place before.
 
-    ``marginals = weight * forwards * beta``, ``ratios = beta * row * inverse`` where the forward weight is not zero,
+    ``marginals = weight * forwards * beta``, ``ratios = beta * row * scale`` where the forward weight is not zero,
     and then ``beta = ratios @ matrix``.
     """
     forward = forwards[start : start + width]
     marginals[start : start + width] = weight * (forward * beta)
     with np.errstate(all="ignore"):
-        quotients = beta * ((row if made else table[table_start : table_start + width]) * inverse)
+        quotients = beta * ((row if made else table[table_start : table_start + width]) * scale)
     ratios[ratios_start : ratios_start + width] = np.where(forward > 0.0, quotients, 0.0)
     beta[:] = ratios[ratios_start : ratios_start + width] @ matrix.reshape(width, width)
 
@@ -230,11 +236,18 @@ def _add_outer_rows(
 
             def body(place: Any, totals: list[Any]) -> list[Any]:
                 start = builder.mul(place, LONG(width))
-                values, changed = emitter.load(builder.gep(right, [start]), width), []
-                for number in range(n_sets):
-                    factor = builder.load(builder.gep(column, [builder.add(start, LONG(number))]))
-                    mine = totals[number * n_vectors : (number + 1) * n_vectors]
-                    changed += emitter.multiply_add(factor, values, mine)
+                base = builder.gep(right, [start])
+                factors = [
+                    emitter.spread(builder.load(builder.gep(column, [builder.add(start, LONG(number))])), LANES)
+                    for number in range(n_sets)
+                ]
+                # Vector by vector, so that none of them takes a register from the sums for long.
+                changed = list(totals)
+                for vector in range(n_vectors):
+                    (values,) = emitter.load(builder.gep(base, [LONG(LANES * vector)]), LANES)
+                    for number in range(n_sets):
+                        mine = number * n_vectors + vector
+                        changed[mine] = emitter.fused(factors[number], values, changed[mine])
                 return changed
 
             totals = [vector for target in targets for vector in emitter.load(target, width)]

@@ -9,9 +9,9 @@ With the potentials of the start :math:`s`, the transition :math:`A`, the nodes 
 
 and :math:`p(y_t = j | \cdot) = a_t(j) \beta_t(j)`. Everything is positive, so only underflow can hurt, and it is
 found out: `forward` gives NaN where it cannot vouch for its sums, and the caller turns to logarithms. It vouches if
-every scale is between 1e-200 and 1e200 and either
+every scale is between 1e-60 and 1e60 and either
 
-- the chain is mixing: what is lost at one place is below 1e-308 of 1e-200, and weighs at most 1e60 times more at the
+- the chain is mixing: what is lost at one place is below 1e-308 of 1e-60, and weighs at most 1e60 times more at the
   end than what was kept; or
 - nothing is lost: what is possible never weighs less than 1e-100 at a place, transitions not less than 1e-60 and
   nodes not less than 1e-90, so that no product falls below 1e-250.
@@ -22,7 +22,7 @@ What underflows on the way back costs no more than it is, since :math:`\sum_j a_
 import numpy as np
 
 from labelworth.arrays import FloatArray
-from labelworth.kernels.chain_algebra import WIDEST, backward_step, forward_step
+from labelworth.kernels.chain_algebra import WIDEST, backward_step, forward_step, rows_at_once
 from labelworth.kernels.chain_potentials import Chain, Nodes, Tokens
 from labelworth.kernels.chain_steps import add_outer_products, divide_rows, multiply_rows, weigh_row
 from labelworth.kernels.compilation import compiled
@@ -31,7 +31,7 @@ from labelworth.kernels.machine import prefetch
 CHUNK = 64
 """How many places are summed into pair counts at once."""
 
-_SMALLEST_SCALE, _LARGEST_SCALE = 1e-200, 1e200
+_SMALLEST_SCALE, _LARGEST_SCALE = 1e-60, 1e60
 _SMALLEST_FORWARD, _SMALLEST_NODE = 1e-100, 1e-90
 _UNLABELED = -1
 _AHEAD = 6  # how many tokens before it is read a row of nodes is called for
@@ -83,17 +83,17 @@ def log_or_impossible(weight: float) -> float:
 def forward(
     chain: Chain, nodes: Nodes, tokens: Tokens, first: int, last: int, forwards: FloatArray, scales: FloatArray
 ) -> float:
-    """Fill the normalized forward weights of the tokens `first` to `last`, and 1 / scale of every place.
+    """Fill c_t a_t of the tokens `first` to `last`, and 1 / c_t of every place.
 
     Returns log Z, or NaN where plain numbers cannot be trusted.
     """
     if not (chain.mixing or chain.narrow):
         return np.nan
-    width, transition = len(chain.start), chain.transition
+    width, n_rows, transition = len(chain.start), rows_of(chain), chain.transition
     weights, shifts, rows, codes = nodes.weights, nodes.shifts, tokens.rows, tokens.codes
     row, candidate_weights = np.empty(width), tokens.candidate_weights
     log_total: float = chain.start_shift + (last - first - 1) * chain.transition_shift
-    product = 1.0
+    product, inverse = 1.0, 1.0
     for place in range(last - first):
         token, target = first + place, place * width
         start, later = rows[token] * width, rows[min(token + _AHEAD, len(rows) - 1)] * width
@@ -106,35 +106,52 @@ def forward(
         if place == 0:
             for label in range(width):
                 forwards[label] = chain.start[label]
-            scale = weigh_row(forwards, 0, row, width)
+            scale = weigh_row(forwards, 0, row, 1.0, width)
         elif width <= WIDEST:
             scale = forward_step(
-                forwards, target, forwards, target - width, transition, weights, start, row, made, width
-            )
+                forwards, target, forwards, target - width, transition, weights, start, row, made, inverse, n_rows,
+                width,
+            )  # fmt: skip
         else:
             multiply_rows(forwards, target, forwards, target - width, transition, width)
-            scale = weigh_row(forwards, target, row, width)
+            scale = weigh_row(forwards, target, row, inverse, width)
         if not _SMALLEST_SCALE < scale < _LARGEST_SCALE:
             return np.nan
-        scales[place] = 1.0 / scale
+        inverse = 1.0 / scale
+        scales[place] = inverse
         product *= scale
         if not 1e-100 < product < 1e100:
             log_total += np.log(product)
             product = 1.0
-        if not chain.mixing and loses(nodes, tokens, token, forwards, target):
+        if not chain.mixing and loses(nodes, tokens, token, forwards, target, inverse):
             return np.nan
     log_total += np.log(product)
     return log_total
 
 
 @compiled()
-def loses(nodes: Nodes, tokens: Tokens, token: int, forwards: FloatArray, target: int) -> bool:
+def rows_of(chain: Chain) -> int:
+    """How many rows of the transition are read at every step: those of the labels, in whole sets."""
+    n_sets = rows_at_once(len(chain.start))
+    return (len(chain.log_start) + n_sets - 1) // n_sets * n_sets
+
+
+@compiled()
+def loses(nodes: Nodes, tokens: Tokens, token: int, forwards: FloatArray, target: int, inverse: float) -> bool:
     """Whether something possible may have been lost at this token, or may be at the next."""
-    logs = np.empty(tokens.candidate_weights.shape[1])
-    log_node(nodes, tokens, token, logs)
-    smallest = np.log(_SMALLEST_NODE) + nodes.shifts[tokens.rows[token]]
-    for label in range(len(logs)):
-        if -np.inf < logs[label] < smallest or 0.0 < forwards[target + label] < _SMALLEST_FORWARD:
+    n_labels, source, code = tokens.candidate_weights.shape[1], tokens.rows[token], tokens.codes[token]
+    width = len(nodes.weights) // len(nodes.shifts)
+    for label in range(n_labels):
+        if 0.0 < forwards[target + label] * inverse < _SMALLEST_FORWARD:
+            return True
+        weight = nodes.weights[source * width + label]
+        possible = nodes.logs[source, label] > -np.inf if len(nodes.logs) > 0 else weight > 0.0
+        if code < _UNLABELED:
+            candidate_weight = tokens.candidate_weights[-2 - code, label]
+            possible, weight = possible and candidate_weight > 0.0, weight * candidate_weight
+        elif code >= 0:
+            possible = possible and code == label
+        if possible and weight < _SMALLEST_NODE:
             return True
     return False
 
@@ -152,16 +169,17 @@ def backward(
     marginals: FloatArray,
     pairs: FloatArray,
 ) -> None:
-    """Turn forward weights into marginals (flat, a padded row per place) and add pairs of labels to `pairs`.
+    r"""Turn what `forward` filled in into marginals (flat, a padded row per place), and add pairs to `pairs`.
 
     Both times `weight`. A pair still lacks its transition: multiply `pairs` by ``chain.transition`` when done.
+    What is carried back is :math:`\beta_t / c_t`, so that nothing has to be divided.
     """
-    width, transposed = len(chain.start), chain.transposed
+    width, n_rows, transposed = len(chain.start), rows_of(chain), chain.transposed
     weights, rows, codes = nodes.weights, tokens.rows, tokens.codes
     row, candidate_weights = np.empty(width), tokens.candidate_weights
     beta, ratios = np.empty(width), np.empty(CHUNK * width)
     for label in range(width):
-        beta[label] = 1.0
+        beta[label] = scales[last - first - 1]
     end = last - first - 1  # the ratios held belong to the places after those up to here
     for place in range(last - first - 1, 0, -1):
         token, source, slot = first + place, place * width, (place - 1) % CHUNK * width
@@ -171,25 +189,18 @@ def backward(
             read_node(weights, start, codes[token], candidate_weights, row)
         if width <= WIDEST:
             backward_step(
-                marginals, forwards, source, weights, start, row, made, scales[place], weight, ratios, slot,
-                transposed, beta, width,
+                marginals, forwards, source, weights, start, row, made, scales[place - 1], weight, ratios, slot,
+                transposed, beta, n_rows, width,
             )  # fmt: skip
         else:
-            divide_rows(marginals, forwards, source, row, scales[place], weight, ratios, slot, beta, width)
+            divide_rows(marginals, forwards, source, row, scales[place - 1], weight, ratios, slot, beta, width)
             multiply_rows(beta, 0, ratios, slot, transposed, width)
         if slot == 0:
-            add_ratios(pairs, forwards, place - 1, ratios, end - place + 1, width, weight)
+            n_places = end - place + 1
+            if weight != 1.0:
+                for entry in range(n_places * width):
+                    ratios[entry] *= weight
+            add_outer_products(pairs, forwards, (place - 1) * width, ratios, n_places, n_rows, width)
             end = place - 1
     for label in range(width):
         marginals[label] = weight * (forwards[label] * beta[label])
-
-
-@compiled()
-def add_ratios(
-    pairs: FloatArray, forwards: FloatArray, first: int, ratios: FloatArray, n_places: int, width: int, weight: float
-) -> None:
-    """Add the outer products of forward weights and ratios of some places."""
-    if weight != 1.0:
-        for place in range(n_places * width):
-            ratios[place] *= weight
-    add_outer_products(pairs, forwards, first * width, ratios, n_places, width)

@@ -6,16 +6,13 @@ from labelworth.kernels.compilation import compiled
 
 
 @compiled(fastmath={"contract", "reassoc"})
-def weigh_row(target: FloatArray, target_start: int, row: FloatArray, width: int) -> float:
-    """Multiply a row of `target` by another one, and divide it by its sum, if that is not zero; return the sum."""
+def weigh_row(target: FloatArray, target_start: int, row: FloatArray, scale: float, width: int) -> float:
+    """Multiply a row of `target` by another one, and by a number; return its sum."""
     total = 0.0
     for label in range(width):
-        value = target[target_start + label] * row[label]
+        value = target[target_start + label] * (row[label] * scale)
         target[target_start + label] = value
         total += value
-    inverse = 1.0 / total if total > 0.0 else 0.0
-    for label in range(width):
-        target[target_start + label] *= inverse
     return total
 
 
@@ -25,7 +22,7 @@ def divide_rows(
     forwards: FloatArray,
     start: int,
     row: FloatArray,
-    inverse: float,
+    scale: float,
     weight: float,
     ratios: FloatArray,
     ratios_start: int,
@@ -37,7 +34,7 @@ def divide_rows(
         forward = forwards[start + label]
         marginals[start + label] = weight * (forward * beta[label])
         # Where a label cannot be, nothing bounds its ratio, and nothing asks for it.
-        quotient = beta[label] * (row[label] * inverse)
+        quotient = beta[label] * (row[label] * scale)
         ratios[ratios_start + label] = quotient if forward > 0.0 else 0.0
 
 
@@ -56,11 +53,11 @@ def multiply_rows(
 
 @compiled(fastmath={"contract"})
 def add_outer_products(
-    sums: FloatArray, left: FloatArray, left_start: int, right: FloatArray, n_rows: int, width: int
+    sums: FloatArray, left: FloatArray, left_start: int, right: FloatArray, n_rows: int, n_labels: int, width: int
 ) -> None:
     """Add to a square matrix the outer products of `n_rows` rows of `left` with as many of `right`."""
     if width <= WIDEST:
-        for label in range(0, width, rows_at_once(width)):
+        for label in range(0, n_labels, rows_at_once(width)):
             add_outer_rows(sums, label, left, left_start, right, n_rows, width)
         return
     for row in range(n_rows):
