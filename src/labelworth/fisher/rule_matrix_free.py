@@ -29,8 +29,8 @@ from labelworth.progress import SILENT, Progress, Task, tracking
 MAX_PARAMETERS = 12_000
 """So many at most: a dense neighbor of more would not fit."""
 
-_NEIGHBOR_DRAWS = 8
-"""Draws per parameter in the dense neighbor: its eigenvalues are then within (0.4, 1.9) of the operator's."""
+_NEIGHBOR_DRAWS = 6
+"""Draws per parameter in the dense neighbor: its eigenvalues are then within (0.3, 2) of the operator's."""
 
 _FEWEST_NEIGHBOR_DRAWS = 4000
 _FEWEST_DRAWS = 64
@@ -73,7 +73,7 @@ def matrix_free_policies(
     n_draws: int | None = None,
     drawn: Sequences | None = None,
     n_probes: int = 4,
-    tolerance: float = 3e-3,
+    tolerance: float = 2e-3,
     progress: Progress = SILENT,
 ) -> MatrixFree:
     r"""Every figure but the worst direction, of policies of a hidden Markov model.
@@ -91,7 +91,7 @@ def matrix_free_policies(
     n_probes : int
         Random vectors per figure; standard errors fall with its square root.
     tolerance : float
-        Steps are taken until the last one adds less than this share to the figures.
+        Steps are taken until what is left would add less than this share to the figures.
     progress : Progress
 
     Raises
@@ -206,7 +206,7 @@ class _Work:
         run = LockstepConjugateGradients(
             lambda block: self._counted(operator, block), neighbor.solve, np.tile(starts, PARTS)
         )
-        while run.n_steps < 2 or run.relative_gain() > self.tolerance:
+        while run.remainder() > self.tolerance:
             if run.n_steps == _MAX_STEPS:
                 raise np.linalg.LinAlgError("Conjugate gradients do not converge.")
             run.step()

@@ -10,7 +10,6 @@ from labelworth.arrays import BoolArray, FloatArray
 from labelworth.data.sequences import Sequences
 from labelworth.fisher.rule_shares import labeled_shares, rarely_met
 from labelworth.fisher.rule_whitening import Whitening
-from labelworth.models.chain_counts import ChainCounts
 from labelworth.models.chain_products import ChainProducts
 
 GROUPS = 8
@@ -19,7 +18,7 @@ GROUPS = 8
 PARTS = 1 + GROUPS
 """All draws, and every group."""
 
-_CHUNK = 1 << 22
+_CHUNK = 1 << 24
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,20 +110,20 @@ class DenseNeighbor:
     def of(cls, shown: Shown) -> "DenseNeighbor":
         """From these sequences."""
         white = shown.whitening
-        total = np.zeros((white.size, white.size))
+        # A neighbor need not be exact: single precision halves the work.
+        squares = np.zeros((white.size, white.size), dtype=np.float32)
         most = max(1, _CHUNK // white.size)
         for start in range(0, shown.sequences.n_sequences, most):
             rows = np.arange(start, min(start + most, shown.sequences.n_sequences))
             first, pairs, emission = white.model.word_chain.counts_by_sequence(shown.sequences.take(rows))
-            words = np.moveaxis(emission[:, :, : white.model.n_features], 0, -1)
-            scores = white.scores(ChainCounts(first.T, np.moveaxis(pairs, 0, -1), words))
-            # A neighbor need not be exact: single precision halves the work.
-            narrow = scores.astype(np.float32)
-            total += narrow @ narrow.T
-        total /= shown.sequences.n_sequences
+            tables = (first, pairs, emission[:, :, : white.model.n_features])
+            counts = np.concatenate([table.reshape(len(rows), -1) for table in tables], axis=1)
+            narrow = (counts / white.roots).astype(np.float32)
+            squares += narrow.T @ narrow
+        # Scores are the projections of scaled counts; what is rare is taken out of them.
+        total = white.project(white.project(squares.astype(np.float64) / shown.sequences.n_sequences).T)
         total[shown.rare], total[:, shown.rare] = 0.0, 0.0
         total[np.diag_indices_from(total)] += np.where(shown.rare, shown.shares, 0.0)
-        # Rounding leaves the tangent space, where an operator that is zero across it would find it.
         total = white.project(white.project(total).T)
         normals = white.normals()
         tangent = np.eye(white.size) - normals

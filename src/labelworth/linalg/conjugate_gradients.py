@@ -38,8 +38,8 @@ class LockstepConjugateGradients:
         X so far.
     forms : array of shape (b,)
         z' A^-1 z so far, from below.
-    last_gains : array of shape (b,)
-        What the last step added to them.
+    gains : list of array of shape (b,)
+        What every step added to them.
     """
 
     operator: BlockMap
@@ -47,7 +47,7 @@ class LockstepConjugateGradients:
     right: FloatArray
     solutions: FloatArray = field(init=False)
     forms: FloatArray = field(init=False)
-    last_gains: FloatArray = field(init=False)
+    gains: list[FloatArray] = field(init=False, default_factory=list)
     n_steps: int = 0
 
     def __post_init__(self) -> None:
@@ -56,7 +56,7 @@ class LockstepConjugateGradients:
         self._direction = self.preconditioner(self._residual)
         self._square = column_products(self._residual, self._direction)
         self._first_square = self._square.copy()
-        self.forms, self.last_gains = np.zeros_like(self._square), np.full_like(self._square, np.inf)
+        self.forms = np.zeros_like(self._square)
         self._lengths: list[FloatArray] = []
         self._turns: list[FloatArray] = []
 
@@ -76,8 +76,8 @@ class LockstepConjugateGradients:
         length = np.divide(self._square, curvature, out=np.zeros_like(curvature), where=going)
         self.solutions += length * self._direction
         self._residual -= length * product
-        self.last_gains = length * self._square
-        self.forms = self.forms + self.last_gains
+        self.gains.append(length * self._square)
+        self.forms = self.forms + self.gains[-1]
         scaled = self.preconditioner(self._residual)
         square = np.where(going, column_products(self._residual, scaled), 0.0)
         turn = np.divide(square, self._square, out=np.zeros_like(square), where=going)
@@ -87,9 +87,14 @@ class LockstepConjugateGradients:
         self._turns.append(turn)
         self.n_steps += 1
 
-    def relative_gain(self) -> float:
-        """How much the last step added to the sum of the forms, relatively: what is left is about as much."""
-        return float(self.last_gains.sum() / self.forms.sum())
+    def remainder(self) -> float:
+        """About how much is still to be added to the sum of the forms, relatively: steps shrink geometrically."""
+        if self.n_steps < 2:
+            return float("inf")
+        before, last = float(self.gains[-2].sum()), float(self.gains[-1].sum())
+        if last >= before:
+            return float("inf") if last > 0 else 0.0
+        return last**2 / (before - last) / float(self.forms.sum())
 
     def gauss(self) -> Quadrature:
         """Gauss' rule of the preconditioned operator, as seen from every column."""

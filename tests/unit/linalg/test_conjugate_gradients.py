@@ -26,7 +26,15 @@ def test_solutions_and_forms_are_those_of_a_direct_solve() -> None:
     np.testing.assert_allclose(solver.solutions, np.linalg.solve(MATRIX, RIGHT), rtol=1e-8, atol=1e-10)
     expected = np.einsum("ij,ij->j", RIGHT, np.linalg.solve(MATRIX, RIGHT))
     np.testing.assert_allclose(solver.forms, expected, rtol=1e-10)
-    assert solver.relative_gain() < 1e-10
+    assert solver.remainder() < 1e-10
+
+
+def test_what_is_left_is_foreseen() -> None:
+    expected = np.einsum("ij,ij->j", RIGHT, np.linalg.solve(MATRIX, RIGHT)).sum()
+    for steps in range(2, 6):
+        solver = run(steps)
+        left = 1 - solver.forms.sum() / expected
+        assert left / 20 < solver.remainder() < 20 * left + 1e-14
 
 
 def test_forms_rise_to_their_limit_from_below() -> None:
