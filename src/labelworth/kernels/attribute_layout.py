@@ -90,7 +90,7 @@ def make_layout(
         CSR: the labels that each attribute goes with; features are numbered in this order.
     n_labels : int
     """
-    shards = shard_bounds(offsets)
+    shards = shard_bounds(offsets, SHARD_TOKENS)
     single = bool((attributes.data.astype(np.float32) == attributes.data).all())
     values = attributes.data.astype(np.float32 if single else np.float64)
     parts = [
@@ -119,7 +119,7 @@ def make_layout(
     )
 
 
-def shard_bounds(offsets: IntArray, size: int = SHARD_TOKENS) -> IntArray:
+def shard_bounds(offsets: IntArray, size: int) -> IntArray:
     """Cut sequences into shards of about `size` tokens, all of one size but for whole sequences."""
     n_shards = max(1, round(int(offsets[-1]) / size))
     targets = np.linspace(0, int(offsets[-1]), n_shards + 1)[1:-1]

@@ -182,23 +182,14 @@ def read_shard(
         first, last = offsets[sequence], offsets[sequence + 1]
         score_tokens(layout, workspace.weights, chain, nodes, shard, first, last)
         weight = evidence.free.sequence_weights[sequence]
-        total += weight * run_sequence(
-            chain, nodes, evidence.free, first, last, weight, scratch[2], scratch[3], expected, pairs[0], pairs[1]
-        )
-        if evidence.is_partial[sequence]:
-            total -= weight * run_sequence(
-                chain,
-                nodes,
-                evidence.clamped,
-                first,
-                last,
-                -weight,
-                scratch[2],
-                scratch[3],
-                clamped,
-                pairs[0],
-                pairs[1],
+        # One call, not two: machine code of the recursion is long.
+        for turn in range(2 if evidence.is_partial[sequence] else 1):
+            tokens = evidence.free if turn == 0 else evidence.clamped
+            signed = weight if turn == 0 else -weight
+            total += signed * run_sequence(
+                chain, nodes, tokens, first, last, signed, scratch[2], scratch[3], scratch[turn], pairs[0], pairs[1]
             )
+        if evidence.is_partial[sequence]:
             for place in range((last - first) * width):
                 expected[place] += clamped[place]
         for label in range(width):

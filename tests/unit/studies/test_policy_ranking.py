@@ -1,0 +1,101 @@
+import numpy as np
+import pytest
+
+from labelworth.data.readers.raw_sequences import RawTokens
+from labelworth.studies import policy_ranking, policy_ranking_fit
+from labelworth.studies.policy_ranking import ALL_LABELS, KINDS, POLICIES
+from labelworth.studies.policy_ranking_fit import compute, policy_of, sentences, windows_of_five
+from labelworth.studies.store import canonical
+
+
+def drawn_tokens(n_sentences: int, seed: int) -> RawTokens:
+    """Sentences of nouns, verbs and prepositions, whose chunks mostly follow from the part of speech."""
+    rng = np.random.default_rng(seed)
+    offsets = np.concatenate([[0], np.cumsum(rng.integers(2, 7, size=n_sentences))])
+    tags = rng.choice(["NN", "VB", "IN"], p=[0.5, 0.3, 0.2], size=offsets[-1])
+    label_of = {"NN": ["B-NP", "I-NP"], "VB": ["B-VP", "I-VP"], "IN": ["B-PP", "O"]}
+    labels = tuple(label_of[tag][rng.random() < 0.4] for tag in tags)
+    return RawTokens((tuple(tags), tuple(tags)), ("word", "part of speech"), 0, offsets, labels, "here")
+
+
+@pytest.fixture
+def small_corpus(monkeypatch: pytest.MonkeyPatch) -> None:
+    parts = {"train": drawn_tokens(60, 0), "test": drawn_tokens(20, 1)}
+    monkeypatch.setattr(policy_ranking_fit, "conll2000", lambda split: parts[split])
+    monkeypatch.setattr(policy_ranking_fit, "MIN_TAG_COUNT", 30)
+    sentences.cache_clear()
+    yield
+    sentences.cache_clear()
+
+
+def test_windows_of_five_label_half_of_the_tokens() -> None:
+    for length in (1, 4, 5, 13, 40):
+        share = np.zeros(length)
+        for probability, positions in windows_of_five(length):
+            share[positions] += probability
+        np.testing.assert_allclose(share, 0.5)
+    assert windows_of_five(12)[0][1] == [0, 1, 2, 3, 4, 10, 11]
+
+
+def test_every_policy_costs_half_of_the_labels() -> None:
+    for spec in POLICIES:
+        # Every other token of an odd number of tokens is half a token more than half.
+        assert policy_of(spec).expected_labels(24) == pytest.approx(12)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.usefixtures("small_corpus")
+def test_sentences_are_those_of_five_labels(kind: str) -> None:
+    train, test = sentences(kind, "train"), sentences(kind, "test")
+    assert train.evidence.classes == ("B-NP", "B-VP", "I-NP", "I-VP", "O")
+    assert train.feature_names == test.feature_names
+    assert train.evidence.is_gold.all()
+
+
+@pytest.mark.usefixtures("small_corpus")
+def test_draws_are_the_same_for_all_policies_and_again() -> None:
+    cell = {"sort": "fit", "kind": "crf", "policy": "random:0.5", "n_sentences": 20, "seed": 3}
+    assert compute(cell) == compute(cell)
+    assert compute({**cell, "seed": 4}) != compute(cell)
+
+
+@pytest.mark.usefixtures("small_corpus")
+def test_rankings_stand_side_by_side() -> None:
+    pairs = []
+    for cell in policy_ranking.cells(True, 0):
+        if cell["sort"] == "theory":
+            figure = {policy: float(place) for place, policy in enumerate([*POLICIES, ALL_LABELS])}
+            points = [
+                {
+                    "expected_labels_per_sample": 2.0,
+                    "excess_log_loss": figure[policy],
+                    "excess_log_loss_se": 0.1,
+                    "excess_joint_log_loss": -figure[policy],
+                    "excess_joint_log_loss_se": 0.1,
+                }
+                for policy in cell["policies"]
+            ]
+            pairs.append((cell, {"points": points, "notes": [], "method": "sampling"}))
+        else:
+            pairs.append((cell, compute({**cell, "n_sentences": 30})))
+    outcome = policy_ranking.summarize(pairs)
+    canonical(dict(outcome.figures))
+    rankings = outcome.figures["boltzmann-chain"]["rankings"]
+    assert rankings["conditional"]["theory"] == list(POLICIES)
+    assert rankings["joint"]["theory"] == list(POLICIES)[::-1]
+    whole = outcome.figures["crf"]["policies"][ALL_LABELS]
+    assert whole["labeled_share"] == 1.0
+    assert whole["conditional_above_all_labels"] == 0.0
+    assert len(outcome.words) == 3
+    assert len(outcome.pictures[""].panels) == 3
+
+
+@pytest.mark.usefixtures("small_corpus")
+def test_the_theory_is_asked_for_every_policy() -> None:
+    result = compute(
+        {"sort": "theory", "kind": "boltzmann-chain", "policies": ["everything"], "n_sentences": 100, "seed": 0}
+    )
+    canonical(result)
+    train = sentences("boltzmann-chain", "train")
+    assert result["points"][0]["identifiable"]
+    assert 0 < result["points"][0]["excess_joint_log_loss"] < (25 + 5 * train.n_features) / 200
