@@ -73,7 +73,7 @@ def matrix_free_policies(
     n_draws: int | None = None,
     drawn: Sequences | None = None,
     n_probes: int = 4,
-    tolerance: float = 2e-3,
+    tolerance: float = 3e-3,
     progress: Progress = SILENT,
 ) -> MatrixFree:
     r"""Every figure but the worst direction, of policies of a hidden Markov model.

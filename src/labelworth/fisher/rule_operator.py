@@ -116,18 +116,18 @@ class DenseNeighbor:
         for start in range(0, shown.sequences.n_sequences, most):
             rows = np.arange(start, min(start + most, shown.sequences.n_sequences))
             first, pairs, emission = white.model.word_chain.counts_by_sequence(shown.sequences.take(rows))
-            tables = (first, pairs, emission[:, :, : white.model.n_features])
-            counts = np.concatenate([table.reshape(len(rows), -1) for table in tables], axis=1)
-            narrow = (counts / white.roots).astype(np.float32)
+            narrow = white.narrow_scores(first, pairs, emission[:, :, : white.model.n_features])
             squares += narrow.T @ narrow
         # Scores are the projections of scaled counts; what is rare is taken out of them.
-        total = white.project(white.project(squares.astype(np.float64) / shown.sequences.n_sequences).T)
-        total[shown.rare], total[:, shown.rare] = 0.0, 0.0
-        total[np.diag_indices_from(total)] += np.where(shown.rare, shown.shares, 0.0)
-        total = white.project(white.project(total).T)
-        normals = white.normals()
-        tangent = np.eye(white.size) - normals
-        return cls(white, shown.whole * tangent + (1 - shown.whole) * total + normals)
+        total = white.project_matrix(squares.astype(np.float64) / shown.sequences.n_sequences)
+        if shown.rare.any():
+            total[shown.rare], total[:, shown.rare] = 0.0, 0.0
+            total[np.diag_indices_from(total)] += np.where(shown.rare, shown.shares, 0.0)
+            total = white.project_matrix(total)
+        total *= 1 - shown.whole
+        total[np.diag_indices_from(total)] += shown.whole
+        total += (1 - shown.whole) * (white.row_roots @ white.row_roots.T)
+        return cls(white, total)
 
     @cached_property
     def lower(self) -> FloatArray:

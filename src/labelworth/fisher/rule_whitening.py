@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+from numpy.typing import NDArray
 
 from labelworth.arrays import FloatArray
 from labelworth.data.lengths import LengthDistribution
@@ -92,14 +93,34 @@ class Whitening:
             result[start:stop] = (part - roots * (roots * part).sum(axis=1, keepdims=True)).reshape(stop - start, -1)
         return result
 
-    def normals(self) -> FloatArray:
-        """The projector onto what is no change at all, (n_named, n_named)."""
-        result = np.zeros((self.size, self.size))
+    @cached_property
+    def row_roots(self) -> FloatArray:
+        """sqrt(theta_r) of every row r as a column: an orthonormal basis of what is no change, (n_named, n_rows)."""
+        result, column = np.zeros((self.size, self.n_rows)), 0
         for rows, start, stop in self._tables():
             width = (stop - start) // rows
             for first in range(start, stop, width):
-                root = np.sqrt(self.probabilities[first : first + width])
-                result[first : first + width, first : first + width] = np.outer(root, root)
+                result[first : first + width, column] = np.sqrt(self.probabilities[first : first + width])
+                column += 1
+        return result
+
+    def project_matrix(self, matrix: FloatArray) -> FloatArray:
+        """P A P for a symmetric matrix A, (n_named, n_named)."""
+        roots = self.row_roots
+        across = matrix @ roots
+        half = across @ roots.T
+        return np.asarray(matrix - half - half.T + roots @ (roots.T @ half))
+
+    def narrow_scores(self, first: FloatArray, pairs: FloatArray, emission: FloatArray) -> NDArray[np.float32]:
+        """Scaled counts of many sequences in single precision, (n, n_named): scores but for the projection."""
+        result, start = np.empty((len(first), self.size), dtype=np.float32), 0
+        for table in (first, pairs, emission):
+            width = int(np.prod(table.shape[1:]))
+            roots = self.roots[start : start + width].reshape(table.shape[1:])
+            result[:, start : start + width] = np.divide(table, roots, dtype=np.float32, casting="same_kind").reshape(
+                len(first), width
+            )
+            start += width
         return result
 
     def vectors(self, block: FloatArray) -> ChainCounts:

@@ -45,7 +45,10 @@ def test_complete_labels_carry_the_identity_on_the_tangent_space() -> None:
     np.testing.assert_allclose(change.T @ change, everything, rtol=1e-10, atol=1e-12)
     assert white.log_determinant() == pytest.approx(np.linalg.slogdet(everything)[1], rel=1e-12)
     np.testing.assert_allclose(white.project(change), change, atol=1e-12)
-    np.testing.assert_allclose(white.normals() @ change, 0.0, atol=1e-12)
+    np.testing.assert_allclose(white.row_roots.T @ change, 0.0, atol=1e-12)
+    matrix = np.random.default_rng(0).standard_normal((white.size, white.size))
+    matrix += matrix.T
+    np.testing.assert_allclose(white.project_matrix(matrix), white.project(white.project(matrix).T), atol=1e-12)
     assert white.n_parameters == len(oracle.theta)
 
 
