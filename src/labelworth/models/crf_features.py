@@ -50,7 +50,7 @@ class FeatureSet:
         return self.n_features + int(self.transitions.sum())
 
 
-def feature_set(sequences: Sequences, pairs: Pairs = "observed") -> FeatureSet:
+def feature_set(sequences: Sequences, pairs: Pairs = "observed", *, min_count: int = 1) -> FeatureSet:
     """The weights that these sequences call for.
 
     "all" is every attribute beside every label, and every pair of labels. "observed" is, as in CRFsuite,
@@ -61,7 +61,8 @@ def feature_set(sequences: Sequences, pairs: Pairs = "observed") -> FeatureSet:
     - two labels if the evidence *allows* them at some neighboring tokens. A token of which nothing is known allows
       all labels, so that a policy that never labels two neighbors still has transitions to learn.
 
-    Sequences of which nothing is known call for nothing. Fully labeled, both rules give what occurs.
+    Sequences of which nothing is known call for nothing. Fully labeled, both rules give what occurs. With `min_count`
+    a pair has to be named at so many tokens, and two labels have to follow each other so often or be merely allowed.
     """
     if pairs not in get_args(Pairs):
         raise InvalidInputError(f"pairs must be one of {', '.join(get_args(Pairs))}. Got {pairs!r} instead.")
@@ -70,9 +71,10 @@ def feature_set(sequences: Sequences, pairs: Pairs = "observed") -> FeatureSet:
         starts = n_labels * np.arange(sequences.n_features + 1, dtype=np.int64)
         labels = np.tile(np.arange(n_labels, dtype=np.int64), sequences.n_features)
         return FeatureSet(starts, labels, np.ones((n_labels, n_labels), dtype=bool))
-    keys = _named_pairs(sequences)
+    keys, counts = np.unique(_named_pairs(sequences), return_counts=True)
+    keys = keys[counts >= min_count]
     starts = np.searchsorted(keys, n_labels * np.arange(sequences.n_features + 1)).astype(np.int64)
-    return FeatureSet(starts, keys % n_labels, _allowed_transitions(sequences))
+    return FeatureSet(starts, keys % n_labels, _allowed_transitions(sequences, min_count))
 
 
 def is_informed(sequences: Sequences) -> BoolArray:
@@ -83,7 +85,7 @@ def is_informed(sequences: Sequences) -> BoolArray:
 
 
 def _named_pairs(sequences: Sequences) -> IntArray:
-    """attribute * K + label of every pair that some token has and names, ascending."""
+    """attribute * K + label of every pair that a token has and names, token by token."""
     evidence, attributes = sequences.evidence, sequences.attributes
     n_labels = evidence.n_classes
     token = np.repeat(np.arange(sequences.n_tokens), np.diff(attributes.indptr))
@@ -94,17 +96,17 @@ def _named_pairs(sequences: Sequences) -> IntArray:
     candidates = evidence.weights[-2 - evidence.codes[token[ambiguous]]] > 0
     place, label = np.nonzero(candidates)
     keys.append(columns[ambiguous[place]] * n_labels + label)
-    return np.unique(np.concatenate(keys))
+    return np.concatenate(keys)
 
 
-def _allowed_transitions(sequences: Sequences) -> BoolArray:
+def _allowed_transitions(sequences: Sequences, min_count: int) -> BoolArray:
     evidence, n_labels = sequences.evidence, sequences.evidence.n_classes
     follows = np.ones(sequences.n_tokens, dtype=bool)
     follows[sequences.offsets[:-1]] = False
     later = np.flatnonzero(follows & np.repeat(is_informed(sequences), sequences.lengths))
     gold = evidence.is_gold[later] & evidence.is_gold[later - 1]
     pairs = evidence.codes[later[gold] - 1] * n_labels + evidence.codes[later[gold]]
-    allowed: BoolArray = np.bincount(pairs, minlength=n_labels**2).reshape(n_labels, n_labels) > 0
+    allowed: BoolArray = np.bincount(pairs, minlength=n_labels**2).reshape(n_labels, n_labels) >= min_count
     rest = later[~gold]
     if rest.size:
         before, after = (evidence.take(places).dense() > 0 for places in (rest - 1, rest))

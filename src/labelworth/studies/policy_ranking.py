@@ -9,7 +9,7 @@ from labelworth.arrays import FloatArray
 from labelworth.progress import Progress
 from labelworth.studies.chunking_data import conll2000_digest
 from labelworth.studies.outcome import BarsPanel, Curve, Measured, Outcome, Panel, Picture, Table
-from labelworth.studies.policy_ranking_fit import MIN_TAG_COUNT, PENALTY, compute, sentences
+from labelworth.studies.policy_ranking_fit import MIN_PAIR_COUNT, MIN_TAG_COUNT, PENALTY, compute, sentences
 from labelworth.studies.runner import Study
 from labelworth.studies.store import Cell, Result
 
@@ -22,7 +22,7 @@ POLICIES: Mapping[str, str] = {
 ALL_LABELS = "everything"
 KINDS = ("boltzmann-chain", "crf")
 N_SENTENCES = 1000
-N_DRAWS = 5
+N_DRAWS = 10
 _TITLES = {"boltzmann-chain": "Boltzmann chain", "crf": "CRF"}
 _LOSSES = {"boltzmann-chain": ("joint", "conditional"), "crf": ("conditional",)}
 _THEORY = {"joint": "excess_joint_log_loss", "conditional": "excess_log_loss"}
@@ -100,8 +100,13 @@ def _mean(name: str, values: FloatArray) -> dict[str, float]:
 
 
 def _ranked(found: Mapping[str, Any], figure: str) -> list[str]:
-    """The four policies, the smallest figure first."""
-    return sorted(POLICIES, key=lambda policy: found["policies"][policy][figure])
+    """The four policies, the smallest figure first; last, what the theory cannot tell."""
+
+    def place(policy: str) -> float:
+        value = found["policies"][policy][figure]
+        return np.inf if value is None else float(value)
+
+    return sorted(POLICIES, key=place)
 
 
 def _words(kind: str, found: Mapping[str, Any]) -> list[str]:
@@ -128,7 +133,7 @@ def _table(kind: str, found: Mapping[str, Any]) -> Table:
             entries += [
                 Measured(row[loss], row[f"{loss}_se"]),
                 Measured(row[f"{loss}_above_all_labels"], row[f"{loss}_above_all_labels_se"]),
-                Measured(row[f"predicted_excess_{loss}"], row[f"predicted_excess_{loss}_se"]),
+                _measured(row[f"predicted_excess_{loss}"], row[f"predicted_excess_{loss}_se"]),
             ]
         rows.append(tuple(entries))
     return Table(
@@ -136,9 +141,14 @@ def _table(kind: str, found: Mapping[str, Any]) -> Table:
         tuple(columns),
         tuple(rows),
         note="Nats per test sentence; means over draws of sentences and labels with their standard errors. Chunks of "
-        f"nouns and verbs, parts of speech that occur {MIN_TAG_COUNT} times or more, penalty {PENALTY:g}. 'above all "
+        f"nouns and verbs; parts of speech that occur {MIN_TAG_COUNT} times or more; weights of the CRF for pairs "
+        f"that occur {MIN_PAIR_COUNT} times or more; penalty {PENALTY:g}. 'above all "
         "labels' compares draw by draw; theory is the excess over the best weights, at the fit to all sentences.",
     )
+
+
+def _measured(value: float | None, error: float | None) -> "Measured | str":
+    return "not told" if value is None else Measured(value, error)
 
 
 def _panels(kind: str, found: Mapping[str, Any]) -> list[Panel]:
@@ -146,9 +156,9 @@ def _panels(kind: str, found: Mapping[str, Any]) -> list[Panel]:
     rows = [found["policies"][policy] for policy in POLICIES]
     places = np.arange(len(rows), dtype=np.float64)
 
-    def bars(label: str, figure: str, factor: float = 1.0) -> Curve:
-        values = factor * np.array([row[figure] for row in rows])
-        errors = 2 * factor * np.array([row.get(f"{figure}_se") or 0.0 for row in rows])
+    def bars(label: str, figure: str) -> Curve:
+        values = np.array([np.nan if row[figure] is None else row[figure] for row in rows])
+        errors = 2 * np.array([row.get(f"{figure}_se") or 0.0 for row in rows])
         return Curve(label, places, values, values - errors, values + errors)
 
     panels: list[Panel] = []

@@ -23,6 +23,7 @@ from labelworth.evaluation.perplexity import evaluate_log_perplexity
 from labelworth.evaluation.sequences import evaluate_labels
 from labelworth.models.boltzmann_chain import BoltzmannChainFamily
 from labelworth.models.chain_protocol import ChainModel
+from labelworth.models.crf_features import feature_set
 from labelworth.policies.policy import Policy
 from labelworth.policies.spec import parse_policy
 from labelworth.studies.store import Cell, Result
@@ -32,10 +33,11 @@ Kind = Literal["boltzmann-chain", "crf"]
 KEPT_CHUNKS = ("NP", "VP")
 RARE_TAG = "other"
 MIN_TAG_COUNT = 2000
+MIN_PAIR_COUNT = 100
+"""How often an attribute and a label, or two labels, occur in all training sentences to have a weight in the CRF."""
 PENALTY = 0.1
 """Of both models: as weak as keeps rare pairs finite."""
 _TEMPLATE = Template.of([f"p[{row}]=%x[{row},0]" for row in (-1, 0, 1)])
-_BEST_LABELS = "everything"
 _FIT_TOLERANCE = 1e-7
 
 
@@ -67,11 +69,12 @@ def sentences(kind: Kind, split: str) -> Sequences:
 
 
 def fitted(kind: Kind, train: Sequences) -> ChainModel:
-    """The fit of a model with weights for everything, so that all policies estimate the same parameters."""
+    """The fit of a model whose parameters do not depend on what a policy happens to label."""
     if kind == "boltzmann-chain":
         family = BoltzmannChainFamily.for_sequences(train, penalty=PENALTY, with_start=False)
         return fit_boltzmann_chain(family, train, tolerance=_FIT_TOLERANCE).model
-    return fit_conditional(train, c2=PENALTY, pairs="all", tolerance=_FIT_TOLERANCE).model
+    weights = feature_set(sentences(kind, "train"), min_count=MIN_PAIR_COUNT)
+    return fit_conditional(train, c2=PENALTY, pairs=weights, tolerance=_FIT_TOLERANCE).model
 
 
 def compute(cell: Cell) -> Result:

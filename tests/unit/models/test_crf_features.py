@@ -41,6 +41,17 @@ def test_weights_are_those_that_the_evidence_names_and_allows(seed: int, known: 
     np.testing.assert_array_equal(features.transitions, transitions)
 
 
+def test_rare_pairs_can_be_left_out() -> None:
+    sequences = drawn_sequences(Drawn(lengths=(3,) * 8), np.random.default_rng(0))
+    few, codes = feature_set(sequences, min_count=3), sequences.evidence.codes
+    counts = (sequences.attributes.toarray() > 0).T.astype(int) @ np.eye(3, dtype=int)[codes]
+    assert pairs_of(few) == {(int(a), int(y)) for a, y in np.argwhere(counts >= 3)}
+    assert 0 < few.n_features < feature_set(sequences).n_features
+    followed = np.zeros((3, 3), dtype=int)
+    np.add.at(followed, (codes.reshape(8, 3)[:, :-1].ravel(), codes.reshape(8, 3)[:, 1:].ravel()), 1)
+    np.testing.assert_array_equal(few.transitions, followed >= 3)
+
+
 def test_all_is_everything() -> None:
     features = feature_set(drawn_sequences(Drawn(), np.random.default_rng(0)), "all")
     assert pairs_of(features) == {(a, y) for a in range(5) for y in range(3)}

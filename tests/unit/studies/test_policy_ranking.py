@@ -23,6 +23,7 @@ def small_corpus(monkeypatch: pytest.MonkeyPatch) -> None:
     parts = {"train": drawn_tokens(60, 0), "test": drawn_tokens(20, 1)}
     monkeypatch.setattr(policy_ranking_fit, "conll2000", lambda split: parts[split])
     monkeypatch.setattr(policy_ranking_fit, "MIN_TAG_COUNT", 30)
+    monkeypatch.setattr(policy_ranking_fit, "MIN_PAIR_COUNT", 2)
     sentences.cache_clear()
     yield
     sentences.cache_clear()
