@@ -64,7 +64,7 @@ def fit_conditional(
     start: ConditionalRandomFieldModel | None = None,
     tolerance: float = 1e-5,
     max_iterations: int = 1000,
-    memory: int = 10,
+    memory: int = 20,
     progress: Progress = SILENT,
 ) -> ConditionalFit:
     r"""Maximize the penalized conditional likelihood of whatever is known of the labels.
@@ -89,8 +89,10 @@ def fit_conditional(
         Where to begin; its weights are the parameters then, and `pairs` and `with_start` are not looked at.
     tolerance : float
         Stop when ten iterations gained less than this many nats per unit of weight of the sequences.
-    max_iterations, memory : int
+    max_iterations : int
         Of L-BFGS.
+    memory : int
+        How many steps L-BFGS remembers: more take fewer iterations, and each two vectors as long as the weights.
     progress : Progress
         Told how far the work is.
 
