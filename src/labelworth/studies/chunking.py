@@ -48,9 +48,12 @@ def _words(rows: Sequence[tuple[Settings, Result]]) -> tuple[str, ...]:
     published = ", ".join(f"{name} {f1:g}" for name, f1 in PUBLISHED_F1.items())
     sentences = [
         f"{_NAMES[settings]}: F1 {100 * result['f1']:.2f} on the test sentences, {result['n_parameters']} weights, "
-        f"{result['n_iterations']} iterations."
+        f"{result['n_evaluations']} passes."
         for settings, result in rows
     ]
+    unfinished = [_NAMES[settings] for settings, result in rows if not result["converged"]]
+    if unfinished:
+        sentences.append(f"Stopped before it converged: {', '.join(unfinished)}.")
     return (" ".join(sentences), f"Published F1: {published}.")
 
 
@@ -80,13 +83,13 @@ def _table(rows: Sequence[tuple[Settings, Result]]) -> Table:
 def _picture(rows: Sequence[tuple[Settings, Result]]) -> Picture:
     names = tuple(_NAMES[settings] for settings, _ in rows)
     places = np.arange(len(rows), dtype=np.float64)
-    f1 = np.array([100 * result["f1"] for _, result in rows])
+    missing = np.array([100 * (1 - result["f1"]) for _, result in rows])
     loss = np.array([result["conditional_log_perplexity"] for _, result in rows])
     margin = 2 * np.array([result["conditional_log_perplexity_se"] for _, result in rows])
     return Picture(
         "CoNLL-2000 chunking, test sentences",
         (
-            BarsPanel("chunks found", "F1", names, (Curve("F1", places, f1),)),
+            BarsPanel("chunks missed or made up", "100 - F1", names, (Curve("100 - F1", places, missing),)),
             BarsPanel(
                 "surprise at the labels, two standard errors",
                 "-log p(y | x) per token, nats",

@@ -1,7 +1,7 @@
 """One fit to CoNLL-2000 and how well it tags: the cell of the chunking studies."""
 
 from dataclasses import asdict, dataclass
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 import numpy as np
 
@@ -13,9 +13,13 @@ from labelworth.evaluation.chunks import evaluate_chunks
 from labelworth.evaluation.perplexity import evaluate_log_perplexity
 from labelworth.models.boltzmann_chain import BoltzmannChainFamily
 from labelworth.models.chain_protocol import ChainModel
+from labelworth.models.crf_features import Pairs
 from labelworth.models.hidden_markov import HiddenMarkovFamily
 from labelworth.studies.chunking_data import AttributeChoice, Divided, Division, with_attributes, with_words
 from labelworth.studies.store import Cell, Result
+
+_TOLERANCE = 1e-5
+"""Nats per sentence that ten iterations of L-BFGS may still gain."""
 
 Kind = Literal["crf", "hidden-markov", "boltzmann-chain"]
 
@@ -76,10 +80,12 @@ def fit_model(settings: Settings, train: Sequences) -> tuple[ChainModel, dict[st
     """The fitted model, and how the fit went."""
     found: Any
     if settings.kind == "crf":
-        found = fit_conditional(train, c2=settings.strength, pairs=settings.pairs)  # type: ignore[arg-type]
+        pairs = cast(Pairs, settings.pairs)
+        found = fit_conditional(train, c2=settings.strength, pairs=pairs, tolerance=_TOLERANCE)
         n_parameters = found.model.features.n_weights
     elif settings.kind == "boltzmann-chain":
-        found = fit_boltzmann_chain(BoltzmannChainFamily.for_sequences(train, penalty=settings.strength), train)
+        chain = BoltzmannChainFamily.for_sequences(train, penalty=settings.strength)
+        found = fit_boltzmann_chain(chain, train, tolerance=_TOLERANCE, max_iterations=5000)
         n_parameters = found.model.coordinates.n_free
     else:
         found = fit_hidden_markov(HiddenMarkovFamily.for_sequences(train, smoothing=settings.strength), train)
