@@ -29,7 +29,7 @@ from labelworth.progress import SILENT, Progress, Task, tracking
 MAX_PARAMETERS = 12_000
 """So many at most: a dense neighbor of more would not fit."""
 
-_NEIGHBOR_DRAWS = 12
+_NEIGHBOR_DRAWS = 10
 """Draws per parameter in the dense neighbor: its eigenvalues are then within (0.5, 1.7) of the operator's."""
 
 _FEWEST_NEIGHBOR_DRAWS = 4000
