@@ -220,7 +220,8 @@ def _notes_on_rare(figures: MatrixFree) -> list[str]:
         return []
     return [
         f"Up to {figures.n_rare} probabilities are so rarely labeled that {figures.n_drawn} draws hardly show them; "
-        "each was counted by itself, with the labels expected of it."
+        "each was counted by itself, with the labels expected of it, and the standard errors allow for that. More "
+        "draws make them smaller."
     ]
 
 

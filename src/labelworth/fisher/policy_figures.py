@@ -5,10 +5,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from labelworth.arrays import FloatArray
+from labelworth.errors import NotIdentifiableError
 from labelworth.fisher.identifiability import WEAK, WeakDirection
 from labelworth.fisher.rule_contrasts import Contrasts
 from labelworth.linalg.pencil import Pencil
-from labelworth.linalg.symmetric import largest_eigenvalue
+from labelworth.linalg.symmetric import SingularMatrixError, largest_eigenvalue
 
 BLIND = 1e-10
 """A direction of which a policy tells less than this share of complete labels is taken for open: it is rounding."""
@@ -54,8 +55,20 @@ class PolicyFigures:
     def of(
         cls, contrasts: Contrasts, policy: FloatArray, everything: FloatArray, nothing: FloatArray
     ) -> "PolicyFigures":
-        """Decompose; all matrices are (d, d)."""
-        pencil = Pencil.of(contrasts.restricted(policy), contrasts.restricted(everything))
+        """Decompose; all matrices are (d, d).
+
+        Raises
+        ------
+        NotIdentifiableError
+            If even complete labels tell so little of a direction that it is lost in rounding.
+        """
+        try:
+            pencil = Pencil.of(contrasts.restricted(policy), contrasts.restricted(everything))
+        except SingularMatrixError as error:
+            raise NotIdentifiableError(
+                "Some events of this model are so certain, or so rare, that even complete labels tell less of a "
+                "parameter than rounding hides. Use weights nearer to each other, or probabilities farther from zero."
+            ) from error
         vectors = contrasts.basis @ pencil.vectors
         seen, unseen = (
             np.einsum("ai,ai->i", vectors, matrix @ vectors) for matrix in (nothing, everything - nothing)

@@ -105,8 +105,8 @@ def matrix_free_policies(
     -----
     A noisy matrix has a biased inverse, by about d/n of itself. With :math:`t_g` the figures of G groups of the
     draws, whose vectors ride along in the same passes, every figure is :math:`t + (t - \bar t_g) / (G - 1)`; its
-    standard error joins that over the probes, that over the groups, the size of the correction, and what conjugate
-    gradients have left.
+    standard error joins that over the probes, that over the groups, the size of the correction, what conjugate
+    gradients have left, and by how much entries that the draws hardly meet may mislead.
 
     Paper: prop:efficiency2.
     """
@@ -158,22 +158,22 @@ class _Work:
     def estimate(self, policy: Policy) -> PolicyEstimate:
         """All figures of one policy."""
         try:
-            figures, remainder = self._figures(policy)
+            figures, remainder, doubt = self._figures(policy)
         except MoreSamplesNeededError as error:
             return PolicyEstimate.untold(str(error))
         whole, groups = figures[0].mean(axis=1), figures[1:].mean(axis=2)
         correction = (whole - groups.mean(axis=0)) / (GROUPS - 1)
         of_probes = figures[0].var(axis=1, ddof=1) / self.n_probes
         left = remainder * whole
-        errors = np.sqrt(of_probes + groups.var(axis=0, ddof=1) / GROUPS + correction**2 + left**2)
+        errors = np.sqrt(of_probes + groups.var(axis=0, ddof=1) / GROUPS + correction**2 + left**2 + doubt**2)
         named = dict(zip(FIGURES, (whole + correction).tolist(), strict=True))
         return PolicyEstimate(True, None, named, dict(zip(FIGURES, errors.tolist(), strict=True)), None)
 
-    def _figures(self, policy: Policy) -> tuple[FloatArray, float]:
-        """Of all draws and of every group, for every probe, (PARTS, n_figures, n_probes); what the solver left."""
+    def _figures(self, policy: Policy) -> tuple[FloatArray, float, FloatArray]:
+        """Of all draws and every group, per probe, (PARTS, n_figures, n_probes); what is left; what is doubtful."""
         whole = dict(policy.items()).get(Everything(), 0.0)
         if whole == 1.0:
-            return self._complete_figures(), 0.0
+            return self._complete_figures(), 0.0, np.zeros(len(FIGURES))
         operator, neighbor = self._operators(policy, whole)
         try:
             # The Cholesky factor exists only of a positive definite matrix.
@@ -184,7 +184,13 @@ class _Work:
                 f"It tells so little of some direction that {self.drawn.n_sequences} draws do not show "
                 "it. Label more, or look for the direction in a smaller model with method='enumeration'."
             ) from error
-        return self._assembled(run, neighbor), run.remainder()
+        return self._assembled(run, neighbor), run.remainder(), self._doubt(operator.shown)
+
+    def _doubt(self, shown: Shown) -> FloatArray:
+        """By how much rare entries, counted alone, may make every figure too large, (n_figures,)."""
+        excess = shown.doubt()
+        half, named = excess.sum() / 2, np.square(self.whitening.named_scale) @ excess
+        return np.array([named, 0.0, half, half, half, np.log1p(excess).sum()])
 
     def _operators(self, policy: Policy, whole: float) -> tuple[PolicyOperator, DenseNeighbor]:
         rest = [(rule, weight) for rule, weight in policy.items() if rule != Everything()]

@@ -35,8 +35,8 @@ class Shown:
         What labels show of every entry, as expected.
     rare : boolean array of shape (n_named,)
         Entries so rarely labeled that the draws hardly meet them. A matrix of draws would be singular along one that
-        none shows, and noise along one that few show; each is counted by its expected share alone, since what happens
-        once in thousands of sequences is hardly correlated with anything.
+        none shows, and noise along one that few show; each is counted by its expected share alone, and `doubt` says
+        by how much that may be too little information.
     """
 
     whitening: Whitening
@@ -57,6 +57,14 @@ class Shown:
         few = self.sequences.take(np.arange(min(count, self.sequences.n_sequences)))
         return replace(self, sequences=few)
 
+    def doubt(self) -> FloatArray:
+        """How much more variance each rare entry was given than complete labels would leave it, (n_named,).
+
+        Neighbors and unlabeled words tell of an entry, too: the truth lies between.
+        """
+        known = self.whole + (1 - self.whole) * self.shares
+        return np.where(self.rare, 1 / np.where(self.rare, known, 1.0) - 1, 0.0)
+
     def kept(self, block: FloatArray) -> FloatArray:
         """Zeros along what is rare."""
         return np.asarray(np.where(self.rare[:, None], 0.0, block))
@@ -71,7 +79,7 @@ class PolicyOperator:
     """
 
     def __init__(self, shown: Shown) -> None:
-        self._shown, sequences = shown, shown.sequences
+        self.shown, sequences = shown, shown.sequences
         self._groups = [
             ChainProducts(shown.whitening.model.word_chain, sequences.take(rows))
             for rows in np.array_split(np.arange(sequences.n_sequences), GROUPS)
@@ -79,7 +87,7 @@ class PolicyOperator:
 
     def __call__(self, block: FloatArray) -> FloatArray:
         """The product with a block (n_named, PARTS * b) of tangent vectors: b for all draws, b for each group."""
-        shown, white, n_vectors = self._shown, self._shown.whitening, block.shape[1] // PARTS
+        shown, white, n_vectors = self.shown, self.shown.whitening, block.shape[1] // PARTS
         kept = white.project(shown.kept(block))
         result = np.zeros_like(block)
         for place, group in enumerate(self._groups):

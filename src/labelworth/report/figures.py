@@ -4,6 +4,7 @@ import io
 import math
 from itertools import count
 from pathlib import Path
+from textwrap import fill
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -230,7 +231,7 @@ def _plot_bars(panel: BarsPanel, ax: "Axes") -> None:
             error_kw={"elinewidth": 1.0, "capsize": 2.5},
             label=series.label or None,
         )
-    ax.set_xticks(places, panel.categories)
+    ax.set_xticks(places, [fill(category, 14, break_long_words=False) for category in panel.categories])
     ax.grid(False, axis="x")
     ax.set_ylabel(panel.y_label)
     _legend(ax)

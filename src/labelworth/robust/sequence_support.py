@@ -73,8 +73,9 @@ class SequenceSupport:
     def lines(self) -> list[str]:
         """What is there and what is missing, a sentence each."""
         n_partial = self.n_sequences - self.n_whole - self.n_without
+        n_used = sum(count > 0 for _, count in self.label_counts)
         lines = [
-            f"{self.n_labels:,} of {self.n_tokens:,} tokens are labeled, with {len(self.label_counts)} labels; "
+            f"{self.n_labels:,} of {self.n_tokens:,} tokens are labeled, with {n_used} labels; "
             f"{self.n_whole:,} of {self.n_sequences:,} sequences whole, {n_partial:,} in parts, "
             f"{self.n_without:,} not at all."
         ]
