@@ -1,6 +1,7 @@
 """Half of the tokens, labeled in four ways: does the theory rank the policies as the experiment does?"""
 
 from collections.abc import Mapping, Sequence
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -53,6 +54,7 @@ def summarize(pairs: Sequence[tuple[Cell, Result]]) -> Outcome:
         tables.append(_table(kind, found))
         panels += _panels(kind, found)
         words += _words(kind, found)
+    panels.append(_f1_panel(figures))
     return Outcome(
         figures=figures,
         words=tuple(words),
@@ -88,11 +90,27 @@ def _figures(kind: str, pairs: Sequence[tuple[Cell, Result]]) -> dict[str, Any]:
             "theory": _ranked(found, f"predicted_excess_{loss}"),
             "experiment": _ranked(found, loss),
             "same": _ranked(found, f"predicted_excess_{loss}") == _ranked(found, loss),
+            "pairs_told_apart": _told_apart(found, draws, loss),
         }
         for loss in _LOSSES[kind]
     }
     found["rankings"]["f1"] = {"experiment": _ranked(found, "f1")[::-1]}
     return found
+
+
+def _told_apart(found: Mapping[str, Any], draws: Mapping[str, Sequence[Result]], loss: str) -> list[dict[str, Any]]:
+    """The pairs of policies whose losses differ by more than two standard errors, compared draw by draw."""
+    pairs = []
+    for one, two in combinations(POLICIES, 2):
+        difference = _mean(
+            "difference", np.array([a[loss] - b[loss] for a, b in zip(draws[one], draws[two], strict=True)])
+        )
+        if abs(difference["difference"]) > 2 * difference["difference_se"]:
+            better, worse = (one, two) if difference["difference"] < 0 else (two, one)
+            order = _ranked(found, f"predicted_excess_{loss}")
+            agrees = order.index(better) < order.index(worse)
+            pairs.append({"better": better, "worse": worse, "theory_agrees": agrees, **difference})
+    return pairs
 
 
 def _mean(name: str, values: FloatArray) -> dict[str, float]:
@@ -115,6 +133,9 @@ def _words(kind: str, found: Mapping[str, Any]) -> list[str]:
         ranking = found["rankings"][loss]
         theory, experiment = (", ".join(POLICIES[p] for p in ranking[side]) for side in ("theory", "experiment"))
         told = "The rankings are the same." if ranking["same"] else "The rankings differ."
+        apart = ranking["pairs_told_apart"]
+        n_alike = sum(pair["theory_agrees"] for pair in apart)
+        told += f" Of the {len(apart)} pairs that the experiment tells apart, theory orders {n_alike} alike."
         told_of.append(
             f"{_TITLES[kind]}, {loss} log-perplexity, best first. Theory: {theory}. Experiment: {experiment}. {told}"
         )
@@ -145,6 +166,17 @@ def _table(kind: str, found: Mapping[str, Any]) -> Table:
         f"that occur {MIN_PAIR_COUNT} times or more; penalty {PENALTY:g}. 'above all "
         "labels' compares draw by draw; theory is the excess over the best weights, at the fit to all sentences.",
     )
+
+
+def _f1_panel(figures: Mapping[str, Any]) -> BarsPanel:
+    places = np.arange(len(POLICIES), dtype=np.float64)
+    series = []
+    for kind in KINDS:
+        rows = [figures[kind]["policies"][policy] for policy in POLICIES]
+        missing = np.array([100 * (1 - row["f1"]) for row in rows])
+        margin = np.array([200 * row["f1_se"] for row in rows])
+        series.append(Curve(_TITLES[kind], places, missing, missing - margin, missing + margin))
+    return BarsPanel("Chunks missed or made up", "100 - F1, two s.e.", tuple(POLICIES.values()), tuple(series))
 
 
 def _measured(value: float | None, error: float | None) -> "Measured | str":

@@ -88,7 +88,12 @@ def test_rankings_stand_side_by_side() -> None:
     assert whole["labeled_share"] == 1.0
     assert whole["conditional_above_all_labels"] == 0.0
     assert len(outcome.words) == 3
-    assert len(outcome.pictures[""].panels) == 3
+    assert len(outcome.pictures[""].panels) == 4
+    for pair in rankings["conditional"]["pairs_told_apart"]:
+        rows = outcome.figures["boltzmann-chain"]["policies"]
+        assert rows[pair["better"]]["conditional"] < rows[pair["worse"]]["conditional"]
+        places = [list(POLICIES).index(pair[name]) for name in ("better", "worse")]
+        assert pair["theory_agrees"] == (places[0] < places[1])
 
 
 @pytest.mark.usefixtures("small_corpus")
