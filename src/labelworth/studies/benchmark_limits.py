@@ -24,7 +24,7 @@ from labelworth.models.hidden_markov_model import HiddenMarkovModel
 from labelworth.models.multinomial import MultinomialFamily
 from labelworth.models.multinomial_model import MultinomialModel
 from labelworth.models.protocol import Pass
-from labelworth.policies.catalog import EveryOther, Everything, Window
+from labelworth.policies.catalog import Everything, Nothing, Window
 from labelworth.policies.policy import Policy
 from labelworth.progress import SILENT, Progress, tracking
 from labelworth.studies.race_chains import drawn_chain
@@ -232,7 +232,7 @@ def _laid_out_chain(sequences: Sequences) -> _Chain:
 def _three_rules(sequences: Sequences) -> MatrixFree:
     """The information of three rules from drawn sentences."""
     truth = _chain(sequences.evidence.n_classes, sequences.n_features)
-    policies = [Policy.of(rule) for rule in (Everything(), EveryOther(), Window(5))]
+    policies = [Policy.of(rule) for rule in (Everything(), Nothing(), Window(5))]
     population = ChainPopulation.of(truth, inputs=sequences)
     return matrix_free_policies(population, policies, np.random.default_rng(0), drawn=sequences)
 
