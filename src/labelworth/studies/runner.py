@@ -2,6 +2,7 @@
 
 import json
 import signal
+import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -160,15 +161,18 @@ def _computed(
 
 @contextmanager
 def _interrupts_for_the_main_process_only() -> Iterator[None]:
-    """Start processes that never hear of Ctrl-C, which a terminal sends to all: they would answer with tracebacks."""
-    if not hasattr(signal, "pthread_sigmask"):
+    """Start processes that never hear of Ctrl-C, which a terminal sends to all: they would answer with tracebacks.
+
+    A signal that is ignored stays so in processes started meanwhile; blocking it would not do, as joblib unblocks it.
+    """
+    if threading.current_thread() is not threading.main_thread():
         yield
         return
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
     try:
         yield
     finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        signal.signal(signal.SIGINT, before)
 
 
 def _one(compute: Callable[[Cell], Result], index: int, cell: Cell) -> tuple[int, Result]:
