@@ -7,14 +7,14 @@ from collections.abc import Callable
 from typing import Any
 
 from numba import config, types
-from numba.extending import intrinsic
 
 from labelworth.arrays import AnyArray, FloatArray
+from labelworth.kernels.compilation import intrinsic
 from labelworth.kernels.row_sums import WIDEST
 from labelworth.kernels.vector_code import Emitter, arrays_among
 
 
-@intrinsic  # type: ignore[untyped-decorator]
+@intrinsic
 def _add_to_rows(
     typing_context: Any,
     source: Any,

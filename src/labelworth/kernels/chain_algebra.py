@@ -13,10 +13,9 @@ import numpy as np
 from llvmlite import ir
 from numba import config, types
 from numba.core import cgutils
-from numba.extending import intrinsic
 
 from labelworth.arrays import FloatArray
-from labelworth.kernels.compilation import compiled
+from labelworth.kernels.compilation import compiled, intrinsic
 from labelworth.kernels.vector_code import DOUBLE, LONG, SHORT, Emitter, arrays_among
 
 WIDEST = 48
@@ -73,7 +72,7 @@ def places_of(context: Any, builder: Any, signature: Any, arguments: Any, starts
     return [builder.gep(arrays[place].data, [arguments[start]]) for place, start in starts.items()]
 
 
-@intrinsic  # type: ignore[untyped-decorator]
+@intrinsic
 def _forward_step(
     typing_context: Any,
     target: Any,
@@ -137,7 +136,7 @@ def _forward_step_plainly(
     return float(target[target_start : target_start + width].sum())
 
 
-@intrinsic  # type: ignore[untyped-decorator]
+@intrinsic
 def _backward_step(
     typing_context: Any,
     marginals: Any,
@@ -216,7 +215,7 @@ def _backward_step_plainly(
     beta[:] = ratios[ratios_start : ratios_start + width] @ matrix.reshape(width, width)
 
 
-@intrinsic  # type: ignore[untyped-decorator]
+@intrinsic
 def _add_outer_rows(
     typing_context: Any, sums: Any, label: Any, left: Any, left_start: Any, right: Any, n_rows: Any, width: Any
 ) -> Any:

@@ -8,16 +8,16 @@ from collections.abc import Callable
 from typing import Any
 
 from numba import config, types
-from numba.extending import intrinsic
 
 from labelworth.arrays import FloatArray
 from labelworth.kernels.chain_algebra import LANES, WIDEST, places_of, rows_at_once, vectors_of_zeros
+from labelworth.kernels.compilation import intrinsic
 from labelworth.kernels.vector_code import LONG, Emitter
 
 __all__ = ["WIDEST", "gather_rows", "spread_rows"]
 
 
-@intrinsic  # type: ignore[untyped-decorator]
+@intrinsic
 def _gather_rows(
     typing_context: Any,
     target: Any,
@@ -75,7 +75,7 @@ def _gather_rows_plainly(
     target[target_start : target_start + n_columns] += weights[weights_start : weights_start + n_rows] @ block
 
 
-@intrinsic  # type: ignore[untyped-decorator]
+@intrinsic
 def _spread_rows(
     typing_context: Any,
     rows: Any,

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, TypeVar
 
-from numba import njit
+from numba import extending, njit
 from numba.core import event
 
 Kernel = TypeVar("Kernel", bound=Callable[..., Any])
@@ -25,7 +25,15 @@ def compiled(*, fastmath: bool | set[str] = False) -> Callable[[Kernel], Kernel]
     return compile_kernel
 
 
-class _FirstCompilation(event.Listener):  # type: ignore[misc]
+def intrinsic(word: Callable[..., Any]) -> Any:
+    """Give the compiler a word of our own: a function that says its types and writes its machine code.
+
+    Kernels call it without the first argument, the compiler's own; hence no type.
+    """
+    return extending.intrinsic(word)
+
+
+class _FirstCompilation(event.Listener):  # type: ignore[misc]  # Numba comes without types
     def __init__(self, tell: Callable[[str], None]) -> None:
         self._tell: Callable[[str], None] | None = tell
 

@@ -13,15 +13,15 @@ from typing import Any
 from llvmlite import ir
 from numba import config, types
 from numba.core import cgutils
-from numba.extending import intrinsic
 
 from labelworth.arrays import AnyArray, IntArray
+from labelworth.kernels.compilation import intrinsic
 from labelworth.kernels.vector_code import DOUBLE, LONG, emit_prefetch
 
 _COUNTING = Lock()
 
 
-@intrinsic  # type: ignore[untyped-decorator]
+@intrinsic
 def _prefetch(typing_context: Any, array: Any, place: Any) -> Any:
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         data = context.make_array(signature.args[0])(context, builder, arguments[0]).data
@@ -35,7 +35,7 @@ def _prefetch_plainly(array: AnyArray, place: int) -> None:
     """Call for a cache line that will be needed soon."""
 
 
-@intrinsic  # type: ignore[untyped-decorator]
+@intrinsic
 def _fetch_and_add(typing_context: Any, counters: Any, place: Any, step: Any) -> Any:
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         data = context.make_array(signature.args[0])(context, builder, arguments[0]).data
@@ -52,7 +52,7 @@ def _fetch_and_add_plainly(counters: IntArray, place: int, step: int) -> int:
         return before
 
 
-@intrinsic  # type: ignore[untyped-decorator]
+@intrinsic
 def _let_others_run(typing_context: Any) -> Any:
     name = "SwitchToThread" if sys.platform == "win32" else "sched_yield"
 
@@ -69,7 +69,7 @@ def _let_others_run_plainly() -> None:
     time.sleep(0)
 
 
-@intrinsic  # type: ignore[untyped-decorator]
+@intrinsic
 def _bits(typing_context: Any, number: Any) -> Any:
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         return builder.bitcast(arguments[0], LONG)
@@ -82,7 +82,7 @@ def _bits_plainly(number: float) -> int:
     return int(struct.unpack("<q", struct.pack("<d", number))[0])
 
 
-@intrinsic  # type: ignore[untyped-decorator]
+@intrinsic
 def _from_bits(typing_context: Any, bits: Any) -> Any:
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         return builder.bitcast(arguments[0], DOUBLE)

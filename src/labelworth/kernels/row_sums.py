@@ -7,9 +7,9 @@ from collections.abc import Callable
 from typing import Any
 
 from numba import config, types
-from numba.extending import intrinsic
 
 from labelworth.arrays import AnyArray, FloatArray
+from labelworth.kernels.compilation import intrinsic
 from labelworth.kernels.vector_code import LONG, Emitter, arrays_among
 
 WIDEST = 52
@@ -82,7 +82,7 @@ def _typed_add_listed(gather: bool, packed: Any, table: Any, index: Any, scale: 
     return types.void(packed, long, table, long, long, long, index, long, long, factor, scale, long, long), generate
 
 
-@intrinsic  # type: ignore[untyped-decorator]
+@intrinsic
 def _add_rows(
     typing_context: Any,
     target: Any,
@@ -127,7 +127,7 @@ def _add_rows_plainly(
         sums += float(scale[place]) * table[start : start + n_columns]
 
 
-@intrinsic  # type: ignore[untyped-decorator]
+@intrinsic
 def _gather_listed(
     typing_context: Any,
     packed: Any,
@@ -175,7 +175,7 @@ def _gather_listed_plainly(
         packed[following : following + n_columns] += scaled * table[listed : listed + n_columns]
 
 
-@intrinsic  # type: ignore[untyped-decorator]
+@intrinsic
 def _scatter_listed(
     typing_context: Any,
     packed: Any,

@@ -11,10 +11,9 @@ from typing import Any
 import numpy as np
 from llvmlite import ir
 from numba import config, types
-from numba.extending import intrinsic
 
 from labelworth.arrays import FloatArray
-from labelworth.kernels.compilation import compiled
+from labelworth.kernels.compilation import compiled, intrinsic
 from labelworth.kernels.logarithm import LN2_HIGH, LN2_LOW
 from labelworth.kernels.vector_code import DOUBLE, LONG, SHORT, Emitter, arrays_among
 
@@ -94,7 +93,7 @@ class _Row:
         self.emitter.store(self.at(base, place), _LANES, [vector])
 
 
-@intrinsic  # type: ignore[untyped-decorator]
+@intrinsic
 def _largest(typing_context: Any, values: Any, start: Any, n_columns: Any) -> Any:
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         def larger(first: Any, second: Any) -> Any:
@@ -113,7 +112,7 @@ def _largest_plainly(values: FloatArray, start: int, n_columns: int) -> float:
     return float(values[start : start + n_columns].max())
 
 
-@intrinsic  # type: ignore[untyped-decorator]
+@intrinsic
 def _exponentiate(typing_context: Any, values: Any, start: Any, n_columns: Any, shift: Any) -> Any:
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         row = _Row(context, builder, signature, arguments)
@@ -138,7 +137,7 @@ def _exponentiate_plainly(values: FloatArray, start: int, n_columns: int, shift:
     return float(row.sum())
 
 
-@intrinsic  # type: ignore[untyped-decorator]
+@intrinsic
 def _share_out(typing_context: Any, values: Any, start: Any, n_columns: Any, factor: Any, sums: Any) -> Any:
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         row = _Row(context, builder, signature, arguments)
