@@ -54,7 +54,7 @@ def exchange_rates(curve: FractionCurve, fractions: FloatArray, weight: Weight =
 
 
 def _rate_from_slope(curve: FractionCurve, fractions: FloatArray, weight: Weight) -> Estimate:
-    """The rate where there is no matrix; its standard errors are upper bounds, as t and g are taken to conspire."""
+    """The rate where there is no matrix; t and g are taken to conspire, which makes the most of their errors."""
     trace, slope = curve.trace(weight, fractions), curve.trace_slope(weight, fractions)
     gain = -slope.values
     labeled, unlabeled = trace.values + (1 - fractions) * gain, trace.values - fractions * gain

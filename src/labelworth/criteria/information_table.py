@@ -6,6 +6,7 @@ from functools import cached_property
 from typing import Any
 
 from labelworth.arrays import FloatArray
+from labelworth.criteria.plain_figures import plain_figures
 from labelworth.errors import InvalidInputError
 from labelworth.fisher.choice import AnyCurve
 from labelworth.fisher.fraction_information import FractionInformation
@@ -42,28 +43,12 @@ class InformationPoint:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values; a sampled figure ``x`` stands beside ``x_se``."""
-        values: dict[str, Any] = {
+        return {
             "labeled_fraction": self.labeled_fraction,
             "expected_labels_per_sample": self.labeled_fraction,
             "identifiable": self.is_identifiable,
+            **plain_figures(self.figures, self.standard_errors, self.weak_directions),
         }
-        for name, figure in self.figures.items():
-            values[name] = figure
-            if name in self.standard_errors:
-                values[f"{name}_se"] = self.standard_errors[name]
-        values["weak_directions"] = (
-            None
-            if self.weak_directions is None
-            else [
-                {
-                    "relative_information": direction.relative_information,
-                    "parameters": list(direction.parameters),
-                    "weights": list(direction.weights),
-                }
-                for direction in self.weak_directions
-            ]
-        )
-        return values
 
 
 @dataclass(frozen=True)

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from labelworth.arrays import FloatArray
+from labelworth.criteria.plain_figures import plain_figures
 from labelworth.errors import InvalidInputError
 from labelworth.fisher.identifiability import WeakDirection
 from labelworth.fisher.rule_information import RuleInformation
@@ -48,30 +49,14 @@ class PolicyPoint:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values; a sampled figure ``x`` stands beside ``x_se``."""
-        values: dict[str, Any] = {
+        return {
             "policy": self.policy.spec,
             "weights": list(self.weights),
             "expected_labels_per_sample": self.expected_labels,
             "identifiable": self.is_identifiable,
             "smallest_relative_information": self.smallest_share,
+            **plain_figures(self.figures, self.standard_errors, self.weak_directions),
         }
-        for name, figure in self.figures.items():
-            values[name] = figure
-            if name in self.standard_errors:
-                values[f"{name}_se"] = self.standard_errors[name]
-        values["weak_directions"] = (
-            None
-            if self.weak_directions is None
-            else [
-                {
-                    "relative_information": direction.relative_information,
-                    "parameters": list(direction.parameters),
-                    "weights": list(direction.weights),
-                }
-                for direction in self.weak_directions
-            ]
-        )
-        return values
 
 
 @dataclass(frozen=True)
