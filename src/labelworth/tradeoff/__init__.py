@@ -1,0 +1,1 @@
+"""Prices, arms, three problems with their certificates, whole counts, the frontier."""

@@ -1,0 +1,48 @@
+"""What every source of accuracy offers a trade-off: the error as a function of how many samples go to each arm."""
+
+from typing import Literal, Protocol
+
+from labelworth.arrays import FloatArray
+
+Source = Literal["asymptotic", "simulated"]
+
+
+class Accuracy(Protocol):
+    """Counts of samples per arm -> error.
+
+    Arms are labeling rules; for classification they are "everything" (a labeled example) and "nothing" (an unlabeled
+    one). What is already held, labels and unlabeled samples, is counted in and is not part of the counts.
+    """
+
+    @property
+    def arms(self) -> tuple[str, ...]:
+        """What the arms are called: specs of rules."""
+
+    @property
+    def labels_per_sample(self) -> FloatArray:
+        """The expected number of labels that one sample of every arm costs, (n_arms,)."""
+
+    @property
+    def criterion(self) -> str:
+        """What "error" means here; a name of `labelworth.criteria.asymptotic.CRITERIA`, "error" or "log_loss"."""
+
+    @property
+    def source(self) -> Source:
+        """Where the figures come from."""
+
+    @property
+    def reason(self) -> str:
+        """Why that source, in words."""
+
+    def error(self, counts: FloatArray) -> float:
+        """The error at these counts, (n_arms,); infinite where the model is not identified."""
+
+    def standard_error(self, counts: FloatArray) -> float | None:
+        """Of that figure, where it was sampled; None where it is exact."""
+
+
+class ConvexAccuracy(Accuracy, Protocol):
+    """An error that is convex in the counts, so that optima carry certificates."""
+
+    def slope(self, counts: FloatArray) -> FloatArray:
+        """A (sub)gradient of the error, (n_arms,): minus what one more sample of every arm is worth."""
