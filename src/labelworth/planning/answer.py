@@ -1,0 +1,374 @@
+"""What a plan says, as plain values: what to label, what it buys, how sure that is, and what else was possible."""
+
+from dataclasses import asdict, dataclass, field
+from typing import Any, Literal
+
+from labelworth.tradeoff.accuracy import Source
+
+Problem = Literal["budget", "target", "alpha"]
+Kind = Literal["documents", "sequences"]
+Advice = Literal["label", "stop"]
+State = Literal["good", "warning", "bad", "unknown"]
+
+LEVEL = 0.9
+"""How often an interval should hold the truth."""
+
+
+@dataclass(frozen=True)
+class Question:
+    """What was asked: the least error within a budget, the least cost for a target, or least cost + alpha x error.
+
+    Attributes
+    ----------
+    problem : "budget", "target" or "alpha"
+    value : float
+        Money in all, what the pilot cost included; an error; or money per unit of error.
+    criterion : str
+        What "error" means.
+    """
+
+    problem: Problem
+    value: float
+    criterion: str
+
+
+@dataclass(frozen=True)
+class Interval:
+    """Between what bounds a figure lies.
+
+    Attributes
+    ----------
+    low, high : float
+    level : float
+        How often such an interval should hold the truth.
+    method : str
+        How it was found: "normal draws", "bootstrap", "forecast" or "probes".
+    """
+
+    low: float
+    high: float
+    level: float = LEVEL
+    method: str = "normal draws"
+
+
+@dataclass(frozen=True)
+class ArmCount:
+    """How many more samples go to one way of labeling.
+
+    Attributes
+    ----------
+    arm : str
+        The spec of a rule: "everything" labels a sample whole, "nothing" takes it without a label.
+    count : float
+        Samples; a whole number in what is recommended.
+    labels : float
+        Labels that takes.
+    cost : float
+        What is to be paid for it.
+    """
+
+    arm: str
+    count: float
+    labels: float
+    cost: float
+
+
+@dataclass(frozen=True)
+class Design:
+    """A way to go on.
+
+    Attributes
+    ----------
+    arms : tuple of ArmCount
+        What is to be had beyond what is held.
+    labels, labels_in_all : float
+        Labels to buy, and with those already held.
+    n_samples : float
+        Documents or sequences that will be learned from, with those already held.
+    labeled_fraction : float
+        Labels in all over everything that could carry one among those samples.
+    cost, cost_in_all : float
+        What is to be paid, and with what was already paid.
+    error : float
+        What to expect then.
+    error_se : float or None
+        Its standard error, where it was sampled.
+    """
+
+    arms: tuple[ArmCount, ...]
+    labels: float
+    labels_in_all: float
+    n_samples: float
+    labeled_fraction: float
+    cost: float
+    cost_in_all: float
+    error: float
+    error_se: float | None = None
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """Proof that no other design is better.
+
+    Attributes
+    ----------
+    gap : float
+        By how much, at most, any other design could be better (before counts were made whole).
+    worth_of_money : float or None
+        By how much one more unit of money lowers the error.
+    worth_of_sample : float or None
+        By how much one more sample in the pool does.
+    """
+
+    gap: float
+    worth_of_money: float | None = None
+    worth_of_sample: float | None = None
+
+
+@dataclass(frozen=True)
+class Worth:
+    """What one more sample of an arm is worth once the plan is carried out.
+
+    Attributes
+    ----------
+    arm : str
+    gain : float
+        By how much it lowers the error.
+    price : float
+        What it costs.
+    gain_per_money : float or None
+        None: it is free.
+    unlabeled_samples : float or None
+        How many unlabeled samples do as much good; None: not known, or no number of them does.
+    """
+
+    arm: str
+    gain: float
+    price: float
+    gain_per_money: float | None
+    unlabeled_samples: float | None = None
+
+
+@dataclass(frozen=True)
+class FrontierPoint:
+    """One way to go on in the cloud of all of them.
+
+    Attributes
+    ----------
+    name : str
+        What it is, in a few words.
+    counts : tuple of float
+        Samples per arm, beyond what is held.
+    labels, cost, error : float
+        As in `Design`.
+    dominated_by : int or None
+        The place of a point that is no worse in both and better in one; None: on the frontier.
+    """
+
+    name: str
+    counts: tuple[float, ...]
+    labels: float
+    cost: float
+    error: float
+    dominated_by: int | None = None
+
+
+@dataclass(frozen=True)
+class Surface:
+    """The error over (samples, labeled fraction).
+
+    Attributes
+    ----------
+    n_samples, labeled_fractions : tuple of float
+    error : tuple of rows
+        One row per labeled fraction, an entry per number of samples; None where the model is not identified.
+    """
+
+    n_samples: tuple[float, ...]
+    labeled_fractions: tuple[float, ...]
+    error: tuple[tuple[float | None, ...], ...]
+
+
+@dataclass(frozen=True)
+class ForecastCurve:
+    """The error over the number of labels in all.
+
+    Attributes
+    ----------
+    labels : tuple of float
+        Labels in all.
+    error, low, high : tuple of float
+        What is expected, and its 90 % interval; None where there is none.
+    asymptotic, power_law : tuple of float
+        What the formulas alone, and a plain power law through the pilot, would say; empty: not computed.
+    measured_labels, measured_error : tuple of float
+        What cross-validation on the pilot measured.
+    """
+
+    labels: tuple[float, ...]
+    error: tuple[float | None, ...]
+    low: tuple[float | None, ...] = ()
+    high: tuple[float | None, ...] = ()
+    asymptotic: tuple[float | None, ...] = ()
+    power_law: tuple[float | None, ...] = ()
+    measured_labels: tuple[float, ...] = ()
+    measured_error: tuple[float, ...] = ()
+
+
+@dataclass(frozen=True)
+class Solution:
+    """The answer to one question along a grid of questions.
+
+    Attributes
+    ----------
+    value : float
+        The budget, target or alpha.
+    counts : tuple of float or None
+        Whole samples per arm, beyond what is held; None: infeasible.
+    labels, cost_in_all, error : float or None
+    """
+
+    value: float
+    counts: tuple[float, ...] | None
+    labels: float | None
+    cost_in_all: float | None
+    error: float | None
+
+
+@dataclass(frozen=True)
+class Solutions:
+    """Answers along grids of budgets, targets and alphas: what a control can move through without computing."""
+
+    budgets: tuple[Solution, ...] = ()
+    targets: tuple[Solution, ...] = ()
+    alphas: tuple[Solution, ...] = ()
+
+
+@dataclass(frozen=True)
+class Check:
+    """Something that was looked at before trusting the plan.
+
+    Attributes
+    ----------
+    name : str
+    state : "good", "warning", "bad" or "unknown"
+    words : str
+        A sentence or two.
+    """
+
+    name: str
+    state: State
+    words: str
+
+
+@dataclass(frozen=True)
+class Held:
+    """What there is before the plan.
+
+    Attributes
+    ----------
+    kind : "documents" or "sequences"
+    n_samples : int
+        Documents or sequences, labeled or not.
+    n_labeled : int
+        Those with a label.
+    n_labels : int
+        Labels: of documents as many, of sequences tokens.
+    n_pool : int
+        Samples without any label.
+    n_parameters : int
+        Of the model.
+    classes : tuple of str
+    cost : float
+        What the labels held cost by the prices given.
+    error : float or None
+        What to expect of the labels held, by the same figures as the plan's.
+    """
+
+    kind: Kind
+    n_samples: int
+    n_labeled: int
+    n_labels: int
+    n_pool: int
+    n_parameters: int
+    classes: tuple[str, ...]
+    cost: float
+    error: float | None
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What to label next and what that buys.
+
+    Attributes
+    ----------
+    question : Question
+    advice : "label" or "stop"
+    why_stop : str or None
+        Why labeling should stop; None: it should not.
+    held : Held
+    uses_unlabeled : bool
+        False: the unlabeled data hurts, and the plan is for labels only.
+    source : "asymptotic" or "simulated"
+    reason : str
+        Why that source.
+    criterion_words : str
+        What the error is, in words.
+    recommended : Design
+    labels_interval, error_interval : Interval or None
+        On the number of labels to buy, and on the error to expect, the pilot's own uncertainty included.
+    certificate : Certificate or None
+        None: no certificate; the design was found by search.
+    worth : tuple of Worth
+        Of one more sample of every arm, once the plan is carried out.
+    frontier : tuple of FrontierPoint
+    surface : Surface or None
+        For documents.
+    forecast : ForecastCurve or None
+    solutions : Solutions
+    checks : tuple of Check
+    notes : tuple of str
+    pilot : dict
+        Which samples carry labels (a digest of their places), and how they were drawn where that is known.
+    model : str
+        The kind of model.
+    seed : int
+    """
+
+    question: Question
+    advice: Advice
+    why_stop: str | None
+    held: Held
+    uses_unlabeled: bool
+    source: Source
+    reason: str
+    criterion_words: str
+    recommended: Design
+    labels_interval: Interval | None
+    error_interval: Interval | None
+    certificate: Certificate | None
+    worth: tuple[Worth, ...]
+    frontier: tuple[FrontierPoint, ...]
+    surface: Surface | None
+    forecast: ForecastCurve | None
+    solutions: Solutions
+    checks: tuple[Check, ...]
+    notes: tuple[str, ...]
+    pilot: dict[str, Any] = field(default_factory=dict)
+    model: str = ""
+    seed: int = 0
+
+    @property
+    def arms(self) -> tuple[str, ...]:
+        """The ways of labeling, in the order of all counts."""
+        return tuple(arm.arm for arm in self.recommended.arms)
+
+    def lines(self) -> list[str]:
+        """The plan in plain words: six lines, then warnings."""
+        from labelworth.planning.words import lines
+
+        return lines(self)
+
+    def to_dict(self) -> dict[str, Any]:
+        """As JSON knows it."""
+        return {**asdict(self), "lines": self.lines()}
