@@ -1,0 +1,140 @@
+"""What to label now: samples without a label, drawn at random as a plan or a policy demands."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from labelworth.arrays import BoolArray, FloatArray, IntArray
+from labelworth.data.samples import Samples
+from labelworth.data.sequences import Sequences
+from labelworth.errors import InfeasiblePlanError, InvalidInputError
+from labelworth.planning.randomness import labeled_samples
+from labelworth.policies.policy import Policy
+from labelworth.policies.rule import Rule
+from labelworth.policies.spec import parse_rule
+
+EVERYTHING, NOTHING = "everything", "nothing"
+
+
+@dataclass(frozen=True, eq=False)
+class Batch:
+    """Samples to label, in random order: whoever stops early has still labeled a random draw.
+
+    Attributes
+    ----------
+    rows : integer array of shape (size,)
+        Their places in the data, counted from 0.
+    arms : tuple of str
+        By which rule each is to be labeled.
+    positions : tuple of integer arrays, or None
+        The tokens of each sequence to label, counted from 0; None for documents.
+    seed : int
+        Of the draw.
+    n_pool : int
+        Samples without a label that were drawn from.
+    """
+
+    rows: IntArray
+    arms: tuple[str, ...]
+    positions: tuple[IntArray, ...] | None
+    seed: int
+    n_pool: int
+
+    @property
+    def n_labels(self) -> int:
+        """How many labels are asked for."""
+        return len(self.rows) if self.positions is None else int(sum(len(part) for part in self.positions))
+
+    def to_dict(self) -> dict[str, Any]:
+        """As JSON knows it."""
+        return {
+            "n_samples": len(self.rows),
+            "n_labels": self.n_labels,
+            "n_pool": self.n_pool,
+            "rows": self.rows.tolist(),
+            "arms": list(self.arms),
+            "positions": None if self.positions is None else [part.tolist() for part in self.positions],
+        }
+
+
+def next_documents(data: Samples | BoolArray, count: int, seed: int) -> Batch:
+    """Draw `count` documents without a label; `data` may also say which documents carry one."""
+    labeled = labeled_samples(data) if isinstance(data, Samples) else data
+    pool = _pool(labeled, count, "document")
+    rows = _random_order(pool, seed)[:count]
+    return Batch(rows, (EVERYTHING,) * count, None, seed, len(pool))
+
+
+def next_sequences(data: Sequences, counts: Mapping[str, int], seed: int) -> Batch:
+    """Draw sequences without any label, and the tokens to label in each.
+
+    Parameters
+    ----------
+    data : Sequences
+    counts : mapping
+        How many sequences are labeled by which rule; those of "nothing" are not drawn.
+    seed : int
+    """
+    rules = [parse_rule(spec) for spec, count in counts.items() if count and spec != NOTHING]
+    amounts = [count for spec, count in counts.items() if count and spec != NOTHING]
+    pool = _pool(labeled_samples(data), sum(amounts), "sequence")
+    rows = _random_order(pool, seed)[: sum(amounts)]
+    rng = np.random.default_rng([seed, 1])
+    # Rules in random order too: the first so many of a batch are a random draw of the whole of it.
+    chosen = rng.permutation(np.repeat(np.arange(len(rules)), amounts))
+    return Batch(
+        rows,
+        tuple(rules[place].spec for place in chosen),
+        _positions(data, rows, [rules[place] for place in chosen], rng),
+        seed,
+        len(pool),
+    )
+
+
+def counts_of_policy(policy: Policy, count: int) -> dict[str, int]:
+    """How many of `count` sequences go to every rule: their shares, made whole so that they sum to it.
+
+    Examples
+    --------
+    >>> from labelworth.policies.spec import parse_policy
+    >>> counts_of_policy(parse_policy("0.25*everything + 0.75*window:5"), 10)
+    {'everything': 2, 'window:5': 8}
+    """
+    exact = count * np.array(policy.weights)
+    whole = np.floor(exact + 1e-9)
+    # The largest remainders get what is left; of equal ones the later rule.
+    order = np.lexsort((-np.arange(len(exact)), -_settled(exact - whole)))
+    whole[order[: round(count - whole.sum())]] += 1
+    return {rule.spec: int(amount) for rule, amount in zip(policy.rules, whole, strict=True)}
+
+
+def _settled(remainders: FloatArray) -> FloatArray:
+    """Equal remainders must look equal: rounding would decide between them."""
+    return np.round(remainders, 9)
+
+
+def _random_order(pool: IntArray, seed: int) -> IntArray:
+    """All of the pool in random order: a batch of another size with the same seed begins alike."""
+    return np.random.default_rng(seed).permutation(pool)
+
+
+def _pool(labeled: BoolArray, count: int, sample: str) -> IntArray:
+    if count < 1:
+        raise InvalidInputError(f"There must be at least one {sample} to label. Got {count}.")
+    pool = np.flatnonzero(~labeled)
+    if count > len(pool):
+        raise InfeasiblePlanError(
+            f"Only {len(pool):,} {sample}s have no label yet. Got {count:,} to label; ask for fewer, or add some."
+        )
+    return pool
+
+
+def _positions(
+    data: Sequences, rows: IntArray, rules: Sequence[Rule], rng: np.random.Generator
+) -> tuple[IntArray, ...]:
+    found: list[IntArray] = []
+    for row, rule in zip(rows, rules, strict=True):
+        found.append(np.flatnonzero(rule.draw_for(data, np.array([row]), rng)))
+    return tuple(found)
