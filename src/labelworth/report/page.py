@@ -1,0 +1,156 @@
+"""The page of a plan: one file that opens offline, with pictures, a control that moves through plans, and tables."""
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from html import escape
+from importlib import resources
+from pathlib import Path
+from string import Template
+from typing import Any
+
+from labelworth.data.files import atomic_write
+from labelworth.planning.answer import Check, Plan
+from labelworth.planning.words import number
+from labelworth.report.page_data import page_data
+
+_CAPTIONS = {
+    "frontier": (
+        "Cost against error",
+        "Upwards: $error. Each dot is a way to go on; on the line nothing is both cheaper and better.",
+    ),
+    "surface": (
+        "Samples and labeled fraction",
+        "Shade: $error. It is the same along a contour: there labels trade for unlabeled samples.",
+    ),
+    "forecast": (
+        "Forecast",
+        "Upwards: $error after so many labels, with its 90 % interval; the dotted line is the plan.",
+    ),
+    "worth": (
+        "What the next label is worth",
+        "Upwards: by how much one more unit of money lowers the $error; the dotted line is the plan.",
+    ),
+}
+_STATE_WORDS = {"good": "Good", "warning": "Warning", "bad": "Bad", "unknown": "Not known"}
+
+
+def write_page(plan: Plan, path: Path, provenance: Mapping[str, Any]) -> Path:
+    """Write the page of `plan`, whole or not at all.
+
+    Parameters
+    ----------
+    plan : Plan
+    path : path
+        Of an HTML file.
+    provenance : mapping
+        What the plan's record carries beside the plan: what was asked, seed, versions, digest of the data.
+    """
+    atomic_write(path, page(plan, provenance).encode())
+    return path
+
+
+def page(plan: Plan, provenance: Mapping[str, Any]) -> str:
+    """The page of `plan` as one HTML text that refers to nothing outside of itself."""
+    from plotly.offline import get_plotlyjs
+
+    data = page_data(plan)
+    parts = resources.files("labelworth.report") / "page_parts"
+    return Template((parts / "page.html").read_text()).substitute(
+        title=escape(_title(plan)),
+        style=(parts / "page.css").read_text(),
+        answer=_paragraphs(plan.lines()) + _design_table(plan),
+        figures="\n".join(_figure(name, plan) for name in _CAPTIONS if data[name] is not None),
+        checks="\n".join(_check(check) for check in plan.checks) + _paragraphs(plan.notes),
+        provenance=_definitions(provenance),
+        # "</" would end the script element, wherever it stands.
+        data=json.dumps(data, allow_nan=False).replace("</", "<\\/"),
+        plotly=get_plotlyjs(),
+        script=(parts / "page.js").read_text(),
+    )
+
+
+def _title(plan: Plan) -> str:
+    question = plan.question
+    asked = {"budget": "a budget of", "target": "a target of", "alpha": "a price per unit of error of"}
+    return f"Plan for {asked[question.problem]} {number(question.value)}"
+
+
+def _figure(name: str, plan: Plan) -> str:
+    title, sentence = _CAPTIONS[name]
+    caption = Template(sentence).substitute(error=plan.criterion_words)
+    tables = {"frontier": _frontier_table, "forecast": _forecast_table, "worth": _worth_table}
+    table = tables[name](plan) if name in tables else ""
+    return (
+        f'<figure id="{name}"><h2>{escape(title)}</h2>'
+        f'<div class="chart" id="{name}-chart" role="img" aria-label="{escape(f"{title}. {caption}")}"></div>'
+        f"<figcaption>{escape(caption)}</figcaption>{table}</figure>"
+    )
+
+
+def _design_table(plan: Plan) -> str:
+    rows = [(arm.arm, number(arm.count), number(arm.labels), number(arm.cost)) for arm in plan.recommended.arms]
+    return _table(("rule", plan.held.kind, "labels", "cost"), rows)
+
+
+def _frontier_table(plan: Plan) -> str:
+    best = sorted((point for point in plan.frontier if point.dominated_by is None), key=lambda point: point.cost)
+    rows = [
+        (point.name, number(point.labels), number(plan.held.cost + point.cost), number(point.error)) for point in best
+    ]
+    return _folded(_table(("design", "labels", "cost in all", "error"), rows))
+
+
+def _forecast_table(plan: Plan) -> str:
+    if plan.forecast is None:
+        return ""
+    curve = plan.forecast
+    rows = [
+        (number(labels), number(error), f"{number(low)} to {number(high)}")
+        for labels, error, low, high in zip(curve.labels, curve.error, curve.low, curve.high, strict=True)
+    ]
+    return _folded(_table(("labels in all", "forecast", "90 % interval"), rows))
+
+
+def _worth_table(plan: Plan) -> str:
+    rows = [
+        (
+            worth.arm,
+            number(worth.gain),
+            number(worth.price),
+            number(worth.gain_per_money),
+            number(worth.unlabeled_samples),
+        )
+        for worth in plan.worth
+    ]
+    return _folded(_table(("rule", "gain of the next sample", "price", "gain per money", "in unlabeled ones"), rows))
+
+
+def _check(check: Check) -> str:
+    state = escape(_STATE_WORDS[check.state])
+    return f'<div class="check {check.state}"><p><strong>{state}: {escape(check.name)}</strong></p>' + (
+        f"<p>{escape(check.words)}</p></div>"
+    )
+
+
+def _paragraphs(lines: Iterable[str]) -> str:
+    return "\n".join(f"<p>{escape(line)}</p>" for line in lines)
+
+
+def _table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    head = "".join(f'<th scope="col">{escape(one)}</th>' for one in heads)
+    body = "".join("<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>" for row in rows)
+    return (
+        f'<div class="scroll" tabindex="0"><table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>'
+    )
+
+
+def _folded(table: str) -> str:
+    return f"<details><summary>As a table</summary>{table}</details>"
+
+
+def _definitions(entries: Mapping[str, Any]) -> str:
+    def shown(value: Any) -> str:
+        return value if isinstance(value, str) else json.dumps(value, default=str)
+
+    items = "".join(f"<dt>{escape(name)}</dt><dd>{escape(shown(value))}</dd>" for name, value in entries.items())
+    return f"<dl>{items}</dl>"

@@ -1,0 +1,131 @@
+"""What the page of a plan draws, as JSON values: all numbers are computed before, the page moves through them."""
+
+from collections.abc import Iterable, Sequence
+from itertools import pairwise
+from math import isfinite
+from typing import Any
+
+from labelworth.planning.answer import FrontierPoint, Plan, Problem, Solution
+
+_TITLES: dict[Problem, str] = {"budget": "Budget", "target": "Target", "alpha": "Money per unit of error"}
+
+
+def page_data(plan: Plan) -> dict[str, Any]:
+    """Everything the page's script needs; None stands for a picture that there is no data for."""
+    answers = {problem: _with_question(plan, problem) for problem in _TITLES}
+    asked = plan.question
+    return {
+        "problem": {"name": asked.problem, "place": _place(answers[asked.problem], asked.value)},
+        "control": {
+            problem: {"title": _TITLES[problem], "solutions": [_moved(plan, one) for one in answers[problem]]}
+            for problem in _TITLES
+        },
+        "axes": {
+            "cost": "cost in all",
+            "error": plan.criterion_words,
+            "labels": "labels in all",
+            "error_scale": "linear" if asked.criterion == "log_volume" else "log",
+        },
+        "frontier": _frontier(plan),
+        "surface": _surface(plan),
+        "forecast": _forecast(plan),
+        "worth": _worth(plan, answers["budget"]),
+    }
+
+
+def _with_question(plan: Plan, problem: Problem) -> list[Solution]:
+    """The feasible answers to one kind of question, by value, the one that was asked among them."""
+    grids = {"budget": plan.solutions.budgets, "target": plan.solutions.targets, "alpha": plan.solutions.alphas}
+    answers = {one.value: one for one in grids[problem] if one.counts is not None}
+    if problem == plan.question.problem:
+        design = plan.recommended
+        counts = tuple(arm.count for arm in design.arms)
+        value = plan.question.value
+        answers[value] = Solution(value, counts, design.labels, design.cost_in_all, design.error)
+    return [answers[value] for value in sorted(answers)]
+
+
+def _place(answers: Sequence[Solution], value: float) -> int:
+    return [one.value for one in answers].index(value)
+
+
+def _moved(plan: Plan, answer: Solution) -> dict[str, Any]:
+    """One answer as the control shows it."""
+    counts, labels = answer.counts or (), answer.labels or 0.0
+    asked = answer.value == plan.question.value
+    interval = plan.labels_interval if asked else None
+    n_samples = plan.held.n_labeled + sum(counts)
+    total = plan.held.n_labels + labels
+    return {
+        "amount": answer.value,
+        "labels": labels,
+        "labels_low": None if interval is None else interval.low,
+        "labels_high": None if interval is None else interval.high,
+        "total_labels": total,
+        "cost": answer.cost_in_all,
+        "error": answer.error,
+        "design": _words(plan, counts),
+        "n_samples": n_samples,
+        "labeled_fraction": total / n_samples if plan.held.kind == "documents" else None,
+    }
+
+
+def _words(plan: Plan, counts: Sequence[float]) -> str:
+    """Which samples go where."""
+    sample = plan.held.kind
+    parts = [
+        f"{count:,.0f} {sample} {'without a label' if arm == 'nothing' else 'whole' if arm == 'everything' else arm}"
+        for arm, count in zip(plan.arms, counts, strict=True)
+        if count > 0
+    ]
+    return ", ".join(parts) if parts else "nothing more"
+
+
+def _frontier(plan: Plan) -> dict[str, Any]:
+    def drawn(points: Iterable[FrontierPoint]) -> list[dict[str, Any]]:
+        in_order = sorted(points, key=lambda point: point.cost)
+        return [{"name": one.name, "cost": plan.held.cost + one.cost, "error": one.error} for one in in_order]
+
+    identified = [point for point in plan.frontier if isfinite(point.error)]
+    return {
+        "cloud": drawn(point for point in identified if point.dominated_by is not None),
+        "boundary": drawn(point for point in identified if point.dominated_by is None),
+    }
+
+
+def _surface(plan: Plan) -> dict[str, Any] | None:
+    if plan.surface is None:
+        return None
+    surface = plan.surface
+    return {
+        "n_samples": surface.n_samples,
+        "labeled_fractions": surface.labeled_fractions,
+        "errors": surface.error,
+    }
+
+
+def _forecast(plan: Plan) -> dict[str, Any] | None:
+    if plan.forecast is None:
+        return None
+    curve = plan.forecast
+    return {
+        "labels": curve.labels,
+        "value": curve.error,
+        "low": curve.low,
+        "high": curve.high,
+        "power_law": curve.power_law or None,
+        "asymptotic": curve.asymptotic or None,
+        "measured": {"labels": curve.measured_labels, "value": curve.measured_error},
+    }
+
+
+def _worth(plan: Plan, budgets: Sequence[Solution]) -> dict[str, Any] | None:
+    """What the next unit of money buys, from one budget of the grid to the next."""
+    labels, gains = [], []
+    for before, after in pairwise(budgets):
+        paid = (after.cost_in_all or 0.0) - (before.cost_in_all or 0.0)
+        gain = (before.error or 0.0) - (after.error or 0.0)
+        if paid > 0 and gain > 0:
+            labels.append(plan.held.n_labels + ((before.labels or 0.0) + (after.labels or 0.0)) / 2)
+            gains.append(gain / paid)
+    return {"labels": labels, "value": gains} if labels else None

@@ -1,0 +1,78 @@
+"""The page of a plan is one file that refers to nothing outside of itself and says what the plan says."""
+
+import json
+import re
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from labelworth.errors import OutputError
+from labelworth.planning.answer import Solutions
+from labelworth.report.page import page, write_page
+from labelworth.report.page_data import page_data
+from support.plans import HELD_LABELS, document_plan
+
+
+def _data(text: str) -> dict[str, object]:
+    found = re.search(r'<script type="application/json" id="data">(.*?)</script>', text, flags=re.DOTALL)
+    assert found is not None
+    parsed: dict[str, object] = json.loads(found[1])
+    return parsed
+
+
+def test_the_page_carries_its_data_through_a_json_script() -> None:
+    plan = document_plan()
+    assert _data(page(plan, {"seed": 0})) == json.loads(json.dumps(page_data(plan)))
+
+
+def test_no_element_refers_to_another_file() -> None:
+    text = page(document_plan(), {"seed": 0})
+    elements = re.findall(
+        r"<(?:script|link|img|iframe|source)\b[^>]*>", re.sub(r"<script>.*?</script>", "", text, flags=re.S)
+    )
+    assert elements
+    assert not [element for element in elements if re.search(r"\b(?:src|href)=", element)]
+
+
+def test_words_are_escaped_and_provenance_is_shown() -> None:
+    text = page(document_plan(), {"data_digest": "sha256:<1>"})
+    assert "A class &lt;rare&gt; &amp; odd" in text
+    assert "<dt>data_digest</dt><dd>sha256:&lt;1&gt;</dd>" in text
+
+
+def test_the_control_holds_the_question_in_its_place_and_leaves_the_infeasible_out() -> None:
+    plan = document_plan()
+    data = page_data(plan)
+    amounts = [one["amount"] for one in data["control"]["budget"]["solutions"]]
+    assert amounts == sorted(amounts)
+    assert amounts[data["problem"]["place"]] == plan.question.value
+    assert min(amounts) > 50.0
+
+
+def test_the_interval_belongs_to_the_question_that_was_asked() -> None:
+    data = page_data(document_plan())
+    shown = [one["labels_low"] for one in data["control"]["budget"]["solutions"]]
+    assert shown[data["problem"]["place"]] == 350.0
+    assert sum(low is not None for low in shown) == 1
+
+
+def test_the_worth_of_money_is_the_slope_of_the_error_along_budgets() -> None:
+    worth = page_data(document_plan())["worth"]
+    for labels, gain in zip(worth["labels"], worth["value"], strict=True):
+        assert labels > HELD_LABELS
+        assert gain == pytest.approx(3.0 / labels**2, rel=0.1)
+
+
+def test_a_plan_without_a_surface_forecast_or_grid_has_a_page_without_these_pictures() -> None:
+    bare = replace(document_plan(), surface=None, forecast=None, solutions=Solutions())
+    text = page(bare, {})
+    assert 'id="frontier-chart"' in text
+    for absent in ("surface", "forecast", "worth"):
+        assert f'id="{absent}-chart"' not in text
+
+
+def test_a_folder_that_is_not_there_is_told_and_nothing_is_written(tmp_path: Path) -> None:
+    with pytest.raises(OutputError):
+        write_page(document_plan(), tmp_path / "absent" / "plan.html", {})
+    assert list(tmp_path.iterdir()) == []
