@@ -16,6 +16,9 @@ import numpy as np
 from labelworth.arrays import IntArray
 from labelworth.errors import InvalidInputError
 
+_FEW_STRAYS = 0.1
+"""Of the tokens in chunks: where no more have other tags, chunks were probably meant."""
+_MOST_NAMED = 5
 _TAG = re.compile(r"([BIELSU])(?:-(.+))?", re.DOTALL)
 
 
@@ -99,6 +102,12 @@ class FoundScheme:
         The token at which the first of them was met, the later of the two; may be one past the last token.
     neighbors : tuple of str
         Those two tags.
+    nearest : TagScheme or None
+        For plain tags: the scheme that nearly all of them follow.
+    strays : tuple of str
+        The tags that are none of that scheme, most frequent first.
+    n_strays : int
+        How many tokens have them.
     """
 
     scheme: TagScheme
@@ -106,18 +115,35 @@ class FoundScheme:
     n_contradictions: int = 0
     first: int | None = None
     neighbors: tuple[str, ...] = ()
+    nearest: TagScheme | None = None
+    strays: tuple[str, ...] = ()
+    n_strays: int = 0
+
+    @property
+    def is_doubtful(self) -> bool:
+        """Whether people should look at their tags."""
+        return self.n_contradictions > 0 or self.nearest is not None
 
     def describe(self) -> str:
         """In words."""
+        if self.nearest is not None:
+            shown = ", ".join(self.strays[:_MOST_NAMED]) + (", .." if len(self.strays) > _MOST_NAMED else "")
+            tokens = "1 token" if self.n_strays == 1 else f"{self.n_strays} tokens"
+            return (
+                f"The labels look like {self.nearest.value} tags, except for {shown} (on {tokens}). They are taken "
+                "as plain tags, so no chunks are counted; correct these labels if chunks are meant."
+            )
         if self.scheme is TagScheme.PLAIN:
             return "The labels are plain tags, not chunks."
-        also = "".join(f", which here is the same as {other.value}" for other in self.equals)
         if not self.n_contradictions:
-            return f"The tags follow {self.scheme.value}{also}."
+            also = " and ".join(other.value for other in self.equals)
+            same = f"; read as {also} they would say the same" if also else ""
+            return f"The tags follow {self.scheme.value}{same}."
         previous, following = self.neighbors
+        places = "1 place" if self.n_contradictions == 1 else f"{self.n_contradictions} places"
         return (
-            f"The tags contradict themselves: they are nearest to {self.scheme.value}, in which {following} may not "
-            f"follow {previous}; there are {self.n_contradictions} such place(s)."
+            f"The tags contradict themselves: they come nearest to {self.scheme.value}, but break it in {places}. "
+            f"{following} may not follow {previous}."
         )
 
 
@@ -146,18 +172,33 @@ def find_scheme(labels: Sequence[Any], offsets: IntArray) -> FoundScheme:
     codes, tags = _coded(labels)
     parsed = [parse_tag(tag) for tag in tags]
     chunks = [tag for tag in parsed if tag is not None]
-    letters = {tag.letter for tag in chunks} - {"O"}
-    if len(chunks) < len(parsed) or not letters:
-        return FoundScheme(TagScheme.PLAIN)
-    candidates = _candidates(letters)
-    if not candidates:
-        return FoundScheme(TagScheme.PLAIN)
+    candidates = _candidates({tag.letter for tag in chunks} - {"O"})
+    if len(chunks) < len(parsed) or not candidates:
+        return _plain(np.bincount(codes[codes >= 0], minlength=len(tags)), tags, parsed)
     judged = [_judge(scheme, codes, chunks, offsets) for scheme in candidates]
     best = min(judged, key=lambda found: found.n_contradictions)
     if best.n_contradictions:
         return best
     equals = tuple(found.scheme for found in judged if found is not best and not found.n_contradictions)
     return FoundScheme(best.scheme, equals)
+
+
+def _plain(counts: IntArray, tags: list[Hashable], parsed: list[Tag | None]) -> FoundScheme:
+    """Plain tags; with the scheme that they nearly follow, where only a few tokens or letters speak against it."""
+    mixed = all(tag is not None for tag in parsed)
+    best = FoundScheme(TagScheme.PLAIN)
+    if not any(tag is not None and tag.kind for tag in parsed):
+        return best
+    n_marked = sum(count for count, tag in zip(counts.tolist(), parsed, strict=True) if tag != OUTSIDE)
+    for scheme in (TagScheme.IOB2, TagScheme.IOE2, TagScheme.BIOES, TagScheme.BILOU):
+        stray = [tag is None or (tag != OUTSIDE and tag.letter not in scheme.letters) for tag in parsed]
+        codes = sorted(np.flatnonzero(stray).tolist(), key=lambda code: -counts[code])
+        n_strays = int(counts[codes].sum())
+        is_near = mixed or n_strays <= _FEW_STRAYS * n_marked
+        if is_near and (best.nearest is None or n_strays < best.n_strays):
+            names = tuple(repr(tags[code]) for code in codes)
+            best = FoundScheme(TagScheme.PLAIN, nearest=scheme, strays=names, n_strays=n_strays)
+    return best
 
 
 def require_scheme(name: str | TagScheme) -> TagScheme:
@@ -175,6 +216,8 @@ def require_scheme(name: str | TagScheme) -> TagScheme:
 
 def _candidates(letters: set[str]) -> list[TagScheme]:
     """The schemes with those letters, the likeliest first."""
+    if not letters:
+        return []
     if letters <= {"I"}:
         return [TagScheme.IO, TagScheme.IOB1, TagScheme.IOE1]
     if letters <= {"B", "I"}:

@@ -146,7 +146,7 @@ def flatten(sequences: Any, *, empty: Empty = "refuse") -> Flat:
     if empty == "refuse" and len(rows) < len(lengths):
         raise InvalidInputError(
             f"Sequence {int(np.argmin(lengths))} (counted from 0) has no token ({len(lengths) - len(rows)} such "
-            "sequence(s)). Leave empty sequences out, with their labels, or say empty='drop'."
+            "sequence(s)). Leave empty sequences out, together with their labels."
         )
     if not rows.size:
         raise InvalidInputError("There is no sequence with a token.")

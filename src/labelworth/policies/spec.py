@@ -92,10 +92,10 @@ def _with_number(name: str, number: str, text: str) -> Rule:
         return Window(_count(number, text))
     if name == "random":
         return RandomTokens(_number(number, f"The number in {text!r}"))
-    if re.fullmatch(r"\+?\d+", number):
+    if re.fullmatch(r"\+?[0-9]+", number):
         return Prefix(_count(number, text))
     try:
-        share = Fraction(number)
+        share = _fraction(number)
     except (ValueError, ZeroDivisionError) as error:
         raise InvalidInputError(
             f"A prefix is a number of positions or a share of them, as in prefix:3 or prefix:0.5. Got {text!r}."
@@ -104,15 +104,21 @@ def _with_number(name: str, number: str, text: str) -> Rule:
 
 
 def _count(number: str, text: str) -> int:
-    try:
-        return int(number)
-    except ValueError as error:
-        raise InvalidInputError(f"The number in {text!r} must be a whole number of positions.") from error
+    if not re.fullmatch(r"[+-]?[0-9]+", number):
+        raise InvalidInputError(f"The number in {text!r} must be a whole number of positions.")
+    return int(number)
+
+
+def _fraction(number: str) -> Fraction:
+    """A number without the underscores that Python allows within one: 1_0 is rather a slip than ten."""
+    if "_" in number:
+        raise ValueError(number)
+    return Fraction(number)
 
 
 def _number(number: str, name: str) -> float:
     try:
-        return float(Fraction(number))
+        return float(_fraction(number))
     except (ValueError, ZeroDivisionError, OverflowError) as error:
         raise InvalidInputError(f"{name} must be a number such as 0.25. Got {number!r} instead.") from error
 

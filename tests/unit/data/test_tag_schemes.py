@@ -45,7 +45,27 @@ def test_contradictions_are_counted_and_the_first_is_named() -> None:
     answer = found("B-NP I-NP O I-NP", "O B-VP I-NP")
     assert (answer.scheme, answer.n_contradictions, answer.first) == (TagScheme.IOB2, 2, 3)
     assert answer.neighbors == ("O", "I-NP")
-    assert "nearest to IOB2, in which I-NP may not follow O; there are 2 such place(s)" in answer.describe()
+    assert "come nearest to IOB2, but break it in 2 places. I-NP may not follow O." in answer.describe()
+
+
+def test_schemes_that_are_mixed_are_told_with_their_strays() -> None:
+    answer = found("B-NP E-NP S-VP O S-X", "B-X I-X L-X")
+    assert (answer.scheme, answer.nearest, answer.strays) == (TagScheme.PLAIN, TagScheme.BIOES, ("'L-X'",))
+    assert answer.is_doubtful
+    assert "look like BIOES tags, except for 'L-X' (on 1 token)" in answer.describe()
+    assert "taken as plain tags" in answer.describe()
+
+
+def test_a_stray_tag_among_many_is_told() -> None:
+    sentence = "B-NP I-NP O B-VP I-VP " * 3
+    answer = found(sentence, "B-NP b-NP")
+    assert (answer.nearest, answer.strays, answer.n_strays) == (TagScheme.IOB2, ("'b-NP'",), 1)
+    assert found(sentence, "x y z x y z w w w").nearest is None
+
+
+def test_plain_labels_that_only_begin_alike_are_not_doubted() -> None:
+    for sentence in ("S L S L U", "B-NP NN", "NN VB O", "B M E S"):
+        assert not found(sentence).is_doubtful
 
 
 def test_nothing_is_concluded_from_labels_that_were_not_seen() -> None:
@@ -53,7 +73,7 @@ def test_nothing_is_concluded_from_labels_that_were_not_seen() -> None:
     assert (answer.scheme, answer.n_contradictions) == (TagScheme.IOB2, 0)
     both = found("? B-NP", "? I-NP")
     assert (both.scheme, both.equals) == (TagScheme.IOB2, (TagScheme.IOB1,))
-    assert both.describe() == "The tags follow IOB2, which here is the same as IOB1."
+    assert both.describe() == "The tags follow IOB2; read as IOB1 they would say the same."
 
 
 def test_candidate_sets_and_numbers_are_no_tags() -> None:

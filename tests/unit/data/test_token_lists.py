@@ -41,7 +41,7 @@ def test_a_lexicon_and_classes_of_earlier_are_kept() -> None:
 
 def test_empty_sequences_are_refused_or_dropped() -> None:
     tokens: list[list[str]] = [["a"], [], ["b"]]
-    with pytest.raises(InvalidInputError, match=r"Sequence 1 .* has no token.*empty='drop'"):
+    with pytest.raises(InvalidInputError, match=r"Sequence 1 .* has no token.*Leave empty sequences out"):
         word_sequences(tokens, [["X"], [], ["Y"]])
     sequences = word_sequences(tokens, [["X"], [], ["Y"]], weights=[1.0, 2.0, 3.0], empty="drop")
     assert sequences.lengths.tolist() == [1, 1]

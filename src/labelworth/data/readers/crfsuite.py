@@ -59,6 +59,7 @@ class _Rows:
         self.ends = SequenceEnds()
         self.weights: list[float] = []
         self.weight = 1.0
+        self.weight_line: int | None = None
 
     def add(self, text: str, number: int) -> None:
         if not text.strip(" \t"):
@@ -66,7 +67,7 @@ class _Rows:
             return
         label, *fields = text.split("\t")
         if label.startswith("@"):
-            self.weight = self._declared(text, number)
+            self.weight, self.weight_line = self._declared(text, number), number
             return
         if not label:
             raise self._wrong(
@@ -84,6 +85,10 @@ class _Rows:
     def finish(self) -> RawAttributes:
         self._close()
         offsets = self.ends.offsets(self.path)
+        if self.weight_line is not None:
+            raise self._wrong(
+                self.weight_line, f"{WEIGHT} has no sequence behind it. Leave it out, or was the file cut off"
+            )
         parts = (np.array(self.values, dtype=np.float64), np.array(self.indices, dtype=np.int64), self.starts)
         rows = sp.csr_array(parts, (len(self.labels), len(self.columns)))
         rows.sum_duplicates()
@@ -95,7 +100,7 @@ class _Rows:
         if len(self.labels) > self.ends.open_from:
             self.ends.close(len(self.labels))
             self.weights.append(self.weight)
-            self.weight = 1.0
+            self.weight, self.weight_line = 1.0, None
 
     def _label(self, label: str, number: int) -> str:
         if "\\" not in label and ":" not in label:

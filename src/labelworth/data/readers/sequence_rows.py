@@ -35,7 +35,7 @@ class SequenceEnds:
 
 
 def told(labels: Sequence[Any], offsets: IntArray, place: Callable[[int], str]) -> tuple[str, ...]:
-    """What is to be said of the labels; tags that contradict themselves are a warning too.
+    """What is to be said of the labels; tags that break a scheme, or nearly follow one, are a warning too.
 
     Parameters
     ----------
@@ -51,6 +51,7 @@ def told(labels: Sequence[Any], offsets: IntArray, place: Callable[[int], str]) 
     notes = [found.describe()]
     if found.first is not None:
         notes[0] += f" The first is at {place(min(found.first, len(labels) - 1))}."
+    if found.is_doubtful:
         warnings.warn(notes[0], LabelworthWarning, stacklevel=4)
     if n_unseen:
         notes.append(f"{n_unseen} of {len(labels)} tokens have no label.")

@@ -72,9 +72,7 @@ def test_columns_are_chosen(tmp_path: Path) -> None:
 
 def test_tags_that_contradict_themselves_are_told_with_their_line(tmp_path: Path) -> None:
     path = written(tmp_path, "a B-X\n\nb O\nc I-X\nd B-X\n")
-    with pytest.warns(
-        LabelworthWarning, match=r"nearest to IOB2, in which I-X may not follow O.*The first is at line 4"
-    ):
+    with pytest.warns(LabelworthWarning, match=r"nearest to IOB2.*I-X may not follow O.*The first is at line 4"):
         raw = read_conll(path)
     assert raw.scheme.n_contradictions == 1
 
@@ -131,3 +129,11 @@ def test_one_long_sequence(tmp_path: Path) -> None:
     raw = read_conll(written(tmp_path, "the DT B-NP\ncat NN I-NP\n" * 100_000))
     assert raw.offsets.tolist() == [0, 200_000]
     assert np.bincount(raw.sequences().words).tolist() == [100_000, 100_000]
+
+
+def test_stray_tags_are_a_warning(tmp_path: Path) -> None:
+    path = tmp_path / "mixed.conll"
+    path.write_text("a B-X\nb E-X\nc S-X\n\nd U-X\n", encoding="utf-8")
+    with pytest.warns(LabelworthWarning, match=r"look like BIOES tags, except for 'U-X' \(on 1 token\)"):
+        raw = read_conll(path)
+    assert "taken as plain tags" in raw.notes[0]

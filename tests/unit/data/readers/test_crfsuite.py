@@ -54,6 +54,7 @@ def test_empty_fields_and_windows_line_ends_do_no_harm(tmp_path: Path) -> None:
         ("a:b\tc\n", "bare colon"),
         ("@weight:-1\nX\ta\n", "is not @weight with a non-negative number"),
         ("@speed:1\nX\ta\n", "is not @weight"),
+        ("X\ta\n\n@weight:2\n", "line 3: @weight has no sequence behind it"),
         ("\n", "holds no tokens"),
     ],
 )
