@@ -15,7 +15,7 @@ import pytest
 
 from labelworth.report.record import Record, validate
 from labelworth.studies import registry
-from labelworth.studies.outcome import Curve, CurvesPanel, Outcome, Picture, Table
+from labelworth.studies.outcome import Curve, CurvesPanel, Measured, Outcome, Picture, Table
 from labelworth.studies.runner import Study
 from labelworth.studies.store import Cell, Result
 from support.command_line import labelworth
@@ -48,6 +48,7 @@ def summarize(cells: Sequence[tuple[Cell, Result]]) -> Outcome:
         ("Squares grow.",),
         (Table("Squares", ("n", "square"), tuple(zip(x.tolist(), y.tolist(), strict=True))),),
         {"": Picture("Squares", (CurvesPanel("Squares", "n", "square", (Curve("n", x, y),)),))},
+        Table("", ("n", "square"), tuple((int(n), Measured(square, 0.5)) for n, square in zip(x, y, strict=True))),
     )
 
 
@@ -96,6 +97,21 @@ def test_json_is_one_valid_record_and_the_second_run_reuses_all(tmp_path: Path) 
         validate(answer.record)
         assert (answer.record["n_cells"], answer.record["n_reused"]) == (2, reused)
     assert (tmp_path / "squares-quick.json").exists()
+
+
+def test_the_grid_is_written_as_csv_with_standard_errors(tmp_path: Path) -> None:
+    labelworth("reproduce", "squares", "--quick", "-o", tmp_path, "--workers", 1)
+    assert (tmp_path / "squares-quick.csv").read_text() == "n,square,square_se\n1,1.0,0.5\n2,4.0,0.5\n"
+
+
+def test_all_runs_every_study_and_answers_with_one_record(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    twice = {"squares": "a_module_of_squares", "again": "a_module_of_squares"}
+    monkeypatch.setattr(registry, "STUDIES", twice)
+    answer = labelworth("reproduce", "all", "--quick", "-o", tmp_path, "--workers", 1, "--json")
+    validate(answer.record)
+    assert answer.record["n_cells"] == 4
+    assert answer.record["figures"] == {name: {"squares": [1.0, 4.0]} for name in twice}
+    assert {path.name for path in tmp_path.glob("*.json")} == {"squares-quick.json", "again-quick.json"}
 
 
 def test_an_unknown_study_exits_with_two(tmp_path: Path) -> None:

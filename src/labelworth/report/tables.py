@@ -1,6 +1,9 @@
-"""Tables and words on a terminal."""
+"""Tables and words: on a terminal, and as CSV."""
 
+import csv
+import io
 import math
+from pathlib import Path
 from typing import Any
 
 from rich import box
@@ -8,6 +11,7 @@ from rich.console import Console
 from rich.table import Table as RichTable
 from rich.text import Text
 
+from labelworth.data.files import atomic_write
 from labelworth.studies.outcome import Measured, Outcome, Table
 
 _SIGNIFICANT = 4
@@ -34,6 +38,25 @@ def show_outcome(console: Console, outcome: Outcome) -> None:
     for paragraph in outcome.words:
         console.print(Text(paragraph))
         console.print()
+
+
+def save_csv(table: Table, path: Path) -> Path:
+    """Write a table as CSV, whole or not at all; a `Measured` takes two columns, the second ending in ``_se``."""
+    sampled = [any(isinstance(row[place], Measured) for row in table.rows) for place in range(len(table.columns))]
+    stream = io.StringIO()
+    writer = csv.writer(stream, lineterminator="\n")
+    heads = zip(table.columns, sampled, strict=True)
+    writer.writerow([name for title, pair in heads for name in ((title, f"{title}_se") if pair else (title,))])
+    for row in table.rows:
+        writer.writerow([cell for entry, pair in zip(row, sampled, strict=True) for cell in _csv_cells(entry, pair)])
+    atomic_write(path, stream.getvalue())
+    return path
+
+
+def _csv_cells(entry: Any, pair: bool) -> tuple[Any, ...]:
+    if isinstance(entry, Measured):
+        return entry.value, entry.standard_error
+    return (entry, None) if pair else (entry,)
 
 
 def words(entry: Any) -> str:

@@ -127,9 +127,12 @@ class Outcome:
         The findings in plain words, a paragraph each.
     tables, pictures
         For people; pictures by the name of their file.
+    grid : Table or None
+        What the pictures are drawn from, a row per point, for a CSV file.
     """
 
     figures: Mapping[str, Any]
     words: tuple[str, ...] = ()
     tables: tuple[Table, ...] = ()
     pictures: Mapping[str, Picture] = field(default_factory=dict)
+    grid: Table | None = None

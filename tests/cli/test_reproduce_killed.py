@@ -1,0 +1,125 @@
+"""A study that is killed without warning loses the cells in flight and nothing else; bad disks are told."""
+
+import json
+import os
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+N_CELLS, N_KILLS, N_WORKERS = 60, 20, 2
+STUDY = """
+import time
+from labelworth.studies import registry
+from labelworth.studies.outcome import Outcome, Table
+from labelworth.studies.runner import Study
+
+def compute(cell):
+    time.sleep(0.04)
+    return {"square": cell["n"] ** 2 / 7}
+
+def summarize(cells):
+    rows = tuple((cell["n"], result["square"]) for cell, result in cells)
+    return Outcome({"squares": [square for _, square in rows]}, grid=Table("", ("n", "square"), rows))
+
+def grid(quick, seed):
+    return [{"n": n} for n in range(60)]
+
+STUDY = Study("killed", "Killed", grid, compute, summarize)
+registry.STUDIES = {"killed": "__main__"}
+if __name__ == "__main__":
+    from labelworth.cli.main import run
+    run()
+"""
+
+
+def _started(script: Path, output: Path) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [sys.executable, str(script), "reproduce", "killed", "-o", str(output), "--workers", str(N_WORKERS)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+
+
+def _finished(script: Path, output: Path) -> tuple[dict[str, object], str]:
+    process = _started(script, output)
+    _, stderr = process.communicate(timeout=120)
+    assert process.returncode == 0, stderr
+    record = json.loads((output / "killed.json").read_text())
+    return {name: record[name] for name in ("figures", "asked", "seed", "n_cells")}, stderr
+
+
+def _whole_cells(output: Path) -> set[str]:
+    return {path.name for path in (output / ".cells" / "killed").glob("*.json")}
+
+
+@pytest.fixture
+def script(tmp_path: Path) -> Path:
+    path = tmp_path / "study.py"
+    path.write_text(STUDY)
+    return path
+
+
+def test_twenty_kills_lose_only_cells_in_flight_and_change_nothing(tmp_path: Path, script: Path) -> None:
+    undisturbed, _ = _finished(script, tmp_path / "undisturbed")
+    output, moments = tmp_path / "killed", random.Random(0)
+    kept: set[str] = set()
+    for _ in range(N_KILLS):
+        process = _started(script, output)
+        # Some kills fall before the first cell, some between cells, some while one is written.
+        time.sleep(moments.uniform(0.3, 2.2))
+        os.killpg(process.pid, signal.SIGKILL)
+        process.communicate(timeout=60)
+        after = _whole_cells(output)
+        assert kept <= after, "a finished cell was lost"
+        for name in after:
+            json.loads((output / ".cells" / "killed" / name).read_text())
+        kept = after
+    record, stderr = _finished(script, output)
+    assert record == undisturbed
+    assert not kept or f"{len(kept)} of {N_CELLS} cells of killed were kept from before." in stderr
+    assert (output / "killed.csv").read_bytes() == (tmp_path / "undisturbed" / "killed.csv").read_bytes()
+
+
+def test_a_damaged_cell_is_told_and_computed_again(tmp_path: Path, script: Path) -> None:
+    first, _ = _finished(script, tmp_path)
+    damaged = sorted((tmp_path / ".cells" / "killed").glob("*.json"))[0]
+    damaged.write_text(damaged.read_text()[:-20])
+    second, stderr = _finished(script, tmp_path)
+    assert second == first
+    assert damaged.name in stderr
+    assert "It is computed again." in stderr
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no full device here")
+def test_a_full_disk_is_told(tmp_path: Path, script: Path) -> None:
+    _finished(script, tmp_path)
+    record = tmp_path / "killed.json"
+    record.unlink()
+    record.symlink_to("/dev/full")
+    process = _started(script, tmp_path)
+    _, stderr = process.communicate(timeout=120)
+    assert process.returncode == 2
+    assert "No space left" in stderr
+    assert "Traceback" not in stderr
+
+
+@pytest.mark.skipif(hasattr(os, "geteuid") and os.geteuid() == 0, reason="root may write everywhere")
+def test_a_read_only_folder_is_told(tmp_path: Path, script: Path) -> None:
+    output = tmp_path / "results"
+    output.mkdir()
+    output.chmod(0o500)
+    process = _started(script, output)
+    _, stderr = process.communicate(timeout=120)
+    output.chmod(0o700)
+    shutil.rmtree(output)
+    assert process.returncode == 2
+    assert str(output) in stderr
+    assert "Traceback" not in stderr
