@@ -31,8 +31,14 @@ _KEYWORDS = (
     "label_smoothing", "labels", "min_count", "rare_words", "seed", "template", "text_column", "unlabeled",
     "unlabeled_weight",
 )  # fmt: skip
-# The readers of sequences call these otherwise.
-_OTHERWISE = {"tags_column": "label_column", "tokens_column": "text_column", "word_column": "text_column"}
+# What readers call otherwise.
+_OTHERWISE = {
+    "max_features": "max_words",
+    "min_df": "min_documents",
+    "tags_column": "label_column",
+    "tokens_column": "text_column",
+    "word_column": "text_column",
+}
 _KEYWORD = re.compile(rf"\b({'|'.join((*_KEYWORDS, *_OTHERWISE))})=(None\b)?")
 
 

@@ -146,9 +146,8 @@ def count_words(
     )
     try:
         counts = as_counts(vectorizer.fit_transform(texts))
-    except ValueError as error:  # scikit-learn's own messages, which name the option, or our own
-        cure = "Are the texts empty, or is the token pattern, min_df, max_df or stop_words too strict or misspelt?"
-        raise InvalidInputError(f"There are no words to count: {error} {cure}") from error
+    except ValueError as error:  # scikit-learn's messages, or our own
+        raise _no_words(str(error), min_df, max_df) from error
     words = np.asarray(vectorizer.get_feature_names_out(), dtype=object)
     if max_features is not None and max_features < words.size:
         kept = _most_frequent(counts, max_features)
@@ -171,6 +170,16 @@ def _vectorizer(**options: Any) -> Any:
     from sklearn.feature_extraction.text import CountVectorizer
 
     return CountVectorizer(dtype=np.float64, **options)
+
+
+def _no_words(problem: str, min_df: float, max_df: float) -> InvalidInputError:
+    """Why no word is left, in options that the caller has; scikit-learn's own words where it names another option."""
+    if "no terms remain" in problem:
+        limits = f"min_df={min_df}" if max_df == 1.0 else f"min_df={min_df} and max_df={max_df}"
+        problem = f"none is left with {limits}. Ask for less."
+    elif "empty vocabulary" in problem:
+        problem = "the texts are empty, or hold nothing but stop words and what is no word (as single letters)."
+    return InvalidInputError(f"There are no words to count: {problem}")
 
 
 def _require_texts(texts: Sequence[str]) -> None:

@@ -16,7 +16,11 @@ def counting_sequences(sequences: Sequences, unlabeled_weight: float) -> tuple[S
     weights = np.where(unlabeled_sequences(sequences), unlabeled_weight * weights, weights)
     counting = weights > 0
     if not counting.any():
-        cure = "give some labels, or an unlabeled_weight above 0" if unlabeled_weight == 0 else "give some sequences"
+        cure = (
+            "give some labels, or an unlabeled_weight above 0"
+            if unlabeled_weight == 0
+            else "give a positive weight to some sequences"
+        )
         raise InvalidInputError(f"No sequence counts, so there is nothing to learn from: {cure}.")
     if counting.all():
         return sequences, weights

@@ -207,9 +207,7 @@ class GenerativeClassifier(ClassifierMixin, CheckedParameters, ABC):
         checked = self._checked(X, reset=True)
         # After X: scikit-learn wants to hear of a bad X first.
         evidence = read()
-        weights = None
-        if sample_weight is not None:
-            weights = _check_sample_weight(sample_weight, checked, dtype=np.float64, ensure_non_negative=True)
+        weights = None if sample_weight is None else _weights(sample_weight, checked)
         names = getattr(self, "feature_names_in_", None)
         return Samples(self._features(checked), evidence, weights, None if names is None else tuple(names))
 
@@ -229,6 +227,18 @@ class GenerativeClassifier(ClassifierMixin, CheckedParameters, ABC):
         except ValueError as error:
             # scikit-learn's own words, as an error of ours: the command line and callers catch one kind.
             raise InvalidInputError(str(error)) from error
+
+
+def _weights(sample_weight: Any, rows: Any) -> FloatArray:
+    """One non-negative weight per row, not all zero."""
+    try:
+        if not np.any(sample_weight):
+            raise InvalidInputError(
+                "Every sample_weight is zero, so there is nothing to learn from. Give a positive weight to some rows."
+            )
+        return np.asarray(_check_sample_weight(sample_weight, rows, dtype=np.float64, ensure_non_negative=True))
+    except ValueError as error:
+        raise InvalidInputError(str(error)) from error
 
 
 def nothing_known(n_samples: int, classes: tuple[Hashable, ...]) -> Evidence:

@@ -73,3 +73,17 @@ def test_names_of_columns_are_kept() -> None:
     fitted = MultinomialNaiveBayes().fit(pd.DataFrame(X, columns=list("abcd")), HIDDEN)
     assert fitted.feature_names_in_.tolist() == list("abcd")
     assert fitted.model_.feature_names == tuple("abcd")
+
+
+@pytest.mark.parametrize(
+    ("weights", "message"),
+    [
+        (np.zeros(len(Y)), "Every sample_weight is zero.*positive weight"),
+        (-np.ones(len(Y)), "Negative"),
+        ([1.0], "shape"),
+        (np.full(len(Y), np.nan), "NaN"),
+    ],
+)
+def test_weights_that_make_no_sense_are_refused(weights: object, message: str) -> None:
+    with pytest.raises(InvalidInputError, match=message):
+        MultinomialNaiveBayes().fit(X, Y, sample_weight=weights)
