@@ -61,6 +61,8 @@ class ConditionalRandomField(SequenceTagger):
     [['D', 'N', 'V']]
     """
 
+    is_conditional: ClassVar[bool] = True
+
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **SequenceTagger._parameter_constraints,
         "c2": [AT_LEAST_ZERO],

@@ -59,6 +59,9 @@ class SequenceTagger(CheckedParameters, ABC):
     and ``unlabeled``.
     """
 
+    is_conditional: ClassVar[bool] = False
+    """Whether the model learns nothing from what is not labeled."""
+
     classes: Sequence[Hashable] | None
     max_iter: int
     tol: float
@@ -243,7 +246,9 @@ class SequenceTagger(CheckedParameters, ABC):
 
         trial = clone(self)
         sequences = trial._sequences_to_learn(X, y, None)
-        return check_sequences(sequences, trial._fitted, policies=policies, **options)
+        return check_sequences(
+            sequences, trial._fitted, is_conditional=self.is_conditional, policies=policies, **options
+        )
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the fitted tagger to a file that `labelworth.load` reads; nothing in it is ever run."""

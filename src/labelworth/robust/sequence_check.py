@@ -1,28 +1,33 @@
 """One question about sequences, answered in plain words: do the labels pin the model down, or what is left open?"""
 
+import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from labelworth.criteria.policy_reading import read_policies
 from labelworth.data.sequences import Sequences
-from labelworth.errors import InvalidInputError, NotIdentifiableError
+from labelworth.errors import InvalidInputError, LabelworthWarning, NotIdentifiableError
+from labelworth.fisher.rule_sampling import MAX_PARAMETERS
 from labelworth.models.chain_protocol import Reference
 from labelworth.policies.catalog import Everything
 from labelworth.policies.policy import Policy
 from labelworth.progress import SILENT, Progress
-from labelworth.robust.condensed_sequences import condense
-from labelworth.robust.sequence_identifiability import SequenceIdentifiability
-from labelworth.robust.sequence_identifiability import check_sequences as identifiability
+from labelworth.robust.condensed_sequences import Condensed, condense
+from labelworth.robust.sequence_identifiability import (
+    NOT_ANCHORED,
+    NOT_KNOWN,
+    SequenceIdentifiability,
+    judge_policy,
+)
 from labelworth.robust.sequence_support import SequenceSupport
 
 MOST_PARAMETERS = 300
-"""Up to so many the information is computed within seconds."""
-NOT_ANCHORED = "not identified: labels without an anchor"
-NOT_KNOWN = "not known"
+"""Words are kept as far as this goes."""
+_FEWEST_FEATURES, _SOME_FEATURES = 2, 5
 _LONGEST = 100
 _CHANCE = 0.01
-_MOST_DRAWS = 1 << 15
+_MOST_DRAWS, _DRAWS_PER_PARAMETER = 1 << 15, 64
 """Verdicts need shares, not figures: rough ones will do."""
 
 
@@ -38,8 +43,8 @@ class SequenceCheckReport:
     support : SequenceSupport
         Counts of labels.
     policies : tuple of SequenceIdentifiability
-        What is told by the labels as they are, then by the policies that were asked about; empty where labels
-        could be swapped, or that was too much to compute.
+        What is told by the labels as they are, then by the policies that were asked about. Empty where labels could
+        be swapped and no policy was asked about, and where no model could be fitted.
     notes : tuple of str
         What was simplified or could not be done, and why.
     """
@@ -57,7 +62,7 @@ class SequenceCheckReport:
 
     def lines(self) -> list[str]:
         """The report in plain words, a line each."""
-        told = [line for policy in self.policies for line in policy.information_lines()]
+        told = [line for policy in self.policies for line in policy.lines()]
         return [*self.support.lines(), *told, *self.notes]
 
     def to_dict(self) -> dict[str, Any]:
@@ -66,14 +71,7 @@ class SequenceCheckReport:
             "verdict": self.verdict,
             "identified": not self.verdict.startswith("not identified"),
             "support": self.support.to_dict(),
-            "policies": [
-                {
-                    "policy": policy.policy,
-                    "verdict": policy.verdict,
-                    "information": None if policy.point is None else policy.point.to_dict(),
-                }
-                for policy in self.policies
-            ],
+            "policies": [policy.to_dict() for policy in self.policies],
             "notes": list(self.notes),
             "lines": self.lines(),
         }
@@ -83,6 +81,7 @@ def check_sequences(
     sequences: Sequences,
     fitted: Callable[[Sequences, Progress], Any],
     *,
+    is_conditional: bool = False,
     policies: Sequence[Policy | str] = (),
     max_parameters: int = MOST_PARAMETERS,
     seed: int = 0,
@@ -93,7 +92,8 @@ def check_sequences(
     The information of the labels as they are, and under other policies, is held against that of complete labels, at
     the model that the data gives. Rare words are taken together, and long sequences cut, where that is too much. A
     little chance is mixed into the probabilities of a hidden Markov model: at the edge, where some are zero, the
-    theory does not hold, and near it the rarest of events would decide.
+    theory does not hold, and near it the rarest of events would decide. Where labels could be swapped, the model is
+    one of those that the data allows: policies that buy labels are judged at it all the same.
 
     Parameters
     ----------
@@ -101,10 +101,13 @@ def check_sequences(
         With the labels there are.
     fitted : callable
         Fits the model to sequences: takes them and a Progress, and returns something with ``model``.
+    is_conditional : bool
+        Whether the model learns nothing from what is not labeled.
     policies : sequence of Policy or str
-        To be judged too.
+        To be judged too, each by itself: as if its labels were all there are.
     max_parameters : int
-        How many parameters the model that is judged may have; frequent words are kept as far as that goes.
+        How many parameters the model that is judged may have; frequent words are kept as far as that goes. With many
+        labels it has more, and few words; then what is labeled is counted first, which answers most questions.
     seed : int
         Of the sampling.
     progress : Progress
@@ -114,44 +117,58 @@ def check_sequences(
     Paper: def:identifiable, prop:consistency2.
     """
     asked = read_policies(list(policies), None) if policies else []
-    support = SequenceSupport.of(sequences)
-    if support.indistinguishable:
+    support = SequenceSupport.of(sequences, is_conditional=is_conditional)
+    if not support.is_anchored and not asked:
         return SequenceCheckReport(NOT_ANCHORED, support, ())
-    n_labels = sequences.evidence.n_classes
-    n_features = _features_within(max_parameters, n_labels, sequences.n_features)
-    if n_features is None:
-        note = (
-            f"Weak directions were not looked for: {n_labels} labels have more than {max_parameters} parameters even "
-            "with few words."
-        )
-        # Complete labels tell whatever labels can tell.
-        whole = support.n_whole == support.n_sequences and not support.never_labeled
-        return SequenceCheckReport("identified" if whole else NOT_KNOWN, support, (), (note,))
+    n_features = _features_within(max_parameters, sequences.evidence.n_classes)
     condensed = condense(sequences, n_features=n_features, longest=_LONGEST)
     try:
-        model = _interior(fitted(condensed.sequences, progress).model)
-        # Labeled whole there is nothing to draw.
-        labeled = Policy.of(Everything()) if support.n_whole == support.n_sequences else None
-        found = tuple(
-            identifiability(
-                model, condensed.sequences, policy=policy, seed=seed, max_draws=_MOST_DRAWS, progress=progress
-            )
-            for policy in (labeled, *asked)
-        )
+        model, notes = _judged(condensed, fitted, progress)
     except (InvalidInputError, NotIdentifiableError) as error:
-        return SequenceCheckReport(NOT_KNOWN, support, (), (*condensed.notes, str(error)))
-    return SequenceCheckReport(found[0].verdict, support, found, condensed.notes)
+        verdict = NOT_KNOWN if support.is_anchored else NOT_ANCHORED
+        return SequenceCheckReport(verdict, support, (), (*condensed.notes, str(error)))
+    # Labeled whole there is nothing to draw.
+    whole = support.is_anchored and support.n_whole == support.n_sequences
+    labeled = Policy.of(Everything()) if whole else None
+    found = tuple(
+        judge_policy(
+            model,
+            condensed.sequences,
+            policy=policy,
+            quick_parameters=max_parameters,
+            seed=seed,
+            max_draws=max(_MOST_DRAWS, _DRAWS_PER_PARAMETER * model.coordinates.n_free),
+            progress=progress,
+        )
+        for policy in (labeled, *asked)
+    )
+    return SequenceCheckReport(found[0].verdict, support, found, (*condensed.notes, *notes))
+
+
+def _judged(
+    condensed: Condensed, fitted: Callable[[Sequences, Progress], Any], progress: Progress
+) -> tuple[Any, tuple[str, ...]]:
+    """The model that is judged, and what is to be known of it."""
+    with warnings.catch_warnings():
+        # That labels could be swapped is what the report is about.
+        warnings.simplefilter("ignore", LabelworthWarning)
+        model = fitted(condensed.sequences, progress).model
+    if model.reference is not Reference.NOTHING:
+        return model, ()
+    note = (
+        f"Judged at the fitted probabilities with {_CHANCE:.0%} of each row spread evenly: where some are zero the "
+        "theory does not hold."
+    )
+    return _interior(model), (note,)
 
 
 def _interior(model: Any) -> Any:
-    """The model, or for one of probabilities the nearby one with a hundredth of each row spread evenly."""
-    if model.reference is not Reference.NOTHING:
-        return model
+    """The nearby model with a hundredth of each row of probabilities spread evenly."""
     tables = {name: (1 - _CHANCE) * table + _CHANCE / table.shape[1] for name, table in model.tables.items()}
     return model.with_tables(tables)
 
 
-def _features_within(max_parameters: int, n_labels: int, n_features: int) -> int | None:
-    """How many words or attributes a chain may have beside start and transitions; None if hardly any."""
-    room = (max_parameters - n_labels * (n_labels + 1)) // n_labels
-    return min(n_features, room) if room >= min(n_features, 2) else None
+def _features_within(max_parameters: int, n_labels: int) -> int:
+    """How many words or attributes a chain may have beside start and transitions; a few in any case."""
+    room, last_room = ((limit - n_labels * (n_labels + 1)) // n_labels for limit in (max_parameters, MAX_PARAMETERS))
+    return max(_FEWEST_FEATURES, room, min(last_room, _SOME_FEATURES))

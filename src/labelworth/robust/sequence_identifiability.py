@@ -1,7 +1,7 @@
 """Whether partly labeled sequences pin a chain down: labels that could be swapped, directions left open or weak."""
 
-from collections.abc import Hashable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -10,118 +10,81 @@ from labelworth.arrays import BoolArray
 from labelworth.criteria.policy_points import PolicyPoint
 from labelworth.criteria.policy_table import policy_information
 from labelworth.data.sequences import Sequences
-from labelworth.errors import InvalidInputError, MoreSamplesNeededError
-from labelworth.estimation.starts import exchangeable_classes
+from labelworth.errors import InvalidInputError, MoreSamplesNeededError, NotIdentifiableError
 from labelworth.fisher.identifiability import WEAK
 from labelworth.fisher.rule_choice import RuleMethod
+from labelworth.fisher.rule_sampling import MAX_PARAMETERS
 from labelworth.models.chain_protocol import ChainModel, Reference
 from labelworth.policies.function_rule import FunctionRule
 from labelworth.policies.policy import Policy
 from labelworth.progress import SILENT, Progress
+from labelworth.robust.sequence_bound import LeastShare, least_share
+from labelworth.robust.sequence_support import SequenceSupport, listed
 
 _MOST_DIRECTIONS = 3
-_MOST_NAMES = 8
+
+NOT_ANCHORED = "not identified: labels without an anchor"
+LEFT_OPEN = "not identified: directions left open"
+NOT_KNOWN = "not known"
+AS_LABELED = "what is labeled"
 
 
 @dataclass(frozen=True)
 class SequenceIdentifiability:
-    """What the labels of sequences, or a policy, leave open.
+    """What the labels of sequences, or those a policy would buy, leave open.
 
     Attributes
     ----------
-    label_counts : tuple of (label, int)
-        Tokens with each label.
-    n_sequences, n_tokens, n_ambiguous : int
-    never_labeled : tuple
-        Labels that neither a token nor a candidate set names.
-    indistinguishable : tuple of tuples
-        Groups of labels that could be swapped without changing any likelihood: no data of this kind tells them apart.
-    is_conditional : bool
-        Whether the model learns nothing from what is not labeled.
-    point : PolicyPoint or None
-        The information of the policy, or of the positions that are labeled, against complete labels; None where
-        the draws did not tell.
     policy : str
         What was asked about.
+    is_anchored : bool
+        Whether the names of all labels are pinned down.
+    expected_labels : float
+        Labels per sequence.
+    point : PolicyPoint or None
+        The information against that of complete labels, at the parameters of the model; None where it was not told.
+    refusal : str or None
+        Why not.
+    least_share : LeastShare or None
+        What counting says instead.
     """
 
-    label_counts: tuple[tuple[Hashable, int], ...]
-    n_sequences: int
-    n_tokens: int
-    n_ambiguous: int
-    never_labeled: tuple[Hashable, ...]
-    indistinguishable: tuple[tuple[Hashable, ...], ...]
-    is_conditional: bool
-    point: PolicyPoint | None
     policy: str
-
-    @property
-    def n_labels(self) -> int:
-        """Tokens with a label."""
-        return sum(count for _, count in self.label_counts)
-
-    @property
-    def is_anchored(self) -> bool:
-        """Whether the names of all labels are pinned down."""
-        unnamed = self.never_labeled if self.is_conditional else ()
-        return not self.indistinguishable and not unnamed and not self._buys_nothing
-
-    @property
-    def _buys_nothing(self) -> bool:
-        """Whether a model of words is left to name its labels; for a conditional one all directions are open then."""
-        return self.point is not None and self.point.expected_labels == 0 and not self.is_conditional
+    is_anchored: bool
+    expected_labels: float
+    point: PolicyPoint | None
+    refusal: str | None = None
+    least_share: LeastShare | None = None
 
     @property
     def verdict(self) -> str:
         """In a word or two."""
         if not self.is_anchored:
-            return "not identified: labels without an anchor"
-        if self.point is None or self.point.refusal is not None:
-            return "not known"
+            return NOT_ANCHORED
+        if self.point is None:
+            if not self.expected_labels:
+                return LEFT_OPEN
+            return "identified" if self.least_share is not None and self.least_share.value > 0 else NOT_KNOWN
         if not self.point.is_identifiable:
-            return "not identified: directions left open"
+            return LEFT_OPEN
         share = self.point.smallest_share
         return "identified, but weakly" if share is not None and share < WEAK else "identified"
 
-    @property
-    def exit_code(self) -> int:
-        """1 where the labels cannot pin the model down."""
-        return int(self.verdict.startswith("not identified"))
-
     def lines(self) -> list[str]:
-        """What is there and what is missing, a sentence each."""
-        lines = [
-            f"{self.n_labels:,} of {self.n_tokens:,} tokens in {self.n_sequences:,} sequences are labeled, with "
-            f"{sum(count > 0 for _, count in self.label_counts)} of {len(self.label_counts)} labels."
-        ]
-        if self.never_labeled:
-            consequence = (
-                "A conditional model never predicts them."
-                if self.is_conditional
-                else "Unlabeled tokens may form such a label, but nothing says that it is this one."
-            )
-            lines.append(f"No token is labeled {_listed(self.never_labeled)}. {consequence} Label some.")
-        for group in self.indistinguishable:
-            lines.append(
-                f"Nothing tells {_listed(group)} apart: their names could be swapped, however many sequences there "
-                "are. Label at least one token of each, or give candidate sets that differ."
-            )
-        return lines + self.information_lines()
+        """What is told, and what is left open or weak."""
+        if not self.expected_labels and not self.is_anchored and self.policy != AS_LABELED:
+            return [f"Under {self.policy} no token is labeled: labels are found up to their order at best."]
+        return self._counted_lines() if self.point is None else self._information_lines(self.point)
 
-    def information_lines(self) -> list[str]:
-        """What the policy tells, and what it leaves open or weak."""
-        if self.point is None or self.point.refusal is not None:
-            return [f"How much {self.policy} tells was not found out: {self.point.refusal if self.point else ''}"]
+    def _information_lines(self, point: PolicyPoint) -> list[str]:
         lines = []
-        if self._buys_nothing:
-            lines.append(f"Under {self.policy} no token is labeled: labels are found up to their order at best.")
-        if self.point.smallest_share is not None:
-            share = max(self.point.smallest_share, 0.0) if self.point.is_identifiable else 0.0
+        if point.smallest_share is not None:
+            share = max(point.smallest_share, 0.0) if point.is_identifiable else 0.0
             lines.append(
                 f"In the direction it tells least of, {self.policy} carries {share:.2g} of the information of "
                 "complete labels."
             )
-        directions = self.point.weak_directions or ()
+        directions = point.weak_directions or ()
         for direction in directions[:_MOST_DIRECTIONS]:
             state = "open" if direction.relative_information == 0 else "weak"
             lines.append(f"Left {state}: {', '.join(direction.parameters)}.")
@@ -129,27 +92,37 @@ class SequenceIdentifiability:
             lines.append(f"{len(directions) - _MOST_DIRECTIONS} more directions are open or weak.")
         return lines
 
+    def _counted_lines(self) -> list[str]:
+        lines = [f"Weak directions under {self.policy} are not known: {self.refusal}"]
+        found = self.least_share
+        if found is None:
+            return lines
+        if found.value > 0:
+            lines.append(
+                f"Counting {found.of}: in every direction {self.policy} carries about {found.value:.2g} of the "
+                "information of complete labels, or more."
+            )
+        else:
+            of_these = f" of {listed(found.missing)}" if found.missing else ""
+            lines.append(f"Counting {found.of}, found none{of_these}: {self.policy} may leave directions open.")
+        return lines
+
     def to_dict(self) -> dict[str, Any]:
         """As JSON knows it."""
         return {
-            "verdict": self.verdict,
             "policy": self.policy,
-            "label_counts": [{"label": name, "n_tokens": count} for name, count in self.label_counts],
-            "n_sequences": self.n_sequences,
-            "n_tokens": self.n_tokens,
-            "n_labels": self.n_labels,
-            "n_ambiguous": self.n_ambiguous,
-            "never_labeled": list(self.never_labeled),
-            "indistinguishable": [list(group) for group in self.indistinguishable],
+            "verdict": self.verdict,
             "information": None if self.point is None else self.point.to_dict(),
+            "least_share": None if self.least_share is None else self.least_share.value,
         }
 
 
-def check_sequences(
+def judge_policy(
     model: ChainModel,
     sequences: Sequences,
     *,
     policy: Policy | None = None,
+    quick_parameters: int = MAX_PARAMETERS,
     method: RuleMethod = "auto",
     seed: int = 0,
     max_draws: int | None = None,
@@ -157,9 +130,10 @@ def check_sequences(
 ) -> SequenceIdentifiability:
     """Say whether the labels of `sequences`, or those a policy would buy, pin the model down.
 
-    Two different questions. *Anchors*, of the data alone: labels that no token and no candidate set sets apart can be
-    swapped, and no amount of such data helps. *Information*, at the parameters of the model: whether small changes
-    of the parameters would be noticed, and which ones hardly.
+    Two different questions. *Anchors*: labels that no token and no candidate set sets apart can be swapped, and no
+    amount of such data helps; a policy that buys labels meets every one of them in time. *Information*, at the
+    parameters of the model: whether small changes of the parameters would be noticed, and which ones hardly. Where
+    there are too many of them for that, counting what is labeled bounds it from below.
 
     Parameters
     ----------
@@ -169,6 +143,8 @@ def check_sequences(
         The data. Its lengths and, for a conditional model, its features are what the information is averaged over.
     policy : Policy, optional
         How labels are to be bought; the positions that are labeled in `sequences` when absent.
+    quick_parameters : int
+        With more, what is labeled is counted first, and the information looked for only if that tells too little.
     method, seed, max_draws
         As in `labelworth.criteria.policy_table.policy_information`.
     progress : Progress
@@ -181,15 +157,22 @@ def check_sequences(
     """
     if not sequences.n_sequences:
         raise InvalidInputError("There are no sequences to check.")
-    evidence = sequences.evidence
-    counts = evidence.label_counts()
-    named = (counts > 0) | (evidence.weights > 0).any(axis=0)
-    asked = Policy.of(as_labeled(sequences)) if policy is None else policy
-    point: PolicyPoint | None = None
+    asked = _Asked.of(model, sequences, policy, seed)
+    found = partial(
+        SequenceIdentifiability,
+        AS_LABELED if policy is None else policy.spec,
+        asked.is_anchored,
+        asked.expected_labels,
+    )
+    n_parameters = model.coordinates.n_free
+    if n_parameters > quick_parameters:
+        counted = least_share(model, sequences, asked.labeled)
+        if counted.value >= WEAK or n_parameters > MAX_PARAMETERS:
+            return found(None, f"there are {n_parameters:,} parameters, which takes long.", counted)
     try:
         table = policy_information(
             model,
-            policies=[asked],
+            policies=[asked.policy],
             inputs=sequences,
             n_samples=sequences.n_sequences,
             method=method,
@@ -197,21 +180,31 @@ def check_sequences(
             max_draws=max_draws,
             progress=progress,
         )
-        point = table.points[0]
-    except MoreSamplesNeededError as error:
-        point = PolicyPoint(asked, (1.0,), float("nan"), False, None, {}, {}, None, str(error))
-    is_conditional = model.reference is Reference.LABELS
-    return SequenceIdentifiability(
-        tuple((name, int(count)) for name, count in zip(evidence.classes, counts, strict=True)),
-        sequences.n_sequences,
-        sequences.n_tokens,
-        int(evidence.is_ambiguous.sum()),
-        tuple(evidence.classes[code] for code in np.flatnonzero(~named)),
-        () if is_conditional else exchangeable_classes(evidence),
-        is_conditional,
-        point,
-        "what is labeled" if policy is None else policy.spec,
-    )
+    except (InvalidInputError, NotIdentifiableError, MoreSamplesNeededError) as error:
+        return found(None, str(error), least_share(model, sequences, asked.labeled))
+    return found(table.points[0])
+
+
+@dataclass(frozen=True)
+class _Asked:
+    """A policy, the tokens it labels, labels per sequence, and whether they pin the names of labels down."""
+
+    policy: Policy
+    labeled: BoolArray
+    expected_labels: float
+    is_anchored: bool
+
+    @classmethod
+    def of(cls, model: ChainModel, sequences: Sequences, policy: Policy | None, seed: int) -> "_Asked":
+        is_conditional = model.reference is Reference.LABELS
+        if policy is None:
+            labeled = sequences.evidence.is_gold
+            anchored = SequenceSupport.of(sequences, is_conditional=is_conditional).is_anchored
+            expected = float(labeled.sum()) / sequences.n_sequences
+            return cls(Policy.of(as_labeled(sequences)), labeled, expected, anchored)
+        expected = policy.expected_cost(sequences.lengths).labels / sequences.n_sequences
+        # Without labels a conditional model is not left to name them: all of its directions are open.
+        return cls(policy, policy.draw(sequences, seed).labeled, expected, expected > 0 or is_conditional)
 
 
 def as_labeled(sequences: Sequences) -> FunctionRule:
@@ -231,8 +224,3 @@ def as_labeled(sequences: Sequences) -> FunctionRule:
         return [(count / total, np.frombuffer(mask, dtype=bool)) for mask, count in found.items()]
 
     return FunctionRule("as-labeled", outcomes)
-
-
-def _listed(names: tuple[Hashable, ...]) -> str:
-    shown = ", ".join(repr(name) for name in names[:_MOST_NAMES])
-    return shown if len(names) <= _MOST_NAMES else f"{shown} and {len(names) - _MOST_NAMES} more"

@@ -30,9 +30,18 @@ class SequenceSupport:
     never_labeled : tuple
         Labels that neither a label nor a candidate set names.
     indistinguishable : tuple of tuples
-        Groups of labels that no label or candidate set tells apart: swapping their names changes nothing.
+        Groups of labels that no label or candidate set tells apart: swapping their names changes nothing. For a
+        conditional model only those that candidate sets name: it never takes unlabeled tokens for the others.
     never_left : tuple
         Labels whose next label was never seen: of what follows them only unlabeled tokens tell.
+    is_conditional : bool
+        Whether the model learns nothing from what is not labeled.
+
+    Notes
+    -----
+    A permutation of the labels changes no likelihood if and only if it leaves the weights of every single token as
+    they are, since words differ from token to token. So the permutations that the data allows are those within groups
+    of labels that have the same weights at every token, and finding the groups finds all of them.
     """
 
     label_counts: tuple[tuple[Hashable, int], ...]
@@ -46,9 +55,10 @@ class SequenceSupport:
     never_labeled: tuple[Hashable, ...]
     indistinguishable: tuple[tuple[Hashable, ...], ...]
     never_left: tuple[Hashable, ...]
+    is_conditional: bool = False
 
     @classmethod
-    def of(cls, sequences: Sequences) -> "SequenceSupport":
+    def of(cls, sequences: Sequences, *, is_conditional: bool = False) -> "SequenceSupport":
         """Count."""
         evidence = sequences.evidence
         counts = evidence.label_counts()
@@ -56,6 +66,10 @@ class SequenceSupport:
         gold = np.add.reduceat(evidence.is_gold, sequences.offsets[:-1])
         known = np.add.reduceat(~evidence.is_unlabeled, sequences.offsets[:-1])
         departures = _departures(sequences)
+        never = tuple(evidence.classes[code] for code in np.flatnonzero(~named))
+        alike = exchangeable_classes(evidence)
+        if is_conditional:
+            alike = tuple(group for group in alike if group[0] not in never)
         return cls(
             tuple((name, int(count)) for name, count in zip(evidence.classes, counts, strict=True)),
             sequences.n_sequences,
@@ -65,10 +79,16 @@ class SequenceSupport:
             int(counts.sum()),
             int(evidence.is_ambiguous.sum()),
             int(departures.sum()),
-            tuple(evidence.classes[code] for code in np.flatnonzero(~named)),
-            exchangeable_classes(evidence),
+            never,
+            alike,
             tuple(evidence.classes[code] for code in np.flatnonzero(named & (departures == 0))),
+            is_conditional,
         )
+
+    @property
+    def is_anchored(self) -> bool:
+        """Whether the names of all labels are pinned down; one without labels is told by elimination at best."""
+        return not self.indistinguishable and not (self.is_conditional and self.never_labeled)
 
     def lines(self) -> list[str]:
         """What is there and what is missing, a sentence each."""
@@ -80,19 +100,23 @@ class SequenceSupport:
             f"{self.n_without:,} not at all."
         ]
         if self.never_labeled:
+            consequence = (
+                "A conditional model learns of such a label only what is not it, and hardly ever predicts it."
+                if self.is_conditional
+                else "Unlabeled tokens may form such a label, but nothing says so except that no other label suits."
+            )
             lines.append(
-                f"No token is labeled {listed(self.never_labeled)}. Some unlabeled tokens may look alike, but "
-                "nothing says that they are this label. Label at least one token of each, better ten."
+                f"No token is labeled {listed(self.never_labeled)}. {consequence} Label at least one token of each, "
+                "better ten."
             )
         for group in self.indistinguishable:
             lines.append(
-                f"Nothing anchors {listed(group)}: their names could be swapped, however much data there is."
+                f"Nothing anchors {listed(group)}: their names could be swapped, however much data there is. Label "
+                "at least one token of each, or give candidate sets that differ."
             )
         if self.n_labels and not self.n_pairs and self.n_tokens > self.n_sequences:
-            lines.append(
-                "No two neighboring tokens are both labeled: of transitions tell only labels further apart and "
-                "unlabeled tokens."
-            )
+            others = "labels further apart" if self.is_conditional else "labels further apart and unlabeled tokens"
+            lines.append(f"No two neighboring tokens are both labeled: of transitions tell only {others}.")
         elif self.never_left and self.n_tokens > self.n_sequences:
             lines.append(f"What follows was never labeled after: {listed(self.never_left)}.")
         return lines

@@ -11,7 +11,7 @@ from labelworth.data.evidence import encode_labels
 from labelworth.data.sequences import NO_WORD, Sequences
 from labelworth.data.token_lists import attribute_sequences, word_sequences
 from labelworth.robust.condensed_sequences import OTHER_WORDS, condense
-from labelworth.robust.sequence_check import NOT_ANCHORED, NOT_KNOWN
+from labelworth.robust.sequence_identifiability import NOT_ANCHORED, NOT_KNOWN
 from labelworth.robust.sequence_support import SequenceSupport
 from support.sentences import draw_sentences
 
@@ -120,15 +120,47 @@ def test_a_single_label_never_used_is_said() -> None:
     assert "No token is labeled 'X'" in " ".join(report.lines())
 
 
-def test_too_many_labels_are_not_judged_and_this_is_said() -> None:
+def test_many_labels_are_judged_by_counting() -> None:
     rng = np.random.default_rng(0)
-    labels = [[f"L{rng.integers(20)}" for _ in sentence] for sentence in LABELS]
+    labels = [[f"L{rng.integers(26)}" for _ in sentence] for sentence in LABELS]
     hidden = [[label if token else None for token, label in enumerate(sentence)] for sentence in labels]
-    for y, verdict in ((labels, "identified"), (hidden, NOT_KNOWN)):
+    partly = [sentence if row % 2 else None for row, sentence in enumerate(labels)]
+    apart = [[None if token % 2 else label for token, label in enumerate(sentence)] for sentence in labels]
+    for y, verdict in ((labels, "identified"), (partly, "identified"), (hidden, NOT_KNOWN), (apart, NOT_KNOWN)):
         report = lw.HiddenMarkov().check(WORDS, y)
         assert report.verdict == verdict
         assert report.exit_code == 0
-        assert "20 labels have more than 300 parameters" in " ".join(report.notes)
+        assert "701 parameters" in " ".join(report.lines())
+    assert "may leave directions open" in " ".join(report.lines())
+
+
+def test_a_conditional_model_is_told_the_truth_about_labels_never_used() -> None:
+    report = lw.ConditionalRandomField(classes=["D", "N", "V", "X", "Y"]).check(WORDS, LABELS)
+    assert report.verdict == NOT_ANCHORED
+    lines = " ".join(report.lines())
+    assert "'X', 'Y'. A conditional model learns of such a label only what is not it" in lines
+    assert "swapped" not in lines
+    alike = [[["X", "Y"] if label == "N" else label for label in sentence] for sentence in LABELS]
+    report = lw.ConditionalRandomField().check(WORDS, alike)
+    assert report.support.indistinguishable == (("X", "Y"),)
+    assert report.verdict == NOT_ANCHORED
+
+
+def test_policies_are_judged_where_labels_could_be_swapped() -> None:
+    nothing_labeled = [None] * len(WORDS)
+    report = lw.HiddenMarkov(classes=["D", "N", "V"]).check(
+        WORDS, nothing_labeled, policies=["everything", "window:2", "nothing"]
+    )
+    assert report.verdict == report.policies[0].verdict == NOT_ANCHORED
+    assert report.policies[1].verdict == "identified"
+    assert report.policies[2].verdict.startswith("identified")
+    assert report.policies[3].verdict == NOT_ANCHORED
+    assert report.exit_code == 1
+
+
+def test_what_is_mixed_in_is_said() -> None:
+    assert "1% of each row spread evenly" in " ".join(lw.HiddenMarkov().check(WORDS, LABELS).notes)
+    assert "spread evenly" not in " ".join(lw.BoltzmannChain().check(WORDS, LABELS).notes)
 
 
 def test_the_same_seed_gives_the_same_report() -> None:

@@ -4,7 +4,7 @@ import pytest
 from labelworth.data.evidence import Evidence
 from labelworth.data.sequences import Sequences
 from labelworth.policies.spec import parse_policy
-from labelworth.robust.sequence_identifiability import as_labeled, check_sequences
+from labelworth.robust.sequence_identifiability import LEFT_OPEN, NOT_ANCHORED, as_labeled, judge_policy
 from support.chain_models import chain_model
 from support.chain_oracle import drawn_tables
 
@@ -26,42 +26,38 @@ def model(kind: str = "hidden-markov", n_labels: int = 2):
 
 
 def test_labels_that_are_all_seen_identify_the_model() -> None:
-    report = check_sequences(model(), sequences_of([[0, 1, -1, 0], [1, 1, 0, -1]]))
-    assert report.verdict == "identified"
-    assert report.exit_code == 0
-    assert report.point.smallest_share > 0.1
-    assert report.n_labels == 6
+    found = judge_policy(model(), sequences_of([[0, 1, -1, 0], [1, 1, 0, -1]]))
+    assert found.verdict == "identified"
+    assert found.point.smallest_share > 0.1
+    assert found.expected_labels == 3.0
 
 
 def test_labels_without_an_anchor_are_told_apart_from_weak_directions() -> None:
     """Only A is ever labeled, of three: B and C could be swapped, although each direction is seen locally."""
-    report = check_sequences(model(n_labels=3), sequences_of([[0, -1, -1, 0], [-1, 0, -1, -1]], n_labels=3))
-    assert report.indistinguishable == (("B", "C"),)
-    assert report.verdict == "not identified: labels without an anchor"
-    assert report.exit_code == 1
-    assert report.point.is_identifiable
-    assert any("'B', 'C'" in line and "swapped" in line for line in report.lines())
+    found = judge_policy(model(n_labels=3), sequences_of([[0, -1, -1, 0], [-1, 0, -1, -1]], n_labels=3))
+    assert found.verdict == NOT_ANCHORED
+    assert found.point.is_identifiable
 
 
 def test_candidate_sets_that_differ_are_an_anchor() -> None:
     codes, sets = [[0, -2, -1, 0], [-1, 0, -1, -1]], [[1.0, 1.0, 0.0]]
-    report = check_sequences(model(n_labels=3), sequences_of(codes, n_labels=3, weights=sets))
-    assert report.indistinguishable == ()
-    assert report.is_anchored
-    alike = check_sequences(model(n_labels=3), sequences_of(codes, n_labels=3, weights=[[0.0, 1.0, 1.0]]))
-    assert alike.indistinguishable == (("B", "C"),)
+    assert judge_policy(model(n_labels=3), sequences_of(codes, n_labels=3, weights=sets)).is_anchored
+    alike = sequences_of(codes, n_labels=3, weights=[[0.0, 1.0, 1.0]])
+    assert not judge_policy(model(n_labels=3), alike).is_anchored
 
 
-def test_without_any_label_every_label_can_be_swapped() -> None:
-    report = check_sequences(model(), sequences_of([[-1, -1, -1], [-1, -1, -1, -1]]))
-    assert report.indistinguishable == (("A", "B"),)
-    assert report.exit_code == 1
+def test_a_policy_is_judged_by_its_own_labels() -> None:
+    """Nothing is labeled yet: every label could be swapped, but not after some have been bought."""
+    data = sequences_of([[-1, -1, -1], [-1, -1, -1, -1]])
+    assert judge_policy(model(), data).verdict == NOT_ANCHORED
+    assert judge_policy(model(), data, policy=parse_policy("every-other")).verdict == "identified"
+    assert judge_policy(model(), data, policy=parse_policy("nothing")).verdict == NOT_ANCHORED
 
 
 def test_a_policy_that_labels_too_little_leaves_named_directions_weak() -> None:
     data = sequences_of([[0, 1, 0, 1, 0], [1, 0, 1, 1, 0]])
-    strong = check_sequences(model(), data, policy=parse_policy("everything"))
-    weak = check_sequences(model(), data, policy=parse_policy("0.001*everything + 0.999*nothing"))
+    strong = judge_policy(model(), data, policy=parse_policy("everything"))
+    weak = judge_policy(model(), data, policy=parse_policy("0.001*everything + 0.999*nothing"))
     assert strong.verdict == "identified"
     assert strong.point.smallest_share == pytest.approx(1.0)
     assert weak.verdict == "identified, but weakly"
@@ -70,17 +66,24 @@ def test_a_policy_that_labels_too_little_leaves_named_directions_weak() -> None:
 
 
 def test_a_conditional_model_is_open_where_nothing_is_labeled() -> None:
-    kind = "conditional-random-field"
-    crf = model(kind)
+    crf = model("conditional-random-field")
     data = sequences_of([[0, 1, 0], [1, 0, 1]])
     data = Sequences(data.features, data.offsets, data.evidence, crf.feature_names)
-    assert check_sequences(crf, data).verdict == "identified"
-    dark = check_sequences(crf, data, policy=parse_policy("nothing"))
-    assert dark.verdict == "not identified: directions left open"
-    assert dark.exit_code == 1
-    unseen = check_sequences(crf, data.with_evidence(Evidence(np.zeros(6, dtype=int), crf.classes)))
-    assert unseen.never_labeled == ("B",)
-    assert unseen.verdict == "not identified: labels without an anchor"
+    assert judge_policy(crf, data).verdict == "identified"
+    nothing = parse_policy("nothing")
+    assert judge_policy(crf, data, policy=nothing).verdict == LEFT_OPEN
+    assert judge_policy(crf, data, policy=nothing, quick_parameters=0).verdict == LEFT_OPEN
+    unseen = data.with_evidence(Evidence(np.zeros(6, dtype=int), crf.classes))
+    assert judge_policy(crf, unseen).verdict == NOT_ANCHORED
+
+
+def test_with_many_parameters_what_is_labeled_is_counted() -> None:
+    data = sequences_of([[0, 1, -1, 0], [1, 1, 0, -1]])
+    counted = judge_policy(model(), data, quick_parameters=0)
+    assert counted.point is None
+    assert counted.verdict == "identified"
+    assert "or more" in counted.lines()[-1]
+    assert 0 < counted.to_dict()["least_share"] <= judge_policy(model(), data).point.smallest_share
 
 
 def test_the_rule_of_what_is_labeled_has_the_masks_of_the_data() -> None:

@@ -1,0 +1,98 @@
+"""How much of the information of complete labels is there for certain, by counting what is labeled."""
+
+from collections.abc import Hashable
+from dataclasses import dataclass
+
+import numpy as np
+
+from labelworth.arrays import BoolArray, FloatArray, IntArray
+from labelworth.data.sequences import Sequences
+from labelworth.models.chain_protocol import ChainModel, Reference
+
+_MOST_GROUPS, _FEWEST_IN_GROUP = 8, 30
+
+
+@dataclass(frozen=True)
+class LeastShare:
+    """A share of the information of complete labels that is there in every direction.
+
+    Attributes
+    ----------
+    value : float
+        At least so much; 0 says nothing.
+    of : str
+        What was counted.
+    missing : tuple
+        Labels of which counting found nothing.
+    """
+
+    value: float
+    of: str
+    missing: tuple[Hashable, ...] = ()
+
+
+def least_share(model: ChainModel, sequences: Sequences, labeled: BoolArray) -> LeastShare:
+    r"""Bound the share of complete information from below, whatever the number of labels and words.
+
+    Sequences labeled whole carry all that they can, so the share is at least theirs; the least of it among sequences
+    of like length, since short ones tell nothing of what long ones have. For a hidden Markov model runs of labeled
+    tokens carry all they can, too: by the chain rule, given the first label of a run, its other labels and its words
+    are multinomial draws whose scores are uncorrelated with those of anything before them. So
+
+    .. math:: I(\text{labeled}) \succeq \operatorname{diag}(r)\, I(\text{everything}),
+
+    block by block, where r is, for the row of a label in the table of emissions, the expected share of its tokens
+    that are labeled; in that of transitions, of its tokens with a neighbor behind them, those labeled together with
+    that neighbor; and for the start the share of sequences whose first token is labeled.
+
+    Parameters
+    ----------
+    model : ChainModel
+        Its start and transitions say where in a sequence labels are expected.
+    sequences : Sequences
+        Their lengths and weights.
+    labeled : bool array of shape (n_tokens,)
+        Which tokens are labeled, chosen without regard to words and labels.
+    """
+    if model.reference is not Reference.NOTHING:
+        return LeastShare(_whole_share(sequences, labeled), "sequences labeled whole, by their length")
+    at_place = _expected_labels(model, int(sequences.lengths.max()))
+    place = np.arange(sequences.n_tokens) - np.repeat(sequences.offsets[:-1], sequences.lengths)
+    weights = np.repeat(sequences.sequence_weights, sequences.lengths)
+    emission = _row_shares(at_place, place, weights, labeled)
+    followed = np.flatnonzero(place < np.repeat(sequences.lengths, sequences.lengths) - 1)
+    together = labeled[followed] & labeled[followed + 1]
+    transition = _row_shares(at_place, place[followed], weights[followed], together)
+    start = _mean(labeled[sequences.offsets[:-1]], sequences.sequence_weights)
+    of_label = np.minimum(emission, transition)
+    missing = tuple(name for name, share in zip(model.classes, of_label, strict=True) if share == 0)
+    return LeastShare(float(min(start, of_label.min())), "labeled tokens and labeled neighbors", missing)
+
+
+def _whole_share(sequences: Sequences, labeled: BoolArray) -> float:
+    """The share of sequences labeled whole, the least of a few groups of like length."""
+    whole = np.logical_and.reduceat(labeled, sequences.offsets[:-1])
+    weights, by_length = sequences.sequence_weights, np.argsort(sequences.lengths, kind="stable")
+    n_groups = min(_MOST_GROUPS, max(1, sequences.n_sequences // _FEWEST_IN_GROUP))
+    return min(_mean(whole[rows], weights[rows]) for rows in np.array_split(by_length, n_groups))
+
+
+def _expected_labels(model: ChainModel, length: int) -> FloatArray:
+    """The probability of every label at every place, (length, K)."""
+    start, transition = model.tables["start"][0], model.tables["transition"]
+    rows = [start]
+    for _ in range(length - 1):
+        rows.append(rows[-1] @ transition)
+    return np.array(rows)
+
+
+def _row_shares(at_place: FloatArray, place: IntArray, weights: FloatArray, counted: BoolArray) -> FloatArray:
+    """Of the tokens expected of each label, the share of those that are counted; one where none are expected."""
+    n_places = len(at_place)
+    there = np.bincount(place, weights, minlength=n_places) @ at_place
+    found = np.bincount(place, weights * counted, minlength=n_places) @ at_place
+    return np.divide(found, there, out=np.ones_like(there), where=there > 0)
+
+
+def _mean(values: BoolArray, weights: FloatArray) -> float:
+    return float(np.average(values, weights=weights)) if weights.any() else 0.0
