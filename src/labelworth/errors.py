@@ -34,7 +34,17 @@ class NotIdentifiableError(LabelworthError, ValueError):
 
 
 class InfeasiblePlanError(LabelworthError, ValueError):
-    """No plan meets what was asked. The command line exits with 1."""
+    """No plan meets what was asked. The command line exits with 1.
+
+    Attributes
+    ----------
+    nearest : float or None
+        The nearest target, or budget, that a plan can meet; None if there is none.
+    """
+
+    def __init__(self, message: str, nearest: float | None = None) -> None:
+        super().__init__(message)
+        self.nearest = nearest
 
 
 class MoreSamplesNeededError(LabelworthError, RuntimeError):

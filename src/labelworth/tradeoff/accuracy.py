@@ -1,6 +1,6 @@
 """What every source of accuracy offers a trade-off: the error as a function of how many samples go to each arm."""
 
-from typing import Literal, Protocol
+from typing import Literal, Protocol, runtime_checkable
 
 from labelworth.arrays import FloatArray
 
@@ -41,8 +41,16 @@ class Accuracy(Protocol):
         """Of that figure, where it was sampled; None where it is exact."""
 
 
+@runtime_checkable
 class ConvexAccuracy(Accuracy, Protocol):
-    """An error that is convex in the counts, so that optima carry certificates."""
+    """An error with a slope; where it is convex in the counts optima carry certificates."""
+
+    @property
+    def is_convex(self) -> bool:
+        """Whether convexity is a theorem; False for a curve that sampling or bias correction may have bent."""
 
     def slope(self, counts: FloatArray) -> FloatArray:
         """A (sub)gradient of the error, (n_arms,): minus what one more sample of every arm is worth."""
+
+    def open_directions(self, counts: FloatArray) -> tuple[str, ...]:
+        """What these counts leave open, by the names of the parameters; empty if nothing, or if it is not known."""

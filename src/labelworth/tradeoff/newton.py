@@ -1,0 +1,112 @@
+"""Newton's method on a polytope of few arms, for smooth convex errors that give their slope."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from labelworth.arrays import FloatArray
+from labelworth.tradeoff.polytope import Polytope, closest_point
+
+_MAX_STEPS = 60
+_RELATIVE_CHANGE = 1e-6
+"""Curvature is the change of the slope over a step that changes the error by about this much of itself."""
+
+_SUFFICIENT = 1e-4
+_SMALLEST_STEP = 1e-12
+_PATIENCE = 4
+
+
+@dataclass(frozen=True, eq=False)
+class Objective:
+    """A convex function of the counts with its slope, infinite outside its domain.
+
+    Attributes
+    ----------
+    value : function
+        Counts -> float, maybe infinite.
+    slope : function
+        Counts -> (n_arms,), where the value is finite.
+    """
+
+    value: Callable[[FloatArray], float]
+    slope: Callable[[FloatArray], FloatArray]
+
+
+def newton(
+    objective: Objective,
+    polytope: Polytope,
+    start: FloatArray,
+    gap: Callable[[FloatArray, float, FloatArray], float],
+    enough: Callable[[float], float],
+) -> FloatArray:
+    """Walk from a start with a finite value to where the certificate closes, or to where nothing improves it.
+
+    Parameters
+    ----------
+    objective : Objective
+    polytope : Polytope
+    start : array of shape (n_arms,)
+        Counts that fit.
+    gap : function
+        Of (counts, value, slope): how much any other design could be better.
+    enough : function
+        Of the value: a gap that ends the walk.
+
+    Returns
+    -------
+    array of shape (n_arms,)
+        The counts with the smallest gap that were met.
+    """
+    counts, best, best_gap, waited = start, start, np.inf, 0
+    for _ in range(_MAX_STEPS):
+        value, slope = objective.value(counts), objective.slope(counts)
+        found = gap(counts, value, slope)
+        best, best_gap, waited = (counts, found, 0) if found < best_gap else (best, best_gap, waited + 1)
+        if best_gap <= enough(value) or waited >= _PATIENCE:
+            break
+        following = _following(objective, polytope, counts, value, slope)
+        if following is None:
+            break
+        counts = following
+    return best
+
+
+def _following(
+    objective: Objective, polytope: Polytope, counts: FloatArray, value: float, slope: FloatArray
+) -> FloatArray | None:
+    """One damped step; None if no step improves."""
+    used = polytope.most > 0
+    units = polytope.most[used]
+    rows, limits = polytope.rows
+    kept = np.concatenate([used, np.ones(len(rows) - len(used), dtype=bool)])
+    rows, limits = rows[np.ix_(kept, used)], limits[kept]
+    curvature = _curvature(objective, counts, slope)[np.ix_(used, used)] * units * units[:, None]
+    gradient = slope[used] * units
+    step = np.zeros(len(counts))
+    step[used] = units * closest_point(rows, limits, counts[used] / units, gradient, curvature)
+    promised = float(slope @ step)
+    # Where what is promised drowns in rounding the value cannot judge; the certificate will.
+    allowed = 1e-13 * max(abs(value), float(np.abs(slope) @ counts))
+    length = 1.0
+    while length > _SMALLEST_STEP:
+        trial = polytope.shrunk(counts + length * step)
+        if objective.value(trial) <= value + _SUFFICIENT * length * promised + allowed:
+            return trial
+        length /= 2
+    return None
+
+
+def _curvature(objective: Objective, counts: FloatArray, slope: FloatArray) -> FloatArray:
+    """The Hessian by differences of the slope; zero along arms from which no step is possible."""
+    reach = float(np.abs(slope) @ counts) + 1e-8 * float(np.abs(slope).sum() * (1 + counts.max()))
+    curvature = np.zeros((len(counts), len(counts)))
+    for arm in np.flatnonzero(slope != 0):
+        length = _RELATIVE_CHANGE * reach / abs(float(slope[arm]))
+        for signed in (length, -length):
+            moved = counts.copy()
+            moved[arm] += signed
+            if moved[arm] >= 0 and np.isfinite(objective.value(moved)):
+                curvature[arm] = (objective.slope(moved) - slope) / signed
+                break
+    return (curvature + curvature.T) / 2

@@ -1,0 +1,178 @@
+"""What is asked of a trade-off, and what it answers."""
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+
+from labelworth.arrays import FloatArray
+from labelworth.errors import InvalidInputError
+from labelworth.tradeoff.accuracy import Accuracy, Source
+from labelworth.tradeoff.costs import Costs
+
+Kind = Literal["budget", "target", "alpha"]
+
+LOGARITHMIC = ("log_volume",)
+"""Criteria in nats, of any sign: differences of them mean something, ratios do not."""
+
+NO_CERTIFICATE = "no certificate"
+
+
+@dataclass(frozen=True)
+class Question:
+    """One of three: least error within a budget, least cost within an error ceiling, least cost plus alpha x error.
+
+    Attributes
+    ----------
+    kind : {"budget", "target", "alpha"}
+    value : float
+    pool : float
+        How many samples can still be assigned to an arm; infinite if there is no limit.
+
+    Notes
+    -----
+    Paper: eq:tradeoff1, eq:tradeoff2, eq:tradeoff3.
+    """
+
+    kind: Kind
+    value: float
+    pool: float = np.inf
+
+    @classmethod
+    def of(
+        cls,
+        *,
+        budget: float | None = None,
+        target: float | None = None,
+        alpha: float | None = None,
+        pool: float | None = None,
+    ) -> "Question":
+        """Read what was asked.
+
+        Raises
+        ------
+        InvalidInputError
+            If not exactly one of budget, target and alpha is given, or a number is none.
+        """
+        asked: dict[Kind, float | None] = {"budget": budget, "target": target, "alpha": alpha}
+        given = {name: value for name, value in asked.items() if value is not None}
+        if len(given) != 1:
+            named = ", ".join(f"{name}={value!r}" for name, value in given.items())
+            raise InvalidInputError(f"Give exactly one of budget, target and alpha. Got {named or 'none of them'}.")
+        kind, value = next(iter(given.items()))
+        _require_number(kind, value)
+        if kind == "budget" and value < 0:
+            raise InvalidInputError(f"budget must be non-negative. Got {value!r} instead.")
+        if kind == "alpha" and value <= 0:
+            raise InvalidInputError(f"alpha, the price of a unit of error, must be positive. Got {value!r} instead.")
+        if pool is not None:
+            _require_number("pool", pool)
+            if pool < 0:
+                raise InvalidInputError(f"pool must be non-negative. Got {pool!r} instead.")
+        return cls(kind, float(value), np.inf if pool is None else float(pool))
+
+
+@dataclass(frozen=True, eq=False)
+class Solution:
+    """The best design, with how much better any other could be.
+
+    Attributes
+    ----------
+    question : Question
+    arms : tuple of str
+    counts : array of shape (n_arms,)
+        How many samples go to each arm; whole numbers only after `whole_counts`.
+    cost, error : float
+    standard_error : float or None
+        Of the error, where it was sampled.
+    gap : float or None
+        No other design can be better by more: in error for a budget, in money for a target, in money plus alpha
+        times error for alpha. None where nothing is known.
+    is_certified : bool
+        Whether the gap is a theorem and below 1e-8 of the figure (of the log volume, below 1e-8 nats).
+    certificate : str
+        That in words; "no certificate" where there is none, and why.
+    shadow_price_of_money, shadow_price_of_sample : float or None
+        By how much one more unit of money, and one more sample in the pool, would lower the error.
+    binding : tuple of str
+        Which of "budget", "target", "pool" the design uses up.
+    criterion : str
+    source : str
+        Where the accuracy comes from.
+    """
+
+    question: Question
+    arms: tuple[str, ...]
+    counts: FloatArray
+    cost: float
+    error: float
+    standard_error: float | None
+    gap: float | None
+    is_certified: bool
+    certificate: str
+    shadow_price_of_money: float | None
+    shadow_price_of_sample: float | None
+    binding: tuple[str, ...]
+    criterion: str
+    source: Source
+
+    @property
+    def n_samples(self) -> float:
+        """All samples, labeled or not."""
+        return float(self.counts.sum())
+
+    @property
+    def shares(self) -> dict[str, float]:
+        """The policy: the share of every arm that is used."""
+        total = self.n_samples
+        used = [(arm, count) for arm, count in zip(self.arms, self.counts.tolist(), strict=True) if count > 0]
+        return {arm: count / total for arm, count in used}
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values, ready for JSON."""
+        return {
+            "problem": self.question.kind,
+            "asked": self.question.value,
+            "pool": self.question.pool if np.isfinite(self.question.pool) else None,
+            "counts": dict(zip(self.arms, self.counts.tolist(), strict=True)),
+            "cost": self.cost,
+            "error": self.error,
+            "error_se": self.standard_error,
+            "gap": self.gap,
+            "certified": self.is_certified,
+            "certificate": self.certificate,
+            "shadow_price_of_money": self.shadow_price_of_money,
+            "shadow_price_of_sample": self.shadow_price_of_sample,
+            "binding": list(self.binding),
+            "criterion": self.criterion,
+            "source": self.source,
+        }
+
+
+def binding_limits(question: Question, counts: FloatArray, cost: float, error: float) -> tuple[str, ...]:
+    """Which limits a design uses up, to rounding."""
+    used = {"pool": (float(counts.sum()), question.pool)}
+    if question.kind == "budget":
+        used["budget"] = (cost, question.value)
+    if question.kind == "target":
+        used["target"] = (error, question.value)
+    return tuple(
+        name
+        for name, (value, limit) in used.items()
+        if np.isfinite(limit) and abs(value - limit) <= 1e-7 * max(abs(limit), 1e-300)
+    )
+
+
+def require_same_arms(accuracy: Accuracy, costs: Costs) -> None:
+    """Refuse prices of other arms."""
+    if tuple(costs.arms) != tuple(accuracy.arms):
+        raise InvalidInputError(
+            f"The prices are of the arms {', '.join(costs.arms)}; the accuracy is of {', '.join(accuracy.arms)}. "
+            "Give the same arms in the same order."
+        )
+
+
+def _require_number(name: str, value: Any) -> None:
+    is_number = isinstance(value, int | float | np.floating | np.integer) and not isinstance(value, bool)
+    if not is_number or not np.isfinite(value):
+        raise InvalidInputError(f"{name} must be a finite number. Got {value!r} instead.")

@@ -1,0 +1,239 @@
+"""The three problems by grid and refinement, for any error and any cost: no certificate."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+
+from labelworth.arrays import FloatArray
+from labelworth.errors import InfeasiblePlanError, InvalidInputError, NotIdentifiableError
+from labelworth.tradeoff.accuracy import Accuracy
+from labelworth.tradeoff.costs import ArmPrices, Costs
+from labelworth.tradeoff.problem import NO_CERTIFICATE, Question, Solution, binding_limits, require_same_arms
+
+_SIZES = 24
+"""Sizes tried along every direction, evenly in their logarithm over `_DECADES`."""
+
+_DECADES = 6.0
+_SHARES = (0.5, 0.1, 0.9, 0.01, 0.99, 0.001, 0.999)
+_HALVINGS = 40
+_FINEST = 1e-4
+_MOST_ROUNDS = 200
+
+
+def search(accuracy: Accuracy, costs: Costs, question: Question) -> Solution:
+    """Try pure arms and mixtures of two, at many sizes, then refine the best step by step.
+
+    Parameters
+    ----------
+    accuracy : Accuracy
+        Need not be convex, nor fall with every sample: unlabeled samples may hurt.
+    costs : Costs
+        Any function of the counts.
+    question : Question
+
+    Raises
+    ------
+    InvalidInputError
+        If nothing limits the number of samples.
+    InfeasiblePlanError
+        If no design that was tried meets the question, with the nearest error or cost.
+    NotIdentifiableError
+        If none that was tried pins the model down.
+    """
+    require_same_arms(accuracy, costs)
+    hunt = _Hunt(accuracy, costs, question, _most(costs, question))
+    found = hunt.refined(hunt.best_of_grid())
+    counts = found.counts
+    error, cost = accuracy.error(counts), costs.cost(counts)
+    return Solution(
+        question,
+        accuracy.arms,
+        counts,
+        cost,
+        error,
+        accuracy.standard_error(counts),
+        None,
+        False,
+        f"{NO_CERTIFICATE}: found by grid and refinement; the error or the cost is not known to be convex.",
+        None,
+        None,
+        binding_limits(question, counts, cost, error),
+        accuracy.criterion,
+        accuracy.source,
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class _Found:
+    """A design along one direction: smaller `rank` is better; infinite where the question is not met."""
+
+    direction: FloatArray
+    counts: FloatArray
+    rank: float
+
+
+@dataclass(frozen=True, eq=False)
+class _Hunt:
+    accuracy: Accuracy
+    costs: Costs
+    question: Question
+    most: FloatArray
+
+    def best_of_grid(self) -> _Found:
+        """The best of pure arms and mixtures."""
+        best = min((self.along(direction) for direction in _directions(len(self.most))), key=lambda found: found.rank)
+        if np.isfinite(best.rank):
+            return best
+        raise self._nothing_found()
+
+    def refined(self, best: _Found) -> _Found:
+        """Move shares between arms in ever smaller steps while that helps."""
+        step, rounds = 0.5, 0
+        while step > _FINEST and rounds < _MOST_ROUNDS:
+            rounds += 1
+            better = min(
+                (self.along(direction) for direction in _neighbors(best.direction, step)),
+                key=lambda found: found.rank,
+            )
+            if better.rank < best.rank:
+                best = better
+            else:
+                step /= 2
+        return best
+
+    def along(self, direction: FloatArray) -> _Found:
+        """The best design on a ray; lengths count in units of the longest that fits."""
+        longest = self._longest(direction)
+        lengths = longest * np.logspace(-_DECADES, 0.0, _SIZES)
+        values = np.array([self.rank(length * direction) for length in lengths])
+        if self.question.kind == "target":
+            return self._shortest(direction, lengths, values)
+        place = int(np.argmin(values))
+        low, high = lengths[max(place - 1, 0)], lengths[min(place + 1, _SIZES - 1)]
+        length = lengths[place]
+        refined = _golden(lambda x: self.rank(x * direction), float(low), float(high))
+        if self.rank(refined * direction) < values[place]:
+            length = refined
+        return _Found(direction, length * direction, self.rank(length * direction))
+
+    def rank(self, counts: FloatArray) -> float:
+        """What is to be small, of designs that meet the question; infinite elsewhere."""
+        error = self.accuracy.error(counts)
+        if self.question.kind == "budget":
+            return error
+        if self.question.kind == "alpha":
+            return self.costs.cost(counts) + self.question.value * error
+        return self.costs.cost(counts) if error <= self.question.value else np.inf
+
+    def _shortest(self, direction: FloatArray, lengths: FloatArray, costs: FloatArray) -> _Found:
+        """Where the target is first met on a ray, by halving."""
+        met = np.flatnonzero(np.isfinite(costs))
+        if not met.size:
+            return _Found(direction, lengths[-1] * direction, np.inf)
+        place = int(met[np.argmin(costs[met])])
+        low, high = (lengths[place - 1] if place else 0.0), lengths[place]
+        for _ in range(_HALVINGS):
+            middle = (low + high) / 2
+            if np.isfinite(self.rank(middle * direction)):
+                high = middle
+            else:
+                low = middle
+        return _Found(direction, high * direction, self.rank(high * direction))
+
+    def _longest(self, direction: FloatArray) -> float:
+        """How far a ray may go: to the end of the pool, and for a budget to the end of the money."""
+        pool = self.question.pool / float(direction.sum())
+        if self.question.kind != "budget":
+            return pool
+        if isinstance(self.costs, ArmPrices):
+            rate = float(self.costs.per_sample @ direction)
+            money = self.question.value - self.costs.fixed
+            return min(pool, money / rate if rate > 0 else np.inf)
+        return _farthest(lambda length: self.costs.cost(length * direction) <= self.question.value, pool)
+
+    def _nothing_found(self) -> Exception:
+        errors = [
+            self.accuracy.error(self._longest(direction) * direction) for direction in _directions(len(self.most))
+        ]
+        nearest = min(errors)
+        if not np.isfinite(nearest):
+            return NotIdentifiableError(
+                f"No mixture of {', '.join(self.accuracy.arms)} that was tried pins the model down. Allow more labels."
+            )
+        return InfeasiblePlanError(
+            f"No design that was tried reaches {self.accuracy.criterion} {self.question.value:g}; the nearest is "
+            f"{nearest:.6g}. Raise the target, or get more samples.",
+            nearest,
+        )
+
+
+def _most(costs: Costs, question: Question) -> FloatArray:
+    """How many samples of each arm alone fit."""
+    n_arms = len(costs.arms)
+    nothing = costs.cost(np.zeros(n_arms))
+    if question.kind == "budget" and nothing > question.value:
+        raise InfeasiblePlanError(
+            f"The fixed cost of {nothing:g} alone is above the budget of {question.value:g}.", nothing
+        )
+    is_limited = question.kind == "budget" and isinstance(costs, ArmPrices) and (costs.per_sample > 0).all()
+    if not np.isfinite(question.pool) and not is_limited:
+        raise InvalidInputError("A search needs a limit. Say how many samples there are (pool).")
+    if question.kind == "budget" and isinstance(costs, ArmPrices):
+        with np.errstate(divide="ignore"):
+            bought = (question.value - costs.fixed) / costs.per_sample
+        return np.minimum(bought, question.pool)
+    return np.full(n_arms, question.pool)
+
+
+def _directions(n_arms: int) -> Iterator[FloatArray]:
+    """Pure arms, mixtures of two in many shares, and all in equal parts."""
+    corners = np.eye(n_arms)
+    yield from corners
+    for one, other in combinations(range(n_arms), 2):
+        for share in _SHARES:
+            yield share * corners[one] + (1 - share) * corners[other]
+    if n_arms > 2:
+        yield np.full(n_arms, 1 / n_arms)
+
+
+def _neighbors(direction: FloatArray, step: float) -> Iterator[FloatArray]:
+    """One share made larger or smaller, absolutely and relative to itself."""
+    for arm in range(len(direction)):
+        for moved in (direction[arm] + step, direction[arm] * (1 + step), direction[arm] / (1 + step)):
+            changed = direction.copy()
+            changed[arm] = moved
+            yield changed / changed.sum()
+        if direction[arm] > 0 and direction[arm] < 1:
+            changed = direction.copy()
+            changed[arm] = max(direction[arm] - step, 0.0)
+            yield changed / changed.sum()
+
+
+def _farthest(fits: Callable[[float], bool], limit: float) -> float:
+    """The largest length that fits, by halving; costs are taken to rise with the number of samples."""
+    if fits(limit):
+        return limit
+    low, high = 0.0, limit
+    for _ in range(_HALVINGS):
+        middle = (low + high) / 2
+        low, high = (middle, high) if fits(middle) else (low, middle)
+    return low
+
+
+def _golden(function: Callable[[float], float], low: float, high: float) -> float:
+    """The minimum of a function with one valley, by the golden section."""
+    ratio = (np.sqrt(5.0) - 1) / 2
+    inner = [high - ratio * (high - low), low + ratio * (high - low)]
+    values = [function(point) for point in inner]
+    for _ in range(_HALVINGS):
+        if values[0] <= values[1]:
+            high, inner[1], values[1] = inner[1], inner[0], values[0]
+            inner[0] = high - ratio * (high - low)
+            values[0] = function(inner[0])
+        else:
+            low, inner[0], values[0] = inner[0], inner[1], values[1]
+            inner[1] = low + ratio * (high - low)
+            values[1] = function(inner[1])
+    return (low + high) / 2
