@@ -6,19 +6,20 @@ from functools import partial
 
 import numpy as np
 
-from labelworth.arrays import FloatArray, require_between
+from labelworth.arrays import FloatArray
 from labelworth.data.sequences import Sequences
 from labelworth.errors import InvalidInputError
 from labelworth.estimation.chain_doors import counting_sequences
+from labelworth.estimation.chain_starts import seeded_sequences
+from labelworth.estimation.doors import require_search
 from labelworth.estimation.multi_start import Found, tell_exchangeable
 from labelworth.estimation.quasi_newton import Descent, minimize
-from labelworth.estimation.starts import exchangeable_classes, seeded
+from labelworth.estimation.starts import exchangeable_classes
 from labelworth.models.boltzmann_chain import BoltzmannChainFamily, BoltzmannChainModel, BoltzmannChainObjective
 from labelworth.models.chain_runs import labeled_runs
 from labelworth.progress import SILENT, Progress
 
 _START_TOLERANCE = 1e-4
-_LARGEST = float(np.finfo(np.float64).max)
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,10 +91,7 @@ def fit_boltzmann_chain(
     -----
     Paper: eq:ll2.
     """
-    require_between("unlabeled_weight", unlabeled_weight, 0.0, _LARGEST)
-    require_between("max_iterations", max_iterations, 1, _LARGEST)
-    require_between("tolerance", tolerance, 0.0, _LARGEST, open_low=True)
-    require_between("n_starts", n_starts, 1, _LARGEST)
+    require_search(unlabeled_weight, max_iterations, tolerance, n_starts)
     sequences, weights = counting_sequences(sequences, unlabeled_weight)
     evidence = sequences.evidence
     objective = BoltzmannChainObjective(family, sequences, weights)
@@ -140,9 +138,8 @@ def _supervised(
     descend: Callable[..., Descent],
 ) -> Iterator[FloatArray]:
     """Estimates of the labeled runs, the later ones with random weights; seeded where labels say too little."""
-    for attempt in range(n_starts):
-        runs = labeled_runs(sequences.with_evidence(seeded(sequences.evidence, rng)))
-        drawn = weights * rng.exponential(size=len(weights)) if attempt else weights
+    for begun, drawn in seeded_sequences(sequences, weights, n_starts, rng):
+        runs = labeled_runs(begun)
         if runs is None:
             yield np.zeros(family.neutral().coordinates.n_free)
             continue

@@ -16,6 +16,11 @@ def require_arguments(
 ) -> None:
     """Refuse numbers that make no sense."""
     require_between("start_smoothing", start_smoothing, 0.0, _LARGEST, open_low=True)
+    require_search(unlabeled_weight, max_iterations, tolerance, n_starts)
+
+
+def require_search(unlabeled_weight: float, max_iterations: int, tolerance: float, n_starts: int) -> None:
+    """Refuse numbers that no search makes sense of."""
     require_between("unlabeled_weight", unlabeled_weight, 0.0, _LARGEST)
     require_between("max_iterations", max_iterations, 1, _LARGEST)
     require_between("tolerance", tolerance, 0.0, _LARGEST, open_low=True)

@@ -9,10 +9,10 @@ from labelworth.arrays import FloatArray
 from labelworth.data.sequences import Sequences
 from labelworth.errors import InvalidInputError
 from labelworth.estimation.chain_doors import counting_sequences
+from labelworth.estimation.chain_starts import seeded_sequences
 from labelworth.estimation.doors import require_arguments, require_matching
 from labelworth.estimation.expectation_maximization import ExpectationMaximization
 from labelworth.estimation.multi_start import Found, search
-from labelworth.estimation.starts import seeded
 from labelworth.models.hidden_markov import HiddenMarkovFamily, HiddenMarkovModel
 from labelworth.progress import SILENT, Progress
 
@@ -118,14 +118,8 @@ def starting_chains(
     n_starts: int,
     rng: np.random.Generator,
 ) -> Iterator[HiddenMarkovModel]:
-    """The supervised model of the labeled tokens first, then the same with random weights of the sequences.
-
-    Labels no evidence speaks of are seeded with a few random tokens, since EM would never tell apart two labels that
-    begin alike.
-    """
-    for attempt in range(n_starts):
-        begun = sequences.with_evidence(seeded(sequences.evidence, rng))
-        drawn = weights * rng.exponential(size=len(weights)) if attempt else weights
+    """The supervised model of the labeled tokens first, then the same with random weights of the sequences."""
+    for begun, drawn in seeded_sequences(sequences, weights, n_starts, rng):
         statistics = family.labeled_statistics(begun, drawn)
         yield family.neutral() if statistics is None else family.maximize(statistics)
 

@@ -15,15 +15,16 @@ from labelworth.data.sequences import NO_WORD, Sequences
 from labelworth.kernels.chain_potentials import make_chain, nodes_from_logs
 from labelworth.models.boltzmann_covariance import label_covariance, with_words
 from labelworth.models.chain_counts import ChainCounts
-from labelworth.models.chain_protocol import LogPotentials, Reference
-from labelworth.models.chain_words import WordChain, drawn_sequences, require_sequences_for
+from labelworth.models.chain_of_words import ChainOfWords
+from labelworth.models.chain_protocol import Reference
+from labelworth.models.chain_words import WordChain, require_sequences_for
 from labelworth.models.coordinates import Coordinates, FreeTable
 from labelworth.models.doors import require_classes, require_feature_names, stored
 from labelworth.models.names import Numbered, arrow_name
 
 
 @dataclass(frozen=True, eq=False)
-class BoltzmannChainModel:
+class BoltzmannChainModel(ChainOfWords):
     r"""A chain given by log-weights, normalized over all words and labels of its length.
 
     .. math::
@@ -80,16 +81,6 @@ class BoltzmannChainModel:
         names = require_feature_names(self.feature_names or Numbered("word", self.n_features), self.n_features)
         object.__setattr__(self, "feature_names", names)
 
-    @property
-    def n_classes(self) -> int:
-        """The number of labels, K."""
-        return len(self.classes)
-
-    @property
-    def n_features(self) -> int:
-        """The size of the vocabulary, V."""
-        return int(self.emission.shape[1])
-
     @cached_property
     def coordinates(self) -> Coordinates:
         """Start (where there is one), transition and emission: all log-weights are free."""
@@ -127,11 +118,6 @@ class BoltzmannChainModel:
         logs = np.concatenate([self.emission.T, self.log_word_sums[None, :]])
         return WordChain(make_chain(start, self.transition), nodes_from_logs(logs))
 
-    def log_potentials(self, sequences: Sequences) -> LogPotentials:
-        """The weights of every token's word, of the transitions and of the start."""
-        require_sequences_for(self, sequences)
-        return self.word_chain.log_potentials(sequences)
-
     def log_normalizers(self, lengths: IntArray) -> FloatArray:
         """log Z_m of every length in `lengths`, (n,)."""
         distinct, place = np.unique(lengths, return_inverse=True)
@@ -141,21 +127,6 @@ class BoltzmannChainModel:
         """log p(evidence, x) of every sequence, given its length."""
         require_sequences_for(self, sequences)
         return self.word_chain.log_totals(sequences) - self.log_normalizers(sequences.lengths)
-
-    def marginals(self, sequences: Sequences) -> FloatArray:
-        """p(label | evidence, x), (n_tokens, K)."""
-        require_sequences_for(self, sequences)
-        return self.word_chain.marginals(sequences)
-
-    def best_labels(self, sequences: Sequences) -> IntArray:
-        """The most probable labels given the evidence, (n_tokens,)."""
-        require_sequences_for(self, sequences)
-        return self.word_chain.best_labels(sequences)
-
-    def sample(self, inputs: Sequences, rng: np.random.Generator) -> Sequences:
-        """Draw words and labels for sequences of the same lengths."""
-        require_sequences_for(self, inputs)
-        return drawn_sequences(self.word_chain, self.word_probabilities, inputs, rng)
 
     def counts(self, sequences: Sequences) -> tuple[ChainCounts, float]:
         """Expected counts given words and evidence, weighted by sequence, and the weighted sum of log Z (clamped)."""

@@ -8,13 +8,14 @@ from typing import ClassVar, Self
 import numpy as np
 from scipy.linalg import block_diag
 
-from labelworth.arrays import AnyArray, FloatArray, IntArray, as_floats, require_shape
+from labelworth.arrays import AnyArray, FloatArray, as_floats, require_shape
 from labelworth.data.lengths import LengthDistribution
 from labelworth.data.sequences import Sequences
 from labelworth.errors import InvalidInputError
 from labelworth.kernels.chain_potentials import make_chain, nodes_from_probabilities
-from labelworth.models.chain_protocol import LogPotentials, Reference
-from labelworth.models.chain_words import WordChain, drawn_sequences, require_sequences_for
+from labelworth.models.chain_of_words import ChainOfWords
+from labelworth.models.chain_protocol import Reference
+from labelworth.models.chain_words import WordChain, require_sequences_for
 from labelworth.models.coordinates import Coordinates, SimplexRows
 from labelworth.models.doors import require_classes, require_feature_names, stored
 from labelworth.models.names import Numbered, arrow_name
@@ -24,7 +25,7 @@ _ROUNDING = 1e-15
 
 
 @dataclass(frozen=True, eq=False)
-class HiddenMarkovModel:
+class HiddenMarkovModel(ChainOfWords):
     r"""A Markov chain of labels with a word beside each.
 
     .. math:: p(x, y | m) = \pi_{y_1} \prod_{t=2}^m A_{y_{t-1} y_t} \prod_{t=1}^m B_{y_t x_t}
@@ -80,16 +81,6 @@ class HiddenMarkovModel:
         names = require_feature_names(self.feature_names or Numbered("word", self.n_features), self.n_features)
         object.__setattr__(self, "feature_names", names)
 
-    @property
-    def n_classes(self) -> int:
-        """The number of labels, K."""
-        return len(self.classes)
-
-    @property
-    def n_features(self) -> int:
-        """The size of the vocabulary, V."""
-        return int(self.emission.shape[1])
-
     @cached_property
     def coordinates(self) -> Coordinates:
         """Start, transition and emission, each row without its last probability."""
@@ -120,30 +111,15 @@ class HiddenMarkovModel:
             chain = make_chain(np.log(self.start), np.log(self.transition))
         return WordChain(chain, nodes_from_probabilities(self.emission))
 
-    def log_potentials(self, sequences: Sequences) -> LogPotentials:
-        """log B of every token's word, log A and log pi."""
-        require_sequences_for(self, sequences)
-        return self.word_chain.log_potentials(sequences)
+    @property
+    def word_probabilities(self) -> FloatArray:
+        """The emissions."""
+        return self.emission
 
     def log_evidence(self, sequences: Sequences) -> FloatArray:
         """log p(evidence, x) of every sequence, given its length; minus infinity where it is impossible."""
         require_sequences_for(self, sequences)
         return self.word_chain.log_totals(sequences)
-
-    def marginals(self, sequences: Sequences) -> FloatArray:
-        """p(label | evidence, x), (n_tokens, K); zeros where a sequence is impossible."""
-        require_sequences_for(self, sequences)
-        return self.word_chain.marginals(sequences)
-
-    def best_labels(self, sequences: Sequences) -> IntArray:
-        """The most probable labels given the evidence, (n_tokens,); -1 all along an impossible sequence."""
-        require_sequences_for(self, sequences)
-        return self.word_chain.best_labels(sequences)
-
-    def sample(self, inputs: Sequences, rng: np.random.Generator) -> Sequences:
-        """Draw words and labels for sequences of the same lengths."""
-        require_sequences_for(self, inputs)
-        return drawn_sequences(self.word_chain, self.emission, inputs, rng)
 
     def scores(self, sequences: Sequences) -> FloatArray:
         """Gradient of `log_evidence` in free coordinates, (n_sequences, d): expected counts over probabilities."""
