@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from labelworth.estimators.storage import load
     from labelworth.policies.policy import Policy
     from labelworth.policies.spec import parse_policy
-    from labelworth.report.displays import InformationDisplay
+    from labelworth.report.displays import FrontierDisplay, InformationDisplay, PolicyDisplay, RiskSurfaceDisplay
     from labelworth.robust.check import check
 
     __version__: str
@@ -44,11 +44,14 @@ _HOMES = {
     "BernoulliNaiveBayes": "labelworth.estimators.bernoulli",
     "BoltzmannChain": "labelworth.estimators.boltzmann_chain",
     "ConditionalRandomField": "labelworth.estimators.conditional_random_field",
+    "FrontierDisplay": "labelworth.report.displays",
     "GaussianClasses": "labelworth.estimators.gaussian",
     "HiddenMarkov": "labelworth.estimators.hidden_markov",
     "InformationDisplay": "labelworth.report.displays",
     "MultinomialNaiveBayes": "labelworth.estimators.multinomial",
     "Policy": "labelworth.policies.policy",
+    "PolicyDisplay": "labelworth.report.displays",
+    "RiskSurfaceDisplay": "labelworth.report.displays",
     "Template": "labelworth.data.templates",
     "check": "labelworth.robust.check",
     "information": "labelworth.criteria.information",
@@ -64,6 +67,7 @@ __all__ = [
     "ConditionalRandomField",
     "DataUnavailableError",
     "DidNotConvergeWarning",
+    "FrontierDisplay",
     "GaussianClasses",
     "HiddenMarkov",
     "InfeasiblePlanError",
@@ -76,6 +80,8 @@ __all__ = [
     "NotIdentifiableError",
     "OutputError",
     "Policy",
+    "PolicyDisplay",
+    "RiskSurfaceDisplay",
     "Template",
     "__version__",
     "check",

@@ -1,14 +1,18 @@
 """Answers that can draw themselves on an axes of yours."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from labelworth.arrays import FloatArray
 from labelworth.criteria.information_table import InformationTable
+from labelworth.criteria.policy_points import PolicyTable
 from labelworth.errors import InvalidInputError
+from labelworth.planning.answer import FrontierPoint, Plan, Surface
 from labelworth.report.figures import plot
-from labelworth.studies.outcome import Curve, CurvesPanel, Scale
+from labelworth.studies.outcome import BarsPanel, Curve, CurvesPanel, FrontierPanel, Scale, SurfacePanel
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -73,3 +77,115 @@ class InformationDisplay:
     def plot(self, ax: "Axes | None" = None) -> "Axes":
         """Draw on `ax`, or on a new figure; gives back the axes."""
         return plot(self.panel(), ax)
+
+
+@dataclass(frozen=True, eq=False)
+class FrontierDisplay:
+    """Cost against error: every way to go on, the undominated ones, and what no way achieves.
+
+    Attributes
+    ----------
+    points : tuple of FrontierPoint
+    error_words : str
+        What the error is.
+    recommended : tuple of (cost, error) or None
+        The plan, if there is one.
+    """
+
+    points: tuple[FrontierPoint, ...]
+    error_words: str = "error"
+    recommended: tuple[float, float] | None = None
+
+    @classmethod
+    def from_plan(cls, plan: Plan) -> "FrontierDisplay":
+        """The ways to go on that a plan chose from, and the one it recommends."""
+        return cls(plan.frontier, plan.criterion_words, (plan.recommended.cost, plan.recommended.error))
+
+    def panel(self) -> FrontierPanel:
+        """The picture as a value."""
+        drawn = [point for point in self.points if np.isfinite(point.error)]
+        best = sorted((point for point in drawn if point.dominated_by is None), key=lambda point: point.cost)
+        if not best:
+            raise InvalidInputError("No design identifies the model, so there is no frontier to draw.")
+        others = [point for point in drawn if point.dominated_by is not None]
+        cloud = Curve("achievable", *_arrays(others), color=6)
+        mark = None
+        if self.recommended is not None:
+            cost, error = self.recommended
+            mark = Curve("recommended", np.array([cost]), np.array([error]))
+        scale: Scale = "log" if min(point.error for point in drawn) > 0 else "linear"
+        return FrontierPanel("Frontier", "cost", self.error_words, (cloud,), *_arrays(best), mark, y_scale=scale)
+
+    def plot(self, ax: "Axes | None" = None) -> "Axes":
+        """Draw on `ax`, or on a new figure; gives back the axes."""
+        return plot(self.panel(), ax)
+
+
+@dataclass(frozen=True, eq=False)
+class RiskSurfaceDisplay:
+    """The error over (samples, labeled fraction), as contours."""
+
+    surface: Surface
+    error_words: str = "error"
+
+    @classmethod
+    def from_plan(cls, plan: Plan) -> "RiskSurfaceDisplay":
+        """Of a plan for documents."""
+        if plan.surface is None:
+            raise InvalidInputError("This plan has no surface: it is for sequences, where policies take its place.")
+        return cls(plan.surface, plan.criterion_words)
+
+    def panel(self) -> SurfacePanel:
+        """The picture as a value."""
+        surface = self.surface
+        values = np.array(surface.error, dtype=np.float64)
+        x, y = np.array(surface.n_samples), np.array(surface.labeled_fractions)
+        return SurfacePanel(
+            "What samples and labels buy", "samples", "labeled fraction", self.error_words, x, y, values
+        )
+
+    def plot(self, ax: "Axes | None" = None) -> "Axes":
+        """Draw on `ax`, or on a new figure; gives back the axes."""
+        return plot(self.panel(), ax)
+
+
+@dataclass(frozen=True, eq=False)
+class PolicyDisplay:
+    """One figure of several labeling policies, side by side, each with the labels it takes.
+
+    Attributes
+    ----------
+    table : PolicyTable
+        What `labelworth.information` answered for a chain.
+    figure : str
+        Which of its figures.
+    """
+
+    table: PolicyTable
+    figure: str = "excess_log_loss"
+
+    def __post_init__(self) -> None:
+        if self.figure not in _LABELS:
+            raise InvalidInputError(f"There is no figure {self.figure!r}. Choose one of: {', '.join(_LABELS)}.")
+
+    def panel(self) -> BarsPanel:
+        """The picture as a value; bars of two standard errors where figures were sampled."""
+        points = [point for point in self.table.points if point.figures.get(self.figure) is not None]
+        if not points:
+            raise InvalidInputError("No policy has this figure: the model is not identifiable under any of them.")
+        values = np.array([point.figures[self.figure] for point in points], dtype=np.float64)
+        spread = 2 * np.array([point.standard_errors.get(self.figure) or 0.0 for point in points])
+        bars = (values - spread, values + spread) if spread.any() else (None, None)
+        names = tuple(f"{point.policy.spec} ({point.expected_labels:.3g} labels)" for point in points)
+        title = f"{self.table.n_samples:,g} sequences, by {self.table.method}"
+        return BarsPanel(
+            title, _LABELS[self.figure], names, (Curve("", np.arange(float(len(names))), values, *bars),)
+        )
+
+    def plot(self, ax: "Axes | None" = None) -> "Axes":
+        """Draw on `ax`, or on a new figure; gives back the axes."""
+        return plot(self.panel(), ax)
+
+
+def _arrays(points: Sequence[FrontierPoint]) -> tuple[FloatArray, FloatArray]:
+    return np.array([point.cost for point in points]), np.array([point.error for point in points])

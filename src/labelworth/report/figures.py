@@ -1,4 +1,4 @@
-"""Pictures: the only file that knows matplotlib. What is drawn comes as values from `studies.outcome`."""
+"""Pictures from values of `studies.outcome`: every kind of panel, drawn with matplotlib."""
 
 import io
 import math
@@ -9,28 +9,36 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from labelworth.arrays import FloatArray
 from labelworth.data.files import atomic_write
 from labelworth.errors import InvalidInputError
+from labelworth.report.axis_style import (
+    MARKERS,
+    PALETTE,
+    apart,
+    error_bars,
+    legend,
+    padded,
+    plain_ticks,
+    round_levels,
+    short,
+)
+from labelworth.report.region_figures import plot_boxes, plot_frontier
 from labelworth.studies.outcome import (
     BarsPanel,
+    BoxesPanel,
     ComparisonPanel,
     Curve,
     CurvesPanel,
+    FrontierPanel,
     Panel,
     Picture,
-    Scale,
     SurfacePanel,
 )
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.axis import Axis
     from matplotlib.figure import Figure
 
-# Okabe and Ito's palette: told apart with every common color vision, and in gray.
-PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
-_MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 _STYLE: Any = {
     "font.size": 9.5,
     "axes.titlesize": 10.5,
@@ -53,7 +61,6 @@ _STYLE: Any = {
 }
 _PANEL_SIZE = (5.4, 4.3)
 _FORMATS = ("png", "svg")
-_LEAST_RATIO = 1.3
 
 
 def save_picture(picture: Picture, path: Path) -> Path:
@@ -108,6 +115,10 @@ def plot(panel: Panel, ax: "Axes | None" = None) -> "Axes":
         _plot_surface(panel, ax)
     elif isinstance(panel, ComparisonPanel):
         _plot_comparison(panel, ax)
+    elif isinstance(panel, FrontierPanel):
+        plot_frontier(panel, ax)
+    elif isinstance(panel, BoxesPanel):
+        plot_boxes(panel, ax)
     else:
         _plot_bars(panel, ax)
     ax.set_title(panel.title)
@@ -120,21 +131,21 @@ def _plot_curves(panel: CurvesPanel, ax: "Axes") -> None:
     for place, curve in _numbered(panel.curves):
         _plot_curve(curve, ax, place)
     if panel.x_scale == "log":
-        _plain_ticks(ax.xaxis, np.concatenate([curve.x for curve in panel.curves]))
+        plain_ticks(ax.xaxis, np.concatenate([curve.x for curve in panel.curves]))
     if panel.y_scale == "log":
-        _plain_ticks(ax.yaxis, np.array(_round_levels(*ax.get_ylim())))
+        plain_ticks(ax.yaxis, np.array(round_levels(*ax.get_ylim())))
     ax.set_xlabel(panel.x_label)
     ax.set_ylabel(panel.y_label)
-    _legend(ax)
+    legend(ax)
 
 
 def _plot_curve(curve: Curve, ax: "Axes", place: int) -> None:
-    color, marker = PALETTE[place % len(PALETTE)], _MARKERS[place % len(_MARKERS)]
+    color, marker = PALETTE[place % len(PALETTE)], MARKERS[place % len(MARKERS)]
     if curve.style == "points":
         ax.errorbar(
             curve.x,
             curve.y,
-            yerr=_bars(curve),
+            yerr=error_bars(curve),
             fmt=marker,
             color=color,
             capsize=2.5,
@@ -159,30 +170,20 @@ def _plot_surface(panel: SurfacePanel, ax: "Axes") -> None:
     ax.set_yscale(panel.y_scale)
     fill = np.geomspace(low, high, 25)
     filled = ax.contourf(panel.x, panel.y, values, levels=fill, norm=LogNorm(low, high), cmap="YlGnBu")
-    lines = ax.contour(panel.x, panel.y, values, levels=_round_levels(low, high), colors="#222222", linewidths=0.8)
-    labels = ax.clabel(lines, fmt=_short, fontsize=8)
+    lines = ax.contour(panel.x, panel.y, values, levels=round_levels(low, high), colors="#222222", linewidths=0.8)
+    labels = ax.clabel(lines, fmt=short, fontsize=8)
     for label in labels:
         label.set_bbox({"facecolor": "white", "edgecolor": "none", "alpha": 0.75, "pad": 1.0})
     ax.grid(False)
     if panel.x_scale == "log":
-        _plain_ticks(ax.xaxis, panel.x)
+        plain_ticks(ax.xaxis, panel.x)
     if panel.y_scale == "log":
-        _plain_ticks(ax.yaxis, panel.y)
+        plain_ticks(ax.yaxis, panel.y)
     ax.set_xlabel(panel.x_label)
     ax.set_ylabel(panel.y_label)
     bar = ax.figure.colorbar(filled, ax=ax, label=panel.value_label)
-    bar.set_ticks(_round_levels(low, high), labels=[_short(level) for level in _round_levels(low, high)])
+    bar.set_ticks(round_levels(low, high), labels=[short(level) for level in round_levels(low, high)])
     bar.ax.minorticks_off()
-
-
-def _round_levels(low: float, high: float) -> list[float]:
-    """Between three and nine round numbers inside (low, high)."""
-    decades = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
-    for steps in ((1.0,), (1.0, 3.0), (1.0, 2.0, 5.0), tuple(range(1, 10)), tuple(np.arange(1.0, 10.0, 0.5))):
-        levels = [step * 10.0**decade for decade in decades for step in steps if low < step * 10.0**decade < high]
-        if len(levels) >= 3:
-            return levels[:: math.ceil(len(levels) / 9)]
-    return [float(level) for level in np.geomspace(low, high, 5)[1:-1]]
 
 
 def _plot_comparison(panel: ComparisonPanel, ax: "Axes") -> None:
@@ -193,14 +194,14 @@ def _plot_comparison(panel: ComparisonPanel, ax: "Axes") -> None:
     ]
     everything = np.concatenate([values for group in edges for values in group])
     everything = everything[np.isfinite(everything)]
-    low, high = _padded(float(everything.min()), float(everything.max()), panel.scale)
+    low, high = padded(float(everything.min()), float(everything.max()), panel.scale)
     ax.plot([low, high], [low, high], color="#777777", linewidth=1.0, linestyle=":", label="agreement")
     for place, group in _numbered(panel.groups):
-        color, marker = PALETTE[place % len(PALETTE)], _MARKERS[place % len(_MARKERS)]
+        color, marker = PALETTE[place % len(PALETTE)], MARKERS[place % len(MARKERS)]
         ax.errorbar(
             group.x,
             group.y,
-            yerr=_bars(group),
+            yerr=error_bars(group),
             fmt=marker,
             color=color,
             capsize=2.5,
@@ -211,10 +212,10 @@ def _plot_comparison(panel: ComparisonPanel, ax: "Axes") -> None:
     ax.set_ylim(low, high)
     if panel.scale == "log":
         for axis in (ax.xaxis, ax.yaxis):
-            _plain_ticks(axis, _apart(_round_levels(low, high)))
+            plain_ticks(axis, apart(round_levels(low, high)))
     ax.set_xlabel(panel.x_label)
     ax.set_ylabel(panel.y_label)
-    _legend(ax)
+    legend(ax)
 
 
 def _plot_bars(panel: BarsPanel, ax: "Axes") -> None:
@@ -226,7 +227,7 @@ def _plot_bars(panel: BarsPanel, ax: "Axes") -> None:
             places + offset,
             series.y,
             width * 0.92,
-            yerr=_bars(series),
+            yerr=error_bars(series),
             color=PALETTE[place % len(PALETTE)],
             error_kw={"elinewidth": 1.0, "capsize": 2.5},
             label=series.label or None,
@@ -234,56 +235,9 @@ def _plot_bars(panel: BarsPanel, ax: "Axes") -> None:
     ax.set_xticks(places, [fill(category, 14, break_long_words=False) for category in panel.categories])
     ax.grid(False, axis="x")
     ax.set_ylabel(panel.y_label)
-    _legend(ax)
+    legend(ax)
 
 
 def _numbered(curves: tuple[Curve, ...]) -> list[tuple[int, Curve]]:
     fresh = count()
     return [(next(fresh) if curve.color is None else curve.color, curve) for curve in curves]
-
-
-def _bars(curve: Curve) -> FloatArray | None:
-    if curve.low is None or curve.high is None:
-        return None
-    return np.stack([curve.y - curve.low, curve.high - curve.y])
-
-
-def _legend(ax: "Axes") -> None:
-    """Below the axes, where it hides no data, unless there is nothing to tell apart."""
-    handles, labels = ax.get_legend_handles_labels()
-    if len(labels) > 1:
-        n_columns = 1 if max(map(len, labels)) > 34 else 2
-        ax.legend(handles, labels, loc="upper center", bbox_to_anchor=(0.5, -0.16), ncols=n_columns)
-
-
-def _padded(low: float, high: float, scale: Scale) -> tuple[float, float]:
-    if scale == "log":
-        margin = (high / low) ** 0.06 if high > low else 1.1
-        return low / margin, high * margin
-    margin = 0.06 * (high - low) or 0.05 * abs(high) or 1.0
-    return low - margin, high + margin
-
-
-def _plain_ticks(axis: "Axis", values: FloatArray) -> None:
-    """Label a logarithmic axis with plain numbers: the values themselves where they are few, else 1, 2, 5, 10."""
-    from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, NullLocator
-
-    distinct = np.unique(values)
-    few = len(distinct) <= 10
-    steps = (1.0, 2.0, 5.0) if distinct[-1] < 200 * distinct[0] else (1.0, 3.0)
-    axis.set_major_locator(FixedLocator(distinct.tolist()) if few else LogLocator(subs=steps))
-    axis.set_major_formatter(FuncFormatter(lambda value, _: _short(value)))
-    axis.set_minor_locator(NullLocator())
-
-
-def _apart(levels: list[float]) -> FloatArray:
-    """Those of rising levels whose labels have room beside each other on a logarithmic axis."""
-    kept = levels[:1]
-    for level in levels[1:]:
-        if level >= _LEAST_RATIO * kept[-1]:
-            kept.append(level)
-    return np.array(kept)
-
-
-def _short(value: float) -> str:
-    return f"{value:,.0f}" if value >= 1000 else f"{value:.3g}"

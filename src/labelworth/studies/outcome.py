@@ -103,7 +103,45 @@ class BarsPanel:
     series: tuple[Curve, ...]
 
 
-Panel = CurvesPanel | SurfacePanel | ComparisonPanel | BarsPanel
+@dataclass(frozen=True)
+class FrontierPanel:
+    """Ways to spend, as points of (cost, error): the cloud, its undominated boundary, and what lies beyond it shaded.
+
+    Attributes
+    ----------
+    cloud : tuple of Curve
+        Achievable points, in groups.
+    boundary_x, boundary_y : array
+        The undominated points by rising cost.
+    recommended : Curve or None
+        Points to mark.
+    """
+
+    title: str
+    x_label: str
+    y_label: str
+    cloud: tuple[Curve, ...]
+    boundary_x: FloatArray
+    boundary_y: FloatArray
+    recommended: Curve | None = None
+    x_scale: Scale = "linear"
+    y_scale: Scale = "log"
+
+
+@dataclass(frozen=True)
+class BoxesPanel:
+    """A box of figures per category: median, quartiles, whiskers at 5 and 95 percent, the rest as dots."""
+
+    title: str
+    x_label: str
+    y_label: str
+    categories: tuple[str, ...]
+    values: tuple[FloatArray, ...]
+    level: float | None = None
+    """A line across, as zero for differences."""
+
+
+Panel = CurvesPanel | SurfacePanel | ComparisonPanel | BarsPanel | FrontierPanel | BoxesPanel
 
 
 @dataclass(frozen=True)

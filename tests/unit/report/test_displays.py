@@ -1,11 +1,16 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from matplotlib.figure import Figure
 
-from labelworth import InvalidInputError
+from labelworth import InvalidInputError, information
 from labelworth.data.lengths import LengthDistribution
+from labelworth.models.hidden_markov_model import HiddenMarkovModel
 from labelworth.models.multinomial import MultinomialModel
-from labelworth.report.displays import InformationDisplay
+from labelworth.planning.answer import FrontierPoint
+from labelworth.report.displays import FrontierDisplay, InformationDisplay, PolicyDisplay, RiskSurfaceDisplay
+from support.plans import document_plan
 
 MODEL = MultinomialModel(("a", "b"), [0.5, 0.5], [[0.8, 0.2], [0.3, 0.7]], LengthDistribution.single(3))
 
@@ -46,3 +51,42 @@ def test_an_unidentified_model_has_nothing_to_show() -> None:
     shown = InformationDisplay.from_model(hopeless, labeled_fractions=[0.0], n_samples=100)
     with pytest.raises(InvalidInputError, match="not identifiable"):
         shown.plot()
+
+
+def test_a_frontier_draws_the_cloud_the_undominated_stairs_and_the_plan() -> None:
+    plan = document_plan()
+    panel = FrontierDisplay.from_plan(plan).panel()
+    assert np.all(np.diff(panel.boundary_x) > 0)
+    assert np.all(np.diff(panel.boundary_y) < 0)
+    assert len(panel.boundary_x) + len(panel.cloud[0].x) == len(plan.frontier)
+    ax = Figure().add_subplot()
+    assert FrontierDisplay.from_plan(plan).plot(ax) is ax
+    star = next(line for line in ax.get_lines() if line.get_marker() == "*")
+    np.testing.assert_array_equal(star.get_xydata(), [[plan.recommended.cost, plan.recommended.error]])
+
+
+def test_a_frontier_without_an_identified_point_is_told() -> None:
+    open_point = FrontierPoint("nothing", (0.0,), 0.0, 0.0, float("inf"))
+    with pytest.raises(InvalidInputError, match="No design identifies"):
+        FrontierDisplay((open_point,)).panel()
+
+
+def test_a_surface_draws_what_the_plan_holds_and_sequences_have_none() -> None:
+    plan = document_plan()
+    panel = RiskSurfaceDisplay.from_plan(plan).panel()
+    assert plan.surface is not None
+    np.testing.assert_array_equal(panel.values, np.array(plan.surface.error))
+    assert RiskSurfaceDisplay.from_plan(plan).plot().get_xlabel() == "samples"
+    with pytest.raises(InvalidInputError, match="for sequences"):
+        RiskSurfaceDisplay.from_plan(replace(plan, surface=None))
+
+
+def test_policies_stand_side_by_side_with_the_labels_they_take() -> None:
+    model = HiddenMarkovModel(("a", "b"), [0.6, 0.4], [[0.7, 0.3], [0.2, 0.8]], [[0.9, 0.1], [0.3, 0.7]])
+    table = information(model, policies=["everything", "every-other"], lengths={3: 1.0}, n_samples=100)
+    panel = PolicyDisplay(table).panel()
+    assert panel.categories == ("everything (3 labels)", "every-other (2 labels)")
+    np.testing.assert_array_equal(panel.series[0].y, [point.figures["excess_log_loss"] for point in table.points])
+    assert panel.series[0].y[0] < panel.series[0].y[1]
+    with pytest.raises(InvalidInputError, match="no figure 'cost'"):
+        PolicyDisplay(table, figure="cost")
