@@ -17,6 +17,8 @@ _LEVEL = 0.3
 """How far between the lower bound and the best value the next point aims."""
 
 _MAX_STEPS = 600
+_PATIENCE = 80
+"""After so many steps without a smaller gap rounding is all that is left to improve."""
 
 
 @dataclass(eq=False)
@@ -108,13 +110,14 @@ def level_search(
     units = np.where(polytope.most > 0, polytope.most, 1.0)
     best, best_value = start, bundle.add(start)
     shown: Lowest | None = None
-    smallest = np.inf
+    smallest, waited = np.inf, 0
     for _ in range(_MAX_STEPS):
         low, lowest, minorant = bundle.lowest(polytope)
         found = gap(best_value, minorant)
+        waited += 1
         if found < smallest:
-            smallest, shown = found, Lowest(best, best_value, minorant)
-        if found <= enough(best_value):
+            smallest, shown, waited = found, Lowest(best, best_value, minorant), 0
+        if found <= enough(best_value) or waited > _PATIENCE:
             break
         level = low + _LEVEL * (best_value - low)
         trial = polytope.shrunk(units * _projected(bundle, polytope, lowest / units, best / units, level, units))

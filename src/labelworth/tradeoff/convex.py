@@ -25,6 +25,7 @@ TOLERANCE = 1e-8
 """A certified gap is at most this share of the figure; of a figure in nats, at most this."""
 
 _AIM = 1e-10
+_AIM_AT_KINKS = 1e-9
 _MAX_BUDGETS = 60
 
 
@@ -163,8 +164,8 @@ class _Solver:
         scale: float | None,
         near: FloatArray | None = None,
     ) -> _Best:
-        def enough(value: float) -> float:
-            return _AIM * (abs(value) if scale is None else scale)
+        def enough(value: float, aim: float = _AIM) -> float:
+            return aim * (abs(value) if scale is None else scale)
 
         def gap_of_plane(value: float, minorant: Minorant) -> float:
             gain = most_gain(minorant.worth, polytope.prices, polytope.money, polytope.samples)
@@ -178,7 +179,7 @@ class _Solver:
         value = objective.value(counts)
         minorant = Minorant.tangent(counts, value, objective.slope(counts))
         if self.has_kinks and gap_of_plane(value, minorant) > enough(value):
-            found = level_search(bundle, polytope, counts, gap_of_plane, enough)
+            found = level_search(bundle, polytope, counts, gap_of_plane, lambda value: enough(value, _AIM_AT_KINKS))
             counts, value, minorant = found.counts, found.value, found.minorant
         gain = most_gain(minorant.worth, polytope.prices, polytope.money, polytope.samples)
         gap_left = max(gap_of_plane(value, minorant), 0.0)

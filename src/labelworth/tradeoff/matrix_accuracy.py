@@ -12,10 +12,11 @@ from labelworth.errors import InvalidInputError, NotIdentifiableError
 from labelworth.fisher.fraction_information import FractionInformation
 from labelworth.fisher.policy_figures import BLIND, FIGURES
 from labelworth.fisher.rule_information import RuleInformation
-from labelworth.linalg.symmetric import SingularMatrixError, cholesky, symmetrized
+from labelworth.linalg.symmetric import SingularMatrixError, cholesky, largest_eigenvalue, symmetrized
 from labelworth.tradeoff.accuracy import Source
 
 _MOST_DIRECTIONS = 6
+_FULL_DECOMPOSITION = 200
 
 
 @dataclass(frozen=True, eq=False)
@@ -262,10 +263,9 @@ class MatrixAccuracy:
             return _Point(-log_determinant, -np.tensordot(self._arms, half.T @ half, axes=2))
         middle = half @ self._weight @ half.T
         if self.criterion == "worst_direction":
-            size = len(middle)
-            values, vectors = scipy.linalg.eigh(symmetrized(middle), subset_by_index=[size - 1, size - 1])
-            direction = half.T @ vectors[:, 0]
-            return _Point(float(values[0]), -float(values[0]) * ((self._arms @ direction) @ direction))
+            value, vector = _largest(symmetrized(middle))
+            direction = half.T @ vector
+            return _Point(value, -value * ((self._arms @ direction) @ direction))
         return _Point(float(np.trace(middle)), -np.tensordot(self._arms, half.T @ middle @ half, axes=2))
 
     @cached_property
@@ -282,6 +282,15 @@ class MatrixAccuracy:
         # The contrasts are those of the whole: a replicate that found others would be of another figure.
         left.__dict__["contrasts"] = self.information.contrasts
         return left
+
+
+def _largest(matrix: FloatArray) -> tuple[float, FloatArray]:
+    """The largest eigenvalue and an eigenvector."""
+    if len(matrix) > _FULL_DECOMPOSITION:
+        return largest_eigenvalue(lambda block: matrix @ block, len(matrix))
+    # All of them: where the largest ones are equal, as they are at an optimum, LAPACK may find none of a subset.
+    values, vectors = np.linalg.eigh(matrix)
+    return float(values[-1]), np.asarray(vectors[:, -1])
 
 
 @dataclass(frozen=True, eq=False)

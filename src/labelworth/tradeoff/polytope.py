@@ -75,10 +75,8 @@ def closest_point(
     scales = np.sqrt(np.maximum(np.diag(curvature), 0.0))
     scales = np.where(scales > 1e-8 * scales.max(initial=0.0), scales, max(1e-8 * scales.max(initial=0.0), 1e-300))
     metric = curvature / scales / scales[:, None]
-    metric = (metric + metric.T) / 2 + _RIDGE * np.eye(len(start))
-    lowest = float(scipy.linalg.eigvalsh(metric)[0])
-    if lowest < _RIDGE:
-        metric += (_RIDGE - lowest) * np.eye(len(start))
+    values, vectors = np.linalg.eigh((metric + metric.T) / 2)
+    metric = (vectors * np.maximum(values, _RIDGE * max(float(values[-1]), 1.0))) @ vectors.T
     lower = scipy.linalg.cholesky(metric, lower=True)
     slope, slopes = gradient / scales, rows / scales
     free = _solved(lower, slope)

@@ -160,7 +160,8 @@ class _Hunt:
         nearest = min(errors)
         if not np.isfinite(nearest):
             return NotIdentifiableError(
-                f"No mixture of {', '.join(self.accuracy.arms)} that was tried pins the model down. Allow more labels."
+                f"Of mixtures of {', '.join(self.accuracy.arms)} none that was tried pins the model down. Allow more "
+                "labels."
             )
         return InfeasiblePlanError(
             f"No design that was tried reaches {self.accuracy.criterion} {self.question.value:g}; the nearest is "

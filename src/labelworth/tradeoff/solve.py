@@ -59,8 +59,11 @@ def solve(
     costs = (
         prices.of_arms(accuracy.arms, accuracy.labels_per_sample, lengths) if isinstance(prices, Prices) else prices
     )
-    if isinstance(costs, ArmPrices) and isinstance(accuracy, ConvexAccuracy):
-        # A curve that sampling bent a little still has a slope to follow; one with kinks and no planes has not.
-        if accuracy.is_convex or accuracy.criterion != "worst_direction":
-            return solve_convex(accuracy, costs, question)
+    if isinstance(costs, ArmPrices) and isinstance(accuracy, ConvexAccuracy) and _can_be_followed(accuracy):
+        return solve_convex(accuracy, costs, question)
     return search(accuracy, costs, question)
+
+
+def _can_be_followed(accuracy: ConvexAccuracy) -> bool:
+    """A curve that sampling bent a little still has a slope to follow; one with kinks and no planes has not."""
+    return accuracy.is_convex or accuracy.criterion != "worst_direction"
