@@ -1,0 +1,213 @@
+"""What a forecast rests on: the pilot's points and simulated curves, as plain values that can be kept."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from labelworth.arrays import FloatArray, IntArray
+from labelworth.errors import InvalidInputError
+from labelworth.policies.policy import Policy
+from labelworth.progress import SILENT, Progress
+from labelworth.simulation.learner import MODES, DataT, Learner, Mode
+from labelworth.simulation.pilot_points import PilotPoints, labeled_units, pilot_points, point_sizes
+from labelworth.simulation.simulator import SMALLEST_HELD_OUT, Design, LabelSource, simulate
+
+N_REPEATS: Mapping[Mode, int] = {"labels-only": 3, "semi-supervised": 1}
+"""How often the pilot is dealt into folds: without EM a fit costs next to nothing."""
+NODE_RATIO = 3.0
+"""Simulated sizes lie at most this factor apart; curves are smooth between."""
+_SHARP = 0.05  # the temperature at which the drawn labels are the predicted ones
+
+
+@dataclass(frozen=True, eq=False)
+class Points:
+    """Cross-validated means of one measure in one mode.
+
+    Attributes
+    ----------
+    sizes : integer array of shape (n_points,)
+    means : array of shape (n_points,)
+    covariance : array of shape (n_points, n_points)
+        Of the means; all sizes are tested on the same units.
+    """
+
+    sizes: IntArray
+    means: FloatArray
+    covariance: FloatArray
+
+    def to_dict(self) -> dict[str, Any]:
+        """As JSON knows it."""
+        return {"sizes": self.sizes.tolist(), "means": self.means.tolist(), "covariance": self.covariance.tolist()}
+
+    @classmethod
+    def from_dict(cls, stored: Mapping[str, Any]) -> "Points":
+        """Read it back."""
+        return cls(np.array(stored["sizes"]), np.array(stored["means"]), np.array(stored["covariance"]))
+
+
+@dataclass(frozen=True, eq=False)
+class Simulated:
+    """Simulated values of one measure in one mode, with labels from one source.
+
+    Attributes
+    ----------
+    sizes : integer array of shape (n_nodes,)
+    values : array of shape (n_replicates, n_nodes)
+    """
+
+    sizes: IntArray
+    values: FloatArray
+
+    def to_dict(self) -> dict[str, Any]:
+        """As JSON knows it."""
+        return {"sizes": self.sizes.tolist(), "values": self.values.tolist()}
+
+    @classmethod
+    def from_dict(cls, stored: Mapping[str, Any]) -> "Simulated":
+        """Read it back."""
+        return cls(np.array(stored["sizes"]), np.array(stored["values"]))
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Semi-supervised less labels-only, unit by unit, at the largest sub-samples: mean and standard error."""
+
+    difference: float
+    standard_error: float
+
+
+@dataclass(frozen=True, eq=False)
+class ForecastBasis:
+    """Everything that was computed for a forecast.
+
+    Attributes
+    ----------
+    n_labeled : int
+        Labeled units in the pilot.
+    n_units : int
+        Units in the pilot and the pool.
+    points : mapping of (mode, measure) to Points
+    simulated : mapping of (source, mode, policy, measure) to Simulated
+        The source is the mode of the fit whose predictions took the place of the truth; the policy is the spec of
+        what is labeled, `WHOLE` where units are labeled whole.
+    comparisons : mapping of measure to Comparison
+        Empty when only one mode was asked for.
+    """
+
+    n_labeled: int
+    n_units: int
+    points: Mapping[tuple[Mode, str], Points]
+    simulated: Mapping[tuple[Mode, Mode, str, str], Simulated]
+    comparisons: Mapping[str, Comparison]
+
+    @property
+    def modes(self) -> tuple[Mode, ...]:
+        """The modes that were simulated."""
+        return tuple(mode for mode in MODES if (mode, "error") in self.points)
+
+    def to_dict(self) -> dict[str, Any]:
+        """As JSON knows it; keys are joined by a slash."""
+        return {
+            "n_labeled": self.n_labeled,
+            "n_units": self.n_units,
+            "points": {"/".join(key): value.to_dict() for key, value in self.points.items()},
+            "simulated": {"/".join(key): value.to_dict() for key, value in self.simulated.items()},
+            "comparisons": {key: [value.difference, value.standard_error] for key, value in self.comparisons.items()},
+        }
+
+    @classmethod
+    def from_dict(cls, stored: Mapping[str, Any]) -> "ForecastBasis":
+        """Read it back."""
+        points: dict[Any, Points] = {
+            tuple(key.split("/")): Points.from_dict(value) for key, value in stored["points"].items()
+        }
+        simulated: dict[Any, Simulated] = {
+            tuple(key.split("/")): Simulated.from_dict(value) for key, value in stored["simulated"].items()
+        }
+        comparisons = {key: Comparison(*value) for key, value in stored["comparisons"].items()}
+        return cls(stored["n_labeled"], stored["n_units"], points, simulated, comparisons)
+
+
+def forecast_basis(
+    learner: Learner[DataT],
+    data: DataT,
+    largest: int,
+    *,
+    policies: Sequence[Policy] = (),
+    seed: int = 0,
+    n_replicates: int = 2,
+    workers: int | None = 1,
+    progress: Progress = SILENT,
+) -> ForecastBasis:
+    """Cross-validate sub-samples of the pilot, and simulate learning curves with labels from fits to it.
+
+    Parameters
+    ----------
+    learner, data
+        The labeled units of `data` are the pilot, drawn at random; all others are the pool.
+    largest : int
+        The largest number of labels that forecasts will be asked for; beyond what the pool can simulate, curves are
+        extended on their own slope.
+    policies : sequence of Policy
+        What else may be labeled of sequences, beside all of it.
+    n_replicates : int
+        Simulated curves per mode and source.
+    """
+    modes = learner.modes
+    found = pilot_points(learner, data, modes, seed=seed, n_repeats=N_REPEATS, workers=workers, progress=progress)
+    n_units, n_labeled = len(learner.places_per_unit(data)), labeled_units(learner, data).size
+    sizes = simulated_sizes(point_sizes(n_labeled), largest, n_units)
+    designs = [Design(mode, policy) for mode in modes for policy in (None, *policies)]
+    simulated: dict[tuple[Mode, Mode, str, str], Simulated] = {}
+    for source in modes:
+        fitted = learner.in_mode(source)
+        truth = LabelSource(fitted.predict(fitted.fit(data), data), _SHARP)
+        for curve in simulate(
+            learner,
+            data,
+            truth,
+            designs,
+            sizes,
+            n_replicates=n_replicates,
+            seed=seed,
+            workers=workers,
+            progress=progress,
+        ):
+            key = (source, curve.design.mode, curve.design.name)
+            simulated[*key, "error"] = Simulated(sizes, curve.errors)
+            simulated[*key, "log_loss"] = Simulated(sizes, curve.log_losses)
+    return ForecastBasis(n_labeled, n_units, _points(found), simulated, _comparisons(found))
+
+
+def simulated_sizes(points: IntArray, largest: int, n_units: int) -> IntArray:
+    """From the smallest sub-sample to the largest number of labels, or what can be simulated, in equal ratios."""
+    smallest, most = int(points[0]), n_units - max(1, round(SMALLEST_HELD_OUT * n_units))
+    end = min(max(largest, int(points[-1])), most)
+    if end <= smallest:
+        raise InvalidInputError(f"There are only {n_units} examples, too few to simulate more labels than there are.")
+    n_nodes = 1 + int(np.ceil(np.log(end / smallest) / np.log(NODE_RATIO) - 1e-9))
+    return np.unique(np.rint(np.geomspace(smallest, end, max(n_nodes, 2))).astype(np.int64))
+
+
+def _points(found: Mapping[Mode, PilotPoints]) -> dict[tuple[Mode, str], Points]:
+    points = {}
+    for mode, pilot in found.items():
+        for measure, losses in (("error", pilot.errors), ("log_loss", pilot.log_losses)):
+            points[mode, measure] = Points(pilot.sizes, pilot.means(losses), pilot.covariance(losses))
+    return points
+
+
+def _comparisons(found: Mapping[Mode, PilotPoints]) -> dict[str, Comparison]:
+    if len(found) < 2:
+        return {}
+    alone, together = found["labels-only"], found["semi-supervised"]
+    comparisons = {}
+    for measure, gaps in (
+        ("error", together.errors - alone.errors),
+        ("log_loss", together.log_losses - alone.log_losses),
+    ):
+        spread = float(np.sqrt(alone.covariance(gaps)[-1, -1]))
+        comparisons[measure] = Comparison(float(alone.means(gaps)[-1]), spread)
+    return comparisons

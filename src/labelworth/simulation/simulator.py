@@ -1,0 +1,196 @@
+"""Learning curves where the truth is known: labels drawn for the real pool, hidden, refitted, evaluated."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Generic
+
+import numpy as np
+
+from labelworth.arrays import FloatArray, IntArray
+from labelworth.errors import InvalidInputError
+from labelworth.policies.policy import Policy
+from labelworth.progress import SILENT, Progress
+from labelworth.simulation.jobs import run_jobs
+from labelworth.simulation.learner import DataT, Learner, Mode, Prediction
+from labelworth.simulation.losses import expected_error, expected_log_loss
+
+WHOLE = "everything"
+"""The policy of units that are labeled whole."""
+LARGEST_HELD_OUT, SMALLEST_HELD_OUT = 0.2, 0.05
+"""Shares of the units kept out of a refit to be tested on: the larger one, unless so many labels are asked for."""
+
+
+@dataclass(frozen=True, eq=False)
+class LabelSource:
+    """What takes the place of the truth: p(labels | x) of a fitted model at a temperature."""
+
+    prediction: Prediction
+    temperature: float
+
+    @cached_property
+    def probabilities(self) -> FloatArray:
+        """p(label | x) at every place, (n_places, K)."""
+        probabilities: FloatArray = np.exp(self.prediction.log_posteriors(self.temperature))
+        return probabilities
+
+    def draw(self, rng: np.random.Generator) -> IntArray:
+        """Labels for all places."""
+        return self.prediction.draw(self.temperature, rng)
+
+
+@dataclass(frozen=True)
+class Design:
+    """One curve: a way to learn and a way to label."""
+
+    mode: Mode
+    policy: Policy | None = None
+
+    @property
+    def name(self) -> str:
+        """The spec of the policy; `WHOLE` where units are labeled whole."""
+        return WHOLE if self.policy is None else self.policy.spec
+
+
+@dataclass(frozen=True, eq=False)
+class LearningCurve:
+    """Simulated errors and log-losses over the number of labeled units.
+
+    Attributes
+    ----------
+    design : Design
+    sizes : integer array of shape (n_sizes,)
+    errors, log_losses : arrays of shape (n_replicates, n_sizes)
+    """
+
+    design: Design
+    sizes: IntArray
+    errors: FloatArray
+    log_losses: FloatArray
+
+    @property
+    def error(self) -> FloatArray:
+        """Mean over replicates, (n_sizes,)."""
+        return np.asarray(self.errors.mean(axis=0))
+
+    @property
+    def log_loss(self) -> FloatArray:
+        """Mean over replicates, (n_sizes,)."""
+        return np.asarray(self.log_losses.mean(axis=0))
+
+    @property
+    def error_se(self) -> FloatArray:
+        """Monte Carlo standard errors; NaN with a single replicate."""
+        return _standard_errors(self.errors)
+
+    @property
+    def log_loss_se(self) -> FloatArray:
+        """Monte Carlo standard errors; NaN with a single replicate."""
+        return _standard_errors(self.log_losses)
+
+
+def _standard_errors(values: FloatArray) -> FloatArray:
+    if len(values) < 2:
+        return np.full(values.shape[1], np.nan)
+    return np.asarray(values.std(axis=0, ddof=1) / np.sqrt(len(values)))
+
+
+@dataclass(frozen=True)
+class _Job:
+    replicate: int
+    design: int
+    size: int
+
+
+class _Replicate(Generic[DataT]):
+    """One draw of labels for the pool, of the units to test on, and of the order in which the others are labeled."""
+
+    def __init__(
+        self, learner: Learner[DataT], data: DataT, source: LabelSource, n_held_out: int, seed: int, replicate: int
+    ) -> None:
+        rng = np.random.default_rng([seed, replicate])
+        lengths = learner.places_per_unit(data)
+        order = rng.permutation(len(lengths))
+        held_out, pool = np.sort(order[:n_held_out]), np.sort(order[n_held_out:])
+        drawn = learner.labeled(data, source.draw(rng))
+        self.pool, self.tested = learner.take(drawn, pool), learner.take(data, held_out)
+        self.order = rng.permutation(len(pool))
+        self.policy_seed = int(rng.integers(2**32))
+        is_held_out = np.zeros(len(lengths), dtype=bool)
+        is_held_out[held_out] = True
+        self.probabilities = source.probabilities[np.repeat(is_held_out, lengths)]
+
+    def losses(self, learner: Learner[DataT], design: Design, size: int) -> tuple[float, float]:
+        """Error and log-loss of a refit to `size` labeled units."""
+        shown = learner.hide(self.pool, self.order[:size], design.policy, self.policy_seed)
+        prediction = learner.predict(learner.fit(shown), self.tested)
+        return expected_error(prediction.best, self.probabilities), expected_log_loss(prediction, self.probabilities)
+
+
+def simulate(
+    learner: Learner[DataT],
+    data: DataT,
+    source: LabelSource,
+    designs: Sequence[Design],
+    sizes: IntArray,
+    *,
+    n_replicates: int,
+    seed: int,
+    workers: int | None = 1,
+    progress: Progress = SILENT,
+) -> list[LearningCurve]:
+    """Learning curves on the real pool with labels drawn from `source`.
+
+    Replicate by replicate: labels are drawn for all units, a fifth of the units is kept out, and of the others the
+    first L of a random order keep their labels. Designs and sizes share all of this, so that their differences are
+    far less noisy than they are; larger sets of labels contain smaller ones. Errors and log-losses on the units kept
+    out are expectations over their labels, not drawn.
+
+    Parameters
+    ----------
+    learner, data
+        Labels in `data` are not looked at.
+    sizes : integer array
+        Numbers of labeled units.
+
+    Raises
+    ------
+    InvalidInputError
+        If a size exceeds what the pool holds beside the units kept out.
+    """
+    n_held_out = held_out_units(len(learner.places_per_unit(data)), int(np.max(sizes)))
+    replicates = [_Replicate(learner, data, source, n_held_out, seed, index) for index in range(n_replicates)]
+    jobs = [
+        _Job(replicate, design, int(size))
+        for replicate in range(n_replicates)
+        for design in range(len(designs))
+        for size in sizes
+    ]
+
+    def run(job: _Job) -> tuple[float, float]:
+        design = designs[job.design]
+        return replicates[job.replicate].losses(learner.in_mode(design.mode), design, job.size)
+
+    found = np.array(run_jobs(run, jobs, workers=workers, title="simulating labels", progress=progress))
+    cube = found.reshape(n_replicates, len(designs), len(sizes), 2)
+    return [
+        LearningCurve(design, np.asarray(sizes), cube[:, place, :, 0], cube[:, place, :, 1])
+        for place, design in enumerate(designs)
+    ]
+
+
+def held_out_units(n_units: int, n_labels: int) -> int:
+    """How many units are kept out: a fifth, or what so many labels leave, but no less than a twentieth.
+
+    Raises
+    ------
+    InvalidInputError
+        If there are not enough units for so many labels.
+    """
+    fewest = max(1, round(SMALLEST_HELD_OUT * n_units))
+    if n_labels > n_units - fewest:
+        raise InvalidInputError(
+            f"{n_labels} labels cannot be simulated: there are {n_units} examples, and {fewest} of them are kept out "
+            f"to be tested on. Ask for {n_units - fewest} labels at most."
+        )
+    return max(fewest, min(round(LARGEST_HELD_OUT * n_units), n_units - n_labels))
