@@ -25,7 +25,7 @@ TOLERANCE = 1e-8
 """A certified gap is at most this share of the figure; of a figure in nats, at most this."""
 
 _AIM = 1e-10
-_AIM_AT_KINKS = 1e-9
+_AIM_AT_KINKS = 4e-10
 _MAX_BUDGETS = 60
 
 
@@ -112,7 +112,7 @@ class _Solver:
                 self.prices.fixed,
             )
         best = self.least_error(Polytope(self.prices.per_sample, money, self.question.pool))
-        return self.solution(best.counts, best.gap, best.of_money, best.of_samples, best.error)
+        return self.solution(best.counts, best.gap, best.of_money, best.of_samples)
 
     def within_target(self) -> Solution:
         """Least cost within an error ceiling: the budget whose least error is the target."""
@@ -121,12 +121,12 @@ class _Solver:
             raise InvalidInputError(f"An error of {target:g} takes infinitely many samples. Give a positive target.")
         free = self._without_money()
         if free is not None and free.error <= target:
-            return self.solution(free.counts, 0.0, free.of_money, free.of_samples, target)
+            return self.solution(free.counts, 0.0, free.of_money, free.of_samples)
         self._require_reachable(target)
         best = self._budget_of(target)
         bound = least_cost(best.minorant, target, self.prices.per_sample, self.question.pool)
         spent = float(self.prices.per_sample @ best.counts)
-        return self.solution(best.counts, spent - bound, best.of_money, best.of_samples, spent)
+        return self.solution(best.counts, spent - bound, best.of_money, best.of_samples)
 
     def weighted(self) -> Solution:
         """Least cost plus alpha times error."""
@@ -148,7 +148,7 @@ class _Solver:
         best = self._least(objective, Bundle(objective), polytope, scale=alpha if is_logarithmic else None)
         gain = self.accuracy.slope(best.counts)
         over = max(float((-gain - cost / alpha).max()), 0.0) if np.isfinite(self.question.pool) else 0.0
-        return self.solution(best.counts, best.gap, 1 / alpha, over, alpha if is_logarithmic else best.error)
+        return self.solution(best.counts, best.gap, 1 / alpha, over)
 
     def least_error(self, polytope: Polytope, near: FloatArray | None = None) -> _Best:
         """Least error of all designs in a polytope."""
@@ -233,13 +233,18 @@ class _Solver:
             else:
                 low = max(low, money)
             left = (target - best.error) / (1.0 if self._is_logarithmic else target)
-            if reached is not None and (0 <= left <= _AIM / 10 or high - low <= 1e-14 * high):
+            if reached is not None and (0 <= left <= self._closeness or high - low <= 1e-14 * high):
                 break
             money = self._next_budget(best, target, money, low, high)
             best = self.least_error(Polytope(cost, money, self.question.pool), near=best.counts)
         if reached is None:
             raise InfeasiblePlanError(f"No budget was found whose least error is {target:g}.", best.error)
         return reached
+
+    @property
+    def _closeness(self) -> float:
+        """How far below its target an error may end: what the optimum of a budget is good for."""
+        return 2 * _AIM_AT_KINKS if self.has_kinks else _AIM / 10
 
     @property
     def _is_logarithmic(self) -> bool:
@@ -253,17 +258,17 @@ class _Solver:
             else:
                 guess = money + (1 / target - 1 / best.error) * best.error**2 / best.of_money
             # A hair beyond, so that the target is met and not nearly met.
-            guess *= 1 + _AIM / 100
+            guess *= 1 + self._closeness / 4
             if low < guess < high:
                 return guess
         if not np.isfinite(high):
             return 4 * money
         return float(np.sqrt(low * high)) if low > 0 else high / 16
 
-    def solution(self, counts: FloatArray, gap: float, of_money: float, of_samples: float, figure: float) -> Solution:
+    def solution(self, counts: FloatArray, gap: float, of_money: float, of_samples: float) -> Solution:
         """Say what was found, and whether the gap is small enough to be called a certificate."""
         error, cost = self.accuracy.error(counts), self.prices.cost(counts)
-        scale = 1.0 if self._is_logarithmic and self.question.kind == "budget" else abs(figure)
+        scale = _scale(self.question, cost - self.prices.fixed, error, is_logarithmic=self._is_logarithmic)
         is_small, is_convex = gap <= TOLERANCE * scale, self.accuracy.is_convex
         return Solution(
             self.question,
@@ -281,6 +286,22 @@ class _Solver:
             self.accuracy.criterion,
             self.accuracy.source,
         )
+
+
+def is_stationary(solution: Solution) -> bool:
+    """Whether the slope sees no better design, be the error convex or not."""
+    is_logarithmic = solution.criterion in LOGARITHMIC
+    scale = _scale(solution.question, solution.cost, solution.error, is_logarithmic=is_logarithmic)
+    return solution.gap is not None and solution.gap <= TOLERANCE * scale
+
+
+def _scale(question: Question, cost: float, error: float, *, is_logarithmic: bool) -> float:
+    """What a gap is small against: the figure that is minimized, or one nat."""
+    if question.kind == "target":
+        return cost
+    if question.kind == "budget":
+        return 1.0 if is_logarithmic else abs(error)
+    return question.value if is_logarithmic else cost + question.value * error
 
 
 _UNITS = {"budget": "error", "target": "cost", "alpha": "cost plus weighted error"}

@@ -49,7 +49,7 @@ class FrontierPoint:
 
 @dataclass(frozen=True, eq=False)
 class Frontier:
-    """The points that were looked at; a point is dominated if another costs no more, errs no more, and not both equal.
+    """The points that were looked at; one is dominated if another costs and errs no more, and one of both less.
 
     Attributes
     ----------

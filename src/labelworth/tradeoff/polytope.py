@@ -72,11 +72,13 @@ def closest_point(
     Lawson and Hanson's least distance problem, by non-negative least squares: exact in finitely many steps, for few
     arms and any number of limits. The limits found active are then solved as equations, to working precision.
     """
-    scales = np.sqrt(np.maximum(np.diag(curvature), 0.0))
+    scales = np.sqrt(np.abs(np.diag(curvature)))
     scales = np.where(scales > 1e-8 * scales.max(initial=0.0), scales, max(1e-8 * scales.max(initial=0.0), 1e-300))
     metric = curvature / scales / scales[:, None]
     values, vectors = np.linalg.eigh((metric + metric.T) / 2)
-    metric = (vectors * np.maximum(values, _RIDGE * max(float(values[-1]), 1.0))) @ vectors.T
+    # Where noise bent a curve the other way, its size is still the right scale of a step.
+    sizes = np.abs(values)
+    metric = (vectors * np.maximum(sizes, _RIDGE * max(float(sizes.max()), 1.0))) @ vectors.T
     lower = scipy.linalg.cholesky(metric, lower=True)
     slope, slopes = gradient / scales, rows / scales
     free = _solved(lower, slope)
@@ -103,8 +105,9 @@ def _least_distance(directions: FloatArray, needed: FloatArray) -> FloatArray:
     goal = np.zeros(len(system))
     goal[-1] = 1.0
     solution, _ = scipy.optimize.nnls(system, goal, maxiter=50 * system.shape[1])
-    residual = system @ solution - goal
-    return np.asarray(solution / -residual[-1])
+    left = 1 - float(needed @ solution)
+    # Nothing left: to rounding only the point itself fits, and every limit holds it.
+    return np.asarray(solution / left) if left > 0 else np.ones(len(needed))
 
 
 def _solved(lower: FloatArray, right: FloatArray, *, transposed: bool = False) -> FloatArray:

@@ -12,12 +12,15 @@ from labelworth.tradeoff.accuracy import Accuracy
 from labelworth.tradeoff.costs import ArmPrices, Costs
 from labelworth.tradeoff.problem import NO_CERTIFICATE, Question, Solution, binding_limits, require_same_arms
 
-_SIZES = 24
-"""Sizes tried along every direction, evenly in their logarithm over `_DECADES`."""
+_SIZES = np.logspace(-6.0, 0.0, 24)
+"""Sizes tried along every direction, as shares of the largest."""
 
-_DECADES = 6.0
+_NEAR = np.array([0.5, 0.8, 1.0, 1.25, 2.0])
+"""Sizes tried along a direction near a known one, as shares of that."""
+
 _SHARES = (0.5, 0.1, 0.9, 0.01, 0.99, 0.001, 0.999)
 _HALVINGS = 40
+_SECTIONS = 24
 _FINEST = 1e-4
 _MOST_ROUNDS = 200
 
@@ -70,8 +73,13 @@ class _Found:
     """A design along one direction: smaller `rank` is better; infinite where the question is not met."""
 
     direction: FloatArray
-    counts: FloatArray
+    length: float
+    longest: float
     rank: float
+
+    @property
+    def counts(self) -> FloatArray:
+        return self.length * self.direction
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,20 +111,23 @@ class _Hunt:
                 step /= 2
         return best
 
-    def along(self, direction: FloatArray) -> _Found:
-        """The best design on a ray; lengths count in units of the longest that fits."""
+    def along(self, direction: FloatArray, near: _Found | None = None) -> _Found:
+        """The best design on a ray: of many sizes, or of some about as large as a known one."""
         longest = self._longest(direction)
-        lengths = longest * np.logspace(-_DECADES, 0.0, _SIZES)
+        shares = _SIZES if near is None else np.unique(np.minimum(near.length / near.longest * _NEAR, 1.0))
+        lengths = longest * shares
         values = np.array([self.rank(length * direction) for length in lengths])
         if self.question.kind == "target":
             return self._shortest(direction, lengths, values)
         place = int(np.argmin(values))
-        low, high = lengths[max(place - 1, 0)], lengths[min(place + 1, _SIZES - 1)]
-        length = lengths[place]
-        refined = _golden(lambda x: self.rank(x * direction), float(low), float(high))
-        if self.rank(refined * direction) < values[place]:
-            length = refined
-        return _Found(direction, length * direction, self.rank(length * direction))
+        found = _Found(direction, float(lengths[place]), longest, float(values[place]))
+        is_last = place == len(lengths) - 1 and shares[-1] == 1.0
+        if not np.isfinite(found.rank) or (is_last and found.rank <= self.rank(0.98 * longest * direction)):
+            return found
+        low, high = lengths[max(place - 1, 0)], lengths[min(place + 1, len(lengths) - 1)]
+        length = _golden(lambda x: self.rank(x * direction), float(low), float(high))
+        refined = _Found(direction, length, longest, self.rank(length * direction))
+        return min(found, refined, key=lambda one: one.rank)
 
     def rank(self, counts: FloatArray) -> float:
         """What is to be small, of designs that meet the question; infinite elsewhere."""
@@ -130,17 +141,15 @@ class _Hunt:
     def _shortest(self, direction: FloatArray, lengths: FloatArray, costs: FloatArray) -> _Found:
         """Where the target is first met on a ray, by halving."""
         met = np.flatnonzero(np.isfinite(costs))
+        longest = self._longest(direction)
         if not met.size:
-            return _Found(direction, lengths[-1] * direction, np.inf)
+            return _Found(direction, longest, longest, np.inf)
         place = int(met[np.argmin(costs[met])])
-        low, high = (lengths[place - 1] if place else 0.0), lengths[place]
+        low, high = (float(lengths[place - 1]) if place else 0.0), float(lengths[place])
         for _ in range(_HALVINGS):
             middle = (low + high) / 2
-            if np.isfinite(self.rank(middle * direction)):
-                high = middle
-            else:
-                low = middle
-        return _Found(direction, high * direction, self.rank(high * direction))
+            low, high = (low, middle) if np.isfinite(self.rank(middle * direction)) else (middle, high)
+        return _Found(direction, high, longest, self.rank(high * direction))
 
     def _longest(self, direction: FloatArray) -> float:
         """How far a ray may go: to the end of the pool, and for a budget to the end of the money."""
@@ -228,7 +237,7 @@ def _golden(function: Callable[[float], float], low: float, high: float) -> floa
     ratio = (np.sqrt(5.0) - 1) / 2
     inner = [high - ratio * (high - low), low + ratio * (high - low)]
     values = [function(point) for point in inner]
-    for _ in range(_HALVINGS):
+    for _ in range(_SECTIONS):
         if values[0] <= values[1]:
             high, inner[1], values[1] = inner[1], inner[0], values[0]
             inner[0] = high - ratio * (high - low)

@@ -2,7 +2,7 @@
 
 from labelworth.data.lengths import LengthDistribution
 from labelworth.tradeoff.accuracy import Accuracy, ConvexAccuracy
-from labelworth.tradeoff.convex import solve_convex
+from labelworth.tradeoff.convex import is_stationary, solve_convex
 from labelworth.tradeoff.costs import ArmPrices, PolicyCost, Prices
 from labelworth.tradeoff.problem import Question, Solution
 from labelworth.tradeoff.search import search
@@ -59,11 +59,21 @@ def solve(
     costs = (
         prices.of_arms(accuracy.arms, accuracy.labels_per_sample, lengths) if isinstance(prices, Prices) else prices
     )
-    if isinstance(costs, ArmPrices) and isinstance(accuracy, ConvexAccuracy) and _can_be_followed(accuracy):
-        return solve_convex(accuracy, costs, question)
-    return search(accuracy, costs, question)
+    if not (isinstance(costs, ArmPrices) and isinstance(accuracy, ConvexAccuracy) and _can_be_followed(accuracy)):
+        return search(accuracy, costs, question)
+    followed = solve_convex(accuracy, costs, question)
+    if accuracy.is_convex or is_stationary(followed):
+        return followed
+    return _better(followed, search(accuracy, costs, question))
 
 
 def _can_be_followed(accuracy: ConvexAccuracy) -> bool:
     """A curve that sampling bent a little still has a slope to follow; one with kinks and no planes has not."""
     return accuracy.is_convex or accuracy.criterion != "worst_direction"
+
+
+def _better(one: Solution, other: Solution) -> Solution:
+    """Of two answers to one question."""
+    weights = {"budget": (0.0, 1.0), "target": (1.0, 0.0), "alpha": (1.0, one.question.value)}[one.question.kind]
+    ranks = [weights[0] * solution.cost + weights[1] * solution.error for solution in (one, other)]
+    return one if ranks[0] <= ranks[1] else other

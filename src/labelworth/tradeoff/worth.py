@@ -36,8 +36,8 @@ def worth_of_next(accuracy: Accuracy, counts: FloatArray) -> Worth:
     r"""What the next sample of every arm is worth at a design.
 
     For a trace :math:`d_j = \operatorname{tr}(G M^{-1} I_j M^{-1})`, so a labeled example is worth
-    :math:`d_{everything} / d_{nothing}` unlabeled ones, and a label on an example already in the pool, which gives up an
-    unlabeled one, that minus one. An error without a slope is asked at one more sample of each arm.
+    :math:`d_{everything} / d_{nothing}` unlabeled ones, and a label on an example already in the pool, which gives up
+    an unlabeled one, that minus one. An error without a slope is asked at one more sample of each arm.
 
     Raises
     ------

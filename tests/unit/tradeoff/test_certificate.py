@@ -1,0 +1,68 @@
+"""The bounds are the values of linear programs."""
+
+import numpy as np
+import pytest
+import scipy.optimize
+
+from labelworth.tradeoff.certificate import Minorant, least_cost, most_gain
+
+
+def drawn(seed: int):
+    rng = np.random.default_rng(seed)
+    n_arms = int(rng.integers(1, 7))
+    worth = rng.exponential(size=n_arms) * 10 ** rng.uniform(-3, 3, n_arms)
+    prices = rng.exponential(size=n_arms)
+    if seed % 2:
+        prices[rng.integers(n_arms)] = 0.0
+    if seed % 3 == 0:
+        worth[rng.integers(n_arms)] *= -1
+    return worth, prices, 10 * rng.exponential(), 10 * rng.exponential()
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_the_most_gain_is_that_of_the_linear_program(seed: int) -> None:
+    worth, prices, money, samples = drawn(seed)
+    program = scipy.optimize.linprog(-worth, A_ub=np.stack([prices, np.ones_like(prices)]), b_ub=[money, samples])
+    bound = most_gain(worth, prices, money, samples)
+    assert bound.value == pytest.approx(-program.fun, rel=1e-8, abs=1e-12)
+    assert bound.value == pytest.approx(bound.of_money * money + bound.of_samples * samples, rel=1e-12, abs=1e-15)
+    more = most_gain(worth, prices, money * (1 + 1e-9), samples).value
+    assert more - bound.value == pytest.approx(bound.of_money * money * 1e-9, rel=1e-3, abs=1e-14 * abs(bound.value))
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_the_least_cost_is_that_of_the_linear_program(seed: int) -> None:
+    worth, prices, _, samples = drawn(seed)
+    if worth.max() <= 0:
+        worth = -worth
+    intercept = np.random.default_rng(seed).uniform(0, 1) * samples * worth.max()
+    program = scipy.optimize.linprog(
+        prices, A_ub=np.stack([-worth, np.ones_like(prices)]), b_ub=[-intercept, samples]
+    )
+    assert least_cost(Minorant(intercept, worth), 0.0, prices, samples) == pytest.approx(
+        program.fun, rel=1e-7, abs=1e-10
+    )
+
+
+def test_a_limit_that_is_not_there_does_not_count() -> None:
+    worth, prices = np.array([3.0, 1.0]), np.array([2.0, 0.5])
+    assert most_gain(worth, prices, 10.0, np.inf).value == pytest.approx(20.0)
+    assert most_gain(worth, prices, np.inf, 10.0).value == pytest.approx(30.0)
+    assert most_gain(-worth, prices, np.inf, np.inf).value == 0.0
+    assert most_gain(worth, prices, np.inf, np.inf).value == np.inf
+    assert least_cost(Minorant(6.0, worth), 0.0, prices, np.inf) == pytest.approx(3.0)
+
+
+def test_a_target_that_is_met_for_nothing_costs_nothing() -> None:
+    assert least_cost(Minorant(1.0, np.ones(2)), 2.0, np.ones(2), 10.0) == 0.0
+
+
+def test_without_money_the_next_unit_is_worth_what_it_buys() -> None:
+    bound = most_gain(np.array([3.0, 1.0]), np.array([1.0, 0.0]), 0.0, 10.0)
+    assert (bound.value, bound.of_money, bound.of_samples) == (10.0, 2.0, 1.0)
+
+
+def test_a_tangent_touches() -> None:
+    counts, slope = np.array([2.0, 3.0]), np.array([-1.0, -0.5])
+    plane = Minorant.tangent(counts, 7.0, slope)
+    assert plane.intercept - plane.worth @ counts == pytest.approx(7.0)
