@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from labelworth.estimators.hidden_markov import HiddenMarkov
     from labelworth.estimators.multinomial import MultinomialNaiveBayes
     from labelworth.estimators.storage import load
+    from labelworth.planning.plan import plan
     from labelworth.policies.policy import Policy
     from labelworth.policies.spec import parse_policy
     from labelworth.report.displays import FrontierDisplay, InformationDisplay, PolicyDisplay, RiskSurfaceDisplay
@@ -58,6 +59,7 @@ _HOMES = {
     "load": "labelworth.estimators.storage",
     "parse_policy": "labelworth.policies.spec",
     "parse_template": "labelworth.data.templates",
+    "plan": "labelworth.planning.plan",
     "read_sequences": "labelworth.data.readers",
 }
 
@@ -89,6 +91,7 @@ __all__ = [
     "load",
     "parse_policy",
     "parse_template",
+    "plan",
     "read_sequences",
 ]
 

@@ -1,0 +1,133 @@
+"""From a situation and a question to a plan, the same for documents and sequences, formulas and simulation."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from labelworth.arrays import FloatArray
+from labelworth.planning.answer import Check, Design, ForecastCurve, Interval, Plan, Question
+from labelworth.planning.checkpoint import Checkpoint
+from labelworth.planning.checks import pilot_check
+from labelworth.planning.outcome import cloud, curve_counts, forecast_curve, surface, worth
+from labelworth.planning.situation import Situation
+from labelworth.planning.solving import grid_solutions, solved
+from labelworth.planning.stop import why_stop
+from labelworth.planning.uncertainty import band_intervals, spread
+from labelworth.planning.words import CRITERION_WORDS
+from labelworth.progress import SILENT, Progress
+
+
+@dataclass(frozen=True, eq=False)
+class Background:
+    """What a plan tells beside the answer.
+
+    Attributes
+    ----------
+    uses_unlabeled : bool
+    reason : str
+        Why that source.
+    checks : sequence of Check
+    notes : sequence of str
+    pilot : dict
+    model : str
+    seed : int
+    """
+
+    uses_unlabeled: bool
+    reason: str
+    checks: Sequence[Check]
+    notes: Sequence[str]
+    pilot: dict[str, Any]
+    model: str
+    seed: int
+
+
+def assemble(
+    situation: Situation,
+    asked: Question,
+    background: Background,
+    *,
+    checkpoint: Checkpoint,
+    progress: Progress = SILENT,
+    forecast: ForecastCurve | None = None,
+) -> Plan:
+    """Solve, ask again at other parameters, and tell everything.
+
+    Parameters
+    ----------
+    forecast : ForecastCurve, optional
+        That of a simulation; else it comes from the situation's alternatives.
+
+    Raises
+    ------
+    InfeasiblePlanError, NotIdentifiableError
+        If nothing meets what was asked.
+    """
+    situation = with_error_of_today(situation)
+    answer = solved(situation, asked.problem, asked.value)
+    design = situation.design(answer.counts)
+    designs = curve_counts(situation)
+    if situation.alternatives:
+        around = spread(
+            situation, asked.problem, asked.value, answer.counts, designs, checkpoint=checkpoint, progress=progress
+        )
+        labels_interval, error_interval = around.labels_interval(), around.error_interval()
+        forecast = forecast_curve(situation, designs, around.bands())
+    else:
+        labels_interval, error_interval = band_intervals(situation, asked.problem, asked.value, answer.counts)
+        error_interval = error_interval or _probes_interval(design)
+        forecast = forecast or forecast_curve(situation, designs, None)
+    stop = why_stop(situation, asked.problem, asked.value, answer.counts)
+    trust = pilot_check(design, situation.held.n_labels, labels_interval, error_interval)
+    return Plan(
+        question=asked,
+        advice="label" if stop is None else "stop",
+        why_stop=stop,
+        held=situation.held,
+        uses_unlabeled=background.uses_unlabeled,
+        source=situation.accuracy.source,
+        reason=background.reason,
+        criterion_words=CRITERION_WORDS[asked.criterion],
+        recommended=design,
+        labels_interval=labels_interval,
+        error_interval=error_interval,
+        certificate=answer.certificate,
+        worth=worth(situation, answer.counts),
+        frontier=cloud(situation),
+        surface=surface(situation),
+        forecast=forecast,
+        solutions=grid_solutions(situation),
+        checks=(*background.checks, trust),
+        notes=(*background.notes, *_limit_notes(situation, asked, answer.counts)),
+        pilot=background.pilot,
+        model=background.model,
+        seed=background.seed,
+    )
+
+
+def with_error_of_today(situation: Situation) -> Situation:
+    """Say what the labels held are good for by themselves."""
+    error = situation.accuracy.error(situation.nothing_more)
+    return replace(situation, held=replace(situation.held, error=error if np.isfinite(error) else None))
+
+
+def _probes_interval(design: Design) -> Interval | None:
+    """Where nothing but the noise of random probes is known."""
+    if design.error_se is None or not np.isfinite(design.error_se):
+        return None
+    reach = 1.645 * design.error_se
+    return Interval(design.error - reach, design.error + reach, method="probes")
+
+
+def _limit_notes(situation: Situation, asked: Question, counts: FloatArray) -> list[str]:
+    labeling = float(counts[[arm != "nothing" for arm in situation.accuracy.arms]].sum())
+    if asked.problem == "budget" and labeling >= np.floor(situation.pool) and situation.pool >= 1:
+        left = asked.value - situation.design(counts).cost_in_all
+        if left > 0:
+            return [
+                f"The budget would pay for more than the pool holds: all {situation.pool:,.0f} samples are to be "
+                f"labeled, and {left:g} is left over."
+            ]
+    return []

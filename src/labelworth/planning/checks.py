@@ -1,0 +1,127 @@
+"""What is looked at before a plan is trusted, in words."""
+
+import warnings
+from typing import Any
+
+import numpy as np
+
+from labelworth.errors import LabelworthWarning
+from labelworth.planning.answer import Check, Design, Interval
+from labelworth.planning.documents import Documents
+from labelworth.planning.randomness import Randomness
+from labelworth.planning.words import UNLABELED_DATA, count, number
+from labelworth.progress import SILENT, Progress
+from labelworth.robust.harm import verdict_of
+from labelworth.robust.held_out import held_out_predictions
+
+FEW_LABELS = 10
+"""Of a class: below it, figures of that class are shaky."""
+WIDEST = 0.25
+"""How far the ends of an interval may lie from its middle, relative to the labels in all or to the error."""
+_N_FOLDS = 5
+
+
+def harm(documents: Documents, seed: int, progress: Progress = SILENT) -> dict[str, Any]:
+    """Whether unlabeled documents help, by cross-validation on the labeled ones; as JSON values.
+
+    Answers with ``answer``: "helps", "hurts", "cannot be told" or "not asked", and ``words``.
+    """
+    counts = documents.samples.evidence.label_counts()
+    testable = int(counts[counts > 1].sum())
+    if documents.n_unlabeled == 0:
+        return {"answer": "not asked", "words": "there is none."}
+    if testable < 2 * len(counts):
+        return {
+            "answer": "cannot be told",
+            "words": f"whether it helps cannot be told with {count(testable, 'label')} in classes of two or more.",
+        }
+    weight = float(documents.fitting.get("unlabeled_weight", 1.0))
+    if weight == 0:
+        return {"answer": "hurts", "words": "unlabeled_weight is 0."}
+    fitting = {"start_smoothing": documents.fitting.get("start_smoothing", 1.0)}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", LabelworthWarning)
+        predictions = held_out_predictions(
+            documents.family,
+            documents.samples,
+            (0.0, weight),
+            n_folds=min(_N_FOLDS, testable),
+            rng=np.random.default_rng([seed, 5]),
+            fitting=fitting,
+            progress=progress,
+        )
+    verdict = verdict_of(predictions, weight)
+    figures = (
+        f"error {number(verdict.error.with_unlabeled)} with it and {number(verdict.error.labels_only)} with labels "
+        f"only on {verdict.n_tested:,} held-out labels"
+    )
+    opening = {"helps": "it helps", "hurts": "it hurts", "cannot be told": "whether it helps cannot be told yet"}
+    return {
+        "answer": verdict.answer,
+        "words": f"{opening[verdict.answer]} ({figures}).",
+        "error_labels_only": verdict.error.labels_only,
+        "error_with_unlabeled": verdict.error.with_unlabeled,
+    }
+
+
+def harm_check(verdict: dict[str, Any]) -> Check:
+    """The verdict as a check."""
+    state = {"helps": "good", "hurts": "bad"}.get(verdict["answer"], "unknown")
+    return Check(UNLABELED_DATA, state, verdict["words"])  # type: ignore[arg-type]
+
+
+def randomness_check(found: Randomness) -> Check:
+    """Whether the labels look drawn at random, as a check."""
+    state = "warning" if found.suspicious else "good" if found.p_values else "unknown"
+    return Check("random draw", state, found.words())  # type: ignore[arg-type]
+
+
+def class_check(documents: Documents) -> Check:
+    """Whether every class has labels."""
+    evidence = documents.samples.evidence
+    counts = evidence.label_counts()
+    scarce = [f"{name} ({int(n)})" for name, n in zip(evidence.classes, counts, strict=True) if n < FEW_LABELS]
+    if not scarce:
+        return Check("labels per class", "good", f"Every class has {int(counts.min()):,} labels or more.")
+    shown = ", ".join(scarce[:8]) + (f" and {len(scarce) - 8} more" if len(scarce) > 8 else "")
+    share = max(float(counts.min()), 0.5) / counts.sum()
+    return Check(
+        "labels per class",
+        "warning",
+        f"Fewer than {FEW_LABELS} labels: {shown}. Figures are shaky for these classes; at random about "
+        f"{number(np.ceil(FEW_LABELS / share))} labels in all would give them {FEW_LABELS}.",
+    )
+
+
+def convergence_check(converged: bool) -> Check:
+    """Whether the fit converged."""
+    if converged:
+        return Check("fit", "good", "The fit converged.")
+    return Check("fit", "warning", "The fit did not converge: allow more steps, or a larger tolerance.")
+
+
+def pilot_check(design: Design, n_held: int, labels: Interval | None, error: Interval | None) -> Check:
+    """Whether the pilot is large enough for the plan, and which size would do.
+
+    Widths fall with the square root of the pilot.
+    """
+    widths = []
+    if labels is not None and labels.high > labels.low and design.labels_in_all > 0:
+        widths.append((labels.high - labels.low) / 2 / design.labels_in_all)
+    if error is not None and np.isfinite(error.high) and design.error > 0:
+        widths.append((error.high - error.low) / 2 / design.error)
+    if not widths:
+        return Check("pilot size", "unknown", "How far the pilot can be trusted was not computed.")
+    widest = max(widths)
+    if widest <= WIDEST:
+        return Check("pilot size", "good", f"The plan is known to within {widest:.0%} of itself.".replace("%", " %"))
+    needed = int(np.ceil(n_held * (widest / WIDEST) ** 2))
+    return Check(
+        "pilot size",
+        "warning",
+        (
+            f"The pilot of {count(n_held, 'label')} is too small to trust this plan: it is known to within "
+            f"{widest:.0%} of itself. About {number(needed)} labels drawn at random would bring that to "
+            f"{WIDEST:.0%}; label some, then plan again."
+        ).replace("%", " %"),
+    )

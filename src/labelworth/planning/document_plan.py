@@ -1,0 +1,195 @@
+"""Plans for documents: looked at, then asked by the formulas or by simulation."""
+
+from dataclasses import dataclass
+from functools import cached_property
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from labelworth.data.digest import samples_digest
+from labelworth.errors import NotIdentifiableError
+from labelworth.planning.answer import Check, Plan, Question
+from labelworth.planning.assembly import Background, assemble, with_error_of_today
+from labelworth.planning.checkpoint import Checkpoint
+from labelworth.planning.checks import class_check, convergence_check, harm, harm_check, randomness_check
+from labelworth.planning.documents import Documents, asymptotic_documents, simulated_documents
+from labelworth.planning.pilot import Pilot
+from labelworth.planning.randomness import labeled_samples, randomness
+from labelworth.planning.simulated import harm_by_forecast, simulated_curve
+from labelworth.planning.situation import Situation
+from labelworth.planning.source import AskedSource, ChosenSource, UseUnlabeled, choose_source, too_few_labels
+from labelworth.progress import Progress
+from labelworth.simulation.basis import ForecastBasis, forecast_basis
+from labelworth.simulation.calibration import Measure
+from labelworth.simulation.document_learner import ClassLearner
+from labelworth.simulation.learner import Mode
+from labelworth.tradeoff.costs import Prices
+from labelworth.tradeoff.problem import Question as TradeoffQuestion
+
+_FARTHEST = 8
+"""So many times the labels held are simulated; beyond it a forecast goes on along its own slope."""
+
+
+@dataclass(frozen=True, eq=False)
+class DocumentPlanner:
+    """One plan in the making; arguments as in `labelworth.planning.plan.plan`."""
+
+    documents: Documents
+    prices: Prices
+    asked_source: AskedSource
+    criterion: str | None
+    use_unlabeled: UseUnlabeled
+    n_draws: int
+    seed: int
+    folder: Path | None
+    progress: Progress
+
+    def plan(self, asked: TradeoffQuestion) -> Plan:
+        """Answer one question."""
+        situation, chosen = self.situation(asked.pool)
+        question = Question(asked.kind, asked.value, chosen.criterion)
+        forecast = None
+        if chosen.source == "simulated":
+            most = self.documents.n_labeled + situation.pool
+            mode: Mode = "semi-supervised" if self.uses_unlabeled else "labels-only"
+            forecast = simulated_curve(self.basis, mode, self._measure(chosen), most, 1.0)
+        steps = self._steps(asked.kind, asked.value, situation.pool, chosen.criterion, self.n_draws)
+        return assemble(
+            situation, question, self._background(chosen), checkpoint=steps, progress=self.progress, forecast=forecast
+        )
+
+    def situation(self, pool: float) -> tuple[Situation, ChosenSource]:
+        """Where plans start; `pool` may be infinite for all documents without a label."""
+        _require_anchored(self.documents)
+        chosen = self.chosen
+        room = float(self.documents.n_unlabeled) if np.isinf(pool) else pool
+        if chosen.source == "simulated":
+            found = simulated_documents(
+                self.documents,
+                self.basis,
+                self._measure(chosen),
+                self.prices,
+                room,
+                uses_unlabeled=self.uses_unlabeled,
+                reason=chosen.reason,
+            )
+        else:
+            found = asymptotic_documents(
+                self.documents,
+                chosen.criterion,
+                self.prices,
+                room,
+                uses_unlabeled=self.uses_unlabeled,
+                reason=chosen.reason,
+                n_draws=self.n_draws,
+                seed=self.seed,
+                progress=self.progress,
+            )
+        return with_error_of_today(found), chosen
+
+    @cached_property
+    def verdict(self) -> dict[str, Any]:
+        """Whether unlabeled documents help: as asked, by the forecast's own comparison, or by cross-validation."""
+        if self.use_unlabeled == "yes":
+            return {"answer": "not asked", "words": "as asked."}
+        if self.use_unlabeled == "no":
+            return {"answer": "hurts", "words": "as asked."}
+        if self._simulates_anyway:
+            return harm_by_forecast(self.basis)
+        found: dict[str, Any] = self._steps().step("harm", lambda: harm(self.documents, self.seed, self.progress))
+        return found
+
+    @cached_property
+    def chosen(self) -> ChosenSource:
+        """Formulas or simulation."""
+        return choose_source(
+            self.asked_source,
+            self.criterion,
+            n_labels=self.documents.n_labeled,
+            n_parameters=self.documents.n_parameters,
+            verdict=self.verdict,
+        )
+
+    @property
+    def uses_unlabeled(self) -> bool:
+        """Whether the plan learns from documents without a label."""
+        return self.verdict["answer"] != "hurts" and self.documents.n_unlabeled > 0
+
+    @cached_property
+    def basis(self) -> ForecastBasis:
+        """What forecasts rest on: simulated once, kept with the other finished steps."""
+        documents = self.documents
+        learner = ClassLearner(
+            documents.family,
+            unlabeled_weight=float(documents.fitting.get("unlabeled_weight", 1.0)),
+            start_smoothing=float(documents.fitting.get("start_smoothing", 1.0)),
+        )
+        largest = min(documents.samples.n_samples, _FARTHEST * documents.n_labeled)
+
+        def computed() -> dict[str, Any]:
+            return forecast_basis(
+                learner, documents.samples, largest, seed=self.seed, workers=None, progress=self.progress
+            ).to_dict()
+
+        return ForecastBasis.from_dict(self._steps(largest).step("forecast", computed))
+
+    @property
+    def _simulates_anyway(self) -> bool:
+        if self.asked_source == "simulated":
+            return True
+        few = too_few_labels(self.documents.n_labeled, self.documents.n_parameters)
+        return self.asked_source == "auto" and self.criterion in (None, "error", "log_loss") and few
+
+    @staticmethod
+    def _measure(chosen: ChosenSource) -> Measure:
+        return "error" if chosen.criterion == "error" else "log_loss"
+
+    def _background(self, chosen: ChosenSource) -> Background:
+        samples = self.documents.samples
+        notes = []
+        if chosen.source == "simulated" and self.prices.per_unlabeled:
+            notes.append("Simulated plans take all documents without a label as they are; their price is left out.")
+        return Background(
+            self.uses_unlabeled,
+            chosen.reason,
+            self._checks(),
+            notes,
+            Pilot.held(np.flatnonzero(labeled_samples(samples)), samples.n_samples).to_dict(),
+            self.documents.fitted.model.kind,
+            self.seed,
+        )
+
+    def _checks(self) -> tuple[Check, ...]:
+        return (
+            harm_check(self.verdict),
+            randomness_check(randomness(self.documents.samples, self.seed)),
+            class_check(self.documents),
+            convergence_check(self.documents.fitted.converged),
+        )
+
+    @cached_property
+    def _context(self) -> dict[str, Any]:
+        return {
+            "data": samples_digest(self.documents.samples),
+            "model": repr(self.documents.family),
+            "fitting": self.documents.fitting,
+            "seed": self.seed,
+            "labelworth": version("labelworth"),
+        }
+
+    def _steps(self, *asked: Any) -> Checkpoint:
+        return Checkpoint(self.folder, {**self._context, "asked": list(asked)} if self.folder else {})
+
+
+def _require_anchored(documents: Documents) -> None:
+    """Refuse classes that no label names, and labels that cannot tell classes apart."""
+    alike = documents.fitted.exchangeable_classes
+    if alike:
+        groups = "; ".join(", ".join(repr(name) for name in group[:8]) for group in alike)
+        raise NotIdentifiableError(
+            f"No label tells these classes apart: {groups}. Label at least one document of each, better ten; draw "
+            "them with `labelworth next`.",
+            [str(name) for group in alike for name in group],
+        )

@@ -1,0 +1,147 @@
+"""The three problems where only the number of labels is open: a line, searched by grid and halving."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.optimize import brentq, minimize_scalar
+
+from labelworth.arrays import FloatArray
+from labelworth.errors import InfeasiblePlanError, NotIdentifiableError
+from labelworth.planning.answer import Problem
+from labelworth.tradeoff.accuracy import Accuracy, Source
+
+_N_GRID = 17
+_FINEST = 1e-3
+"""Labels; counts are made whole afterwards."""
+
+
+@dataclass(frozen=True, eq=False)
+class LabelLine:
+    """Label some of the pool, and learn from the rest without labels: the one arm is "everything".
+
+    Attributes
+    ----------
+    inside : Accuracy
+        Of labeled and unlabeled samples, in that order; or of labeled ones alone.
+    pool : float
+        Samples to label or to take as they are.
+    """
+
+    inside: Accuracy
+    pool: float
+
+    @property
+    def arms(self) -> tuple[str, ...]:
+        """A labeled sample."""
+        return self.inside.arms[:1]
+
+    @property
+    def labels_per_sample(self) -> FloatArray:
+        """That of the accuracy inside."""
+        return self.inside.labels_per_sample[:1]
+
+    @property
+    def criterion(self) -> str:
+        """That of the accuracy inside."""
+        return self.inside.criterion
+
+    @property
+    def source(self) -> Source:
+        """That of the accuracy inside."""
+        return self.inside.source
+
+    @property
+    def reason(self) -> str:
+        """That of the accuracy inside."""
+        return self.inside.reason
+
+    def error(self, counts: FloatArray) -> float:
+        """With the rest of the pool unlabeled."""
+        return self.inside.error(self.whole(counts))
+
+    def standard_error(self, counts: FloatArray) -> float | None:
+        """Of that figure."""
+        return self.inside.standard_error(self.whole(counts))
+
+    def whole(self, counts: FloatArray) -> FloatArray:
+        """Counts of all arms inside."""
+        labeled = float(counts[0])
+        return np.array([labeled, max(self.pool - labeled, 0.0)])[: len(self.inside.arms)]
+
+
+def on_line(accuracy: Accuracy, per_sample: FloatArray) -> bool:
+    """Whether only the number of labels is open: there is one arm, or unlabeled samples are free."""
+    return len(accuracy.arms) == 1 or (accuracy.arms == ("everything", "nothing") and per_sample[1] == 0)
+
+
+def solve_line(line: LabelLine, price: float, problem: Problem, value: float) -> float:
+    """How many samples to label.
+
+    Parameters
+    ----------
+    line : LabelLine
+    price : float
+        Of one labeled sample.
+    problem, value
+        A budget for what is still to be bought, a target, or alpha.
+
+    Raises
+    ------
+    InfeasiblePlanError
+        If no number of labels meets the target.
+    NotIdentifiableError
+        If none pins the model down.
+    """
+    most = line.pool if problem != "budget" or price == 0 else min(line.pool, value / price)
+    counts = _grid(most) if line.source == "simulated" or problem == "alpha" else np.unique([0.0, most])
+    errors = np.array([line.error(np.array([count])) for count in counts])
+    if not np.isfinite(errors).any():
+        raise NotIdentifiableError("No number of labels that fits pins the model down. Label other samples, or more.")
+    if problem == "target":
+        return _first_met(line, counts, errors, value)
+    if problem == "budget":
+        # More labels are better wherever the error falls; a simulated one may rise by chance.
+        return float(counts[-1]) if errors[-1] <= errors.min() * (1 + 1e-9) else _lowest(counts, errors, line.error)
+    return _lowest(
+        counts, price * counts + value * errors, lambda one: price * float(one[0]) + value * line.error(one)
+    )
+
+
+def _grid(most: float) -> FloatArray:
+    """None, few, many and all."""
+    if most <= 0:
+        return np.zeros(1)
+    counts: FloatArray = np.unique(np.concatenate([[0.0], np.geomspace(min(1.0, most), most, _N_GRID), [most]]))
+    return counts
+
+
+def _first_met(line: LabelLine, counts: FloatArray, errors: FloatArray, target: float) -> float:
+    met = np.flatnonzero(errors <= target)
+    if not met.size:
+        best = int(np.nanargmin(np.where(np.isfinite(errors), errors, np.inf)))
+        raise InfeasiblePlanError(
+            f"No number of labels reaches {line.criterion} {target:g}: the nearest that this pool allows is "
+            f"{errors[best]:.6g}, at {counts[best]:,.0f} more labels. Raise the target, or get more samples.",
+            float(errors[best]),
+        )
+    place = int(met[0])
+    if place == 0:
+        return float(counts[0])
+    low, high = float(counts[place - 1]), float(counts[place])
+    if np.isfinite(errors[place - 1]):
+        return float(brentq(lambda count: line.error(np.array([count])) - target, low, high, xtol=_FINEST))
+    while high - low > _FINEST:
+        middle = (low + high) / 2
+        low, high = (low, middle) if line.error(np.array([middle])) <= target else (middle, high)
+    return high
+
+
+def _lowest(counts: FloatArray, values: FloatArray, function: Callable[[Any], float]) -> float:
+    place = int(np.nanargmin(np.where(np.isfinite(values), values, np.inf)))
+    low, high = counts[max(place - 1, 0)], counts[min(place + 1, len(counts) - 1)]
+    if high <= low:
+        return float(counts[place])
+    found = minimize_scalar(lambda count: function(np.array([count])), bounds=(low, high), method="bounded")
+    return float(found.x) if found.fun < values[place] else float(counts[place])

@@ -1,0 +1,149 @@
+"""From a situation and its answer to a plan: worth of the next label, frontier, surface, forecast."""
+
+import numpy as np
+
+from labelworth.arrays import FloatArray
+from labelworth.planning.answer import ForecastCurve, FrontierPoint, Surface, Worth
+from labelworth.planning.situation import Situation
+from labelworth.tradeoff.accuracy import ConvexAccuracy
+
+_N_CURVE = 13
+_N_SURFACE = 25
+_N_CLOUD = 9
+_SHARES = (0.0, 0.1, 0.3, 0.6, 1.0)
+
+
+def worth(situation: Situation, counts: FloatArray) -> tuple[Worth, ...]:
+    """What one more sample of every arm takes off the error.
+
+    Where unlabeled samples are free, all of the pool is used already: then a label is one on a sample of the pool.
+    """
+    accuracy, prices = situation.accuracy, situation.prices.per_sample
+    gains = _gains(situation, counts)
+    free = "nothing" in accuracy.arms and prices[accuracy.arms.index("nothing")] == 0
+    of_unlabeled = gains[accuracy.arms.index("nothing")] if "nothing" in accuracy.arms else 0.0
+    found = []
+    for arm, gain, price in zip(accuracy.arms, gains, prices, strict=True):
+        own = gain - of_unlabeled if free and arm != "nothing" else gain
+        others = own / of_unlabeled if arm != "nothing" and of_unlabeled > 0 and own > 0 else None
+        found.append(Worth(arm, float(own), float(price), float(own / price) if price > 0 else None, others))
+    return tuple(found)
+
+
+def _gains(situation: Situation, counts: FloatArray) -> FloatArray:
+    accuracy = situation.accuracy
+    if isinstance(accuracy, ConvexAccuracy) and np.isfinite(accuracy.error(counts)):
+        return np.asarray(-accuracy.slope(counts), dtype=np.float64)
+    here, found = accuracy.error(counts), []
+    # Sampled errors need a step beyond their noise.
+    step = max(1.0, 0.05 * (situation.held.n_labeled + float(counts.sum())))
+    for arm in range(len(counts)):
+        moved = counts.copy()
+        moved[arm] += step
+        found.append((here - accuracy.error(moved)) / step)
+    return np.asarray(np.nan_to_num(np.array(found), nan=0.0, posinf=0.0, neginf=0.0))
+
+
+def curve_counts(situation: Situation) -> list[FloatArray]:
+    """Designs along which the error is shown: more and more labels of the dearest arm that is sensible."""
+    accuracy, pool = situation.accuracy, situation.pool
+    amounts = np.unique(
+        np.round(np.concatenate([[0.0], np.geomspace(max(pool / 200, 1.0), max(pool, 1.0), _N_CURVE - 1)]))
+    )
+    place = (
+        accuracy.arms.index("everything")
+        if "everything" in accuracy.arms
+        else int(np.argmax(accuracy.labels_per_sample))
+    )
+    designs = []
+    for amount in amounts[amounts <= pool]:
+        counts = np.zeros(len(accuracy.arms))
+        counts[place] = amount
+        if "nothing" in accuracy.arms and situation.prices.per_sample[accuracy.arms.index("nothing")] == 0:
+            counts[accuracy.arms.index("nothing")] = pool - amount
+        designs.append(counts)
+    return designs
+
+
+def forecast_curve(
+    situation: Situation,
+    designs: list[FloatArray],
+    bands: tuple[tuple[float | None, ...], tuple[float | None, ...]] | None,
+) -> ForecastCurve:
+    """The error over labels in all, with its band."""
+    labels = tuple(situation.held.n_labels + float(one @ situation.accuracy.labels_per_sample) for one in designs)
+    errors = tuple(_finite(situation.accuracy.error(one)) for one in designs)
+    lows, highs = bands if bands is not None else ((), ())
+    is_formula = situation.accuracy.source == "asymptotic"
+    return ForecastCurve(labels, errors, lows, highs, asymptotic=errors if is_formula else ())
+
+
+def surface(situation: Situation) -> Surface | None:
+    """The error over (documents, labeled fraction); None where there are no unlabeled ones to vary."""
+    accuracy, held = situation.accuracy, situation.held
+    if accuracy.arms != ("everything", "nothing"):
+        return None
+    most = held.n_labeled + situation.pool
+    sizes = np.geomspace(max(most / 50, 10.0), most, _N_SURFACE)
+    fractions = np.geomspace(max(held.n_labeled / most / 4, 1e-3), 1.0, _N_SURFACE)
+    rows = tuple(
+        tuple(
+            _finite(accuracy.error(np.array([fraction * size - held.n_labeled, (1 - fraction) * size])))
+            for size in sizes
+        )
+        for fraction in fractions
+    )
+    return Surface(tuple(sizes.tolist()), tuple(fractions.tolist()), rows)
+
+
+def cloud(situation: Situation) -> tuple[FrontierPoint, ...]:
+    """Ways to go on and who dominates whom: every arm alone, halves of two, at several sizes."""
+    accuracy, prices, pool = situation.accuracy, situation.prices.per_sample, situation.pool
+    found = []
+    for name, counts in _candidates(accuracy.arms, pool):
+        error = accuracy.error(counts)
+        if np.isfinite(error):
+            found.append((name, counts, float(counts @ accuracy.labels_per_sample), float(counts @ prices), error))
+    costs, errors = np.array([one[3] for one in found]), np.array([one[4] for one in found])
+    return tuple(
+        FrontierPoint(name, tuple(counts.tolist()), labels, cost, error, _dominator(costs, errors, place))
+        for place, (name, counts, labels, cost, error) in enumerate(found)
+    )
+
+
+def _candidates(arms: tuple[str, ...], pool: float) -> list[tuple[str, FloatArray]]:
+    sizes = np.concatenate([[0.0], np.geomspace(max(pool / 500, 1.0), max(pool, 1.0), _N_CLOUD)])
+    sizes = np.unique(np.round(sizes[sizes <= pool]))
+    unlabeled = arms.index("nothing") if "nothing" in arms else None
+    labeling = [place for place in range(len(arms)) if place != unlabeled]
+    mixes = [(f"{arms[one]}", {one: 1.0}) for one in labeling]
+    mixes += [
+        (f"half {arms[one]}, half {arms[other]}", {one: 0.5, other: 0.5})
+        for index, one in enumerate(labeling)
+        for other in labeling[index + 1 :]
+    ]
+    found = []
+    for name, shares in mixes:
+        for size in sizes:
+            for rest in _SHARES if unlabeled is not None else (0.0,):
+                counts = np.zeros(len(arms))
+                for place, share in shares.items():
+                    counts[place] = np.floor(share * size)
+                beside = ""
+                if unlabeled is not None:
+                    counts[unlabeled] = np.floor(rest * (pool - counts.sum()))
+                    beside = f", {counts[unlabeled]:,.0f} unlabeled"
+                found.append((f"{size:,.0f} by {name}{beside}" if size else f"no more labels{beside}", counts))
+    return found
+
+
+def _dominator(costs: FloatArray, errors: FloatArray, place: int) -> int | None:
+    """The best of the points that are no dearer and no worse, and better in one; None if there is none."""
+    better = (costs <= costs[place]) & (errors <= errors[place])
+    better &= (costs < costs[place]) | (errors < errors[place])
+    candidates = np.flatnonzero(better)
+    return int(candidates[np.lexsort((costs[candidates], errors[candidates]))[0]]) if candidates.size else None
+
+
+def _finite(value: float) -> float | None:
+    return float(value) if np.isfinite(value) else None

@@ -1,0 +1,122 @@
+"""`lw.plan`: how many more labels, of which kind, for what."""
+
+from collections.abc import Hashable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from threadpoolctl import threadpool_limits
+
+from labelworth.arrays import UNLABELED
+from labelworth.errors import InvalidInputError
+from labelworth.planning.answer import Plan
+from labelworth.planning.document_plan import DocumentPlanner
+from labelworth.planning.reading import estimator_of, is_sequence_model, read_documents, read_prices
+from labelworth.planning.source import AskedSource, UseUnlabeled
+from labelworth.progress import SILENT, Progress
+from labelworth.tradeoff.costs import Prices
+from labelworth.tradeoff.problem import Question as TradeoffQuestion
+
+
+def plan(
+    X: Any,
+    y: Any = None,
+    *,
+    model: Any = "multinomial",
+    budget: float | None = None,
+    target: float | None = None,
+    alpha: float | None = None,
+    prices: Prices | Mapping[str, float] | None = None,
+    criterion: str | None = None,
+    source: AskedSource = "auto",
+    rules: Sequence[Any] | None = None,
+    pool: float | None = None,
+    use_unlabeled: UseUnlabeled = "auto",
+    classes: Sequence[Hashable] | None = None,
+    unlabeled: Hashable = UNLABELED,
+    n_draws: int = 200,
+    seed: int = 0,
+    checkpoint: str | Path | None = None,
+    progress: Progress = SILENT,
+) -> Plan:
+    """Say how many more samples to label, of which kind, and what accuracy that buys.
+
+    Two stages and more: the labels in the data are the pilot. The model is fitted to all samples, labeled or not; its
+    parameters are plugged into the trade-off; the same question at other parameters that the pilot would have allowed
+    gives the intervals. Label what the plan says, and call this again with the new labels beside the old ones.
+
+    Parameters
+    ----------
+    X : Samples, array-like or sparse matrix of shape (n, n_features), or a list of sequences
+        Labeled samples and the pool.
+    y : array-like of shape (n,), or a list of lists
+        A class per row, or a label per token; `unlabeled`, None or NaN where it was not seen.
+    model : str, estimator or family
+        "multinomial", "bernoulli", "gaussian", "hidden-markov", "boltzmann-chain", "conditional-random-field"; or an
+        estimator, fitted or not.
+    budget, target, alpha : float
+        Exactly one: the least error for this much money, labels held included; the least cost for this error; or the
+        least cost + alpha x error.
+    prices : Prices or mapping, optional
+        ``per_label``, ``per_token``, ``per_sequence``, ``per_unlabeled``, ``fixed``; a label costs 1 when absent.
+    criterion : str, optional
+        What "error" means: "error", "log_loss" (as they will be measured), "excess_error", or a name of
+        `labelworth.criteria.asymptotic.CRITERIA`. When absent the share of wrong predictions where that is known.
+    source : "auto", "asymptotic" or "simulated"
+        Formulas, or simulated labels on the real pool; "auto" goes by labels per parameter and the harm verdict.
+    rules : sequence, optional
+        For sequences: the menu of labeling rules, as ``["everything", "nothing", "window:5"]``.
+    pool : float, optional
+        How many samples can still be had; those without a label when absent.
+    use_unlabeled : "auto", "yes" or "no"
+        "auto": unless cross-validation says that they hurt.
+    classes : sequence, optional
+        All classes there are; found in the labels when absent.
+    unlabeled : hashable
+        The marker for "not seen", where `model` is a name.
+    n_draws : int
+        At how many other parameters the question is asked.
+    seed : int
+    checkpoint : path, optional
+        A folder in which finished steps are kept; the same call goes on from there.
+    progress : Progress
+
+    Returns
+    -------
+    Plan
+
+    Raises
+    ------
+    InfeasiblePlanError
+        If nothing meets what was asked, with the nearest that does.
+    NotIdentifiableError
+        If labels, or the menu, cannot pin the model down.
+    InvalidInputError
+        If the question is not one.
+
+    Notes
+    -----
+    Paper: eq:tradeoff1, eq:tradeoff2, eq:tradeoff3, and its two-stage algorithm.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> classes = rng.integers(2, size=600)
+    >>> X = rng.standard_normal((600, 2)) + 2 * classes[:, None]
+    >>> y = np.where(np.arange(600) < 60, classes, -1)
+    >>> found = plan(X, y, model="gaussian", budget=200, criterion="excess_log_loss", n_draws=20)
+    >>> found.lines()[0].startswith("Label 140 more documents")
+    True
+    """
+    asked = TradeoffQuestion.of(budget=budget, target=target, alpha=alpha, pool=pool)
+    estimator, own = estimator_of(model, unlabeled), read_prices(prices)
+    if use_unlabeled not in ("auto", "yes", "no"):
+        raise InvalidInputError(f"use_unlabeled must be auto, yes or no. Got {use_unlabeled!r}.")
+    folder = None if checkpoint is None else Path(checkpoint)
+    if is_sequence_model(estimator):
+        raise InvalidInputError("Plans for sequences are not made here.")
+    documents = read_documents(X, y, estimator, classes, progress)
+    planner = DocumentPlanner(documents, own, source, criterion, use_unlabeled, n_draws, seed, folder, progress)
+    # Thousands of small products: threads would wait for each other, and add up in an order of their own.
+    with threadpool_limits(limits=1, user_api="blas"):
+        return planner.plan(asked)

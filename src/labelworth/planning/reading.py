@@ -1,0 +1,126 @@
+"""What plans are made from: data and a model as people give them, as documents or sequences with a way to fit."""
+
+from collections.abc import Hashable, Mapping, Sequence
+from typing import Any
+
+from sklearn.base import clone
+
+from labelworth.data.evidence import encode_labels
+from labelworth.data.samples import Samples
+from labelworth.data.sequences import Sequences
+from labelworth.errors import InvalidInputError
+from labelworth.estimation.fit import fit
+from labelworth.estimators.bernoulli import BernoulliNaiveBayes
+from labelworth.estimators.boltzmann_chain import BoltzmannChain
+from labelworth.estimators.classifier import GenerativeClassifier
+from labelworth.estimators.conditional_random_field import ConditionalRandomField
+from labelworth.estimators.gaussian import GaussianClasses
+from labelworth.estimators.hidden_markov import HiddenMarkov
+from labelworth.estimators.multinomial import MultinomialNaiveBayes
+from labelworth.estimators.parameters import generator
+from labelworth.estimators.tagger import SequenceTagger
+from labelworth.models.protocol import AnyFamily
+from labelworth.planning.documents import Documents, require_documents
+from labelworth.progress import Progress
+from labelworth.tradeoff.costs import Prices
+
+ESTIMATORS: dict[str, type[GenerativeClassifier] | type[SequenceTagger]] = {
+    "multinomial": MultinomialNaiveBayes,
+    "bernoulli": BernoulliNaiveBayes,
+    "gaussian": GaussianClasses,
+    "hidden-markov": HiddenMarkov,
+    "boltzmann-chain": BoltzmannChain,
+    "conditional-random-field": ConditionalRandomField,
+}
+"""The models by name."""
+
+
+def estimator_of(model: Any, unlabeled: Hashable) -> GenerativeClassifier | SequenceTagger | AnyFamily:
+    """An estimator that is yet to be fitted; a family is taken as it is."""
+    if isinstance(model, str):
+        if model not in ESTIMATORS:
+            raise InvalidInputError(f"model must be one of {', '.join(ESTIMATORS)}, or an estimator. Got {model!r}.")
+        return ESTIMATORS[model](unlabeled=unlabeled)
+    if isinstance(model, GenerativeClassifier | SequenceTagger):
+        fresh: GenerativeClassifier | SequenceTagger = clone(model)
+        return fresh
+    if hasattr(model, "neutral") and hasattr(model, "maximize"):
+        family: AnyFamily = model
+        return family
+    raise InvalidInputError(f"model must be a name, an estimator or a family. Got {type(model).__name__}.")
+
+
+def read_documents(
+    X: Any,
+    y: Any,
+    estimator: GenerativeClassifier | AnyFamily,
+    classes: Sequence[Hashable] | None,
+    progress: Progress,
+) -> Documents:
+    """Fit the model to all documents, labeled and not.
+
+    Raises
+    ------
+    NotIdentifiableError
+        If there is no label, or only one class.
+    """
+    if isinstance(estimator, GenerativeClassifier):
+        samples, family, fitting, rest = _by_classifier(X, y, estimator, classes)
+    else:
+        if not isinstance(X, Samples) or y is not None:
+            raise InvalidInputError("A family is fitted to Samples, which carry their labels; leave y out.")
+        samples, family, fitting, rest = X, estimator, {}, {}
+    require_documents(samples)
+    fitted = fit(family, samples, **fitting, **rest, progress=progress)
+    return Documents(samples, family, fitted, fitting)
+
+
+def _by_classifier(
+    X: Any, y: Any, estimator: GenerativeClassifier, classes: Sequence[Hashable] | None
+) -> tuple[Samples, AnyFamily, dict[str, Any], dict[str, Any]]:
+    if isinstance(X, Samples):
+        if y is not None:
+            raise InvalidInputError("Samples carry their labels already; leave y out.")
+        samples = X
+    elif y is None:
+        raise InvalidInputError("Give y, one entry per row, with a marker for the rows whose class was not seen.")
+    else:
+        samples = estimator._samples(
+            X, lambda: encode_labels(y, classes=classes, unlabeled=estimator.unlabeled), None
+        )
+    fitting = {"start_smoothing": estimator.start_smoothing, "unlabeled_weight": estimator.unlabeled_weight}
+    rest = {
+        "max_iterations": estimator.max_iter,
+        "tolerance": estimator.tol,
+        "accelerated": estimator.accelerate,
+        "n_starts": estimator.n_init,
+        "rng": generator(estimator.random_state),
+    }
+    return samples, estimator._family(samples), fitting, rest
+
+
+def read_prices(prices: Prices | Mapping[str, float] | None) -> Prices:
+    """Prices, or their names with numbers; a label costs one unit of money when absent."""
+    if prices is None:
+        return Prices()
+    if isinstance(prices, Prices):
+        return prices
+    try:
+        return Prices(**prices)
+    except TypeError as error:
+        known = ", ".join(Prices.__dataclass_fields__)
+        raise InvalidInputError(f"prices are named {known}. Got {prices!r}.") from error
+
+
+def is_sequence_model(estimator: Any) -> bool:
+    """Whether it labels tokens."""
+    return isinstance(estimator, SequenceTagger)
+
+
+def read_sequences(X: Any, y: Any, estimator: SequenceTagger, classes: Sequence[Hashable] | None) -> Sequences:
+    """Sequences as the estimator reads them."""
+    if isinstance(X, Sequences):
+        return X
+    if classes is not None:
+        estimator.set_params(classes=list(classes))
+    return estimator._sequences_to_learn(X, y, None)

@@ -1,0 +1,182 @@
+"""Accuracy where formulas stop: forecasts from simulated labels on the real pool, as a trade-off asks for them."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Literal
+
+import numpy as np
+from scipy.interpolate import PchipInterpolator
+
+from labelworth.arrays import FloatArray
+from labelworth.planning.answer import ForecastCurve
+from labelworth.planning.words import number
+from labelworth.robust.harm import Answer, PairedDifference, combined
+from labelworth.simulation.basis import ForecastBasis
+from labelworth.simulation.calibration import Measure
+from labelworth.simulation.forecast import Forecast, MeasureForecast, forecast_from
+from labelworth.simulation.learner import Mode
+from labelworth.tradeoff.accuracy import Source
+
+Band = Literal["values", "low", "high"]
+_N_SIZES = 40
+
+
+@dataclass(frozen=True, eq=False)
+class ForecastLine:
+    """A forecast over the number of labeled samples, smooth between the sizes it was asked at.
+
+    Attributes
+    ----------
+    sizes : array of shape (n_sizes,)
+        Labeled samples in all, rising.
+    values : array of shape (n_sizes,)
+    """
+
+    sizes: FloatArray
+    values: FloatArray
+
+    def at(self, size: float) -> float:
+        """The forecast; beyond the ends it stays."""
+        inside = min(max(size, float(self.sizes[0])), float(self.sizes[-1]))
+        return float(self._curve(np.log(inside)))
+
+    def size_of(self, value: float) -> float:
+        """The first size at which the forecast is no more than `value`; the last one if it never is."""
+        falling = np.minimum.accumulate(self.values)
+        return float(np.exp(np.interp(-value, -falling, np.log(self.sizes))))
+
+    @cached_property
+    def _curve(self) -> PchipInterpolator:
+        return PchipInterpolator(np.log(self.sizes), self.values)
+
+
+@dataclass(frozen=True, eq=False)
+class SimulatedAccuracy:
+    """The forecast error of a mixture of arms.
+
+    One arm alone is its own curve. What is held counts as the number of samples of an arm that would do as much, and
+    arms are taken one after the other: mixtures are not simulated.
+
+    Attributes
+    ----------
+    arms : tuple of str
+        Rules that label; samples without labels are learned from as the mode says.
+    lines : tuple of ForecastLine
+        One per arm.
+    labels_per_sample : array of shape (n_arms,)
+    held_error : float
+        What the labels held are good for.
+    starts : array of shape (n_arms,)
+        Samples of each arm alone that are as good as what is held.
+    criterion : str
+    reason : str
+    """
+
+    arms: tuple[str, ...]
+    lines: tuple[ForecastLine, ...]
+    labels_per_sample: FloatArray
+    held_error: float
+    starts: FloatArray
+    criterion: str
+    reason: str
+
+    @property
+    def source(self) -> Source:
+        """Simulated."""
+        return "simulated"
+
+    def error(self, counts: FloatArray) -> float:
+        """The forecast."""
+        error, is_first = self.held_error, True
+        for line, start, count in zip(self.lines, self.starts, counts, strict=True):
+            if count > 0:
+                error = line.at((float(start) if is_first else line.size_of(error)) + float(count))
+                is_first = False
+        return error
+
+    def standard_error(self, counts: FloatArray) -> float | None:
+        """Not of one figure: forecasts have intervals."""
+        return None
+
+
+def simulated_accuracies(
+    basis: ForecastBasis,
+    mode: Mode,
+    measure: Measure,
+    arms: Sequence[str],
+    labels_per_sample: FloatArray,
+    most: float,
+    reason: str,
+) -> dict[Band, SimulatedAccuracy]:
+    """The forecast and the ends of its interval, as accuracies.
+
+    Parameters
+    ----------
+    most : float
+        Samples that can be labeled in all.
+    """
+    sizes = forecast_sizes(basis.n_labeled, most)
+    found: dict[Band, SimulatedAccuracy] = {}
+    forecasts = [measured(forecast_from(basis, sizes, mode, policy=arm), measure) for arm in arms]
+    bands: tuple[Band, ...] = ("values", "low", "high")
+    for band in bands:
+        lines = tuple(ForecastLine(sizes.astype(np.float64), np.asarray(getattr(one, band))) for one in forecasts)
+        whole = lines[list(arms).index("everything")] if "everything" in arms else lines[0]
+        held = whole.at(float(basis.n_labeled))
+        starts = np.array([basis.n_labeled if line is whole else line.size_of(held) for line in lines], float)
+        found[band] = SimulatedAccuracy(tuple(arms), lines, labels_per_sample, held, starts, measure, reason)
+    return found
+
+
+def forecast_sizes(n_labeled: int, most: float) -> Any:
+    """Whole numbers from the labels held to all there could be, evenly in their logarithm."""
+    return np.unique(np.rint(np.geomspace(n_labeled, max(most, n_labeled + 1), _N_SIZES)).astype(np.int64))
+
+
+def measured(found: Forecast, measure: Measure) -> MeasureForecast:
+    """The forecast of one measure."""
+    return found.error if measure == "error" else found.log_loss
+
+
+def simulated_curve(
+    basis: ForecastBasis, mode: Mode, measure: Measure, most: float, places_per_sample: float
+) -> ForecastCurve:
+    """What the page and the record show: the forecast with its interval, the power law and the pilot's points."""
+    sizes = forecast_sizes(basis.n_labeled, most)
+    found = measured(forecast_from(basis, sizes, mode), measure)
+    return ForecastCurve(
+        tuple((places_per_sample * sizes).tolist()),
+        tuple(found.values.tolist()),
+        tuple(found.low.tolist()),
+        tuple(found.high.tolist()),
+        (),
+        tuple(found.power_law.tolist()),
+        tuple((places_per_sample * found.point_sizes).tolist()),
+        tuple(found.points.tolist()),
+    )
+
+
+def harm_by_forecast(basis: ForecastBasis) -> dict[str, Any]:
+    """Whether unlabeled samples help, from the same cross-validation that the forecast rests on; as JSON values."""
+    if len(basis.modes) < 2:
+        return {"answer": "not asked", "words": "this model learns nothing from it."}
+    gaps = {name: _gap(basis, name) for name in ("error", "log_loss")}
+    answer: Answer = combined(gaps["error"], gaps["log_loss"])
+    error = gaps["error"]
+    opening = {"helps": "it helps", "hurts": "it hurts", "cannot be told": "whether it helps cannot be told yet"}
+    return {
+        "answer": answer,
+        "words": (
+            f"{opening[answer]} (error {number(error.with_unlabeled)} with it and {number(error.labels_only)} with "
+            f"labels only, cross-validated on {basis.n_labeled:,} labeled samples)."
+        ),
+        "error_labels_only": error.labels_only,
+        "error_with_unlabeled": error.with_unlabeled,
+    }
+
+
+def _gap(basis: ForecastBasis, measure: str) -> PairedDifference:
+    levels = [float(basis.points[mode, measure].means[-1]) for mode in ("labels-only", "semi-supervised")]
+    comparison = basis.comparisons[measure]
+    return PairedDifference(measure, levels[0], levels[1], comparison.difference, comparison.standard_error)
