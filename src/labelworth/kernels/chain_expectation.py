@@ -123,7 +123,7 @@ def work(
         finish(counters, kind, block)
 
 
-@compiled()
+@compiled(within=True)
 def read_sequences(
     layout: ChainLayout,
     workspace: Workspace,
@@ -157,7 +157,7 @@ def read_sequences(
             start[label] += target[label]
 
 
-@compiled()
+@compiled(within=True)
 def add_pieces(pieces: FloatArray, sums: FloatArray) -> None:
     """Add the sums of all pieces, in their order."""
     for piece in range(len(pieces)):

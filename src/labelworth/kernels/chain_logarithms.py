@@ -78,7 +78,7 @@ def log_backward(
             beta[origin] = log_sum(outgoing)
 
 
-@compiled()
+@compiled(within=True)
 def log_sum(logs: FloatArray) -> float:
     """log of the sum of exp; minus infinity if nothing is possible."""
     largest = -np.inf

@@ -38,7 +38,7 @@ _AHEAD = 6  # how many tokens before it is read a row of nodes is called for
 _LINE = 8
 
 
-@compiled()
+@compiled(within=True)
 def read_node(weights: FloatArray, start: int, code: int, candidate_weights: FloatArray, row: FloatArray) -> None:
     """Write the weights of the labels at a token, with what is known of its label, to `row`."""
     for label in range(len(row)):
@@ -48,7 +48,7 @@ def read_node(weights: FloatArray, start: int, code: int, candidate_weights: Flo
             row[label] *= candidate_weights[-2 - code, label]
 
 
-@compiled()
+@compiled(within=True)
 def log_node(nodes: Nodes, tokens: Tokens, token: int, logs: FloatArray) -> None:
     """Write the log-potentials of the labels at a token, with the evidence, to `logs` (K,)."""
     n_labels = len(logs)
@@ -63,7 +63,7 @@ def log_node(nodes: Nodes, tokens: Tokens, token: int, logs: FloatArray) -> None
         logs[label] = log_weight(nodes, source, label, width) + log_or_impossible(weight)
 
 
-@compiled()
+@compiled(within=True)
 def log_weight(nodes: Nodes, row: int, label: int, width: int) -> float:
     """One log-potential."""
     if len(nodes.logs) > 0:
@@ -73,7 +73,7 @@ def log_weight(nodes: Nodes, row: int, label: int, width: int) -> float:
     return value
 
 
-@compiled()
+@compiled(within=True)
 def log_or_impossible(weight: float) -> float:
     """The logarithm; minus infinity for zero."""
     return np.log(weight) if weight > 0.0 else -np.inf
@@ -129,14 +129,14 @@ def forward(
     return log_total
 
 
-@compiled()
+@compiled(within=True)
 def rows_of(chain: Chain) -> int:
     """How many rows of the transition are read at every step: those of the labels, in whole sets."""
     n_sets = rows_at_once(len(chain.start))
     return (len(chain.log_start) + n_sets - 1) // n_sets * n_sets
 
 
-@compiled()
+@compiled(within=True)
 def loses(nodes: Nodes, tokens: Tokens, token: int, forwards: FloatArray, target: int, inverse: float) -> bool:
     """Whether something possible may have been lost at this token, or may be at the next."""
     n_labels, source, code = tokens.candidate_weights.shape[1], tokens.rows[token], tokens.codes[token]

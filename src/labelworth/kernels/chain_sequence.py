@@ -20,7 +20,7 @@ def log_total(
     return total
 
 
-@compiled()
+@compiled(within=True)
 def is_known(codes: IntArray, first: int, last: int) -> bool:
     """Whether all labels are known."""
     token = first
@@ -29,7 +29,7 @@ def is_known(codes: IntArray, first: int, last: int) -> bool:
     return token == last
 
 
-@compiled()
+@compiled(within=True)
 def count_known(
     chain: Chain,
     nodes: Nodes,
@@ -57,7 +57,7 @@ def count_known(
     return total
 
 
-@compiled()
+@compiled(within=True)
 def run_sequence(
     chain: Chain,
     nodes: Nodes,

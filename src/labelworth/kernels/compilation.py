@@ -10,16 +10,22 @@ from numba.core import event
 Kernel = TypeVar("Kernel", bound=Callable[..., Any])
 
 
-def compiled(*, fastmath: bool | set[str] = False) -> Callable[[Kernel], Kernel]:
+def compiled(*, fastmath: bool | set[str] = False, within: bool = False) -> Callable[[Kernel], Kernel]:
     """Compile a kernel on first use and keep the machine code on disk for the next process.
 
     `fastmath` may only name flags that keep infinities and signs intact where a kernel meets them;
     `{"contract", "reassoc", "nsz"}` is the usual choice. Kernels run outside the interpreter's lock: threads are
     started by `labelworth.kernels.threads`, not by the compiler, which keeps compilation short.
+
+    `within` compiles a kernel as a part of those that call it, and never by itself: a kernel is optimized once more
+    in each of its callers in any case, so that what stands in the middle of a long line of calls costs twice. For
+    kernels without flags of their own.
     """
 
     def compile_kernel(kernel: Kernel) -> Kernel:
-        decorated: Kernel = njit(cache=True, nogil=True, fastmath=fastmath, error_model="numpy")(kernel)
+        inline = "always" if within else "never"
+        options = {"cache": True, "nogil": True, "fastmath": fastmath, "error_model": "numpy", "inline": inline}
+        decorated: Kernel = njit(**options)(kernel)
         return decorated
 
     return compile_kernel
