@@ -142,7 +142,7 @@ def tabulate_policies(
         *_notes_on_model(population, information.n_parameters, rank),
         *_notes_on_policies(points),
         *refusals,
-        *(_notes_on_rare(information) if isinstance(information, MatrixFree) else _notes_on_met(information)),
+        *(_notes_on_missed(information) if isinstance(information, MatrixFree) else _notes_on_met(information)),
         *_notes_on_draws(information.n_drawn, estimates, rank, relative_error),
     ]
     return PolicyTable(
@@ -215,13 +215,12 @@ def _notes_on_policies(points: Sequence[PolicyPoint]) -> list[str]:
     return []
 
 
-def _notes_on_rare(figures: MatrixFree) -> list[str]:
-    if not figures.n_rare:
+def _notes_on_missed(figures: MatrixFree) -> list[str]:
+    if not figures.n_hardly_met:
         return []
     return [
-        f"Up to {figures.n_rare} probabilities are so rarely labeled that {figures.n_drawn} draws hardly show them; "
-        "each was counted by itself, with the labels expected of it, and the standard errors allow for that. More "
-        "draws make them smaller."
+        f"{figures.n_drawn} draws hardly meet {figures.n_hardly_met} of the probabilities; the standard errors allow "
+        "for the most that they may matter. More draws make them smaller."
     ]
 
 

@@ -11,7 +11,7 @@ from labelworth.fisher.chain_population import ChainPopulation
 from labelworth.fisher.rule_enumeration import enumerated_rules, enumeration_work, n_outcomes
 from labelworth.fisher.rule_information import RuleInformation
 from labelworth.fisher.rule_list import RuleList
-from labelworth.fisher.rule_matrix_free import MatrixFree, matrix_free_policies
+from labelworth.fisher.rule_matrix_free import FEWEST_PARAMETERS, MatrixFree, matrix_free_policies
 from labelworth.fisher.rule_sampling import MAX_PARAMETERS, sampled_rules
 from labelworth.models.hidden_markov_model import HiddenMarkovModel
 from labelworth.policies.policy import Policy
@@ -45,6 +45,8 @@ def choose_rules(
 ) -> ChosenRules:
     """Compute the information per rule by `method`; "auto" prefers enumeration to sampling, and matrices to none.
 
+    "matrix-free" is "sampling" where there are few parameters.
+
     Raises
     ------
     InvalidInputError
@@ -57,6 +59,8 @@ def choose_rules(
     reason = "asked for"
     if method == "auto":
         method, reason = _automatic(population, rules)
+    elif method == "matrix-free" and population.model.coordinates.n_free < FEWEST_PARAMETERS:
+        method, reason = "sampling", "there are so few parameters that matrices of them tell more than random probes"
     if method == "enumeration":
         return ChosenRules(enumerated_rules(population, rules), reason)
     if method == "matrix-free":

@@ -1,10 +1,11 @@
 r"""Figures of policies of a hidden Markov model with many parameters, from passes over drawn sequences.
 
-In coordinates in which complete labels carry the identity, the information of a policy is
-:math:`M = \frac1n \sum_i s_i s_i'`, and is never formed: conjugate gradients solve :math:`M X = Z` for random probes
-Z by passes over the sequences. A dense neighbor :math:`M_0` from a few of the draws preconditions, so that a handful
-of passes is enough, and carries most of every figure exactly: only
-:math:`\operatorname{tr} G (M^{-1} - M_0^{-1})` is left to the probes.
+In coordinates in which complete labels carry the identity, the information M of a policy is what its labels show by
+themselves, which is known, plus what is gathered of the rest, which is drawn: see `PolicyOperator`. It is never
+formed: conjugate gradients solve :math:`M X = Z` for random probes Z by passes over the sequences. A dense neighbor
+:math:`M_0` from some of the draws preconditions, so that a handful of passes is enough, and carries most of every
+figure exactly: only how :math:`\operatorname{tr} G M^{-1}` differs from :math:`\operatorname{tr} G M_0^{-1}` is left
+to the probes.
 """
 
 from collections.abc import Sequence
@@ -18,7 +19,9 @@ from labelworth.errors import InvalidInputError, MoreSamplesNeededError
 from labelworth.fisher.chain_population import ChainPopulation
 from labelworth.fisher.policy_figures import FIGURES
 from labelworth.fisher.rule_estimates import PolicyEstimate
-from labelworth.fisher.rule_operator import GROUPS, PARTS, DenseNeighbor, PolicyOperator, Shown
+from labelworth.fisher.rule_operator import DenseNeighbor, PolicyOperator, Shown
+from labelworth.fisher.rule_probes import Probes, Solved, complete_figures, policy_figures
+from labelworth.fisher.rule_shares import labeled_shares
 from labelworth.fisher.rule_whitening import Whitening
 from labelworth.linalg.conjugate_gradients import LockstepConjugateGradients
 from labelworth.models.hidden_markov_model import HiddenMarkovModel
@@ -29,13 +32,25 @@ from labelworth.progress import SILENT, Progress, Task, tracking
 MAX_PARAMETERS = 12_000
 """So many at most: a dense neighbor of more would not fit."""
 
-_NEIGHBOR_DRAWS = 10
-"""Draws per parameter in the dense neighbor: its eigenvalues are then within (0.5, 1.7) of the operator's."""
+FEWEST_PARAMETERS = 100
+"""So many at least: random probes need many directions to average over."""
+
+_NEIGHBOR_DRAWS = 20
+"""Draws per parameter in the dense neighbor: its eigenvalues are then within (0.6, 1.5) of the operator's."""
 
 _FEWEST_NEIGHBOR_DRAWS = 4000
 _FEWEST_DRAWS = 64
 _DRAWS_PER_PARAMETER = 100
 _MAX_STEPS = 40
+
+_LEAST_MET = 0.5
+"""Of an entry that was met, draws show at least so much of what is expected."""
+
+_ENOUGH = 10
+"""So often should be expected what must be met."""
+
+_MOST_DOUBT = 0.05
+"""By so much of a figure, at most, entries that were not met may mislead."""
 
 
 @dataclass(frozen=True)
@@ -53,8 +68,8 @@ class MatrixFree:
         How many sequences were drawn.
     n_passes : int
         How many passes over all of them were made.
-    n_rare : int
-        How many entries were so rarely labeled in the draws that they were counted alone; see `Shown`.
+    n_hardly_met : int
+        How many probabilities the draws hardly met where a policy leaves their labels open.
     """
 
     estimates: tuple[PolicyEstimate, ...]
@@ -62,7 +77,7 @@ class MatrixFree:
     expected_labels: FloatArray
     n_drawn: int
     n_passes: int
-    n_rare: int
+    n_hardly_met: int
 
 
 def matrix_free_policies(
@@ -73,7 +88,7 @@ def matrix_free_policies(
     n_draws: int | None = None,
     drawn: Sequences | None = None,
     n_probes: int = 4,
-    tolerance: float = 5e-3,
+    tolerance: float = 1e-3,
     progress: Progress = SILENT,
 ) -> MatrixFree:
     r"""Every figure but the worst direction, of policies of a hidden Markov model.
@@ -97,16 +112,15 @@ def matrix_free_policies(
     Raises
     ------
     InvalidInputError
-        If the model is no hidden Markov model, or too large.
+        If the model is no hidden Markov model, too large, or too small to do without matrices.
     MoreSamplesNeededError
         If there are too few draws per parameter. A policy that is too weak to be told from them has no figures.
 
     Notes
     -----
-    A noisy matrix has a biased inverse, by about d/n of itself. With :math:`t_g` the figures of G groups of the
-    draws, whose vectors ride along in the same passes, every figure is :math:`t + (t - \bar t_g) / (G - 1)`; its
-    standard error joins that over the probes, that over the groups, the size of the correction, what conjugate
-    gradients have left, and by how much entries that the draws hardly meet may mislead.
+    A noisy matrix has a biased inverse, by about d/n of itself. That is estimated from what single draws do to a
+    figure, and taken off; the standard error joins that over the draws, that over the probes, what is left of the
+    bias, what conjugate gradients have left, and by how much entries that no draw meets may mislead.
 
     Paper: prop:efficiency2.
     """
@@ -118,8 +132,11 @@ def matrix_free_policies(
     require_between("n_probes", n_probes, 2, 1000)
     whitening = Whitening(model, population.lengths)
     d = whitening.n_parameters
-    if d > MAX_PARAMETERS:
-        raise InvalidInputError(f"At most {MAX_PARAMETERS} parameters fit; there are {d}. Use fewer words.")
+    if not FEWEST_PARAMETERS <= d <= MAX_PARAMETERS:
+        raise InvalidInputError(
+            f"The matrix-free way is for {FEWEST_PARAMETERS} to {MAX_PARAMETERS} parameters; there are {d}. "
+            f"{'Use fewer words.' if d > MAX_PARAMETERS else 'Use method=sampling.'}"
+        )
     if drawn is None:
         drawn = population.draw(n_draws or _DRAWS_PER_PARAMETER * d, rng)
     if drawn.n_sequences < _FEWEST_DRAWS * d:
@@ -127,143 +144,136 @@ def matrix_free_policies(
             f"{drawn.n_sequences} draws are too few for {d} parameters: draw {_FEWEST_DRAWS * d} or more."
         )
     with tracking(progress, "Passes over drawn sequences", None) as task:
-        work = _Work(whitening, drawn, rng, n_probes, tolerance, task)
+        probes, seed = Probes.drawn(whitening, n_probes, rng), int(rng.integers(2**63))
+        work = _Work(whitening, drawn, probes, seed, tolerance, task)
         estimates = tuple(work.estimate(policy) for policy in policies)
     labels = np.array([policy.expected_cost(population.lengths).labels for policy in policies])
-    return MatrixFree(estimates, d, labels, drawn.n_sequences, work.n_passes, work.n_rare)
+    return MatrixFree(estimates, d, labels, drawn.n_sequences, work.n_passes, work.n_hardly_met)
 
 
 class _Work:
     """What all policies share: the draws, the probes, and what unlabeled sequences say to the probes."""
 
     def __init__(
-        self,
-        whitening: Whitening,
-        drawn: Sequences,
-        rng: np.random.Generator,
-        n_probes: int,
-        tolerance: float,
-        task: Task,
+        self, whitening: Whitening, drawn: Sequences, probes: Probes, seed: int, tolerance: float, task: Task
     ) -> None:
-        self.whitening, self.drawn, self.n_probes, self.tolerance = whitening, drawn, n_probes, tolerance
-        self._seed, self._task, self.n_passes = int(rng.integers(2**63)), task, 0
-        self.n_rare = 0
-        signs = rng.integers(0, 2, size=(3, whitening.size, n_probes)) * 2.0 - 1.0
-        self._plain = whitening.project(signs[0])
-        self._named = whitening.project(whitening.named_scale[:, None] * signs[1])
-        self._signs = whitening.project(signs[2])
-        self._nothing, self._nothing_neighbor = self._both(drawn.hide(), 0.0)
-        self._dark = self._counted(self._nothing, np.tile(self._plain, PARTS))
+        self.whitening, self.drawn, self.probes = whitening, drawn, probes
+        self._seed, self._tolerance, self._task = seed, tolerance, task
+        self.n_passes = self.n_hardly_met = 0
+        self._nothing = PolicyOperator(Shown(whitening, drawn.hide(), np.zeros(whitening.size), 1.0))
+        self._nothing_neighbor = self._near(self._nothing.shown)
+        self._dark_inner, self._dark = self._nothing.gram(probes.plain)
+        self._count()
 
     def estimate(self, policy: Policy) -> PolicyEstimate:
         """All figures of one policy."""
         try:
-            figures, remainder, doubt = self._figures(policy)
+            values, errors = self._figures(policy)
         except MoreSamplesNeededError as error:
             return PolicyEstimate.untold(str(error))
-        whole, groups = figures[0].mean(axis=1), figures[1:].mean(axis=2)
-        correction = (whole - groups.mean(axis=0)) / (GROUPS - 1)
-        of_probes = figures[0].var(axis=1, ddof=1) / self.n_probes
-        left = remainder * whole
-        errors = np.sqrt(of_probes + groups.var(axis=0, ddof=1) / GROUPS + correction**2 + left**2 + doubt**2)
-        named = dict(zip(FIGURES, (whole + correction).tolist(), strict=True))
+        named = dict(zip(FIGURES, values.tolist(), strict=True))
         return PolicyEstimate(True, None, named, dict(zip(FIGURES, errors.tolist(), strict=True)), None)
 
-    def _figures(self, policy: Policy) -> tuple[FloatArray, float, FloatArray]:
-        """Of all draws and every group, per probe, (PARTS, n_figures, n_probes); what is left; what is doubtful."""
+    def _figures(self, policy: Policy) -> tuple[FloatArray, FloatArray]:
+        """Values and standard errors, (n_figures,)."""
         whole = dict(policy.items()).get(Everything(), 0.0)
         if whole == 1.0:
-            return self._complete_figures(), 0.0, np.zeros(len(FIGURES))
+            values, errors = complete_figures(
+                self.probes, self._nothing_neighbor.matrix, self._dark, self._dark_inner
+            )
+            nothing, all_of_it = np.zeros(self.whitening.size), np.ones(self.whitening.size)
+            return values, np.hypot(errors, self._doubt(nothing, all_of_it))
         operator, neighbor = self._operators(policy, whole)
         try:
             # The Cholesky factor exists only of a positive definite matrix.
-            starts = np.concatenate([self._plain, self._named, neighbor.root(self._signs)], axis=1)
-            run = self._solved(operator, neighbor, starts)
+            solved = self._solved(operator, neighbor)
         except np.linalg.LinAlgError as error:
             raise MoreSamplesNeededError(
                 f"It tells so little of some direction that {self.drawn.n_sequences} draws do not show "
                 "it. Label more, or look for the direction in a smaller model with method='enumeration'."
             ) from error
-        return self._assembled(run, neighbor), run.remainder(), self._doubt(operator.shown)
-
-    def _doubt(self, shown: Shown) -> FloatArray:
-        """By how much rare entries, counted alone, may make every figure too large, (n_figures,)."""
-        excess = shown.doubt()
-        half, named = excess.sum() / 2, np.square(self.whitening.named_scale) @ excess
-        return np.array([named, 0.0, half, half, half, np.log1p(excess).sum()])
+        values, errors = policy_figures(solved)
+        missed = self._missed(operator.shown, neighbor)
+        doubt = self._doubt(missed, np.diag(neighbor.matrix))
+        self._require_met(operator.shown, missed, doubt, values)
+        return values, np.hypot(errors, doubt)
 
     def _operators(self, policy: Policy, whole: float) -> tuple[PolicyOperator, DenseNeighbor]:
+        shares = labeled_shares(self.whitening, policy)
         rest = [(rule, weight) for rule, weight in policy.items() if rule != Everything()]
-        if [rule for rule, _ in rest] == [Nothing()] and whole == 0.0:
-            return self._nothing, self._nothing_neighbor
+        if [rule for rule, _ in rest] == [Nothing()]:
+            if whole == 0.0:
+                return self._nothing, self._nothing_neighbor
+            partly = (shares, 1 - whole)
+            return self._nothing.weighted(*partly), self._nothing_neighbor.weighted(*partly)
         total = sum(weight for _, weight in rest)
         mixture = Policy(tuple(rule for rule, _ in rest), tuple(weight / total for _, weight in rest))
         # The same random numbers for every policy.
         seen, _ = mixture.apply(self.drawn, self._seed)
-        return self._both(seen, whole)
+        shown = Shown(self.whitening, seen, shares, 1 - whole)
+        return PolicyOperator(shown), self._near(shown)
 
-    def _both(self, seen: Sequences, whole: float) -> tuple[PolicyOperator, DenseNeighbor]:
-        shown = Shown.of(self.whitening, seen, whole)
-        self.n_rare = max(self.n_rare, int(shown.rare.sum()))
-        wanted = max(_NEIGHBOR_DRAWS * self.whitening.n_parameters, _FEWEST_NEIGHBOR_DRAWS)
-        return PolicyOperator(shown), DenseNeighbor.of(shown.first(wanted))
+    def _near(self, shown: Shown) -> DenseNeighbor:
+        return DenseNeighbor.of(shown, max(_NEIGHBOR_DRAWS * self.whitening.n_parameters, _FEWEST_NEIGHBOR_DRAWS))
 
-    def _solved(
-        self, operator: PolicyOperator, neighbor: DenseNeighbor, starts: FloatArray
-    ) -> LockstepConjugateGradients:
-        run = LockstepConjugateGradients(
-            lambda block: self._counted(operator, block), neighbor.solve, np.tile(starts, PARTS)
-        )
-        while run.remainder() > self.tolerance:
+    def _solved(self, operator: PolicyOperator, neighbor: DenseNeighbor) -> Solved:
+        """Conjugate gradients for all probes at once."""
+        is_dark = operator is self._nothing
+        starts = [self.probes.plain, self.probes.named, neighbor.root(self.probes.signs)]
+        starts += [] if is_dark else [self._dark]
+        of_directions: list[FloatArray] = []
+
+        def product(block: FloatArray) -> FloatArray:
+            inner, result = operator.gram(block)
+            of_directions.append(inner)
+            self._count()
+            return result
+
+        run = LockstepConjugateGradients(product, neighbor.solve, np.concatenate(starts, axis=1))
+        while run.remainders(len(starts)).max() > self._tolerance:
             if run.n_steps == _MAX_STEPS:
                 raise np.linalg.LinAlgError("Conjugate gradients do not converge.")
             run.step()
-        return run
+        inner = run.of_solutions(of_directions)
+        if is_dark:
+            return Solved(self.probes, neighbor, run, operator.shown.partly, inner)
+        both = [run.solutions[:, self.probes.columns(kind)] for kind in (0, 2)]
+        dark_inner = np.concatenate([self._dark_inner, self._nothing.inner(np.hstack(both))], axis=1)
+        self._count()
+        return Solved(
+            self.probes, neighbor, run, operator.shown.partly, inner, self._nothing_neighbor, self._dark, dark_inner
+        )
 
-    def _assembled(self, run: LockstepConjugateGradients, neighbor: DenseNeighbor) -> FloatArray:
-        """Exact figures of the neighbor, plus what probes say of the difference."""
-        white, b = self.whitening, self.n_probes
-        columns = np.arange(PARTS * 3 * b).reshape(PARTS, 3, b)
-        near_plain, near_named = neighbor.solve(self._plain), neighbor.solve(self._named)
-        diagonal, scale = neighbor.inverse_diagonal(), np.square(white.named_scale)
-        is_dark = neighbor is self._nothing_neighbor
-        marginal = 0.0 if is_dark else neighbor.inverse_trace(self._nothing_neighbor)
-        near_dark = self._nothing_neighbor.matrix @ self._plain
-        logs = run.gauss().of(np.log)
-        figures = np.empty((PARTS, len(FIGURES), b))
-        for part, (plain, named, signs) in enumerate(columns):
-            solution, dark = run.solutions[:, plain], self._dark[:, part * b : (part + 1) * b]
-            joints = diagonal.sum() + _inner(self._plain, solution - near_plain)
-            marginals = marginal + _inner(dark, solution) - _inner(near_dark, near_plain)
-            if is_dark:
-                marginals = np.full(b, float(white.n_parameters))  # trace(M M^-1)
-            traces = diagonal @ scale + run.forms[named] - _inner(self._named, near_named)
-            volumes = -white.log_determinant() - neighbor.log_determinant() - logs[signs]
-            nothing = np.full(b, np.nan)
-            figures[part] = [traces, nothing, (joints - marginals) / 2, joints / 2, marginals / 2, volumes]
-        return figures
+    def _missed(self, shown: Shown, neighbor: DenseNeighbor) -> FloatArray:
+        """How much of what is open of every entry the draws did not meet, where that is most of it, (n_named,)."""
+        missed = np.where(neighbor.met < _LEAST_MET, 1 - neighbor.met, 0.0)
+        return np.asarray(missed * shown.partly * shown.open_shares)
 
-    def _complete_figures(self) -> FloatArray:
-        """Of complete labels: all is known but what unlabeled sequences tell."""
-        white, b = self.whitening, self.n_probes
-        total = float(np.square(white.named_scale) @ (1 - white.probabilities))
-        worst = float("nan")
-        exact = np.trace(self._nothing_neighbor.matrix) - white.n_rows
-        near = _inner(self._plain, self._nothing_neighbor.matrix @ self._plain)
-        figures = np.empty((PARTS, len(FIGURES), b))
-        for part in range(PARTS):
-            marginals = exact + _inner(self._plain, self._dark[:, part * b : (part + 1) * b]) - near
-            joints = np.full(b, float(white.n_parameters))
-            constants = [np.full(b, value) for value in (total, worst, -white.log_determinant())]
-            figures[part] = [*constants[:2], (joints - marginals) / 2, joints / 2, marginals / 2, constants[2]]
-        return figures
+    def _doubt(self, missed: FloatArray, known: FloatArray) -> FloatArray:
+        """By how much entries that the draws hardly met may mislead in every figure, (n_figures,).
 
-    def _counted(self, operator: PolicyOperator, block: FloatArray) -> FloatArray:
+        What was `missed` of an entry tells of it at most as much as labels would, in addition to what is `known`; and
+        what unlabeled sequences tell of it is at most all that is told.
+        """
+        dark = self._missed(self._nothing.shown, self._nothing_neighbor)
+        self.n_hardly_met = max(self.n_hardly_met, int((missed > 0).sum()), int((dark > 0).sum()))
+        excess = np.where(missed > 0, 1 / known - 1 / (known + missed), 0.0)
+        joint, marginal = excess.sum() / 2, np.minimum(dark / known, 1.0).sum() / 2
+        named = np.square(self.whitening.named_scale) @ excess
+        return np.array([named, 0.0, joint + marginal, joint, marginal, np.log1p(missed / known).sum()])
+
+    def _require_met(self, shown: Shown, missed: FloatArray, doubt: FloatArray, values: FloatArray) -> None:
+        places = [FIGURES.index(name) for name in ("total_variance", "excess_joint_log_loss")]
+        if (doubt[places] <= _MOST_DOUBT * values[places]).all():
+            return
+        rarest = float((self.whitening.counts * shown.open_shares)[missed > 0].min())
+        raise MoreSamplesNeededError(
+            f"{self.drawn.n_sequences} draws hardly meet {int((missed > 0).sum())} of the probabilities where their "
+            f"labels are open: figures may be off by more than {_MOST_DOUBT:.0%}. About {_ENOUGH / rarest:.2g} draws "
+            "meet all of them; or use a model without what is so rare."
+        )
+
+    def _count(self) -> None:
+        """One more pass over all draws."""
         self.n_passes += 1
         self._task.advance(1)
-        return operator(block)
-
-
-def _inner(first: FloatArray, second: FloatArray) -> FloatArray:
-    """Of each column with the same column, (b,)."""
-    return np.asarray(np.einsum("ij,ij->j", first, second))

@@ -1,4 +1,4 @@
-"""The information of a policy as a product with vectors: a pass over drawn sequences, and groups of them."""
+"""The information of a policy as a product with vectors: a pass over drawn sequences; and a dense matrix near it."""
 
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -6,19 +6,14 @@ from functools import cached_property
 import numpy as np
 import scipy.linalg
 
-from labelworth.arrays import BoolArray, FloatArray
+from labelworth.arrays import FloatArray
 from labelworth.data.sequences import Sequences
-from labelworth.fisher.rule_shares import labeled_shares, rarely_met
 from labelworth.fisher.rule_whitening import Whitening
+from labelworth.kernels.chain_grams import GramSums
 from labelworth.models.chain_products import ChainProducts
 
-GROUPS = 8
-"""Groups of draws whose differences show how noisy figures are."""
-
-PARTS = 1 + GROUPS
-"""All draws, and every group."""
-
-_CHUNK = 1 << 24
+_CHUNK = 1 << 12
+"""Sequences at a time: their marginals should stay near the processor."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,75 +24,56 @@ class Shown:
     ----------
     whitening : Whitening
     sequences : Sequences
-    whole : float
-        e, the share of sequences labeled whole: their information is the identity, and is not sampled.
     shares : array of shape (n_named,)
-        What labels show of every entry, as expected.
-    rare : boolean array of shape (n_named,)
-        Entries so rarely labeled that the draws hardly meet them. A matrix of draws would be singular along one that
-        none shows, and noise along one that few show; each is counted by its expected share alone, and `doubt` says
-        by how much that may be too little information.
+        :math:`\rho`, the share of the uses of every entry that labels show; the same all along a row.
+    partly : float
+        The share of sequences that are not labeled whole; those that are have nothing to sample.
     """
 
     whitening: Whitening
     sequences: Sequences
-    whole: float
     shares: FloatArray
-    rare: BoolArray
+    partly: float
 
-    @classmethod
-    def of(cls, whitening: Whitening, sequences: Sequences, whole: float) -> "Shown":
-        """Find the rare entries."""
-        shares = labeled_shares(whitening, sequences)
-        rare = rarely_met(whitening, shares, sequences.n_sequences // GROUPS)
-        return cls(whitening, sequences, whole, shares, rare)
-
-    def first(self, count: int) -> "Shown":
-        """Fewer sequences, the same entries."""
-        few = self.sequences.take(np.arange(min(count, self.sequences.n_sequences)))
-        return replace(self, sequences=few)
-
-    def doubt(self) -> FloatArray:
-        """How much more variance each rare entry was given than complete labels would leave it, (n_named,).
-
-        Neighbors and unlabeled words tell of an entry, too: the truth lies between.
-        """
-        known = self.whole + (1 - self.whole) * self.shares
-        return np.where(self.rare, 1 / np.where(self.rare, known, 1.0) - 1, 0.0)
-
-    def kept(self, block: FloatArray) -> FloatArray:
-        """Zeros along what is rare."""
-        return np.asarray(np.where(self.rare[:, None], 0.0, block))
+    @property
+    def open_shares(self) -> FloatArray:
+        """What labels leave open of the uses of every entry, in the sequences that are not labeled whole."""
+        return np.asarray((1 - self.shares) / self.partly)
 
 
 class PolicyOperator:
-    r"""Whitened information of a policy, from all draws and from every group of them at once.
+    r"""Whitened information of a policy.
 
-    .. math:: M = e + (1 - e) \Bigl(K \frac{1}{n} \sum_i s_i s_i' K + \operatorname{diag}(\rho)(1 - K)\Bigr)
+    The score of a sequence is a sum over its steps - a first label, a next label, a word - each with mean zero given
+    those before. With L the part of steps whose labels are seen and :math:`U = E[S - L \mid X, Y_S]` what is gathered
+    of the others, :math:`E[L U'] = E[L (S - L)'] = 0` and :math:`E[L L']` is known:
 
-    with K the entries that are not rare and :math:`\rho` the expected shares; see `Shown`.
+    .. math:: M = \operatorname{diag}(\rho) + \frac{e}{n} \sum_i U_i U_i'
+
+    with e the share of sequences not labeled whole. Only what labels leave open is sampled.
     """
 
-    def __init__(self, shown: Shown) -> None:
-        self.shown, sequences = shown, shown.sequences
-        self._groups = [
-            ChainProducts(shown.whitening.model.word_chain, sequences.take(rows))
-            for rows in np.array_split(np.arange(sequences.n_sequences), GROUPS)
-        ]
+    def __init__(self, shown: Shown, products: ChainProducts | None = None) -> None:
+        self.shown = shown
+        self._products = products or ChainProducts(shown.whitening.model.word_chain, shown.sequences)
+
+    def weighted(self, shares: FloatArray, partly: float) -> "PolicyOperator":
+        """The same sequences beside others that are labeled whole."""
+        return PolicyOperator(replace(self.shown, shares=shares, partly=partly), self._products)
 
     def __call__(self, block: FloatArray) -> FloatArray:
-        """The product with a block (n_named, PARTS * b) of tangent vectors: b for all draws, b for each group."""
-        shown, white, n_vectors = self.shown, self.shown.whitening, block.shape[1] // PARTS
-        kept = white.project(shown.kept(block))
-        result = np.zeros_like(block)
-        for place, group in enumerate(self._groups):
-            own = slice((place + 1) * n_vectors, (place + 2) * n_vectors)
-            vectors = white.vectors(np.concatenate([kept[:, :n_vectors], kept[:, own]], axis=1))
-            sums = white.scores(group.gram(vectors)[1]) / group.n_sequences
-            result[:, :n_vectors] += sums[:, :n_vectors] * (group.n_sequences / shown.sequences.n_sequences)
-            result[:, own] = sums[:, n_vectors:]
-        rare = np.where(shown.rare, shown.shares, 0.0)[:, None] * block
-        return shown.whole * block + (1 - shown.whole) * white.project(shown.kept(result) + rare)
+        """The product with a block (n_named, b) of tangent vectors."""
+        return self.gram(block)[1]
+
+    def gram(self, block: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """U_i' v of every sequence and vector (n, b), and M v (n_named, b)."""
+        shown, white = self.shown, self.shown.whitening
+        inner, sums = self._products.gram(white.vectors(block))
+        return inner, shown.shares[:, None] * block + shown.partly / len(inner) * white.scores(sums)
+
+    def inner(self, block: FloatArray) -> FloatArray:
+        """U_i' v of every sequence and vector, (n, b)."""
+        return self._products.inner(self.shown.whitening.vectors(block))
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,59 +85,81 @@ class DenseNeighbor:
     whitening : Whitening
     matrix : array of shape (n_named, n_named)
         On the tangent space the information of a policy; the identity across it.
+    met : array of shape (n_named,)
+        Of every entry, what these draws showed of its open uses, relative to what is expected.
     """
 
     whitening: Whitening
     matrix: FloatArray
+    met: FloatArray
 
     @classmethod
-    def of(cls, shown: Shown) -> "DenseNeighbor":
-        """From these sequences."""
+    def of(cls, shown: Shown, n_draws: int) -> "DenseNeighbor":
+        """From the first of the sequences."""
         white = shown.whitening
-        # A neighbor need not be exact: single precision halves the work.
-        squares = np.zeros((white.size, white.size), dtype=np.float32)
-        most = max(1, _CHUNK // white.size)
-        for start in range(0, shown.sequences.n_sequences, most):
-            rows = np.arange(start, min(start + most, shown.sequences.n_sequences))
-            first, pairs, emission = white.model.word_chain.counts_by_sequence(shown.sequences.take(rows))
-            narrow = white.narrow_scores(first, pairs, emission[:, :, : white.model.n_features])
-            squares += narrow.T @ narrow
-        # Scores are the projections of scaled counts; what is rare is taken out of them.
-        total = white.project_matrix(squares.astype(np.float64) / shown.sequences.n_sequences)
-        if shown.rare.any():
-            total[shown.rare], total[:, shown.rare] = 0.0, 0.0
-            total[np.diag_indices_from(total)] += np.where(shown.rare, shown.shares, 0.0)
-            total = white.project_matrix(total)
-        total *= 1 - shown.whole
-        total[np.diag_indices_from(total)] += shown.whole
-        total += (1 - shown.whole) * (white.row_roots @ white.row_roots.T)
-        return cls(white, total)
+        chain, nodes = white.model.word_chain
+        n_draws = min(n_draws, shown.sequences.n_sequences)
+        sums = GramSums.empty(white.model.n_features, len(chain.start))
+        for start in range(0, n_draws, _CHUNK):
+            part = shown.sequences.take(np.arange(start, min(start + _CHUNK, n_draws)))
+            sums.add(chain, nodes, white.model.word_chain.tokens(part))
+        matrix, counts = sums.matrix(white.model.n_classes)
+        del sums  # as large as the matrix
+        factors = np.sqrt(shown.partly / n_draws) / white.roots
+        matrix *= factors
+        matrix *= factors[:, None]
+        white.project_matrix(matrix)
+        _complete(matrix, white, shown.shares, 0.0)
+        expected = n_draws * white.counts * shown.open_shares
+        met = np.divide(counts, expected, out=np.ones_like(counts), where=expected > 0)
+        return cls(white, matrix, met)
+
+    def weighted(self, shares: FloatArray, partly: float) -> "DenseNeighbor":
+        """Of the same sequences, without labels here, beside others that are labeled whole."""
+        matrix = partly * self.matrix
+        _complete(matrix, self.whitening, shares, partly)
+        return replace(self, matrix=matrix)
 
     @cached_property
     def lower(self) -> FloatArray:
         """The Cholesky factor."""
         return np.asarray(scipy.linalg.cholesky(self.matrix, lower=True, check_finite=False))
 
+    @cached_property
+    def _inverse_lower(self) -> FloatArray:
+        """The inverse of the Cholesky factor."""
+        return np.asarray(scipy.linalg.lapack.dtrtri(self.lower, lower=1)[0])
+
     def inverse_diagonal(self) -> FloatArray:
         """The diagonal of the inverse on the tangent space alone, (n_named,)."""
-        half, _ = scipy.linalg.lapack.dtrtri(self.lower, lower=1)
+        half = self._inverse_lower
         return np.asarray(np.einsum("ij,ij->j", half, half) - self.whitening.probabilities)
 
     def inverse_trace(self, other: "DenseNeighbor") -> float:
         """The trace of the inverse times another, on the tangent space alone."""
-        lower, _ = scipy.linalg.lapack.dpotri(self.lower, lower=1)
-        # Only the lower triangle is filled; both matrices are the identity across the tangent space.
-        twice = 2 * float(np.einsum("ij,ij->", np.tril(lower, -1), other.matrix))
-        return twice + float(np.diag(lower) @ np.diag(other.matrix)) - self.whitening.n_rows
+        lower = scipy.linalg.lapack.dlauum(self._inverse_lower, lower=1)[0]
+        total = float(np.diag(lower) @ np.diag(other.matrix))
+        for column in range(len(lower)):
+            total += 2 * float(lower[column + 1 :, column] @ other.matrix[column, column + 1 :])
+        # Both are the identity across the tangent space.
+        return total - self.whitening.n_rows
 
     def solve(self, block: FloatArray) -> FloatArray:
         """The product with the inverse, on the tangent space."""
-        return self.whitening.project(scipy.linalg.cho_solve((self.lower, True), block, check_finite=False))
+        white = self.whitening
+        return white.project(scipy.linalg.cho_solve((self.lower, True), white.project(block), check_finite=False))
 
     def root(self, block: FloatArray) -> FloatArray:
-        """The product with a root R, R R' = matrix."""
-        return np.asarray(self.lower @ block)
+        """The product with a root R, R R' = matrix, on the tangent space."""
+        return self.whitening.project(self.lower @ block)
 
     def log_determinant(self) -> float:
         """Of the matrix on the tangent space."""
         return 2 * float(np.log(np.diag(self.lower)).sum())
+
+
+def _complete(matrix: FloatArray, whitening: Whitening, shares: FloatArray, across: float) -> None:
+    """Add what labels show on the tangent space, and across it what `across` lacks to one."""
+    roots = whitening.row_roots
+    matrix[np.diag_indices_from(matrix)] += shares
+    matrix += (roots * (1 - across - shares @ np.square(roots))) @ roots.T

@@ -1,45 +1,33 @@
-"""How much of every probability of a hidden Markov model a rule's labels show, as expected."""
+"""How much of every probability of a hidden Markov model a policy's labels show by themselves."""
 
 import numpy as np
 
-from labelworth.arrays import BoolArray, FloatArray, IntArray
-from labelworth.data.sequences import Sequences
+from labelworth.arrays import FloatArray
 from labelworth.fisher.rule_whitening import Whitening
+from labelworth.policies.policy import Policy
 
-_FEWEST_MEETINGS = 16
 
-
-def labeled_shares(whitening: Whitening, seen: Sequences) -> FloatArray:
-    r"""The share of the uses of every entry that the labels show, (n_named,).
+def labeled_shares(whitening: Whitening, policy: Policy) -> FloatArray:
+    r"""The share of the uses of every entry that labels show, (n_named,), without any draw.
 
     An entry is a first label, a pair of neighboring labels, or a label beside its word; it is shown where all its
     labels are. Which positions are labeled does not depend on the labels, so the share is the expected number of
-    uses at the labeled positions over the expected number of all.
-
-    Parameters
-    ----------
-    whitening : Whitening
-    seen : Sequences
-        Drawn, with the labels a rule shows.
+    uses at the labeled positions over the expected number of all; it is the same all along a row.
     """
-    is_seen = seen.evidence.codes >= 0
-    places = np.arange(seen.n_tokens) - np.repeat(seen.offsets[:-1], seen.lengths)
-    # A pair stands at its first token, and is seen where both labels are, within one sequence.
-    pair_seen = np.zeros(seen.n_tokens, dtype=bool)
-    pair_seen[:-1] = is_seen[:-1] & is_seen[1:] & (places[1:] > 0)
-    model, labels = whitening.model, _label_probabilities(whitening)
-    first, pairs, tokens = (
-        _expected(chosen, places, labels) / seen.n_sequences
-        for chosen in (is_seen & (places == 0), pair_seen, is_seen)
-    )
-    uses = [first, (pairs[:, None] * model.transition).ravel(), (tokens[:, None] * model.emission).ravel()]
+    model, lengths = whitening.model, whitening.lengths
+    tokens, pairs = np.zeros(lengths.longest), np.zeros(lengths.longest)
+    for length, share in lengths.items():
+        for rule, weight in policy.items():
+            single, double = rule.shown(length)
+            tokens[:length] += share * weight * single
+            pairs[: length - 1] += share * weight * double
+    labels = _label_probabilities(whitening)
+    uses = [
+        tokens[0] * model.start,
+        ((pairs @ labels)[:, None] * model.transition).ravel(),
+        ((tokens @ labels)[:, None] * model.emission).ravel(),
+    ]
     return np.asarray(np.concatenate(uses) / whitening.counts)
-
-
-def rarely_met(whitening: Whitening, shares: FloatArray, n_draws: int) -> BoolArray:
-    """Entries of which labels tell, but so rarely that `n_draws` draws show them a few times or never, (n_named,)."""
-    rare: BoolArray = (shares > 0) & (n_draws * whitening.counts * shares < _FEWEST_MEETINGS)
-    return rare
 
 
 def _label_probabilities(whitening: Whitening) -> FloatArray:
@@ -48,8 +36,3 @@ def _label_probabilities(whitening: Whitening) -> FloatArray:
     for _ in range(whitening.lengths.longest - 1):
         rows.append(rows[-1] @ whitening.model.transition)
     return np.array(rows)
-
-
-def _expected(chosen: BoolArray, places: IntArray, labels: FloatArray) -> FloatArray:
-    """How often every label is expected at the chosen tokens, (K,)."""
-    return np.asarray(np.bincount(places[chosen], minlength=len(labels)) @ labels)

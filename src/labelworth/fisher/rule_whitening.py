@@ -4,7 +4,6 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
 from labelworth.arrays import FloatArray
 from labelworth.data.lengths import LengthDistribution
@@ -104,24 +103,13 @@ class Whitening:
                 column += 1
         return result
 
-    def project_matrix(self, matrix: FloatArray) -> FloatArray:
-        """P A P for a symmetric matrix A, (n_named, n_named)."""
+    def project_matrix(self, matrix: FloatArray) -> None:
+        """P A P for a symmetric matrix A, (n_named, n_named), in its place."""
         roots = self.row_roots
         across = matrix @ roots
-        half = across @ roots.T
-        return np.asarray(matrix - half - half.T + roots @ (roots.T @ half))
-
-    def narrow_scores(self, first: FloatArray, pairs: FloatArray, emission: FloatArray) -> NDArray[np.float32]:
-        """Scaled counts of many sequences in single precision, (n, n_named): scores but for the projection."""
-        result, start = np.empty((len(first), self.size), dtype=np.float32), 0
-        for table in (first, pairs, emission):
-            width = int(np.prod(table.shape[1:]))
-            roots = self.roots[start : start + width].reshape(table.shape[1:])
-            result[:, start : start + width] = np.divide(table, roots, dtype=np.float32, casting="same_kind").reshape(
-                len(first), width
-            )
-            start += width
-        return result
+        # A - across roots' - roots across' + roots (roots' across) roots', in one product.
+        half = across - roots @ (roots.T @ across) / 2
+        matrix -= np.hstack([half, roots]) @ np.hstack([roots, half]).T
 
     def vectors(self, block: FloatArray) -> ChainCounts:
         """Numbers beside counts whose product with the counts is that of the score with `block`."""

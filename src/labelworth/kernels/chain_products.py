@@ -1,6 +1,7 @@
 r"""Products of expected counts with a block of vectors, sequence by sequence, without keeping the counts.
 
-With :math:`T_i` the counts of sequence i (first label, pairs, rows of nodes beside labels), for b vectors at once
+With :math:`T_i` the counts of sequence i that its labels leave open (first label, pairs, rows of nodes beside labels;
+what stands between known labels alone is left out), for b vectors at once
 
 .. math:: u_i = \langle E[T_i | x_i], v \rangle, \qquad c_i = \omega_i (u_i - h_i), \qquad \sum_i c_i\, E[T_i | x_i]
 
@@ -15,7 +16,7 @@ from labelworth.arrays import FloatArray, IntArray
 from labelworth.kernels.chain_blocks import gather_rows, spread_rows
 from labelworth.kernels.chain_layout import N_PIECES, N_RANGES, ChainLayout
 from labelworth.kernels.chain_potentials import Chain, Nodes
-from labelworth.kernels.chain_sequence import run_sequence
+from labelworth.kernels.chain_sequence import is_known, run_sequence
 from labelworth.kernels.compilation import compiled
 from labelworth.kernels.schedule import FINISHED, OPENING, ROWS, draw, finish, new_counters, run_schedule
 from labelworth.kernels.tables import aligned_zeros
@@ -163,7 +164,7 @@ def multiply_sequences(
     number: int,
 ) -> None:
     """One piece of a block: marginals into the buffer, inner products, sums over pairs and first labels."""
-    tokens, width, n_vectors = layout.tokens, len(chain.start), inner.shape[1]
+    tokens, codes, width, n_vectors = layout.tokens, layout.tokens.codes, len(chain.start), inner.shape[1]
     square, origin = width * width, layout.block_starts[block]
     size = len(space.marginals) // len(space.pieces)
     buffer = space.marginals[block % len(space.pieces) * size :][:size]
@@ -173,6 +174,8 @@ def multiply_sequences(
     pairs, whole_pairs = np.empty(square), np.empty(square)
     for sequence in range(layout.pieces[block, number], layout.pieces[block, number + 1]):
         first, last = tokens.offsets[sequence], tokens.offsets[sequence + 1]
+        if is_known(codes, first, last):
+            continue
         marginals = buffer[(first - origin) * width : (last - origin) * width]
         for place in range(square):
             pairs[place], whole_pairs[place] = 0.0, 0.0
@@ -183,22 +186,26 @@ def multiply_sequences(
             continue
         for place in range(square):
             pairs[place] = pairs[place] * chain.transition[place] + whole_pairs[place]
+        for token in range(first + 1, last):
+            if codes[token - 1] >= 0 and codes[token] >= 0:
+                pairs[codes[token - 1] * width + codes[token]] -= 1.0
+        is_first_open = codes[first] < 0
         if scale != 0.0:
             total = inner[sequence]
-            gather_rows(total, 0, marginals, 0, vectors.start, 0, width, n_vectors)
+            if is_first_open:
+                gather_rows(total, 0, marginals, 0, vectors.start, 0, width, n_vectors)
             gather_rows(total, 0, pairs, 0, vectors.pairs, 0, square, n_vectors)
             for token in range(first, last):
-                start, row, code = (token - first) * width, tokens.rows[token] * width, tokens.codes[token]
-                if code >= 0:
-                    add_row(total, 0, vectors.rows, (row + code) * n_vectors, n_vectors)
-                else:
+                if codes[token] < 0:
+                    start, row = (token - first) * width, tokens.rows[token] * width
                     gather_rows(total, 0, marginals, start, vectors.rows, row * n_vectors, width, n_vectors)
         if summed:
             chosen, weight = coefficients[sequence], tokens.sequence_weights[sequence]
             for column in range(n_vectors):
                 chosen[column] = weight * (scale * inner[sequence, column] - offsets[sequence, column])
             spread_rows(sums, 0, pairs, 0, chosen, 0, square, n_vectors)
-            spread_rows(sums, square * n_vectors, marginals, 0, chosen, 0, width, n_vectors)
+            if is_first_open:
+                spread_rows(sums, square * n_vectors, marginals, 0, chosen, 0, width, n_vectors)
 
 
 @compiled()
@@ -220,18 +227,9 @@ def add_postings(
         target = layout.entry_rows[entry] * width * n_vectors
         for posting in range(layout.entry_starts[entry], layout.entry_starts[entry + 1]):
             token = np.int64(layout.postings[posting])
-            chosen, code = owners[origin + token] * n_vectors, layout.tokens.codes[origin + token]
-            if code >= 0:
-                add_row(rows, target + code * n_vectors, flat, chosen, n_vectors)
-            else:
+            chosen = owners[origin + token] * n_vectors
+            if layout.tokens.codes[origin + token] < 0:
                 spread_rows(rows, target, space.marginals, buffer + token * width, flat, chosen, width, n_vectors)
-
-
-@compiled()
-def add_row(target: FloatArray, target_start: int, row: FloatArray, row_start: int, n_columns: int) -> None:
-    """Add one row to another."""
-    for column in range(n_columns):
-        target[target_start + column] += row[row_start + column]
 
 
 @compiled()

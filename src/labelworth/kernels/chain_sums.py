@@ -39,11 +39,21 @@ def sequence_sums(
 
     Start (n_sequences, K), pairs (n_sequences, K, K), marginals (n_tokens, K).
     """
-    n_labels, width, n_sequences = len(chain.log_start), len(chain.start), len(tokens.offsets) - 1
-    tokens = unweighted(tokens)
-    _, padded, pairs = _run_pieces(chain, nodes, tokens, np.arange(n_sequences + 1), True, n_threads)
+    n_labels, width = len(chain.log_start), len(chain.start)
+    _, padded, pairs = padded_sequence_sums(chain, nodes, tokens, n_threads)
     at_tokens = padded.reshape(-1, width)[:, :n_labels].copy()
     return at_tokens[tokens.offsets[:-1]], pairs[:, :n_labels, :n_labels].copy(), at_tokens
+
+
+def padded_sequence_sums(
+    chain: Chain, nodes: Nodes, tokens: Tokens, n_threads: int | None = None
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Of every sequence by itself, unweighted, with labels filled up to `padded_width`.
+
+    log Z (n_sequences,), marginals (n_tokens * width,), pairs (n_sequences, width, width).
+    """
+    every = np.arange(len(tokens.offsets))
+    return _run_pieces(chain, nodes, unweighted(tokens), every, True, n_threads)
 
 
 def _run(

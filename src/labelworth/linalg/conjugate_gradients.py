@@ -15,6 +15,9 @@ from labelworth.linalg.lanczos import Quadrature, column_products
 _ENDED = 1e-24
 """A residual whose square is this share of the first is rounding: the column has ended."""
 
+_NEGATIVE = 1e-9
+"""A square that is so far below zero, relative to the first, is no rounding."""
+
 BlockMap = Callable[[FloatArray], FloatArray]
 """The product with a block of vectors, (d, b) to (d, b)."""
 
@@ -36,6 +39,8 @@ class LockstepConjugateGradients:
     ----------
     solutions : array of shape (d, b)
         X so far.
+    residuals : array of shape (d, b)
+        Z - A X, by the recurrence.
     forms : array of shape (b,)
         z' A^-1 z so far, from below.
     gains : list of array of shape (b,)
@@ -46,15 +51,16 @@ class LockstepConjugateGradients:
     preconditioner: BlockMap
     right: FloatArray
     solutions: FloatArray = field(init=False)
+    residuals: FloatArray = field(init=False)
     forms: FloatArray = field(init=False)
     gains: list[FloatArray] = field(init=False, default_factory=list)
     n_steps: int = 0
 
     def __post_init__(self) -> None:
         self.solutions = np.zeros_like(self.right)
-        self._residual = self.right.copy()
-        self._direction = self.preconditioner(self._residual)
-        self._square = column_products(self._residual, self._direction)
+        self.residuals = self.right.copy()
+        self._direction = self.preconditioner(self.residuals)
+        self._square = column_products(self.residuals, self._direction)
         self._first_square = self._square.copy()
         self.forms = np.zeros_like(self._square)
         self._lengths: list[FloatArray] = []
@@ -75,11 +81,15 @@ class LockstepConjugateGradients:
             raise np.linalg.LinAlgError("The operator is not positive definite.")
         length = np.divide(self._square, curvature, out=np.zeros_like(curvature), where=going)
         self.solutions += length * self._direction
-        self._residual -= length * product
+        self.residuals -= length * product
         self.gains.append(length * self._square)
         self.forms = self.forms + self.gains[-1]
-        scaled = self.preconditioner(self._residual)
-        square = np.where(going, column_products(self._residual, scaled), 0.0)
+        scaled = self.preconditioner(self.residuals)
+        square = np.where(going, column_products(self.residuals, scaled), 0.0)
+        if (square < -_NEGATIVE * self._first_square).any():
+            raise np.linalg.LinAlgError("The preconditioner is not positive definite.")
+        # What is left of a column that has ended is rounding, of any sign: it is no step.
+        square[square <= _ENDED * self._first_square] = 0.0
         turn = np.divide(square, self._square, out=np.zeros_like(square), where=going)
         self._direction = scaled + turn * self._direction
         self._square = square
@@ -87,14 +97,26 @@ class LockstepConjugateGradients:
         self._turns.append(turn)
         self.n_steps += 1
 
-    def remainder(self) -> float:
-        """About how much is still to be added to the sum of the forms, relatively: steps shrink geometrically."""
+    def remainders(self, n_blocks: int = 1) -> FloatArray:
+        """About how much is still to be added to the sums of the forms, relatively: steps shrink geometrically.
+
+        Sums are over every one of so many blocks of neighboring columns, (n_blocks,).
+        """
         if self.n_steps < 2:
-            return float("inf")
-        before, last = float(self.gains[-2].sum()), float(self.gains[-1].sum())
-        if last >= before:
-            return float("inf") if last > 0 else 0.0
-        return last**2 / (before - last) / float(self.forms.sum())
+            return np.full(n_blocks, np.inf)
+        before, last, total = (
+            numbers.reshape(n_blocks, -1).sum(axis=1) for numbers in (self.gains[-2], self.gains[-1], self.forms)
+        )
+        left = np.divide(np.square(last), before - last, out=np.full(n_blocks, np.inf), where=last < before)
+        left[last == 0] = 0.0
+        return np.asarray(np.divide(left, total, out=np.zeros(n_blocks), where=left > 0))
+
+    def of_solutions(self, of_directions: list[FloatArray]) -> FloatArray:
+        """What a linear map makes of the solutions, from what it made of the direction of every step, (.., b)."""
+        total = np.zeros_like(of_directions[0])
+        for length, values in zip(self._lengths, of_directions, strict=True):
+            total += length * values
+        return total
 
     def gauss(self) -> Quadrature:
         """Gauss' rule of the preconditioned operator, as seen from every column."""

@@ -18,8 +18,8 @@ class ChainProducts:
     r"""The map from vectors in the space of counts to one number per sequence, and its transpose.
 
     The rows of the map are :math:`E[T_i | x_i, \text{evidence}_i]`: expected first labels, neighbors and words beside
-    labels. A product costs one recursion per sequence, for any number of vectors at once. Words that were not seen
-    (`NO_WORD`) do not count.
+    labels, where labels leave them open; what stands between known labels alone does not count, and neither do words
+    that were not seen (`NO_WORD`). A product costs one recursion per sequence, for any number of vectors at once.
 
     Parameters
     ----------

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from labelworth.arrays import BoolArray, IntArray, require_between
+from labelworth.arrays import BoolArray, FloatArray, IntArray, require_between
 from labelworth.errors import InvalidInputError
 from labelworth.policies.rule import Rule, places, require_length
 
@@ -247,6 +247,11 @@ class RandomTokens(Rule):
         """``p * m``."""
         require_length(length)
         return self.probability * length
+
+    def shown(self, length: int) -> tuple[FloatArray, FloatArray]:
+        """p, and p squared."""
+        require_length(length)
+        return np.full(length, self.probability), np.full(length - 1, self.probability**2)
 
     def draw(self, lengths: IntArray, rng: np.random.Generator) -> BoolArray:
         """One coin per token."""

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from labelworth.arrays import AnyArray, BoolArray, IntArray
+from labelworth.arrays import AnyArray, BoolArray, FloatArray, IntArray
 from labelworth.data.sequences import Sequences
 from labelworth.errors import InvalidInputError
 
@@ -40,6 +40,15 @@ class Rule(ABC):
     @abstractmethod
     def draw(self, lengths: IntArray, rng: np.random.Generator) -> BoolArray:
         """Draw for many sequences: masks behind each other, shape (sum of `lengths`,)."""
+
+    def shown(self, length: int) -> tuple[FloatArray, FloatArray]:
+        """How probable it is that a position is labeled, (length,), and that it and the next are, (length - 1,)."""
+        require_length(length)
+        single, double = np.zeros(length), np.zeros(length - 1)
+        for probability, mask in self.outcomes(length):
+            single += probability * mask
+            double += probability * (mask[:-1] & mask[1:])
+        return single, double
 
     def draw_for(self, sequences: Sequences, rows: IntArray, rng: np.random.Generator) -> BoolArray:
         """Draw for the sequences `rows` of the data; shape (n_tokens of those,)."""

@@ -120,9 +120,9 @@ def token_growth(quick: bool) -> Limit:
 
 def rule_information(quick: bool) -> Limit:
     """The information of three rules over drawn sentences, without matrices, in EM iterations over the same ones."""
-    sequences = _drawn_sentences(8_000, 3, 20) if quick else _drawn_sentences(500_000, 22, 200)
+    sequences = _drawn_sentences(12_000, 3, 40) if quick else _drawn_sentences(500_000, 22, 200)
     iteration = _median_seconds(partial(_iterate, *_laid_out_chain(sequences)))
-    _three_rules(_drawn_sentences(8_000, 3, 20))  # compiles
+    _three_rules(_drawn_sentences(12_000, 3, 40))  # compiles
     begun = time.perf_counter()
     found = _three_rules(sequences)
     seconds = time.perf_counter() - begun

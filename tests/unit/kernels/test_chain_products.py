@@ -7,6 +7,7 @@ from labelworth.kernels.chain_potentials import make_chain, make_tokens, nodes_f
 from labelworth.kernels.chain_products import CountBlock, count_products, empty_block
 from labelworth.kernels.chain_sums import sequence_sums
 from support.drawn_chains import draw_chain
+from support.open_counts import open_counts
 
 N_ROWS, N_LABELS, WIDTH, N_VECTORS = 5, 3, 4, 4
 
@@ -14,7 +15,7 @@ N_ROWS, N_LABELS, WIDTH, N_VECTORS = 5, 3, 4, 4
 def inputs(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(chain_layout, "BLOCK_BYTES", 8 * WIDTH * 20)
     rng = np.random.default_rng(0)
-    drawn = draw_chain(4, N_LABELS, rng.integers(1, 6, size=25).tolist(), spread=2.0)
+    drawn = draw_chain(4, N_LABELS, rng.integers(1, 6, size=60).tolist(), spread=2.0)
     rows = rng.integers(N_ROWS, size=len(drawn.codes))
     tokens = make_tokens(rows, drawn.offsets, drawn.codes, drawn.candidate_weights, drawn.sequence_weights)
     chain, nodes = make_chain(drawn.log_start, drawn.log_transition), nodes_from_logs(drawn.log_nodes[:N_ROWS])
@@ -26,11 +27,10 @@ def inputs(monkeypatch: pytest.MonkeyPatch):
 
 
 def dense_counts(chain, nodes, tokens) -> np.ndarray:
-    """Expected counts of every sequence in the order of `flat`, without padding."""
-    start, pairs, at_tokens = sequence_sums(chain, nodes, tokens)
-    rows = np.zeros((len(start), N_ROWS, N_LABELS))
-    np.add.at(rows, (owners(tokens), tokens.rows), at_tokens)
-    return np.concatenate([start, pairs.reshape(len(start), -1), rows.reshape(len(start), -1)], axis=1)
+    """Expected counts of every sequence in the order of `flat`, without padding and without what is known."""
+    known = tokens.codes >= 0
+    assert (known[:-1] & known[1:]).sum() > 3
+    return open_counts(*sequence_sums(chain, nodes, tokens), tokens.rows, tokens.codes, tokens.offsets, N_ROWS)
 
 
 def flat(block: CountBlock) -> np.ndarray:

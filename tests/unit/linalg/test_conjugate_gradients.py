@@ -26,7 +26,8 @@ def test_solutions_and_forms_are_those_of_a_direct_solve() -> None:
     np.testing.assert_allclose(solver.solutions, np.linalg.solve(MATRIX, RIGHT), rtol=1e-8, atol=1e-10)
     expected = np.einsum("ij,ij->j", RIGHT, np.linalg.solve(MATRIX, RIGHT))
     np.testing.assert_allclose(solver.forms, expected, rtol=1e-10)
-    assert solver.remainder() < 1e-10
+    assert solver.remainders() < 1e-10
+    np.testing.assert_allclose(solver.residuals, RIGHT - MATRIX @ solver.solutions, atol=1e-9)
 
 
 def test_what_is_left_is_foreseen() -> None:
@@ -34,7 +35,28 @@ def test_what_is_left_is_foreseen() -> None:
     for steps in range(2, 6):
         solver = run(steps)
         left = 1 - solver.forms.sum() / expected
-        assert left / 20 < solver.remainder() < 20 * left + 1e-14
+        assert left / 20 < solver.remainders()[0] < 20 * left + 1e-14
+
+
+def test_what_is_left_is_told_block_by_block() -> None:
+    """A block of small forms counts as much as one of large ones."""
+    scaled = run(3, RIGHT * np.array([1.0, 1.0, 1e-6, 1e-6])).remainders(2)
+    np.testing.assert_allclose(scaled, run(3).remainders(2), rtol=1e-9)
+    assert (run(1).remainders(2) == np.inf).all()
+    assert run(3, np.zeros((30, 2))).remainders() == 0
+
+
+def test_a_linear_map_of_the_solutions_comes_from_the_directions() -> None:
+    mapped, found = RNG.standard_normal((7, 30)), []
+
+    def product(block: np.ndarray) -> np.ndarray:
+        found.append(mapped @ block)
+        return MATRIX @ block
+
+    solver = LockstepConjugateGradients(product, lambda block: np.linalg.solve(NEAR, block), RIGHT.copy())
+    for _ in range(4):
+        solver.step()
+    np.testing.assert_allclose(solver.of_solutions(found), mapped @ solver.solutions, atol=1e-12)
 
 
 def test_forms_rise_to_their_limit_from_below() -> None:
@@ -67,3 +89,32 @@ def test_an_operator_that_is_not_positive_is_refused() -> None:
     solver = LockstepConjugateGradients(lambda block: -block, lambda block: block, RIGHT.copy())
     with pytest.raises(np.linalg.LinAlgError, match="positive definite"):
         solver.step()
+
+
+def test_a_preconditioner_that_is_not_positive_is_refused() -> None:
+    signs = np.where(np.arange(30) < 15, 1.0, -1.0)[:, None]
+    solver = LockstepConjugateGradients(
+        lambda block: MATRIX @ block, lambda block: signs * block, RIGHT * (signs > 0)
+    )
+    with pytest.raises(np.linalg.LinAlgError, match="preconditioner"):
+        solver.step()
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_what_is_left_of_an_ended_column_may_have_any_sign(seed) -> None:
+    """On a subspace, rounding leaves it: r' C^-1 r of a residual that is nothing but rounding may be negative."""
+    rng = np.random.default_rng(seed)
+    root = rng.standard_normal((6, 6))
+    matrix, onto = root @ root.T + np.eye(6), np.eye(6) - 1 / 6
+    near = matrix + 0.01 * np.eye(6)
+    right = onto @ rng.standard_normal((6, 3))
+    solver = LockstepConjugateGradients(
+        lambda block: onto @ (matrix @ (onto @ block)), lambda block: onto @ np.linalg.solve(near, block), right
+    )
+    for _ in range(12):
+        solver.step()
+    projected = onto @ matrix @ onto
+    np.testing.assert_allclose(projected @ solver.solutions, right, atol=1e-8)
+    np.testing.assert_allclose(
+        solver.gauss().of(np.ones_like), np.einsum("ij,ij->j", right, onto @ np.linalg.solve(near, right))
+    )

@@ -5,6 +5,7 @@ import pytest
 
 from labelworth.models.chain_counts import ChainCounts
 from labelworth.models.chain_products import ChainProducts
+from support.open_counts import open_counts
 from support.small_chains import boltzmann_chain, hidden_markov, partly_labeled
 
 
@@ -21,8 +22,12 @@ def test_products_equal_those_with_the_counts_spelled_out(draw, weighted: bool, 
     sequences = partly_labeled(model, [1, 4, 2, 6], rng, without_word=0.2)
     if weighted:
         sequences = replace(sequences, weights=rng.random(4))
-    start, pairs, emission = model.word_chain.counts_by_sequence(sequences)
-    counts = np.concatenate([start, pairs.reshape(4, -1), emission[:, :, :-1].reshape(4, -1)], axis=1)
+    start, pairs, _ = model.word_chain.counts_by_sequence(sequences)
+    rows = np.where(sequences.words < 0, 4, sequences.words)
+    at_tokens = model.word_chain.marginals(sequences)
+    counts = open_counts(start, pairs, at_tokens, rows, sequences.evidence.codes, sequences.offsets, 4)
+    words = counts[:, 12:].reshape(4, 4, 3).transpose(0, 2, 1).reshape(4, -1)
+    counts = np.concatenate([counts[:, :12], words], axis=1)
     shapes = ((3,), (3, 3), (3, 4))
     vectors = ChainCounts(*(rng.standard_normal((*shape, n_vectors)) for shape in shapes))
     products, weights = ChainProducts(model.word_chain, sequences), sequences.sequence_weights[:, None]
