@@ -89,7 +89,8 @@ class Solution:
         No other design can be better by more: in error for a budget, in money for a target, in money plus alpha
         times error for alpha. None where nothing is known.
     is_certified : bool
-        Whether the gap is a theorem and below 1e-8 of the figure (of the log volume, below 1e-8 nats).
+        Whether the gap is a theorem and below 1e-8 of the figure (of the log volume, below 1e-8 nats). Of whole
+        counts: whether that is so before rounding; the gap then shows what rounding costs.
     certificate : str
         That in words; "no certificate" where there is none, and why.
     shadow_price_of_money, shadow_price_of_sample : float or None

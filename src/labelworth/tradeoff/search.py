@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import combinations, permutations
 
 import numpy as np
 
@@ -21,7 +21,8 @@ _NEAR = np.array([0.5, 0.8, 1.0, 1.25, 2.0])
 _SHARES = (0.5, 0.1, 0.9, 0.01, 0.99, 0.001, 0.999)
 _HALVINGS = 40
 _SECTIONS = 24
-_FINEST = 1e-4
+_FINEST = 3e-4
+_RANDOM_MOVES = 2
 _MOST_ROUNDS = 200
 
 
@@ -46,7 +47,8 @@ def search(accuracy: Accuracy, costs: Costs, question: Question) -> Solution:
         If none that was tried pins the model down.
     """
     require_same_arms(accuracy, costs)
-    hunt = _Hunt(accuracy, costs, question, _most(costs, question))
+    _require_limits(costs, question)
+    hunt = _Hunt(accuracy, costs, question)
     found = hunt.refined(hunt.best_of_grid())
     counts = found.counts
     error, cost = accuracy.error(counts), costs.cost(counts)
@@ -87,22 +89,23 @@ class _Hunt:
     accuracy: Accuracy
     costs: Costs
     question: Question
-    most: FloatArray
 
     def best_of_grid(self) -> _Found:
         """The best of pure arms and mixtures."""
-        best = min((self.along(direction) for direction in _directions(len(self.most))), key=lambda found: found.rank)
+        best = min(
+            (self.along(direction) for direction in _directions(len(self.costs.arms))), key=lambda found: found.rank
+        )
         if np.isfinite(best.rank):
             return best
         raise self._nothing_found()
 
     def refined(self, best: _Found) -> _Found:
         """Move shares between arms in ever smaller steps while that helps."""
-        step, rounds = 0.5, 0
+        step, rounds, rng, corners = 0.5, 0, np.random.default_rng(0), self._corners()
         while step > _FINEST and rounds < _MOST_ROUNDS:
             rounds += 1
             better = min(
-                (self.along(direction) for direction in _neighbors(best.direction, step)),
+                (self.along(direction, best) for direction in _neighbors(best, step, corners, rng)),
                 key=lambda found: found.rank,
             )
             if better.rank < best.rank:
@@ -162,9 +165,24 @@ class _Hunt:
             return min(pool, money / rate if rate > 0 else np.inf)
         return _farthest(lambda length: self.costs.cost(length * direction) <= self.question.value, pool)
 
+    def _corners(self) -> list[FloatArray]:
+        """Designs of two arms that use up the money and the pool at once: moves towards them keep both used up."""
+        if self.question.kind != "budget" or not isinstance(self.costs, ArmPrices):
+            return []
+        prices, money, pool = self.costs.per_sample, self.question.value - self.costs.fixed, self.question.pool
+        corners = []
+        for dear, cheap in permutations(range(len(prices)), 2):
+            if prices[cheap] * pool < money < prices[dear] * pool < np.inf:
+                corner = np.zeros(len(prices))
+                corner[dear] = (money - prices[cheap] * pool) / (prices[dear] - prices[cheap])
+                corner[cheap] = pool - corner[dear]
+                corners.append(corner)
+        return corners
+
     def _nothing_found(self) -> Exception:
         errors = [
-            self.accuracy.error(self._longest(direction) * direction) for direction in _directions(len(self.most))
+            self.accuracy.error(self._longest(direction) * direction)
+            for direction in _directions(len(self.costs.arms))
         ]
         nearest = min(errors)
         if not np.isfinite(nearest):
@@ -179,10 +197,8 @@ class _Hunt:
         )
 
 
-def _most(costs: Costs, question: Question) -> FloatArray:
-    """How many samples of each arm alone fit."""
-    n_arms = len(costs.arms)
-    nothing = costs.cost(np.zeros(n_arms))
+def _require_limits(costs: Costs, question: Question) -> None:
+    nothing = costs.cost(np.zeros(len(costs.arms)))
     if question.kind == "budget" and nothing > question.value:
         raise InfeasiblePlanError(
             f"The fixed cost of {nothing:g} alone is above the budget of {question.value:g}.", nothing
@@ -190,11 +206,6 @@ def _most(costs: Costs, question: Question) -> FloatArray:
     is_limited = question.kind == "budget" and isinstance(costs, ArmPrices) and (costs.per_sample > 0).all()
     if not np.isfinite(question.pool) and not is_limited:
         raise InvalidInputError("A search needs a limit. Say how many samples there are (pool).")
-    if question.kind == "budget" and isinstance(costs, ArmPrices):
-        with np.errstate(divide="ignore"):
-            bought = (question.value - costs.fixed) / costs.per_sample
-        return np.minimum(bought, question.pool)
-    return np.full(n_arms, question.pool)
 
 
 def _directions(n_arms: int) -> Iterator[FloatArray]:
@@ -208,17 +219,26 @@ def _directions(n_arms: int) -> Iterator[FloatArray]:
         yield np.full(n_arms, 1 / n_arms)
 
 
-def _neighbors(direction: FloatArray, step: float) -> Iterator[FloatArray]:
-    """One share made larger or smaller, absolutely and relative to itself."""
-    for arm in range(len(direction)):
-        for moved in (direction[arm] + step, direction[arm] * (1 + step), direction[arm] / (1 + step)):
+def _neighbors(
+    best: _Found, step: float, corners: list[FloatArray], rng: np.random.Generator
+) -> Iterator[FloatArray]:
+    """One share larger or smaller; towards and away from corners; of three and more arms also all at random.
+
+    Where two limits meet the best designs lie on a ridge that no single share follows.
+    """
+    direction = best.direction
+    moved = [best.counts + signed * (corner - best.counts) for corner in corners for signed in (step, -step)]
+    for arm, share in enumerate(direction):
+        for other in (share + step, share * (1 + step), share / (1 + step), share - step):
             changed = direction.copy()
-            changed[arm] = moved
-            yield changed / changed.sum()
-        if direction[arm] > 0 and direction[arm] < 1:
-            changed = direction.copy()
-            changed[arm] = max(direction[arm] - step, 0.0)
-            yield changed / changed.sum()
+            changed[arm] = other
+            moved.append(changed)
+    for _ in range(_RANDOM_MOVES * len(direction) if len(direction) > 2 else 0):
+        moved.append(direction + step * rng.standard_normal(len(direction)) * (direction + 0.1 * step))
+    for counts in moved:
+        positive = np.maximum(counts, 0.0)
+        if positive.any():
+            yield positive / positive.sum()
 
 
 def _farthest(fits: Callable[[float], bool], limit: float) -> float:

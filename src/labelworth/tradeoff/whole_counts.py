@@ -1,6 +1,6 @@
 """Whole numbers of samples that really fit the budget and the pool."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 import numpy as np
@@ -8,12 +8,13 @@ import numpy as np
 from labelworth.arrays import FloatArray
 from labelworth.errors import InfeasiblePlanError
 from labelworth.tradeoff.accuracy import Accuracy
-from labelworth.tradeoff.costs import ArmPrices, Costs
+from labelworth.tradeoff.costs import Costs
 from labelworth.tradeoff.problem import Question, Solution, binding_limits
 
-_TAKEN = (0, 1, 2, 3, 5)
-"""How many samples of one arm an exchange gives up."""
+_FEW = (0, 1, 2, 3, 5)
+"""How many samples an exchange gives up of one arm, or takes of another."""
 
+_MOST_SAMPLES = 10**12
 _ROUNDING = 1e-9
 _MOST_ROUNDS = 400
 
@@ -102,15 +103,19 @@ class _Rounding:
         return self.question.kind != "budget" or self.costs.cost(counts) <= self.question.value * (1 + 1e-12)
 
     def room(self, counts: FloatArray, arm: int) -> int:
-        """How many more samples of an arm fit."""
+        """How many more samples of an arm fit; some, where nothing limits them."""
         left = self.question.pool - float(counts.sum())
-        if self.question.kind == "budget" and isinstance(self.costs, ArmPrices):
-            price = float(self.costs.per_sample[arm])
-            money = self.question.value - self.costs.cost(counts)
-            left = min(left, money / price if price > 0 else np.inf)
-        if not np.isfinite(left):
-            return 1
-        return max(int(np.floor(left * (1 + 1e-12) + _ROUNDING)), 0)
+        most = int(np.floor(left * (1 + 1e-12) + _ROUNDING)) if np.isfinite(left) else self._unlimited(counts, arm)
+        unit = np.eye(len(counts))[arm]
+        return _last(lambda number: self.fits(counts + number * unit), max(most, 0))
+
+    def _unlimited(self, counts: FloatArray, arm: int) -> int:
+        """A number of samples that is too dear, or as many as there are."""
+        number = 1 + int(counts.sum())
+        unit = np.eye(len(counts))[arm]
+        while self.question.kind == "budget" and self.fits(counts + number * unit) and number < _MOST_SAMPLES:
+            number *= 2
+        return number
 
 
 def _improved(rounding: _Rounding, counts: FloatArray) -> FloatArray:
@@ -172,24 +177,60 @@ def _small_additions(n_arms: int) -> Iterator[FloatArray]:
 
 
 def _exchanges(rounding: _Rounding, counts: FloatArray) -> Iterator[FloatArray]:
-    """Give up a few of one arm, or none, and take one or as many as fit of another; or just give up."""
-    n_arms = len(counts)
-    for given in range(n_arms):
-        for taken in _TAKEN:
+    """Designs near this one: a few of one arm for some of another, some of one for as many as it takes of another."""
+    for given in range(len(counts)):
+        for taken in _FEW:
             if counts[given] < taken:
                 break
-            reduced = counts.copy()
-            reduced[given] -= taken
+            reduced = _moved(counts, given, -taken)
             if taken:
                 yield reduced
-            for arm in range(n_arms):
+            for arm in range(len(counts)):
                 yield from _additions(rounding, reduced, arm)
+    for arm in range(len(counts)):
+        for more in _FEW:
+            grown = _moved(counts, arm, more)
+            for given in range(len(counts)):
+                if given != arm or more == 0:
+                    yield from _released(rounding, grown, given)
 
 
 def _additions(rounding: _Rounding, counts: FloatArray, arm: int) -> Iterator[FloatArray]:
     room = rounding.room(counts, arm)
-    for more in sorted({1, 2, 3, 5, room - 1, room}):
+    for more in sorted({*_FEW, room - 1, room}):
         if 0 < more <= room:
-            grown = counts.copy()
-            grown[arm] += more
-            yield grown
+            yield _moved(counts, arm, more)
+
+
+def _released(rounding: _Rounding, counts: FloatArray, given: int) -> Iterator[FloatArray]:
+    """Give up of one arm as few as a budget asks for, or as many as a target allows."""
+    most = int(counts[given])
+    if rounding.question.kind == "target":
+        if np.isfinite(rounding.rank(counts)):
+            yield _moved(
+                counts, given, -_last(lambda number: np.isfinite(rounding.rank(_moved(counts, given, -number))), most)
+            )
+        return
+    if not rounding.fits(counts) and rounding.fits(_moved(counts, given, -most)):
+        kept = _last(lambda number: rounding.fits(_moved(counts, given, number - most)), most)
+        fitting = _moved(counts, given, kept - most)
+        yield fitting
+        for arm in range(len(counts)):
+            yield from _additions(rounding, fitting, arm)
+
+
+def _moved(counts: FloatArray, arm: int, number: int) -> FloatArray:
+    moved = counts.copy()
+    moved[arm] += number
+    return moved
+
+
+def _last(holds: Callable[[int], bool], most: int) -> int:
+    """The largest number up to `most` that holds, where zero does and what holds for one holds for fewer."""
+    if most <= 0 or holds(most):
+        return max(most, 0)
+    low, high = 0, most
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if holds(middle) else (low, middle)
+    return low

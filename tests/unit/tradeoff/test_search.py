@@ -1,0 +1,123 @@
+"""Grid and refinement, where there is no certificate."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+
+from labelworth.errors import InfeasiblePlanError, InvalidInputError, NotIdentifiableError
+from labelworth.tradeoff.costs import ArmPrices, PolicyCost, Prices
+from labelworth.tradeoff.matrix_accuracy import MatrixAccuracy
+from labelworth.tradeoff.problem import Question
+from labelworth.tradeoff.search import search
+from labelworth.tradeoff.solve import solve
+from support.menus import random_menu
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """An error that unlabeled samples raise in the end: more of them is not always better."""
+
+    arms: tuple[str, ...] = ("everything", "nothing")
+    criterion: str = "error"
+    source: str = "simulated"
+    reason: str = "By hand."
+
+    @property
+    def labels_per_sample(self) -> np.ndarray:
+        return np.array([1.0, 0.0])
+
+    def error(self, counts) -> float:
+        labeled, unlabeled = counts
+        if labeled <= 0:
+            return np.inf
+        return float(0.1 + 1 / np.sqrt(labeled) * (1 + 3 * np.exp(-unlabeled / 50)) + 2e-4 * unlabeled)
+
+    def standard_error(self, counts) -> float:
+        return 0.01
+
+
+COSTS = ArmPrices(("everything", "nothing"), np.array([1.0, 0.02]))
+
+
+@pytest.mark.parametrize("question", [{"budget": 60.0}, {"target": None}, {"alpha": None}])
+@pytest.mark.parametrize("n_arms", [2, 3])
+def test_it_comes_close_to_the_certified_optimum(question: dict, n_arms: int) -> None:
+    menu = random_menu(np.random.default_rng(7), n_arms, 4, n_blind=1)
+    accuracy = MatrixAccuracy.of_rules(menu, "total_variance")
+    prices = ArmPrices(menu.rules, 0.4 * menu.expected_labels + 0.05)
+    best = solve(accuracy, prices, budget=60.0, pool=50.0)
+    values = {"budget": 60.0, "target": best.error, "alpha": 1 / best.shadow_price_of_money}
+    kind = next(iter(question))
+    found = search(accuracy, prices, Question.of(**{kind: values[kind], "pool": 50.0}))
+    if kind == "target":
+        assert found.cost <= best.cost * (1 + (1e-3 if n_arms == 2 else 0.03))
+        assert best.error >= found.error
+    if kind == "budget":
+        assert best.error * (1 - 1e-9) <= found.error <= best.error * (1 + 1e-3)
+    if kind == "alpha":
+        ranks = [solution.cost + values["alpha"] * solution.error for solution in (best, found)]
+        assert ranks[0] * (1 - 1e-9) <= ranks[1] <= ranks[0] * (1 + 1e-3)
+    assert not found.is_certified
+    assert found.gap is None
+    assert "no certificate" in found.certificate
+
+
+def brute_force(cost_of, fits, rank):
+    designs = [np.array([one, other]) for one in np.linspace(0.5, 100, 200) for other in np.linspace(0, 600, 151)]
+    return min((rank(design) for design in designs if design.sum() <= 600 and fits(design)), default=np.inf)
+
+
+@pytest.mark.parametrize("is_function", [False, True])
+def test_an_error_that_unlabeled_samples_raise_does_not_take_them_all(is_function: bool) -> None:
+    accuracy = Drawn()
+    costs = PolicyCost(COSTS.arms, lambda policy, n: (policy["everything"] + 0.02 * policy["nothing"]) * n)
+    chosen = costs if is_function else COSTS
+    solution = solve(accuracy, chosen, budget=40.0, pool=600.0)
+    best = brute_force(costs.cost, lambda design: COSTS.cost(design) <= 40.0, accuracy.error)
+    assert solution.error <= best * (1 + 1e-3)
+    assert solution.cost <= 40.0 * (1 + 1e-9)
+    assert 50 < solution.counts[1] < 500
+    assert solution.source == "simulated"
+    assert solution.standard_error == 0.01
+    cheapest = solve(accuracy, chosen, target=0.4, pool=600.0)
+    least = brute_force(costs.cost, lambda design: accuracy.error(design) <= 0.4, COSTS.cost)
+    assert cheapest.error <= 0.4
+    assert cheapest.cost <= least * (1 + 1e-2)
+    weighted = solve(accuracy, chosen, alpha=100.0, pool=600.0)
+    least = brute_force(
+        costs.cost, lambda design: True, lambda design: COSTS.cost(design) + 100 * accuracy.error(design)
+    )
+    assert weighted.cost + 100 * weighted.error <= least * (1 + 1e-3)
+
+
+def test_a_cost_that_is_not_linear() -> None:
+    # The first hundred labels are dear, a discount follows.
+    costs = PolicyCost(
+        COSTS.arms, lambda policy, n: 10 * np.sqrt(policy["everything"] * n) + 0.1 * policy["nothing"] * n
+    )
+    solution = solve(Drawn(), costs, budget=80.0, pool=400.0)
+    designs = [np.array([one, other]) for one in np.linspace(0.5, 64, 128) for other in np.linspace(0, 400, 101)]
+    fitting = [design for design in designs if design.sum() <= 400 and costs.cost(design) <= 80]
+    assert solution.error <= min(Drawn().error(design) for design in fitting) * (1 + 1e-3)
+    assert solution.cost <= 80 * (1 + 1e-9)
+
+
+def test_what_cannot_be_met_is_told() -> None:
+    with pytest.raises(InfeasiblePlanError, match="the nearest is") as caught:
+        solve(Drawn(), COSTS, target=0.01, pool=600.0)
+    assert 0.1 < caught.value.nearest < 0.3
+    with pytest.raises(InfeasiblePlanError, match="fixed cost of 5") as caught:
+        solve(Drawn(), ArmPrices(COSTS.arms, COSTS.per_sample, 5.0), budget=4.0, pool=600.0)
+    assert caught.value.nearest == 5.0
+    with pytest.raises(InvalidInputError, match="needs a limit"):
+        solve(Drawn(), COSTS, target=0.4)
+    free = ArmPrices(COSTS.arms, np.array([1.0, 0.0]))
+    with pytest.raises(NotIdentifiableError, match="none that was tried"):
+        solve(Drawn(), free, budget=0.0, pool=600.0)
+
+
+def test_prices_of_labels_become_those_of_arms() -> None:
+    solution = solve(Drawn(), Prices(per_label=1.0, per_unlabeled=0.02), budget=40.0, pool=600.0)
+    again = solve(Drawn(), COSTS, budget=40.0, pool=600.0)
+    np.testing.assert_allclose(solution.counts, again.counts)
