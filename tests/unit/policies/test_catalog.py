@@ -87,6 +87,22 @@ def test_draws_follow_the_outcomes(rule: Rule) -> None:
         assert counts == {}
 
 
+@pytest.mark.parametrize("length", [1, 2, 5])
+@pytest.mark.parametrize("rule", RULES, ids=str)
+def test_what_is_shown_follows_the_outcomes(rule: Rule, length: int) -> None:
+    """How probable it is that a position is labeled, and that it and the next are."""
+    single, double = np.zeros(length), np.zeros(length - 1)
+    for probability, mask in rule.outcomes(length):
+        for place in range(length):
+            single[place] += probability * mask[place]
+            if place + 1 < length:
+                double[place] += probability * (mask[place] and mask[place + 1])
+    found = rule.shown(length)
+    np.testing.assert_allclose(found[0], single, atol=1e-12)
+    np.testing.assert_allclose(found[1], double, atol=1e-12)
+    assert found[0].sum() == pytest.approx(rule.expected_labels(length))
+
+
 def test_positions_are_one_draw() -> None:
     assert Prefix(2).positions(5, np.random.default_rng(0)).tolist() == [0, 1]
     run = Window(3).positions(10, np.random.default_rng(0))
