@@ -21,10 +21,13 @@ SMOOTH = sorted(set(CRITERIA) - {"worst_direction"})
 def settings_of(draw, criteria=SMOOTH):
     rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
     n_arms, n_free = draw(st.integers(2, 5)), draw(st.integers(2, 5))
-    menu = random_menu(rng, n_arms, n_free, n_blind=draw(st.integers(0, 2)))
-    held = draw(st.sampled_from([0.0, 1.0, 50.0])) * menu.matrices[0]
+    menu = random_menu(rng, n_arms, n_free, n_blind=draw(st.integers(0, min(2, n_free - 1))))
+    criterion = draw(st.sampled_from(list(criteria)))
+    # The log-loss of p(x) may be best where labels go to zero and other directions open up: no optimum is attained.
+    least_held = 1.0 if criterion == "excess_marginal_log_loss" else 0.0
+    held = max(draw(st.sampled_from([0.0, 1.0, 50.0])), least_held) * menu.matrices[0]
     prices = ArmPrices(menu.rules, menu.expected_labels * rng.uniform(0.1, 1.0, n_arms) + rng.uniform(0, 0.3), 2.0)
-    accuracy = MatrixAccuracy.of_rules(menu, draw(st.sampled_from(list(criteria))), held=held)
+    accuracy = MatrixAccuracy.of_rules(menu, criterion, held=held)
     return accuracy, prices, float(np.exp(rng.uniform(1, 6))), float(np.exp(rng.uniform(1, 6))), rng
 
 
@@ -33,7 +36,7 @@ def random_design(prices: ArmPrices, money: float, pool: float, rng) -> np.ndarr
     return shares * min(pool, money / max(prices.per_sample @ shares, 1e-300))
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(settings_of())
 def test_nothing_that_fits_beats_a_certified_optimum(case) -> None:
     accuracy, prices, money, pool, rng = case
@@ -46,7 +49,7 @@ def test_nothing_that_fits_beats_a_certified_optimum(case) -> None:
         assert accuracy.error(other) >= solution.error - solution.gap - 1e-12 * abs(solution.error)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=20, deadline=None)
 @given(settings_of(), st.floats(1.001, 10.0))
 def test_more_money_is_worth_something_and_less_and_less(case, factor: float) -> None:
     accuracy, prices, money, pool, _ = case
@@ -60,7 +63,7 @@ def test_more_money_is_worth_something_and_less_and_less(case, factor: float) ->
     assert more.error >= least.error - least.shadow_price_of_money * money * (factor - 1) - rounding
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=20, deadline=None)
 @given(settings_of())
 def test_a_budget_a_target_and_a_weight_lead_to_the_same_design(case) -> None:
     accuracy, prices, money, pool, _ = case
@@ -86,7 +89,7 @@ def test_kinks_are_certified_too(case) -> None:
         assert accuracy.error(other) >= solution.error - solution.gap - 1e-12 * solution.error
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(settings_of(CRITERIA))
 def test_tangents_lie_below(case) -> None:
     accuracy, prices, money, pool, rng = case
@@ -102,7 +105,7 @@ def test_tangents_lie_below(case) -> None:
     assert accuracy.error(nearby) < wrong.intercept - wrong.worth @ nearby
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=15, deadline=None)
 @given(settings_of(["total_variance", "log_volume"]), st.sampled_from(["budget", "target", "alpha"]))
 def test_whole_counts_fit_and_their_gap_is_true(case, kind: str) -> None:
     accuracy, prices, money, pool, _ = case
@@ -146,7 +149,7 @@ def test_the_boundary_of_any_cloud(pairs) -> None:
 
 @settings(max_examples=200, deadline=None)
 @given(
-    st.lists(st.tuples(st.floats(0, 100), st.floats(0, 10)), min_size=1, max_size=6),
+    st.lists(st.tuples(st.floats(0, 100), st.just(0.0) | st.floats(1e-9, 10)), min_size=1, max_size=6),
     st.floats(0, 100),
     st.floats(0, 100),
     st.integers(0, 2**32 - 1),
@@ -155,7 +158,7 @@ def test_no_design_gains_more_than_the_bound(arms, money: float, samples: float,
     worth, prices = (np.array(column) for column in zip(*arms, strict=True))
     bound = most_gain(worth, prices, money, samples)
     rng = np.random.default_rng(seed)
-    for _ in range(10):
+    for _ in range(5):
         shares = rng.dirichlet(np.full(len(worth), 0.4))
         spent = float(prices @ shares)
         design = shares * min(samples, money / spent if spent > 0 else np.inf)

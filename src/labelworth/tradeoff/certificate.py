@@ -13,6 +13,9 @@ import numpy as np
 from labelworth.arrays import FloatArray
 
 
+_LARGEST = 1e100
+
+
 @dataclass(frozen=True, eq=False)
 class Minorant:
     """A plane below the error: error(w') >= intercept - worth . w' for every design w'.
@@ -99,9 +102,10 @@ def _kinks(levels: FloatArray, rates: FloatArray) -> FloatArray:
     lines = np.append(levels, 0.0), np.append(rates, 0.0)
     numerator = np.subtract.outer(lines[0], lines[0])
     denominator = np.subtract.outer(lines[1], lines[1])
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         crossings = (numerator / denominator).ravel()
-    return np.append(crossings[np.isfinite(crossings) & (crossings > 0)], 0.0)
+    # What is left out makes no bound false; prices so small that products would overflow are none.
+    return np.append(crossings[(crossings > 0) & (crossings < _LARGEST)], 0.0)
 
 
 def _limited(limit: float, multipliers: FloatArray, scale: FloatArray) -> FloatArray:
