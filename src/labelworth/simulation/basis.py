@@ -10,6 +10,7 @@ from labelworth.arrays import FloatArray, IntArray
 from labelworth.errors import InvalidInputError
 from labelworth.policies.policy import Policy
 from labelworth.progress import SILENT, Progress
+from labelworth.simulation.jobs import run_jobs
 from labelworth.simulation.learner import MODES, DataT, Learner, Mode
 from labelworth.simulation.pilot_points import PilotPoints, labeled_units, pilot_points, point_sizes
 from labelworth.simulation.simulator import SMALLEST_HELD_OUT, Design, LabelSource, simulate
@@ -161,9 +162,13 @@ def forecast_basis(
     sizes = simulated_sizes(point_sizes(n_labeled), largest, n_units)
     designs = [Design(mode, policy) for mode in modes for policy in (None, *policies)]
     simulated: dict[tuple[Mode, Mode, str, str], Simulated] = {}
-    for source in modes:
-        fitted = learner.in_mode(source)
-        truth = LabelSource(fitted.predict(fitted.fit(data), data), _SHARP)
+
+    def fitted(source: Mode) -> LabelSource:
+        one = learner.in_mode(source)
+        return LabelSource(one.predict(one.fit(data), data), _SHARP)
+
+    truths = run_jobs(fitted, modes, workers=workers, title="fitting the pilot", progress=progress)
+    for source, truth in zip(modes, truths, strict=True):
         for curve in simulate(
             learner,
             data,

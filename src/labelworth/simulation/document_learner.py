@@ -17,6 +17,7 @@ from labelworth.policies.policy import Policy
 from labelworth.simulation.learner import MODES, Mode
 
 _TOLERANCE = 1e-2  # nats per row: predictions settle long before parameters do
+_MOST_STEPS = 20  # accelerated ones; later steps changed errors by less than 0.01 on news texts
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,6 +64,7 @@ class ClassLearner(Generic[ModelT]):
     tolerance : float
         Of EM, in nats per row; forecasts need predictions, which settle long before parameters do.
     max_iterations : int
+        Steps of EM at most.
     """
 
     family: Family[ModelT]
@@ -70,7 +72,7 @@ class ClassLearner(Generic[ModelT]):
     start_smoothing: float = 1.0
     mode: Mode = "semi-supervised"
     tolerance: float = _TOLERANCE
-    max_iterations: int = 1000
+    max_iterations: int = _MOST_STEPS
 
     @property
     def modes(self) -> tuple[Mode, ...]:
