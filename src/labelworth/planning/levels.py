@@ -17,7 +17,7 @@ from labelworth.models.responsibilities import condition
 from labelworth.tradeoff.accuracy import Source
 from labelworth.tradeoff.curve_accuracy import CurveAccuracy
 
-_MOST_ENUMERATED = 4000
+_MOST_ENUMERATED = 5000
 _MOST_DOCUMENTS = 2000
 _N_DRAWS = 128
 

@@ -71,6 +71,88 @@ class LabelLine:
         return np.array([labeled, max(self.pool - labeled, 0.0)])[: len(self.inside.arms)]
 
 
+@dataclass(frozen=True, eq=False)
+class OneArm:
+    """One arm of several, by itself.
+
+    Attributes
+    ----------
+    inside : Accuracy
+    place : int
+        Of the arm.
+    """
+
+    inside: Accuracy
+    place: int
+
+    @property
+    def arms(self) -> tuple[str, ...]:
+        """The one arm."""
+        return (self.inside.arms[self.place],)
+
+    @property
+    def labels_per_sample(self) -> FloatArray:
+        """Of the one arm."""
+        return self.inside.labels_per_sample[[self.place]]
+
+    @property
+    def criterion(self) -> str:
+        """That of the accuracy inside."""
+        return self.inside.criterion
+
+    @property
+    def source(self) -> Source:
+        """That of the accuracy inside."""
+        return self.inside.source
+
+    @property
+    def reason(self) -> str:
+        """That of the accuracy inside."""
+        return self.inside.reason
+
+    def error(self, counts: FloatArray) -> float:
+        """Of so many samples of this arm and none of the others."""
+        return self.inside.error(self.spread_out(counts))
+
+    def standard_error(self, counts: FloatArray) -> float | None:
+        """Of that figure."""
+        return self.inside.standard_error(self.spread_out(counts))
+
+    def spread_out(self, counts: FloatArray) -> FloatArray:
+        """Counts of all arms inside."""
+        every = np.zeros(len(self.inside.arms))
+        every[self.place] = float(counts[0])
+        return every
+
+
+def best_arm(
+    accuracy: Accuracy, per_sample: FloatArray, pool: float, problem: Problem, value: float
+) -> tuple[OneArm, float]:
+    """The best of all arms, each by itself, and how many samples of it; for forecasts of pure rules.
+
+    Raises
+    ------
+    InfeasiblePlanError
+        If no arm meets the target; with the nearest that one does.
+    """
+    found: list[tuple[float, OneArm, float]] = []
+    refusals: list[InfeasiblePlanError] = []
+    for place, price in enumerate(per_sample.tolist()):
+        arm = OneArm(accuracy, place)
+        try:
+            count = solve_line(LabelLine(arm, pool), price, problem, value)
+        except InfeasiblePlanError as error:
+            refusals.append(error)
+            continue
+        error_there = arm.error(np.array([count]))
+        rank = {"budget": error_there, "target": price * count, "alpha": price * count + value * error_there}
+        found.append((rank[problem], arm, count))
+    if not found:
+        raise min(refusals, key=lambda refusal: refusal.nearest or np.inf)
+    _, arm, count = min(found, key=lambda one: one[0])
+    return arm, count
+
+
 def on_line(accuracy: Accuracy, per_sample: FloatArray) -> bool:
     """Whether only the number of labels is open: there is one arm, or unlabeled samples are free."""
     return len(accuracy.arms) == 1 or (accuracy.arms == ("everything", "nothing") and per_sample[1] == 0)

@@ -8,9 +8,11 @@ from threadpoolctl import threadpool_limits
 
 from labelworth.arrays import UNLABELED
 from labelworth.errors import InvalidInputError
+from labelworth.estimators.tagger import SequenceTagger
 from labelworth.planning.answer import Plan
 from labelworth.planning.document_plan import DocumentPlanner
-from labelworth.planning.reading import estimator_of, is_sequence_model, read_documents, read_prices
+from labelworth.planning.reading import estimator_of, read_documents, read_prices, read_sequences
+from labelworth.planning.sequence_plan import SequencePlanner
 from labelworth.planning.source import AskedSource, UseUnlabeled
 from labelworth.progress import SILENT, Progress
 from labelworth.tradeoff.costs import Prices
@@ -113,10 +115,15 @@ def plan(
     if use_unlabeled not in ("auto", "yes", "no"):
         raise InvalidInputError(f"use_unlabeled must be auto, yes or no. Got {use_unlabeled!r}.")
     folder = None if checkpoint is None else Path(checkpoint)
-    if is_sequence_model(estimator):
-        raise InvalidInputError("Plans for sequences are not made here.")
-    documents = read_documents(X, y, estimator, classes, progress)
-    planner = DocumentPlanner(documents, own, source, criterion, use_unlabeled, n_draws, seed, folder, progress)
+    planner: DocumentPlanner | SequencePlanner
+    if isinstance(estimator, SequenceTagger):
+        data = read_sequences(X, y, estimator, classes, progress)
+        planner = SequencePlanner(data, own, rules, source, criterion, use_unlabeled, n_draws, seed, folder, progress)
+    else:
+        if rules is not None:
+            raise InvalidInputError("Documents are labeled or not: rules= is for sequences.")
+        documents = read_documents(X, y, estimator, classes, progress)
+        planner = DocumentPlanner(documents, own, source, criterion, use_unlabeled, n_draws, seed, folder, progress)
     # Thousands of small products: threads would wait for each other, and add up in an order of their own.
     with threadpool_limits(limits=1, user_api="blas"):
         return planner.plan(asked)

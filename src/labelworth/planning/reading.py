@@ -8,7 +8,7 @@ from sklearn.base import clone
 from labelworth.data.evidence import encode_labels
 from labelworth.data.samples import Samples
 from labelworth.data.sequences import Sequences
-from labelworth.errors import InvalidInputError
+from labelworth.errors import InvalidInputError, NotIdentifiableError
 from labelworth.estimation.fit import fit
 from labelworth.estimators.bernoulli import BernoulliNaiveBayes
 from labelworth.estimators.boltzmann_chain import BoltzmannChain
@@ -21,6 +21,7 @@ from labelworth.estimators.parameters import generator
 from labelworth.estimators.tagger import SequenceTagger
 from labelworth.models.protocol import AnyFamily
 from labelworth.planning.documents import Documents, require_documents
+from labelworth.planning.sequences import LabeledSequences
 from labelworth.progress import Progress
 from labelworth.tradeoff.costs import Prices
 
@@ -112,15 +113,16 @@ def read_prices(prices: Prices | Mapping[str, float] | None) -> Prices:
         raise InvalidInputError(f"prices are named {known}. Got {prices!r}.") from error
 
 
-def is_sequence_model(estimator: Any) -> bool:
-    """Whether it labels tokens."""
-    return isinstance(estimator, SequenceTagger)
-
-
-def read_sequences(X: Any, y: Any, estimator: SequenceTagger, classes: Sequence[Hashable] | None) -> Sequences:
-    """Sequences as the estimator reads them."""
-    if isinstance(X, Sequences):
-        return X
+def read_sequences(
+    X: Any, y: Any, estimator: SequenceTagger, classes: Sequence[Hashable] | None, progress: Progress
+) -> LabeledSequences:
+    """Fit the model to all sequences, labeled and not."""
     if classes is not None:
         estimator.set_params(classes=list(classes))
-    return estimator._sequences_to_learn(X, y, None)
+    sequences = X if isinstance(X, Sequences) else estimator._sequences_to_learn(X, y, None)
+    if sequences.evidence.is_unlabeled.all():
+        raise NotIdentifiableError(
+            "No token is labeled, so there is no pilot to plan from. Draw one with `labelworth next --count 50`."
+        )
+    fitted = estimator._fitted(sequences, progress)
+    return LabeledSequences(sequences, fitted.model, bool(fitted.converged), estimator._fitted)

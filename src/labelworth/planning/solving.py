@@ -11,7 +11,7 @@ from labelworth.errors import InfeasiblePlanError, NotIdentifiableError
 from labelworth.planning.answer import Certificate, Problem
 from labelworth.planning.answer import Solution as GridSolution
 from labelworth.planning.answer import Solutions as GridSolutions
-from labelworth.planning.line import LabelLine, on_line, solve_line
+from labelworth.planning.line import LabelLine, best_arm, on_line, solve_line
 from labelworth.planning.situation import Situation
 from labelworth.tradeoff.accuracy import Accuracy, ConvexAccuracy
 from labelworth.tradeoff.costs import ArmPrices
@@ -67,6 +67,11 @@ def solved(situation: Situation, problem: Problem, value: float) -> Solved:
         labeled = float(found.counts[0])
     elif on_line(accuracy, prices.per_sample):
         labeled = solve_line(LabelLine(accuracy, situation.pool), float(prices.per_sample[0]), problem, value)
+    elif accuracy.source == "simulated":
+        arm, labeled = best_arm(accuracy, prices.per_sample, situation.pool, problem, value)
+        price = float(prices.per_sample[arm.place])
+        whole = _whole(LabelLine(arm, situation.pool), labeled, price, problem, value)
+        return Solved(arm.spread_out(np.array([whole])), None)
     else:
         found = _solve(accuracy, prices, situation.pool, problem, value)
         return Solved(whole_counts(accuracy, prices, found).counts, None)
@@ -81,6 +86,9 @@ def continuous(accuracy: Accuracy, prices: ArmPrices, pool: float, problem: Prob
         line = LabelLine(accuracy, pool)
         labeled = solve_line(line, float(prices.per_sample[0]), problem, value)
         return line.whole(np.array([labeled]))
+    if accuracy.source == "simulated":
+        arm, labeled = best_arm(accuracy, prices.per_sample, pool, problem, value)
+        return arm.spread_out(np.array([labeled]))
     return _solve(accuracy, prices, pool, problem, value).counts
 
 
@@ -144,8 +152,8 @@ def _between(errors: FloatArray) -> FloatArray:
 
 def _designs(situation: Situation, amounts: FloatArray) -> list[FloatArray]:
     """The best design for every amount of money that buys one."""
-    found = []
-    for money in amounts:
+    found = [situation.nothing_more]
+    for money in amounts[amounts > 0]:
         try:
             found.append(continuous(situation.accuracy, situation.prices, situation.pool, "budget", float(money)))
         except (InfeasiblePlanError, NotIdentifiableError):
@@ -173,6 +181,8 @@ class _Ladder:
         else:
             counts = np.array(_designs(situation, most * money))
         costs = counts @ prices.per_sample
+        order = np.argsort(costs, kind="stable")
+        costs, counts = costs[order], counts[order]
         keep = np.concatenate([[True], np.diff(costs) > 1e-9 * max(most, 1.0)])
         errors = np.array([accuracy.error(one) for one in counts[keep]])
         return cls(situation, counts[keep], costs[keep], np.minimum.accumulate(errors))
@@ -190,10 +200,17 @@ class _Ladder:
         cost = self._cost(problem, value)
         if cost is None:
             return GridSolution(value, None, None, None, None)
-        exact = np.array([np.interp(cost, self.costs, column) for column in self.counts.T])
+        exact = self._counts(cost)
         counts = self._fitting(np.ceil(exact - 1e-6) if problem == "target" else np.floor(exact + 1e-6))
         design = self.situation.design(counts)
         return GridSolution(value, tuple(counts.tolist()), design.labels, design.cost_in_all, design.error)
+
+    def _counts(self, cost: float) -> FloatArray:
+        """What so much money buys: between rungs; of simulated arms, which are not mixed, the rung below."""
+        if self.situation.accuracy.source == "simulated" and self.counts.shape[1] > 1:
+            place = int(np.searchsorted(self.costs, cost * (1 + 1e-12), side="right")) - 1
+            return np.asarray(self.counts[max(place, 0)])
+        return np.array([np.interp(cost, self.costs, column) for column in self.counts.T])
 
     def _fitting(self, counts: FloatArray) -> FloatArray:
         """Free samples fill the pool again after rounding."""

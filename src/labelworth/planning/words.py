@@ -118,7 +118,11 @@ def _worth(plan: "Plan") -> str:
     if not labeled:
         return "What the next label is worth is not known."
     best = max(labeled, key=lambda worth: worth.gain_per_money or worth.gain)
-    sample = "document" if plan.held.kind == "documents" else f"sequence labeled by {best.arm}"
+    sample = (
+        "document"
+        if plan.held.kind == "documents"
+        else ("sequence, labeled whole," if best.arm == "everything" else f"sequence, by {best.arm},")
+    )
     money = "" if best.gain_per_money is None else f", {number(best.gain_per_money)} per unit of money"
     more = ""
     if best.unlabeled_samples is not None:

@@ -17,6 +17,10 @@ STUDIES: Mapping[str, str] = MappingProxyType(
         "chunking-crf": "labelworth.studies.chunking",
         "chunking-tuning": "labelworth.studies.chunking_tuning",
         "policy-ranking": "labelworth.studies.policy_ranking",
+        "forecast": "labelworth.studies.forecast",
+        "forecast-tuning": "labelworth.studies.forecast_tuning",
+        "harm-verdict": "labelworth.studies.forecast_harm",
+        "plan-calibration": "labelworth.studies.plan_calibration",
     }
 )
 """Name -> module that holds its ``STUDY``."""
