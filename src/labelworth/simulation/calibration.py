@@ -86,6 +86,56 @@ def from_scale(measure: Measure, scaled: FloatArray) -> FloatArray:
     return np.asarray(expit(scaled) if measure == "error" else np.exp(scaled))
 
 
+@dataclass(frozen=True, eq=False)
+class Regression:
+    """Points and curves of one mode, ready to be put together; constants do not enter yet.
+
+    Attributes
+    ----------
+    measure : str
+    observed, noise : arrays of shape (n_points,) and (n_points, n_points)
+        The points on the scale of the measure, and their covariance: sampling of units, and simulation.
+    at_points, at_sizes : arrays of shape (n_points, n_sources + 2) and (n_sizes, n_sources + 2)
+        Rows (curve of every source, 1, log(L / r)).
+    simulation_noise : array of shape (n_sizes,)
+        Monte Carlo variance of the blended curve.
+    distance : array of shape (n_sizes,)
+        abs(log(L / r)).
+    comparison : Comparison, optional
+        How well the two sources predict the pilot, where there are two.
+    """
+
+    measure: Measure
+    observed: FloatArray
+    noise: FloatArray
+    at_points: FloatArray
+    at_sizes: FloatArray
+    simulation_noise: FloatArray
+    distance: FloatArray
+    comparison: Comparison | None
+
+    def solved(self, constants: Constants) -> Calibrated:
+        """Means and variances at all sizes: normal priors, normal observations."""
+        prior, spread = self._prior(constants)
+        noise = self.noise + constants.misfit_sd**2 * np.eye(len(self.observed))
+        gain = spread @ self.at_points.T @ np.linalg.inv(self.at_points @ spread @ self.at_points.T + noise)
+        mean = prior + gain @ (self.observed - self.at_points @ prior)
+        covariance = spread - gain @ self.at_points @ spread
+        variances = np.einsum("li,ij,lj->l", self.at_sizes, covariance, self.at_sizes)
+        variances += self.simulation_noise + constants.drift_sd**2 * self.distance
+        return Calibrated(self.measure, self.at_sizes @ mean, variances)
+
+    def _prior(self, constants: Constants) -> tuple[FloatArray, FloatArray]:
+        """Means and covariance of the weight of each source, the level and the tilt."""
+        spread = np.diag([*np.zeros(self.at_points.shape[1] - 2), constants.level_sd**2, constants.tilt_sd**2])
+        if self.comparison is None:
+            return np.array([1.0, 0.0, constants.tilt_mean]), spread
+        share = source_share(self.comparison, constants.doubt)
+        # The two weights add up to one: what one source gains the other loses.
+        spread[:2, :2] = constants.blend_sd**2 * np.array([[1.0, -1.0], [-1.0, 1.0]])
+        return np.array([1.0 - share, share, 0.0, constants.tilt_mean]), spread
+
+
 def calibrate(
     basis: ForecastBasis,
     mode: Mode,
@@ -103,36 +153,32 @@ def calibrate(
     linear, so means and variances of forecasts are closed formulas. Points stem from units labeled whole; for another
     policy the same corrections are made to its own simulated curves.
     """
+    return regression_of(basis, mode, measure, sizes, policy).solved(constants)
+
+
+def regression_of(
+    basis: ForecastBasis, mode: Mode, measure: Measure, sizes: IntArray, policy: str = WHOLE
+) -> Regression:
+    """Put points and curves of one mode on the scale of the measure."""
     points = basis.points[mode, measure]
     observed, noise = _on_scale(measure, points, basis.n_labeled)
-    prior, spread = _prior(basis, measure, constants)
     at_points, simulated_there = _design(basis, mode, WHOLE, measure, points.sizes)
     at_sizes, simulated_here = _design(basis, mode, policy, measure, sizes)
-    noise = noise + np.diag(simulated_there + constants.misfit_sd**2)
-    gain = spread @ at_points.T @ np.linalg.inv(at_points @ spread @ at_points.T + noise)
-    mean = prior + gain @ (observed - at_points @ prior)
-    covariance = spread - gain @ at_points @ spread
-    variances = np.einsum("li,ij,lj->l", at_sizes, covariance, at_sizes) + simulated_here
-    distance = np.abs(np.log(sizes / basis.n_labeled))
-    return Calibrated(measure, at_sizes @ mean, variances + constants.drift_sd**2 * distance)
+    return Regression(
+        measure,
+        observed,
+        noise + np.diag(simulated_there),
+        at_points,
+        at_sizes,
+        simulated_here,
+        np.abs(np.log(sizes / basis.n_labeled)),
+        basis.comparisons.get("log_loss") if len(basis.modes) > 1 else None,
+    )
 
 
-def _prior(basis: ForecastBasis, measure: Measure, constants: Constants) -> tuple[FloatArray, FloatArray]:
-    """Means and covariance of the weight of each source, the level and the tilt."""
-    share = source_share(basis.comparisons.get("log_loss"), constants.doubt)
-    means, variances = [constants.tilt_mean], [constants.tilt_sd**2]
-    means, variances = [0.0, *means], [constants.level_sd**2, *variances]
-    if len(basis.modes) == 1:
-        return np.array([1.0, *means]), np.diag([0.0, *variances])
-    # The two weights add up to one: what one source gains the other loses.
-    covariance = np.diag([0.0, 0.0, *variances])
-    covariance[:2, :2] = constants.blend_sd**2 * np.array([[1.0, -1.0], [-1.0, 1.0]])
-    return np.array([1.0 - share, share, *means]), covariance
-
-
-def source_share(comparison: Comparison | None, doubt: float) -> float:
+def source_share(comparison: Comparison, doubt: float) -> float:
     """The weight of labels drawn from the semi-supervised fit: how probable it is that this fit predicts better."""
-    if comparison is None or not comparison.standard_error > 0:
+    if not comparison.standard_error > 0:
         return 0.5
     return float(norm.cdf(-comparison.difference / (doubt * comparison.standard_error)))
 

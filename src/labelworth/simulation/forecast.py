@@ -269,7 +269,7 @@ def _notes(basis: ForecastBasis, sizes: IntArray, mode: Mode) -> list[str]:
     if int(sizes.min()) < int(basis.points[mode, "error"].sizes[0]):
         notes.append("Below the smallest part of the pilot that was learned from the curve is extended backward.")
     if len(basis.modes) > 1:
-        share = source_share(basis.comparisons.get("log_loss"), TUNED["error"].doubt)
+        share = source_share(basis.comparisons["log_loss"], TUNED["error"].doubt)
         notes.append(
             f"Simulated labels: {share:.0%} from the fit with unlabeled examples, the others from labels only, by "
             "how probably each predicts the pilot better."

@@ -103,6 +103,7 @@ def pilot_points(
     *,
     seed: int,
     n_repeats: Mapping[Mode, int],
+    sizes: IntArray | None = None,
     workers: int | None = 1,
     progress: Progress = SILENT,
 ) -> dict[Mode, PilotPoints]:
@@ -118,9 +119,11 @@ def pilot_points(
     modes : sequence of "labels-only", "semi-supervised"
     n_repeats : mapping
         How often the pilot is dealt into five folds, per mode.
+    sizes : integer array, optional
+        Of the sub-samples, rising; `point_sizes` when None.
     """
     sampling = _SubSampling(learner, data, seed)
-    sizes = point_sizes(sampling.pilot.size)
+    sizes = point_sizes(sampling.pilot.size) if sizes is None else sizes
     jobs = [
         _Job(mode, repeat, fold, int(size))
         for mode in modes

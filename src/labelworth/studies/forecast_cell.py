@@ -1,10 +1,11 @@
 """One pilot: what its forecast rests on, and what was realized when its labels were extended."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from labelworth.arrays import IntArray
+from labelworth.arrays import FloatArray, IntArray
 from labelworth.progress import SILENT
 from labelworth.simulation.basis import forecast_basis
 from labelworth.simulation.jobs import run_jobs
@@ -16,6 +17,11 @@ from labelworth.studies.store import Cell, Result
 FACTORS = (2, 4, 8)
 """Forecasts are made at so many times the labels of the pilot."""
 N_REPLICATES = 2
+
+Job = tuple[int, Mode, int]
+"""An extension, a way to learn, and how many times the labels of the pilot."""
+Realized = tuple[float, float, FloatArray]
+"""Error, log-loss, and errors unit by unit."""
 
 
 def cell_of(corpus: str, n_pilot: int, seed: int) -> dict[str, Any]:
@@ -62,25 +68,32 @@ def compute(cell: Cell) -> Result:
     units, _ = drawn(whole, n_pilot, seed, 0)
     shown = learner.hide(learner.take(whole.data, units), np.arange(n_pilot))
     basis = forecast_basis(learner, shown, max(factors) * n_pilot, seed=seed, n_replicates=N_REPLICATES, workers=1)
-    jobs = [
+    jobs: list[Job] = [
         (extension, mode, factor)
         for extension in range(whole.corpus.n_extensions)
         for mode in MODES
         for factor in (1, *factors)
     ]
-    found = run_jobs(
-        lambda job: realized(whole, n_pilot, seed, *job), jobs, workers=1, title="realized errors", progress=SILENT
-    )
+    found = _all_realized(whole, n_pilot, seed, jobs)
     losses: dict[str, list[list[float]]] = {}
     for (_, mode, factor), (error, log_loss, _) in zip(jobs, found, strict=True):
         losses.setdefault(f"{mode}/{factor}", []).append([error, log_loss])
-    errors = {(job[0], job[1]): result[2] for job, result in zip(jobs, found, strict=True) if job[2] == 1}
-    return {"basis": basis.to_dict(), "realized": losses, "gaps": _gaps(errors, whole.corpus.n_extensions)}
+    return {"basis": basis.to_dict(), "realized": losses, "gaps": _gaps(jobs, found)}
 
 
-def realized(
-    whole: Population, n_pilot: int, seed: int, extension: int, mode: Mode, factor: int
-) -> tuple[float, float, Any]:
+def gaps_of(whole: Population, n_pilot: int, seed: int) -> list[list[float]]:
+    """Error of the pilot's own fits with unlabeled units less that without, and its standard error, per pool."""
+    jobs: list[Job] = [(extension, mode, 1) for extension in range(whole.corpus.n_extensions) for mode in MODES]
+    return _gaps(jobs, _all_realized(whole, n_pilot, seed, jobs))
+
+
+def _all_realized(whole: Population, n_pilot: int, seed: int, jobs: Sequence[Job]) -> list[Realized]:
+    return run_jobs(
+        lambda job: realized(whole, n_pilot, seed, *job), jobs, workers=1, title="realized errors", progress=SILENT
+    )
+
+
+def realized(whole: Population, n_pilot: int, seed: int, extension: int, mode: Mode, factor: int) -> Realized:
     """Error and log-loss on the held-out units of a fit to the extended pilot; errors unit by unit."""
     learner = whole.patient_learner.in_mode(mode)
     units, held_out = drawn(whole, n_pilot, seed, extension)
@@ -95,10 +108,10 @@ def realized(
     return float(errors.mean()), float(log_losses.mean()), by_unit
 
 
-def _gaps(errors: dict[tuple[int, Mode], Any], n_extensions: int) -> list[list[float]]:
-    """Error of the pilot's own fits with unlabeled units less that without, and its standard error, per extension."""
+def _gaps(jobs: Sequence[Job], found: Sequence[Realized]) -> list[list[float]]:
+    errors = {job: result[2] for job, result in zip(jobs, found, strict=True)}
     gaps = []
-    for extension in range(n_extensions):
-        gap = errors[extension, "semi-supervised"] - errors[extension, "labels-only"]
+    for extension in range(1 + max(job[0] for job in jobs)):
+        gap = errors[extension, "semi-supervised", 1] - errors[extension, "labels-only", 1]
         gaps.append([float(gap.mean()), float(gap.std(ddof=1) / np.sqrt(len(gap)))])
     return gaps
