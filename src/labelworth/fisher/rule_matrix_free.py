@@ -214,7 +214,10 @@ class _Work:
         return PolicyOperator(shown), self._near(shown)
 
     def _near(self, shown: Shown) -> DenseNeighbor:
-        return DenseNeighbor.of(shown, max(_NEIGHBOR_DRAWS * self.whitening.n_parameters, _FEWEST_NEIGHBOR_DRAWS))
+        # The more draws there are the less noise the probes may add: a closer neighbor leaves less to them.
+        share = shown.sequences.n_sequences * _NEIGHBOR_DRAWS // _DRAWS_PER_PARAMETER
+        wanted = max(_NEIGHBOR_DRAWS * self.whitening.n_parameters, _FEWEST_NEIGHBOR_DRAWS, share)
+        return DenseNeighbor.of(shown, wanted)
 
     def _solved(self, operator: PolicyOperator, neighbor: DenseNeighbor) -> Solved:
         """Conjugate gradients for all probes at once."""
