@@ -12,7 +12,6 @@ import numpy as np
 
 from labelworth.arrays import FloatArray
 
-
 _LARGEST = 1e100
 
 

@@ -130,29 +130,59 @@ class _Solver:
 
     def weighted(self) -> Solution:
         """Least cost plus alpha times error."""
-        alpha, cost = self.question.value, self.prices.per_sample
-        is_logarithmic = self.accuracy.criterion in LOGARITHMIC
-        if is_logarithmic and not np.isfinite(self.question.pool):
+        alpha, cost, pool = self.question.value, self.prices.per_sample, self.question.pool
+        if self._is_logarithmic and not np.isfinite(pool):
             raise InvalidInputError("alpha with a criterion in nats needs a pool: say how many samples there are.")
-        money = np.inf
-        if not np.isfinite(self.question.pool):
-            # The error is not negative, so no design that costs more than a known value can be better.
-            start = Polytope(cost, 1.0, np.inf).most / len(cost)
-            lengths = np.geomspace(1e-6, 1e12, 73)
-            money = min(length * cost @ start + alpha * self.accuracy.error(length * start) for length in lengths)
+        money = pool * float(cost.max()) if np.isfinite(pool) else self._most_money(alpha)
         objective = Objective(
             lambda counts: float(cost @ counts) + alpha * self.accuracy.error(counts),
             lambda counts: cost + alpha * self.accuracy.slope(counts),
+            alpha,
+            self.error,
         )
-        polytope = Polytope(cost, float(money), self.question.pool)
-        best = self._least(objective, Bundle(objective), polytope, scale=alpha if is_logarithmic else None)
-        gain = self.accuracy.slope(best.counts)
-        over = max(float((-gain - cost / alpha).max()), 0.0) if np.isfinite(self.question.pool) else 0.0
+        # Without a pool no design that costs more than a known value of the whole can be better.
+        polytope = Polytope(cost, np.inf if np.isfinite(pool) else money, pool)
+        best = self._least(
+            objective,
+            Bundle(objective),
+            polytope,
+            scale=alpha if self._is_logarithmic else None,
+            near=self._near_weighted(alpha, money),
+        )
+        over = max(float((-self.accuracy.slope(best.counts) - cost / alpha).max()), 0.0) if np.isfinite(pool) else 0.0
         return self.solution(best.counts, best.gap, 1 / alpha, over)
+
+    def _most_money(self, alpha: float) -> float:
+        """More than the best design costs: the value of some design, since the error is not negative."""
+        corner = Polytope(self.prices.per_sample, 1.0, np.inf).most / len(self.prices.arms)
+        return float(min(size + alpha * self.accuracy.error(size * corner) for size in np.geomspace(1e-9, 1e15, 97)))
+
+    def _near_weighted(self, alpha: float, most: float) -> FloatArray:
+        """The optimum of about the budget at which a unit of money is worth a unit of weighted error."""
+        free = self._without_money()
+        if free is not None and alpha * free.of_money <= 1:
+            return free.counts
+        low, high, money = 0.0, most, most
+        best = self.least_error(Polytope(self.prices.per_sample, money, self.question.pool))
+        for _ in range(_MAX_BUDGETS):
+            ratio = alpha * best.of_money
+            low, high = (money, high) if ratio > 1 else (low, money)
+            if abs(ratio - 1) < 1e-3 or high - low <= 1e-3 * high:
+                break
+            # Where nothing is held money is worth k / money^2, or k / money in nats.
+            factor = ratio ** (1.0 if self._is_logarithmic else 0.5)
+            money *= float(np.clip(factor, 0.01, 100.0))
+            if not low < money < high:
+                money = float(np.sqrt(low * high)) if low > 0 else high / 100
+            best = self.least_error(Polytope(self.prices.per_sample, money, self.question.pool), near=best.counts)
+        return best.counts
 
     def least_error(self, polytope: Polytope, near: FloatArray | None = None) -> _Best:
         """Least error of all designs in a polytope."""
         scale = 1.0 if self.accuracy.criterion in LOGARITHMIC else None
+        if near is not None:
+            # A little of every arm, so that none is far from where it is wanted.
+            near = 0.99 * polytope.shrunk(near) + 0.01 * np.diag(polytope.most).mean(axis=0)
         return self._least(self.error, self.bundle, polytope, scale=scale, near=near)
 
     def _least(
@@ -190,7 +220,7 @@ class _Solver:
         corners = np.diag(polytope.most)
         candidates = [corners.mean(axis=0), *corners]
         if near is not None:
-            candidates.insert(0, 0.99 * polytope.shrunk(near) + 0.01 * corners.mean(axis=0))
+            candidates.insert(0, near)
         for candidate in candidates:
             fitting = polytope.shrunk(candidate)
             if np.isfinite(objective.value(fitting)):

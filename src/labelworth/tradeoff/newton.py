@@ -27,10 +27,16 @@ class Objective:
         Counts -> float, maybe infinite.
     slope : function
         Counts -> (n_arms,), where the value is finite.
+    weight : float
+    curved : Objective, optional
+        Where the rest is linear, the part whose `weight`-fold has all the curvature: a large linear part would drown
+        the differences of slopes.
     """
 
     value: Callable[[FloatArray], float]
     slope: Callable[[FloatArray], FloatArray]
+    weight: float = 1.0
+    curved: "Objective | None" = None
 
 
 def newton(
@@ -81,7 +87,9 @@ def _following(
     rows, limits = polytope.rows
     kept = np.concatenate([used, np.ones(len(rows) - len(used), dtype=bool)])
     rows, limits = rows[np.ix_(kept, used)], limits[kept]
-    curvature = _curvature(objective, counts, slope)[np.ix_(used, used)] * units * units[:, None]
+    bent = objective if objective.curved is None else objective.curved
+    curvature = objective.weight * _curvature(bent, counts, bent.slope(counts))[np.ix_(used, used)]
+    curvature *= units * units[:, None]
     gradient = slope[used] * units
     step = np.zeros(len(counts))
     step[used] = units * closest_point(rows, limits, counts[used] / units, gradient, curvature)

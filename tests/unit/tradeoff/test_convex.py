@@ -273,6 +273,16 @@ def test_a_hopeless_price_of_error_buys_nothing() -> None:
     assert solution.is_certified
 
 
+@pytest.mark.parametrize("criterion", ["total_variance", "log_volume"])
+@pytest.mark.parametrize("alpha", [1e-3, 1.0, 1e3])
+def test_a_pool_far_larger_than_the_best_design_does_not_matter(criterion: str, alpha: float) -> None:
+    case = setting(criterion, n_arms=4)
+    small, large = case.ask(alpha=alpha, pool=1e5), case.ask(alpha=alpha, pool=1e7)
+    assert large.is_certified
+    assert large.cost == pytest.approx(small.cost, rel=1e-4)
+    assert large.n_samples < 1e5
+
+
 def test_prices_of_other_arms_are_refused() -> None:
     case = setting("total_variance")
     prices = ArmPrices(("everything", "nothing"), np.ones(2))
