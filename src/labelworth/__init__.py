@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from labelworth.estimators.hidden_markov import HiddenMarkov
     from labelworth.estimators.multinomial import MultinomialNaiveBayes
     from labelworth.estimators.storage import load
+    from labelworth.planning.frontier import frontier
     from labelworth.planning.plan import plan
     from labelworth.policies.policy import Policy
     from labelworth.policies.spec import parse_policy
@@ -55,6 +56,7 @@ _HOMES = {
     "RiskSurfaceDisplay": "labelworth.report.displays",
     "Template": "labelworth.data.templates",
     "check": "labelworth.robust.check",
+    "frontier": "labelworth.planning.frontier",
     "information": "labelworth.criteria.information",
     "load": "labelworth.estimators.storage",
     "parse_policy": "labelworth.policies.spec",
@@ -87,6 +89,7 @@ __all__ = [
     "Template",
     "__version__",
     "check",
+    "frontier",
     "information",
     "load",
     "parse_policy",

@@ -29,7 +29,7 @@ _CANNOT_BE_DONE = (NotIdentifiableError, InfeasiblePlanError, MoreSamplesNeededE
 _KEYWORDS = (
     "alpha", "binarize", "c2", "classes", "document_length", "encoding", "format", "label_column",
     "label_smoothing", "labels", "min_count", "rare_words", "seed", "template", "text_column", "unlabeled",
-    "unlabeled_weight",
+    "unlabeled_weight", "budget", "criterion", "pool", "rules", "source", "target", "use_unlabeled",
 )  # fmt: skip
 # What readers call otherwise.
 _OTHERWISE = {

@@ -11,8 +11,11 @@ from labelworth.cli.check import check
 from labelworth.cli.console import tell
 from labelworth.cli.demo import demo
 from labelworth.cli.fit import fit
+from labelworth.cli.frontier import frontier
 from labelworth.cli.guard import INTERRUPTED, guarded
 from labelworth.cli.information import information
+from labelworth.cli.next import next_batch
+from labelworth.cli.plan import plan
 from labelworth.cli.predict import predict
 from labelworth.cli.reproduce import reproduce
 
@@ -41,8 +44,9 @@ def labelworth_command(
     """How many examples to label, what accuracy that buys, and whether unlabeled data helps."""
 
 
-for _command in (demo, fit, predict, check, information, reproduce, bench):
+for _command in (demo, fit, predict, check, information, frontier, plan, reproduce, bench):
     app.command()(guarded(_command))
+app.command("next")(guarded(next_batch))
 
 
 def run() -> None:

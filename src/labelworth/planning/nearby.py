@@ -8,7 +8,7 @@ import numpy as np
 import scipy.linalg
 
 from labelworth.data.samples import Samples
-from labelworth.errors import InvalidInputError, LabelworthWarning
+from labelworth.errors import InvalidInputError, LabelworthWarning, NotIdentifiableError
 from labelworth.estimation.fit import Fit, fit
 from labelworth.fisher.observed import observed_information
 from labelworth.models.protocol import AnyModel
@@ -56,13 +56,13 @@ def nearby_models(
     n_models, n_refits : int
         How many models; refits are dear.
 
-    Raises
-    ------
-    NotIdentifiableError
-        If the fit is not a strict maximum.
     """
     settled = fit(fitted.family, samples, start=fitted.model, tolerance=_FIXED_POINT, max_iterations=_MAX_ITERATIONS)
-    drawn = _drawn(settled, samples, n_models, rng)
+    try:
+        drawn = _drawn(settled, samples, n_models, rng)
+    except NotIdentifiableError:
+        # A maximum at the edge, where a probability is zero: no normal law there.
+        drawn = []
     if len(drawn) >= (1 - _MOST_OUTSIDE) * n_models:
         return NearbyModels(tuple(drawn), "normal draws")
     return NearbyModels(tuple(_refitted(settled, samples, n_refits, rng, progress)), "bootstrap")

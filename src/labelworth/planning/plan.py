@@ -2,7 +2,7 @@
 
 from collections.abc import Hashable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 from threadpoolctl import threadpool_limits
 
@@ -30,7 +30,7 @@ def plan(
     prices: Prices | Mapping[str, float] | None = None,
     criterion: str | None = None,
     source: AskedSource = "auto",
-    rules: Sequence[Any] | None = None,
+    rules: Sequence[Any] | str | None = None,
     pool: float | None = None,
     use_unlabeled: UseUnlabeled = "auto",
     classes: Sequence[Hashable] | None = None,
@@ -111,19 +111,55 @@ def plan(
     True
     """
     asked = TradeoffQuestion.of(budget=budget, target=target, alpha=alpha, pool=pool)
-    estimator, own = estimator_of(model, unlabeled), read_prices(prices)
-    if use_unlabeled not in ("auto", "yes", "no"):
-        raise InvalidInputError(f"use_unlabeled must be auto, yes or no. Got {use_unlabeled!r}.")
-    folder = None if checkpoint is None else Path(checkpoint)
-    planner: DocumentPlanner | SequencePlanner
-    if isinstance(estimator, SequenceTagger):
-        data = read_sequences(X, y, estimator, classes, progress)
-        planner = SequencePlanner(data, own, rules, source, criterion, use_unlabeled, n_draws, seed, folder, progress)
-    else:
-        if rules is not None:
-            raise InvalidInputError("Documents are labeled or not: rules= is for sequences.")
-        documents = read_documents(X, y, estimator, classes, progress)
-        planner = DocumentPlanner(documents, own, source, criterion, use_unlabeled, n_draws, seed, folder, progress)
+    planner = planner_of(
+        X,
+        y,
+        model=model,
+        prices=prices,
+        criterion=criterion,
+        source=source,
+        rules=rules,
+        use_unlabeled=use_unlabeled,
+        classes=classes,
+        unlabeled=unlabeled,
+        n_draws=n_draws,
+        seed=seed,
+        checkpoint=checkpoint,
+        progress=progress,
+    )
     # Thousands of small products: threads would wait for each other, and add up in an order of their own.
     with threadpool_limits(limits=1, user_api="blas"):
         return planner.plan(asked)
+
+
+def planner_of(
+    X: Any,
+    y: Any,
+    *,
+    model: Any,
+    prices: Prices | Mapping[str, float] | None,
+    criterion: str | None,
+    source: AskedSource,
+    rules: Sequence[Any] | str | None,
+    use_unlabeled: UseUnlabeled,
+    classes: Sequence[Hashable] | None,
+    unlabeled: Hashable,
+    n_draws: int,
+    seed: int,
+    checkpoint: str | Path | None,
+    progress: Progress,
+) -> DocumentPlanner | SequencePlanner:
+    """Read the data and fit the model; arguments as in `plan`."""
+    estimator, own = estimator_of(model, unlabeled), read_prices(prices)
+    if use_unlabeled not in ("auto", "yes", "no"):
+        raise InvalidInputError(f"use_unlabeled must be auto, yes or no. Got {use_unlabeled!r}.")
+    if source not in get_args(AskedSource):
+        raise InvalidInputError(f"source must be one of {', '.join(get_args(AskedSource))}. Got {source!r}.")
+    folder = None if checkpoint is None else Path(checkpoint)
+    if isinstance(estimator, SequenceTagger):
+        data = read_sequences(X, y, estimator, classes, progress)
+        return SequencePlanner(data, own, rules, source, criterion, use_unlabeled, n_draws, seed, folder, progress)
+    if rules is not None:
+        raise InvalidInputError("Documents are labeled or not: rules= is for sequences.")
+    documents = read_documents(X, y, estimator, classes, progress)
+    return DocumentPlanner(documents, own, source, criterion, use_unlabeled, n_draws, seed, folder, progress)

@@ -118,17 +118,19 @@ def _worth(plan: "Plan") -> str:
     if not labeled:
         return "What the next label is worth is not known."
     best = max(labeled, key=lambda worth: worth.gain_per_money or worth.gain)
-    sample = (
-        "document"
-        if plan.held.kind == "documents"
-        else ("sequence, labeled whole," if best.arm == "everything" else f"sequence, by {best.arm},")
-    )
+    sample = _next_sample(plan, best.arm)
     money = "" if best.gain_per_money is None else f", {number(best.gain_per_money)} per unit of money"
     more = ""
     if best.unlabeled_samples is not None:
         more = f"; {number(best.unlabeled_samples)} more unlabeled ones would do as much"
     opening = "After that the" if plan.advice == "label" else "The"
-    return f"{opening} next labeled {sample} lowers it by {number(best.gain)}{money}{more}."
+    return f"{opening} next {sample} lowers it by {number(best.gain)}{money}{more}."
+
+
+def _next_sample(plan: "Plan", arm: str) -> str:
+    if plan.held.kind == "documents":
+        return "labeled document"
+    return "sequence labeled whole" if arm == "everything" else f"sequence labeled by {arm}"
 
 
 def _unlabeled(plan: "Plan") -> str:

@@ -1,0 +1,230 @@
+"""Options that plans and frontiers share, and what they make of a file."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from labelworth.cli.options import Covariance, ModelKind, RareWords
+from labelworth.cli.reading import Kind, Source, classes_named, features_to_learn
+from labelworth.cli.sequence_reading import SequenceSource, TaggerKind, holds_sequences, usual_model
+
+if TYPE_CHECKING:
+    from labelworth.tradeoff.costs import Prices
+
+
+class FigureSource(StrEnum):
+    """Where figures come from."""
+
+    AUTO = "auto"
+    ASYMPTOTIC = "asymptotic"
+    SIMULATED = "simulated"
+
+
+class Unlabeled(StrEnum):
+    """Whether unlabeled data is learned from."""
+
+    AUTO = "auto"
+    YES = "yes"
+    NO = "no"
+
+
+_PRICES = "Prices"
+_PLAN = "The plan"
+
+Criterion = Annotated[
+    str | None,
+    typer.Option(
+        help="What error means: error, log_loss, excess_error, excess_log_loss, total_variance, ...; the share of "
+        "wrong predictions unless named.",
+        rich_help_panel=_PLAN,
+    ),
+]
+Figures = Annotated[
+    FigureSource,
+    typer.Option("--source", help="Formulas, or simulated labels on the real pool.", rich_help_panel=_PLAN),
+]
+Rules = Annotated[
+    str | None,
+    typer.Option(
+        help="For sequences: the menu of labeling rules, as everything,nothing,window:5.", rich_help_panel=_PLAN
+    ),
+]
+Pool = Annotated[
+    float | None,
+    typer.Option(help="Samples that can still be had; those without a label unless given.", rich_help_panel=_PLAN),
+]
+UseUnlabeled = Annotated[
+    Unlabeled,
+    typer.Option("--use-unlabeled", help="auto: unless cross-validation says it hurts.", rich_help_panel=_PLAN),
+]
+Checkpoint = Annotated[
+    Path | None,
+    typer.Option(help="A folder for finished steps; the same command goes on from there.", rich_help_panel=_PLAN),
+]
+PerLabel = Annotated[float, typer.Option("--price-label", help="Of one label.", rich_help_panel=_PRICES)]
+PerToken = Annotated[float, typer.Option("--price-token", help="Of reading one token.", rich_help_panel=_PRICES)]
+PerSequence = Annotated[
+    float, typer.Option("--price-sequence", help="Of opening one document or sequence.", rich_help_panel=_PRICES)
+]
+PerUnlabeled = Annotated[
+    float, typer.Option("--price-unlabeled", help="Of having one unlabeled sample.", rich_help_panel=_PRICES)
+]
+Fixed = Annotated[float, typer.Option("--price-fixed", help="Paid once.", rich_help_panel=_PRICES)]
+Smoothing = Annotated[float, typer.Option(min=0.0, help="Smoothing of the counts.", rich_help_panel="The model")]
+
+
+@dataclass(frozen=True)
+class Data:
+    """What a plan is made from: the file and how to read it, the model, the prices and what error means."""
+
+    path: Path
+    text_column: str = "text"
+    label_column: str = "label"
+    labels: Path | None = None
+    unlabeled: str | None = None
+    format: str | None = None
+    encoding: str = "utf-8"
+    min_documents: int = 1
+    max_words: int | None = None
+    model: ModelKind | None = None
+    smoothing: float = 1.0
+    document_length: float | None = None
+    binarize: float = 0.0
+    covariance: Covariance = Covariance.SHARED
+    template: str | None = None
+    min_count: int = 1
+    rare_words: RareWords = RareWords.ENTRY
+    c2: float = 1.0
+    label_smoothing: float = 1.0
+    classes: str | None = None
+    criterion: str | None = None
+    source: FigureSource = FigureSource.AUTO
+    rules: str | None = None
+    pool: float | None = None
+    use_unlabeled: Unlabeled = Unlabeled.AUTO
+    price_label: float = 1.0
+    price_token: float = 0.0
+    price_sequence: float = 0.0
+    price_unlabeled: float = 0.0
+    price_fixed: float = 0.0
+
+    @property
+    def holds_sequences(self) -> bool:
+        """Whether the file is one of sequences."""
+        return holds_sequences(self.path, self.format, self.model)
+
+    @property
+    def prices(self) -> "Prices":
+        """What annotation costs."""
+        from labelworth.tradeoff.costs import Prices
+
+        return Prices(
+            per_label=self.price_label,
+            per_token=self.price_token,
+            per_sequence=self.price_sequence,
+            per_unlabeled=self.price_unlabeled,
+            fixed=self.price_fixed,
+        )
+
+    def arguments(self, seed: int) -> dict[str, Any]:
+        """What `labelworth.plan` and `labelworth.frontier` take: data, model, prices and the rest."""
+        shared = {
+            "prices": self.prices,
+            "criterion": self.criterion,
+            "source": self.source.value,
+            "rules": self.rules,
+            "pool": self.pool,
+            "use_unlabeled": self.use_unlabeled.value,
+            "seed": seed,
+        }
+        return {**(self._sequences(seed) if self.holds_sequences else self._documents(seed)), **shared}
+
+    def _documents(self, seed: int) -> dict[str, Any]:
+        source = Source(
+            self.path,
+            self.text_column,
+            self.label_column,
+            self.labels,
+            self.unlabeled,
+            self.format,
+            self.encoding,
+        )
+        kind = Kind(
+            self.model or ModelKind.MULTINOMIAL,
+            self.smoothing,
+            self.document_length,
+            self.binarize,
+            self.covariance,
+        )
+        raw = source.read()
+        features, _ = features_to_learn(raw, min_documents=self.min_documents, max_words=self.max_words)
+        kind.require_suitable(features)
+        named = None if self.classes is None else classes_named(self.classes, raw.labels)
+        return {"X": features, "y": list(raw.labels), "model": kind.classifier(seed), "classes": named}
+
+    def _sequences(self, seed: int) -> dict[str, Any]:
+        raw = self.sequence_source().read_quietly()
+        kind = TaggerKind(
+            self.model or usual_model(raw),
+            self.smoothing,
+            self.label_smoothing,
+            self.c2,
+            self.template,
+            self.min_count,
+            self.rare_words.value,
+        )
+        named = None if self.classes is None else [name.strip() for name in self.classes.split(",")]
+        return {"X": raw, "y": None, "model": kind.tagger(seed, named)}
+
+    def sequence_source(self) -> SequenceSource:
+        """The file as one of sequences."""
+        return SequenceSource.of(
+            self.path,
+            self.text_column,
+            self.label_column,
+            unlabeled=self.unlabeled,
+            format=self.format,
+            encoding=self.encoding,
+        )
+
+    def digest(self) -> str:
+        """The SHA-256 of the file."""
+        from labelworth.data.files import file_digest
+
+        return file_digest(self.path)
+
+    def to_dict(self) -> dict[str, Any]:
+        """As a record keeps it."""
+        from dataclasses import fields
+
+        return {field.name: getattr(self, field.name) for field in fields(self)}
+
+    @classmethod
+    def from_record(cls, asked: dict[str, Any]) -> "Data":
+        """Read back what a record kept."""
+        from labelworth.errors import InvalidInputError
+
+        kinds: dict[str, Any] = {
+            "path": Path,
+            "labels": Path,
+            "model": ModelKind,
+            "covariance": Covariance,
+            "rare_words": RareWords,
+            "source": FigureSource,
+            "use_unlabeled": Unlabeled,
+        }
+        known = {name: value for name, value in asked.items() if name in cls.__dataclass_fields__}
+        if "path" not in known:
+            raise InvalidInputError("This record does not say which data the plan was made from.")
+        try:
+            return cls(
+                **{
+                    name: kinds[name](value) if name in kinds and value is not None else value
+                    for name, value in known.items()
+                }
+            )
+        except (TypeError, ValueError) as error:
+            raise InvalidInputError(f"This record cannot be asked again: {error}.") from error

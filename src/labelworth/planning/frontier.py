@@ -1,0 +1,146 @@
+"""`lw.frontier`: what can be had for what."""
+
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from threadpoolctl import threadpool_limits
+
+from labelworth.arrays import UNLABELED
+from labelworth.planning.answer import FrontierPoint, Held
+from labelworth.planning.outcome import cloud
+from labelworth.planning.plan import planner_of
+from labelworth.planning.source import AskedSource, UseUnlabeled
+from labelworth.planning.words import CRITERION_WORDS, count, number
+from labelworth.progress import SILENT, Progress
+from labelworth.tradeoff.accuracy import Source
+from labelworth.tradeoff.costs import Prices
+
+
+@dataclass(frozen=True)
+class Frontier:
+    """Ways to go on, and which of them are worth considering.
+
+    Attributes
+    ----------
+    points : tuple of FrontierPoint
+        The cloud; costs and labels are those still to be bought.
+    arms : tuple of str
+        What the counts of points are of.
+    held : Held
+    uses_unlabeled : bool
+    source : "asymptotic" or "simulated"
+    reason : str
+        Why that source.
+    criterion, criterion_words : str
+        What the error is.
+    """
+
+    points: tuple[FrontierPoint, ...]
+    arms: tuple[str, ...]
+    held: Held
+    uses_unlabeled: bool
+    source: Source
+    reason: str
+    criterion: str
+    criterion_words: str
+
+    @property
+    def boundary(self) -> tuple[FrontierPoint, ...]:
+        """The undominated points: cost rises, error falls."""
+        best = [point for point in self.points if point.dominated_by is None]
+        return tuple(sorted(best, key=lambda point: point.cost))
+
+    def lines(self) -> list[str]:
+        """In words."""
+        ends = self.boundary[0], self.boundary[-1]
+        dominated = len(self.points) - len(self.boundary)
+        used = "" if self.uses_unlabeled else " Unlabeled data is not used: it hurts."
+        return [
+            f"{count(len(self.boundary), 'design')} of {len(self.points):,} are worth considering; the other "
+            f"{dominated:,} cost and err no less than one of these.",
+            f"{self.criterion_words[:1].upper()}{self.criterion_words[1:]}: {number(ends[0].error)} for "
+            f"{number(ends[0].cost)} more, down to {number(ends[1].error)} for {number(ends[1].cost)} more.",
+            f"Figures are {self.source} ({self.reason}).{used}",
+        ]
+
+    def to_dict(self) -> dict[str, Any]:
+        """As JSON knows it."""
+        boundary = [place for place, point in enumerate(self.points) if point.dominated_by is None]
+        return {**asdict(self), "boundary": boundary, "lines": self.lines()}
+
+
+def frontier(
+    X: Any,
+    y: Any = None,
+    *,
+    model: Any = "multinomial",
+    prices: Prices | Mapping[str, float] | None = None,
+    criterion: str | None = None,
+    source: AskedSource = "auto",
+    rules: Sequence[Any] | str | None = None,
+    pool: float | None = None,
+    use_unlabeled: UseUnlabeled = "auto",
+    classes: Sequence[Hashable] | None = None,
+    unlabeled: Hashable = UNLABELED,
+    seed: int = 0,
+    checkpoint: str | Path | None = None,
+    progress: Progress = SILENT,
+) -> Frontier:
+    """The achievable cloud over (samples, labeled fraction) or policies, and its undominated boundary.
+
+    Parameters
+    ----------
+    X, y, model, prices, criterion, source, rules, pool, use_unlabeled, classes, unlabeled, seed, checkpoint, progress
+        As in `labelworth.plan`.
+
+    Raises
+    ------
+    NotIdentifiableError
+        If labels, or the menu, cannot pin the model down.
+
+    Notes
+    -----
+    Paper: fig:lorem2.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> classes = rng.integers(2, size=600)
+    >>> X = rng.standard_normal((600, 2)) + 2 * classes[:, None]
+    >>> y = np.where(np.arange(600) < 60, classes, -1)
+    >>> found = frontier(X, y, model="gaussian", criterion="excess_log_loss")
+    >>> found.boundary[0].cost, found.boundary[-1].cost
+    (0.0, 540.0)
+    """
+    planner = planner_of(
+        X,
+        y,
+        model=model,
+        prices=prices,
+        criterion=criterion,
+        source=source,
+        rules=rules,
+        use_unlabeled=use_unlabeled,
+        classes=classes,
+        unlabeled=unlabeled,
+        n_draws=0,
+        seed=seed,
+        checkpoint=checkpoint,
+        progress=progress,
+    )
+    with threadpool_limits(limits=1, user_api="blas"):
+        situation, chosen = planner.situation(np.inf if pool is None else float(pool))
+        points = cloud(situation)
+    return Frontier(
+        points,
+        situation.accuracy.arms,
+        situation.held,
+        planner.uses_unlabeled,
+        situation.accuracy.source,
+        chosen.reason,
+        chosen.criterion,
+        CRITERION_WORDS[chosen.criterion],
+    )
