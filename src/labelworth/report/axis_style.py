@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 _LEAST_RATIO = 1.3
+_DARK, _LIGHT = (8, 48, 107), (158, 202, 225)
 
 
 def round_levels(low: float, high: float) -> list[float]:
@@ -26,6 +27,14 @@ def round_levels(low: float, high: float) -> list[float]:
         if len(levels) >= 3:
             return levels[:: math.ceil(len(levels) / 9)]
     return [float(level) for level in np.geomspace(low, high, 5)[1:-1]]
+
+
+def color_of(curve: Curve, place: int) -> str:
+    """The color of a curve: its shade where it has one, else that of the palette."""
+    if curve.shade is None:
+        return PALETTE[place % len(PALETTE)]
+    mixed = [round(dark + curve.shade * (light - dark)) for dark, light in zip(_DARK, _LIGHT, strict=True)]
+    return "#" + "".join(f"{part:02x}" for part in mixed)
 
 
 def error_bars(curve: Curve) -> FloatArray | None:

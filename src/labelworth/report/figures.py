@@ -13,8 +13,8 @@ from labelworth.data.files import atomic_write
 from labelworth.errors import InvalidInputError
 from labelworth.report.axis_style import (
     MARKERS,
-    PALETTE,
     apart,
+    color_of,
     error_bars,
     legend,
     padded,
@@ -140,7 +140,7 @@ def _plot_curves(panel: CurvesPanel, ax: "Axes") -> None:
 
 
 def _plot_curve(curve: Curve, ax: "Axes", place: int) -> None:
-    color, marker = PALETTE[place % len(PALETTE)], MARKERS[place % len(MARKERS)]
+    color, marker = color_of(curve, place), MARKERS[place % len(MARKERS)]
     if curve.style == "points":
         ax.errorbar(
             curve.x,
@@ -197,7 +197,7 @@ def _plot_comparison(panel: ComparisonPanel, ax: "Axes") -> None:
     low, high = padded(float(everything.min()), float(everything.max()), panel.scale)
     ax.plot([low, high], [low, high], color="#777777", linewidth=1.0, linestyle=":", label="agreement")
     for place, group in _numbered(panel.groups):
-        color, marker = PALETTE[place % len(PALETTE)], MARKERS[place % len(MARKERS)]
+        color, marker = color_of(group, place), MARKERS[place % len(MARKERS)]
         ax.errorbar(
             group.x,
             group.y,
@@ -228,7 +228,7 @@ def _plot_bars(panel: BarsPanel, ax: "Axes") -> None:
             series.y,
             width * 0.92,
             yerr=error_bars(series),
-            color=PALETTE[place % len(PALETTE)],
+            color=color_of(series, place),
             error_kw={"elinewidth": 1.0, "capsize": 2.5},
             label=series.label or None,
         )

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from labelworth.report.axis_style import MARKERS, PALETTE, legend, plain_ticks, round_levels
+from labelworth.report.axis_style import MARKERS, PALETTE, color_of, legend, plain_ticks, round_levels
 from labelworth.studies.outcome import BoxesPanel, FrontierPanel
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ def plot_frontier(panel: FrontierPanel, ax: "Axes") -> None:
     ax.set_yscale(panel.y_scale)
     for place, group in enumerate(panel.cloud, start=1):
         number = place if group.color is None else group.color
-        color, marker = PALETTE[number % len(PALETTE)], MARKERS[number % len(MARKERS)]
+        color, marker = color_of(group, number), MARKERS[number % len(MARKERS)]
         ax.plot(group.x, group.y, marker, color=color, markersize=3.5, alpha=0.55, label=group.label or None)
     ax.step(panel.boundary_x, panel.boundary_y, where="post", color=PALETTE[0], label="nothing better")
     if panel.recommended is not None:

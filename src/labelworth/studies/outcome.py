@@ -50,6 +50,8 @@ class Curve:
     style: Literal["line", "dashed", "points"] = "line"
     color: int | None = None
     """Which color of the palette; None: the next one. Curves that belong together share one."""
+    shade: float | None = None
+    """Instead of a color of the palette one of a row from dark (0) to light (1), for curves in an order."""
 
 
 @dataclass(frozen=True)
