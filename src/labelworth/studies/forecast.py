@@ -63,8 +63,8 @@ def _words(measure: Measure, figures: Mapping[str, Any]) -> list[str]:
     for name, group in figures["groups"].items():
         words.append(
             f"Held-out {_NAMES[measure]}, {name}: mean absolute error {group['mean_absolute_error']:.4f}, of the "
-            f"power law {group['power_law']:.4f} (ratio {group['ratio']:.2f}, aim {AIM:g} at most); 90 % intervals hold "
-            f"{group['coverage']:.1%} of {group['n_forecasts']} realized values."
+            f"power law {group['power_law']:.4f} (ratio {group['ratio']:.2f}, aim {AIM:g} at most); 90 % intervals "
+            f"hold {group['coverage']:.1%} of {group['n_forecasts']} realized values."
         )
     return words
 
@@ -126,16 +126,15 @@ def _picture(scores: Sequence[Score]) -> Picture:
     panels = []
     for corpus, about in CORPORA.items():
         here = [score for score in scores if score.corpus == corpus]
-        curves = []
+        laws, forecasts = [], []
         for place, mode in enumerate(MODES):
             of_mode = [score for score in here if score.mode == mode]
             realized = np.array([score.realized for score in of_mode])
-            curves.append(
-                Curve(mode, realized, np.array([score.forecast for score in of_mode]), style="points", color=place)
-            )
             law = np.array([score.power_law for score in of_mode])
-            curves.append(Curve(f"power law, {mode}", realized, law, style="points", color=place + 2))
-        panels.append(ComparisonPanel(about.title, "realized error", "forecast", tuple(curves)))
+            forecast = np.array([score.forecast for score in of_mode])
+            laws.append(Curve(f"power law, {mode}", realized, law, style="points", color=place + 2))
+            forecasts.append(Curve(f"forecast, {mode}", realized, forecast, style="points", color=place))
+        panels.append(ComparisonPanel(about.title, "realized error", "forecast error", (*laws, *forecasts)))
     return Picture("Held-out error at 2, 4 and 8 times the labels of a pilot", tuple(panels), n_columns=2)
 
 

@@ -1,5 +1,6 @@
 """The corpora that forecasts are tried on, each with the learner that is to be forecast."""
 
+import hashlib
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from types import MappingProxyType
@@ -114,8 +115,9 @@ def population(name: str) -> Population:
 
 
 def corpora_digest() -> str:
-    """Which texts and labels the studies read."""
-    return texts_digest(*(_texts(name) for name in CORPORA if name != "conll2000")) + conll2000_digest()
+    """Which texts and labels the studies read: one digest of the digests of documents and sentences."""
+    parts = (texts_digest(*(_texts(name) for name in CORPORA if name != "conll2000")), conll2000_digest())
+    return f"sha256:{hashlib.sha256(' '.join(parts).encode()).hexdigest()}"
 
 
 def _texts(name: str) -> RawTexts:

@@ -121,9 +121,8 @@ def _gap_figures(pairs: Sequence[tuple[Cell, Result]]) -> dict[str, float]:
 
 def _words(total: Mapping[Agreement, int]) -> tuple[str, ...]:
     told = total["right"] + total["wrong"] + total["open"]
-    times = (
-        f"{total['right'] / total['wrong']:.1f} times" if total["wrong"] else "never wrong, so endlessly more often"
-    )
+    ratio = total["right"] / total["wrong"] if total["wrong"] else None
+    times = "never wrong" if ratio is None else f"right {ratio:.1f} times as often as wrong"
     return (
         f"Of {told} pilots whose truth held-out units tell, the verdict was right on {total['right']}, wrong on "
         f"{total['wrong']} and open on {total['open']}: {times}.",
@@ -148,14 +147,15 @@ def _table(counts: Mapping[tuple[str, int], Mapping[Agreement, int]], total: Map
 
 
 def _picture(counts: Mapping[tuple[str, int], Mapping[Agreement, int]]) -> Picture:
-    groups = tuple(f"{CORPORA[corpus].title}, {size}" for corpus, size in counts)
-    places = np.arange(len(groups), dtype=np.float64)
-    series = tuple(
-        Curve(name, places, np.array([float(here[name]) for here in counts.values()]))
-        for name in ("right", "wrong", "open")
-    )
-    panel = BarsPanel("Verdicts from the pilot alone", "pilots", groups, series)
-    return Picture("Does unlabeled data help or hurt?", (panel,), n_columns=1)
+    panels = []
+    for corpus, about in CORPORA.items():
+        here = {size: counts[corpus, size] for size in about.pilots if (corpus, size) in counts}
+        places = np.arange(len(here), dtype=np.float64)
+        series = tuple(
+            Curve(name, places, np.array([float(one[name]) for one in here.values()])) for name in _AGREEMENTS
+        )
+        panels.append(BarsPanel(about.title, "pilots", tuple(f"{size} labeled" for size in here), series))
+    return Picture("Does unlabeled data help or hurt? The verdict against the truth", tuple(panels), n_columns=2)
 
 
 def prepare(progress: Progress) -> None:

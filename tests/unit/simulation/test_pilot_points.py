@@ -1,0 +1,83 @@
+"""Cross-validated sub-samples of the pilot."""
+
+import numpy as np
+import pytest
+
+from labelworth.errors import InvalidInputError
+from labelworth.simulation.learner import MODES
+from labelworth.simulation.pilot_points import PilotPoints, labeled_units, pilot_points, point_sizes
+from support.learners import document_learner, documents, sentence_learner, sentences
+
+ONCE = {"labels-only": 1, "semi-supervised": 1}
+
+
+def test_sizes_are_shares_of_the_pilot() -> None:
+    assert point_sizes(400).tolist() == [50, 100, 200, 320]
+    assert point_sizes(101).tolist() == [13, 25, 50, 80]
+
+
+def test_units_with_any_label_are_the_pilot() -> None:
+    data = sentences(30)
+    learner = sentence_learner(data)
+    shown = learner.hide(data, np.arange(12))
+    first_only = shown.hide(np.setdiff1d(np.arange(data.n_tokens), data.offsets[:-1]))
+    assert labeled_units(learner, first_only).tolist() == list(range(12))
+    with pytest.raises(InvalidInputError, match="at least 10"):
+        labeled_units(learner, learner.hide(data, np.arange(9)))
+
+
+def test_every_pilot_unit_is_tested_without_its_own_label() -> None:
+    """A learner that only remembers what it was shown is never right, so nothing tested was learned from."""
+    samples = documents(80)
+    learner = document_learner(samples)
+
+    class Remembers:
+        modes, mode = ("labels-only",), "labels-only"
+        places_per_unit, codes, hide = learner.places_per_unit, learner.codes, learner.hide
+
+        def in_mode(self, mode: str) -> "Remembers":
+            return self
+
+        def take(self, data: object, units: np.ndarray) -> object:
+            return learner.take(data, units)
+
+        def fit(self, data: object) -> set[bytes]:
+            gold = data.labeled_only()  # type: ignore[attr-defined]
+            seen.append(gold.n_samples)
+            return {row.tobytes() for row in gold.counts.toarray()}
+
+        def predict(self, model: set[bytes], data: object) -> object:
+            known = np.array([row.tobytes() in model for row in data.counts.toarray()])  # type: ignore[attr-defined]
+            assert not known.any()
+            return learner.predict(learner.fit(samples), data)
+
+    seen: list[int] = []
+    distinct = samples.counts.toarray() + np.random.default_rng(0).random((80, 4)) * 1e-3
+    marked = learner.labeled(type(samples)(type(samples.counts)(distinct), samples.evidence), samples.evidence.codes)
+    shown = learner.hide(marked, np.arange(40))
+    points = pilot_points(Remembers(), shown, ("labels-only",), seed=0, n_repeats=ONCE)["labels-only"]
+    assert points.errors.shape == (4, 40)
+    assert np.isfinite(points.errors).all()
+    assert sorted(set(seen)) == [5, 10, 20, 32]
+
+
+def test_more_labels_help_and_modes_share_their_folds() -> None:
+    samples = documents(300)
+    learner = document_learner(samples)
+    shown = learner.hide(samples, np.arange(120))
+    points = pilot_points(learner, shown, MODES, seed=1, n_repeats={"labels-only": 2, "semi-supervised": 1})
+    alone = points["labels-only"]
+    means = alone.means(alone.log_losses)
+    assert means[-1] < means[0]
+    assert points["semi-supervised"].n_units == alone.n_units == 120
+    again = pilot_points(learner, shown, MODES, seed=1, n_repeats={"labels-only": 2, "semi-supervised": 1}, workers=2)
+    np.testing.assert_array_equal(again["semi-supervised"].log_losses, points["semi-supervised"].log_losses)
+
+
+def test_means_and_covariance_count_places() -> None:
+    errors = np.array([[0.0, 0.5, 1.0], [0.0, 0.0, 1.0]])
+    points = PilotPoints(np.array([1, 2]), 3, np.array([1.0, 2.0, 3.0]), errors, errors, np.ones(2))
+    np.testing.assert_allclose(points.means(errors), [4 / 6, 3 / 6])
+    gaps = [np.array([1, 2, 3]) * (row - mean) / 6 for row, mean in zip(errors, (4 / 6, 3 / 6), strict=True)]
+    expected = [[sum(one * two) * 3 / 2 for two in gaps] for one in gaps]
+    np.testing.assert_allclose(points.covariance(errors), expected)
