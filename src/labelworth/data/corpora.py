@@ -11,6 +11,7 @@ from labelworth.data.readers.conll import read_conll
 from labelworth.data.readers.jsonl import read_jsonl, read_records
 from labelworth.data.readers.raw import RawFeatures, RawTexts
 from labelworth.data.readers.raw_sequences import RawTokens
+from labelworth.data.readers.rcv1 import read_lyrl2004
 from labelworth.errors import DataUnavailableError, InvalidInputError
 
 FOLDER_VARIABLE = "LABELWORTH_DATA"
@@ -76,6 +77,19 @@ def rcv1_tokens() -> RawTexts:
     return RawTexts(raw.texts, raw.labels, "Reuters RCV1, 2316 stories")
 
 
+def rcv1_lyrl2004(split: str = "train") -> RawTexts:
+    """The whole of Reuters RCV1 (LYRL2004) for who has it: "train" (23 149 stories), "test" (781 265) or "all".
+
+    The folder ``rcv1`` has to hold ``lyrl2004_tokens_train.dat``, ``lyrl2004_tokens_test_pt0.dat`` to ``pt3.dat``
+    and ``rcv1-v2.topics.qrels``, each with or without .gz. Words are stemmed, in scrambled order; several top-level
+    topics = unlabeled.
+    """
+    _require_split(split)
+    tests = tuple(f"lyrl2004_tokens_test_pt{part}.dat" for part in range(4))
+    names = {"train": ("lyrl2004_tokens_train.dat",), "test": tests, "all": ("lyrl2004_tokens_train.dat", *tests)}
+    return read_lyrl2004([_packed("rcv1", name) for name in names[split]], _packed("rcv1", "rcv1-v2.topics.qrels"))
+
+
 def conll2000(split: str = "train") -> RawTokens:
     """The chunking task of CoNLL-2000: "train" (8 936 sentences, 211 727 tokens), "test" (2 012, 47 377) or "all".
 
@@ -115,6 +129,12 @@ def _file(folder: str, name: str) -> Path:
             "to the folder that has it."
         )
     return path
+
+
+def _packed(folder: str, name: str) -> Path:
+    """The file, or the same compressed."""
+    compressed = corpora_folder() / folder / f"{name}.gz"
+    return compressed if compressed.is_file() else _file(folder, name)
 
 
 def _require_split(split: str) -> None:

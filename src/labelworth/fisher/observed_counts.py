@@ -176,6 +176,19 @@ class ObservedCounts:
             words[chunk] -= self._word_roots[chunk][:, :, None] * along
         classes -= np.outer(self._class_roots, self._class_roots @ classes)
 
+    def whitened(self, word_counts: FloatArray, class_weights: FloatArray) -> FloatArray:
+        """A score, given by what it counts of words (V, K) and classes (K,), as a whitened vector, (size, 1)."""
+        words = self._word_scale * word_counts
+        classes = class_weights / (self._class_roots * np.sqrt(self.class_total))
+        block = np.concatenate([words.ravel(), classes])[:, None]
+        self.project(block)
+        return block
+
+    def log_changes(self, vector: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """What a whitened vector (size,) changes the log probabilities of words (V, K) and classes (K,) by."""
+        words, classes = self._split(vector[:, None])
+        return words[:, :, 0] * self._word_scale, classes[:, 0] / (self._class_roots * np.sqrt(self.class_total))
+
     def missing(self, block: FloatArray, out: FloatArray) -> None:
         """Write the product of the whitened missing information, summed over the samples, into `out`."""
         words, classes = self._split(block)

@@ -40,6 +40,9 @@ class Study:
         Identifies the data the cells read; cells of other data are not taken for these. None: no data.
     prepare : function of a progress
         Called once before the first missing cell: reads what is missing, says what is slow.
+    cells_name : str, optional
+        Under which name the cells are kept; studies with the same `compute` and version may share one. Their own
+        name when None.
     """
 
     name: str
@@ -50,6 +53,7 @@ class Study:
     version: int = 1
     data_digest: Callable[[], str | None] = lambda: None
     prepare: Callable[[Progress], None] | None = None
+    cells_name: str | None = None
 
 
 @dataclass(frozen=True)
@@ -104,8 +108,9 @@ def run(
         raise InvalidInputError(f"There must be at least one worker. Got {workers}.")
     cells = list(study.cells(quick, seed))
     digest = study.data_digest()
-    context = {"study": study.name, "version": study.version, "labelworth": version("labelworth"), "data": digest}
-    store = CellStore(output / CELLS_FOLDER / study.name, context)
+    kept_as = study.cells_name or study.name
+    context = {"study": kept_as, "version": study.version, "labelworth": version("labelworth"), "data": digest}
+    store = CellStore(output / CELLS_FOLDER / kept_as, context)
     results = _kept(store, cells, progress)
     n_reused = sum(result is not None for result in results)
     missing = [index for index, result in enumerate(results) if result is None]

@@ -30,6 +30,7 @@ QUICK_VOCABULARIES = (1_000,)
 N_GRID = 50
 SAMPLES_RANGE = (100.0, 100_000.0)
 FRACTIONS_RANGE = (0.01, 1.0)
+_SIZES_BETWEEN = 7
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,6 +117,32 @@ def summarize(pairs: Sequence[tuple[Cell, Result]]) -> Outcome:
             "total-variance": _picture(pairs, "total variance of the probabilities", "total_variance"),
             "excess-log-loss": _picture(pairs, "excess log-loss, nats per document", "excess_log_loss"),
         },
+        grid=_grid(pairs),
+    )
+
+
+def _grid(pairs: Sequence[tuple[Cell, Result]]) -> Table:
+    """A row per point, with every seventh size: all figures fall as 1/n."""
+    rows = []
+    for cell, result in pairs:
+        panel = panel_of(result)
+        for row, fraction in enumerate(panel.fractions.tolist()):
+            for column in range(0, len(panel.n_samples), _SIZES_BETWEEN):
+                figures = (panel.total_variance, panel.log_trace, panel.excess_log_loss)
+                at = (cell["n_words"], cell["document_length"], float(panel.n_samples[column]), fraction)
+                rows.append((*at, *(float(values[row, column]) for values in figures)))
+    return Table(
+        "theory",
+        (
+            "n_words",
+            "document_length",
+            "n_samples",
+            "fraction",
+            "total_variance",
+            "log_total_variance",
+            "excess_log_loss",
+        ),
+        tuple(rows),
     )
 
 
@@ -169,8 +196,8 @@ def _picture(pairs: Sequence[tuple[Cell, Result]], label: str, name: str) -> Pic
 
 
 STUDY = Study(
-    name="theory-panel",
-    title="The paper's theory panel: two multinomials, exactly, over samples and labeled fraction",
+    name="fig3-theory",
+    title="Theory: two multinomials, exactly, over samples and labeled fraction",
     cells=cells,
     compute=compute,
     summarize=summarize,

@@ -131,3 +131,13 @@ def test_an_unknown_study_is_refused_with_the_known_ones() -> None:
 
 def test_every_registered_study_answers_to_its_name() -> None:
     assert all(registry.find(name).name == name for name in registry.names())
+
+
+def test_studies_that_keep_their_cells_under_one_name_share_them(tmp_path: Path, computed: Path) -> None:
+    first, second = replace(STUDY, cells_name="shared"), replace(STUDY, name="another", cells_name="shared")
+
+    run(first, tmp_path, workers=1)
+    again = run(second, tmp_path, workers=1)
+
+    assert again.n_reused == again.n_cells
+    assert run(replace(STUDY, name="another"), tmp_path, workers=1).n_reused == 0
