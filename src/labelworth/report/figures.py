@@ -60,6 +60,8 @@ _STYLE: Any = {
     "svg.hashsalt": "labelworth",
 }
 _PANEL_SIZE = (5.4, 4.3)
+_ROOM_FOR_NAMES = 56
+"""Characters beside each other below an axis."""
 _FORMATS = ("png", "svg")
 
 
@@ -232,7 +234,8 @@ def _plot_bars(panel: BarsPanel, ax: "Axes") -> None:
             error_kw={"elinewidth": 1.0, "capsize": 2.5},
             label=series.label or None,
         )
-    ax.set_xticks(places, [fill(category, 14, break_long_words=False) for category in panel.categories])
+    room = min(14, _ROOM_FOR_NAMES // len(places))
+    ax.set_xticks(places, [fill(category, room, break_long_words=False) for category in panel.categories])
     ax.grid(False, axis="x")
     ax.set_ylabel(panel.y_label)
     legend(ax)

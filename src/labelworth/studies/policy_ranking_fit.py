@@ -81,7 +81,7 @@ def compute(cell: Cell) -> Result:
     """A cell of any of the three sorts."""
     kind: Kind = cell["kind"]
     if cell["sort"] == "theory":
-        return _theory(kind, cell["policies"], cell["n_sentences"], cell["seed"])
+        return _theory(kind, cell["policies"], cell["n_sentences"], cell["seed"], cell.get("max_draws"))
     train = sentences(kind, "train")
     if cell["sort"] == "limit":
         return _scores(fitted(kind, train), sentences(kind, "test"))
@@ -91,7 +91,7 @@ def compute(cell: Cell) -> Result:
     return {"labeled_share": draw.n_labels / drawn.n_tokens, **_scores(model, sentences(kind, "test"))}
 
 
-def _theory(kind: Kind, policies: list[str], n_sentences: int, seed: int) -> Result:
+def _theory(kind: Kind, policies: list[str], n_sentences: int, seed: int, max_draws: int | None) -> Result:
     """Figures of every policy at the fit to all training sentences with all their labels."""
     train = sentences(kind, "train")
     table = policy_information(
@@ -102,6 +102,7 @@ def _theory(kind: Kind, policies: list[str], n_sentences: int, seed: int) -> Res
         method="sampling",
         seed=seed,
         relative_error=0.05,
+        max_draws=max_draws,
     )
     points: list[dict[str, Any]] = []
     for point in table.points:
