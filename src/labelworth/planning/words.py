@@ -71,6 +71,8 @@ def _between(interval: "Interval | None", *, whole: bool = False) -> str:
     if interval is None:
         return ""
     low, high = (round(end) if whole else end for end in (interval.low, interval.high))
+    if low == high:
+        return ""
     return f" ({interval.level:.0%}: {number(low)}-{number(high)})".replace("%", " %")
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from labelworth.planning.answer import FrontierPoint, Plan, Problem, Solution
 
+_WIDE = 8.0
 _TITLES: dict[Problem, str] = {"budget": "Budget", "target": "Target", "alpha": "Money per unit of error"}
 
 
@@ -24,13 +25,19 @@ def page_data(plan: Plan) -> dict[str, Any]:
             "cost": "cost in all",
             "error": plan.criterion_words,
             "labels": "labels in all",
-            "error_scale": "linear" if asked.criterion == "log_volume" else "log",
+            "error_scale": _scale([point.error for point in plan.frontier if isfinite(point.error)]),
         },
         "frontier": _frontier(plan),
         "surface": _surface(plan),
         "forecast": _forecast(plan),
         "worth": _worth(plan, answers["budget"]),
     }
+
+
+def _scale(errors: Sequence[float]) -> str:
+    """Logarithmic where errors are positive and far apart; a narrow logarithmic axis has hardly a tick."""
+    spread = errors and min(errors) > 0 and max(errors) > _WIDE * min(errors)
+    return "log" if spread else "linear"
 
 
 def _with_question(plan: Plan, problem: Problem) -> list[Solution]:
@@ -54,6 +61,8 @@ def _moved(plan: Plan, answer: Solution) -> dict[str, Any]:
     counts, labels = answer.counts or (), answer.labels or 0.0
     asked = answer.value == plan.question.value
     interval = plan.labels_interval if asked else None
+    if interval is not None and round(interval.low) == round(interval.high):
+        interval = None
     n_samples = plan.held.n_labeled + sum(counts)
     total = plan.held.n_labels + labels
     return {
