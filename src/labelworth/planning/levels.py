@@ -183,7 +183,7 @@ class ErrorAccuracy:
         variances = 1 / (n * relative_information(self.information.pencil.values, labeled / n))
         lost = laid.lost(variances)
         value = float(laid.weights @ lost.mean(axis=1))
-        return value + (self.level if self.adds_level else 0.0), _standard_error(laid.weights, lost)
+        return value + (self.level if self.adds_level else 0.0), laid.standard_error(lost)
 
     @property
     def level(self) -> float:
@@ -209,8 +209,8 @@ class ErrorAccuracy:
             half = rng.standard_normal((scores.shape[2], _N_DRAWS // 2))
             # Every direction with its opposite: what is odd in it cancels.
             draws = np.concatenate([half, -half], axis=1)
-        exact = not draws.size and count is not None and count <= _MOST_ENUMERATED
-        return _Laid(self.model.log_joint(documents), scores, posterior, weights, draws, exact)
+        enumerated = count is not None and count <= _MOST_ENUMERATED
+        return _Laid(self.model.log_joint(documents), scores, posterior, weights, draws, enumerated)
 
 
 @dataclass(frozen=True, eq=False)
@@ -222,7 +222,12 @@ class _Laid:
     posterior: FloatArray
     weights: FloatArray
     draws: FloatArray
-    is_exact: bool
+    is_enumerated: bool
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether nothing was left to chance."""
+        return self.is_enumerated and not self.draws.size
 
     def lost(self, variances: FloatArray) -> FloatArray:
         """What each document loses, (n, n_draws); with two classes in expectation, (n, 1)."""
@@ -253,6 +258,17 @@ class _Laid:
             np.copyto(lost, (best - self.posterior[:, place])[:, None], where=wins)
         return lost
 
+    def standard_error(self, lost: FloatArray) -> float:
+        """Over the documents, unless all there are were summed over, and over pairs of opposite directions."""
+        by_document = lost.mean(axis=1)
+        center = float(self.weights @ by_document)
+        variance = 0.0 if self.is_enumerated else float(self.weights**2 @ np.square(by_document - center))
+        half = lost.shape[1] // 2
+        if half >= 2:
+            pairs = self.weights @ (lost[:, :half] + lost[:, half:]) / 2
+            variance += float(pairs.var(ddof=1)) / half
+        return float(np.sqrt(variance))
+
 
 def entropy(model: AnyModel, documents: Samples) -> float:
     """H(y | x) in nats: the log-loss of the true model."""
@@ -264,15 +280,3 @@ def entropy(model: AnyModel, documents: Samples) -> float:
         posterior, _ = condition(model.log_joint(documents.hide()), documents.hide().evidence)
         weights = np.full(len(posterior), 1 / len(posterior))
     return float(weights @ scipy.special.entr(posterior).sum(axis=1))
-
-
-def _standard_error(weights: FloatArray, lost: FloatArray) -> float:
-    """Over the documents and over pairs of opposite directions, added."""
-    by_document = lost.mean(axis=1)
-    center = float(weights @ by_document)
-    over_documents = float(weights**2 @ np.square(by_document - center))
-    half = lost.shape[1] // 2
-    if half < 2:
-        return float(np.sqrt(over_documents))
-    pairs = weights @ (lost[:, :half] + lost[:, half:]) / 2
-    return float(np.sqrt(over_documents + pairs.var(ddof=1) / half))
