@@ -158,12 +158,13 @@ class PanelGrid:
         theory, found = self.theory[name]["excess"], self.excess(name)
         told = np.isfinite(theory)
         ratio = found / theory
-        partial = told & (np.array(self.shares) < 1)[:, None]
+        partly = told & (np.array(self.shares) < 1)[:, None]
         return {
+            "n_told": int(told.sum()),
             "spearman": float(spearmanr(theory[told], found[told]).statistic),
             "ratio_all_labels": [float(value) for value in ratio[-1]],
-            "ratio_median_partial": float(np.median(ratio[partial])),
-            "ratio_range_partial": [float(ratio[partial].min()), float(ratio[partial].max())],
+            "ratio_median_partial": float(np.median(ratio[partly])),
+            "ratio_range_partial": [float(ratio[partly].min()), float(ratio[partly].max())],
         }
 
 

@@ -102,11 +102,7 @@ def points_table(grids: Sequence[PanelGrid], losses: Sequence[str]) -> Table:
                 entries: list[Any] = [grid.rule, size, share, float(grid.mean_labels[place, column])]
                 for name in (*losses, "token_error", "f1"):
                     entries.append(measured(grid, name, place, column))
-                for loss in losses:
-                    told = grid.theory[loss]
-                    entries.append(
-                        Measured(float(told["excess"][place, column]), float(told["excess_se"][place, column]))
-                    )
+                entries += [predicted(grid, loss, place, column) for loss in losses]
                 entries += [(place, column) in dominated[loss] for loss in losses]
                 rows.append(tuple(entries))
     return Table("Designs", tuple(columns), tuple(rows))
@@ -115,6 +111,12 @@ def points_table(grids: Sequence[PanelGrid], losses: Sequence[str]) -> Table:
 def measured(grid: PanelGrid, name: str, place: int, column: int) -> Measured:
     """One mean with its standard error."""
     return Measured(float(grid.mean(name)[place, column]), float(grid.standard_error(name)[place, column]))
+
+
+def predicted(grid: PanelGrid, loss: str, place: int, column: int) -> Measured | None:
+    """The theory's excess of one design; None where it is not told."""
+    value, error = (float(grid.theory[loss][name][place, column]) for name in ("excess", "excess_se"))
+    return Measured(value, error) if np.isfinite(value) else None
 
 
 def by_size(grid: PanelGrid, x: FloatArray, y: FloatArray, error: FloatArray) -> tuple[Curve, ...]:
@@ -145,15 +147,13 @@ def _table(grid: PanelGrid) -> Table:
     rows = []
     for column, size in enumerate(grid.sizes):
         for place, share in enumerate(grid.shares):
-            told = grid.theory["joint"]
-            predicted = Measured(float(told["excess"][place, column]), float(told["excess_se"][place, column]))
             excess = Measured(
                 float(grid.excess("joint")[place, column]), float(grid.standard_error("joint")[place, column])
             )
             beaten = "dominated" if (place, column) in dominated else ""
             labels = round(float(grid.mean_labels[place, column]))
             entries = [measured(grid, name, place, column) for name in LOSSES]
-            rows.append((size, share, labels, *entries, excess, predicted, beaten))
+            rows.append((size, share, labels, *entries, excess, predicted(grid, "joint", place, column), beaten))
     return Table(
         f"Whole sentences with probability p, {OTHERWISE[grid.rule]}",
         ("sentences", "p", "labels", "joint", "conditional", "joint excess", "theory", "at its cost"),

@@ -41,8 +41,8 @@ def predicted(
     Returns
     -------
     dict
-        Per loss, ``excess`` and ``excess_se`` of shape (n_policies, n_sizes), ``unpenalized`` and its standard error
-        of shape (n_policies,); ``labels`` per sentence of every policy.
+        Per loss, ``excess`` and ``excess_se`` of shape (n_policies, n_sizes), None where the draws do not tell it;
+        ``unpenalized`` and its standard error of shape (n_policies,); ``labels`` per sentence of every policy.
 
     Notes
     -----
@@ -61,10 +61,10 @@ def predicted(
     held = 2 * penalty * np.eye(information.n_parameters)
     for loss, criterion in CRITERIA.items():
         accuracy = MatrixAccuracy(information, criterion, held=held)
-        grid = [[size * shares for size in sizes] for shares in weights]
+        grid = [[_figure(accuracy, size * shares) for size in sizes] for shares in weights]
         answer[loss] = {
-            "excess": [[_finite(accuracy.error(counts)) for counts in row] for row in grid],
-            "excess_se": [[_finite(accuracy.standard_error(counts)) for counts in row] for row in grid],
+            "excess": [[value for value, _ in row] for row in grid],
+            "excess_se": [[error for _, error in row] for row in grid],
             "unpenalized": [values.get(criterion) for values, _ in plain],
             "unpenalized_se": [errors.get(criterion) for _, errors in plain],
         }
@@ -85,5 +85,9 @@ def _unpenalized(information: RuleInformation, weights: FloatArray) -> tuple[dic
     return (dict(estimate.values), dict(estimate.errors)) if estimate.is_identifiable else ({}, {})
 
 
-def _finite(value: float | None) -> float | None:
-    return None if value is None or not np.isfinite(value) else value
+def _figure(accuracy: MatrixAccuracy, counts: FloatArray) -> tuple[float | None, float | None]:
+    """A figure with its standard error; nothing where some of the batches alone do not pin the model down."""
+    with np.errstate(invalid="ignore"):
+        value, error = accuracy.error(counts), accuracy.standard_error(counts)
+    told = error is not None and np.isfinite(value) and np.isfinite(error)
+    return (value, error) if told else (None, None)

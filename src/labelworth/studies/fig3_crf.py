@@ -11,7 +11,15 @@ import numpy as np
 from labelworth.studies.chunk_panel import CELLS_NAME, cells, prepare
 from labelworth.studies.chunk_panel_fit import CELLS_VERSION, compute
 from labelworth.studies.chunk_panel_grid import PanelGrid
-from labelworth.studies.chunk_panel_summary import OTHERWISE, comparison, figures_of, measured, points_table, words_of
+from labelworth.studies.chunk_panel_summary import (
+    OTHERWISE,
+    comparison,
+    figures_of,
+    measured,
+    points_table,
+    predicted,
+    words_of,
+)
 from labelworth.studies.chunking_data import conll2000_digest
 from labelworth.studies.outcome import Measured, Outcome, Panel, Picture, SurfacePanel, Table
 from labelworth.studies.runner import Study
@@ -56,7 +64,6 @@ def _table(grid: PanelGrid) -> Table:
     rows = []
     for column, size in enumerate(grid.sizes):
         for place, share in enumerate(grid.shares):
-            told = grid.theory[_LOSS]
             excess = float(grid.excess(_LOSS)[place, column])
             rows.append(
                 (
@@ -65,7 +72,7 @@ def _table(grid: PanelGrid) -> Table:
                     round(float(grid.mean_labels[place, column])),
                     measured(grid, _LOSS, place, column),
                     Measured(excess, float(grid.standard_error(_LOSS)[place, column])),
-                    Measured(float(told["excess"][place, column]), float(told["excess_se"][place, column])),
+                    predicted(grid, _LOSS, place, column),
                 )
             )
     return Table(
