@@ -101,10 +101,6 @@ def frontier(
     NotIdentifiableError
         If labels, or the menu, cannot pin the model down.
 
-    Notes
-    -----
-    Paper: fig:lorem2.
-
     Examples
     --------
     >>> rng = np.random.default_rng(0)

@@ -213,12 +213,17 @@ class _Ladder:
         return np.array([np.interp(cost, self.costs, column) for column in self.counts.T])
 
     def _fitting(self, counts: FloatArray) -> FloatArray:
-        """Free samples fill the pool again after rounding."""
-        prices = self.situation.prices.per_sample
-        if "nothing" in self.situation.accuracy.arms:
-            place = self.situation.accuracy.arms.index("nothing")
-            if prices[place] == 0:
-                counts[place] = np.floor(self.situation.pool) - (counts.sum() - counts[place])
+        """Rounded up, samples may be more than there are; free ones fill the pool again."""
+        accuracy, pool = self.situation.accuracy, float(np.floor(self.situation.pool))
+        place = accuracy.arms.index("nothing") if "nothing" in accuracy.arms else None
+        labeling = np.array([arm != place for arm in range(len(counts))])
+        excess = counts[labeling].sum() - pool
+        if excess > 0:
+            counts[int(np.argmax(np.where(labeling, counts, -1.0)))] -= excess
+        if place is not None:
+            room = pool - counts[labeling].sum()
+            free = self.situation.prices.per_sample[place] == 0
+            counts[place] = room if free else min(counts[place], room)
         return counts
 
     def _cost(self, problem: Problem, value: float) -> float | None:

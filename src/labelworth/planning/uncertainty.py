@@ -122,7 +122,7 @@ def _labels(accuracy: Accuracy, situation: Situation, problem: Problem, value: f
 
 def _interval(values: FloatArray, origin: str) -> Interval | None:
     """The middle 90 % of the answers; of n ordered ones the k-th stands at k / (n + 1)."""
-    if len(values) < 2 / (1 - LEVEL):
+    if (len(values) + 1) * (1 - LEVEL) / 2 < 1 - 1e-9:
         return None
     low, high = np.quantile(values, [(1 - LEVEL) / 2, (1 + LEVEL) / 2], method="weibull")
     return Interval(float(low), float(high), LEVEL, origin)

@@ -1,0 +1,144 @@
+"""Plans and frontiers on the command line: words, records, exit codes, plan files."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from labelworth.report.record import validate
+from support.command_line import labelworth
+from support.pilots import drawn_documents, drawn_sequences
+
+FORMULAS = ("--criterion", "excess_log_loss")
+
+
+@pytest.fixture(scope="module")
+def texts(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Six hundred documents of four words, 120 labeled."""
+    samples = drawn_documents(600, 120, seed=0)
+    path = tmp_path_factory.mktemp("plan") / "docs.jsonl"
+    words = np.array(["ant", "bee", "cat", "dog", "elk"])
+    lines = []
+    for row, code in zip(samples.counts.toarray().astype(int), samples.evidence.codes, strict=True):
+        label = None if code < 0 else "ab"[code]
+        lines.append(json.dumps({"text": " ".join(np.repeat(words, row)), "label": label}) + "\n")
+    path.write_text("".join(lines))
+    return path
+
+
+@pytest.fixture(scope="module")
+def columns(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Two hundred short sequences in CoNLL columns, 40 labeled."""
+    data = drawn_sequences(200, 40, seed=0)
+    path = tmp_path_factory.mktemp("plan") / "data.conll"
+    lines = []
+    for row in range(data.n_sequences):
+        for token in range(data.offsets[row], data.offsets[row + 1]):
+            code = data.evidence.codes[token]
+            lines.append(f"{data.feature_names[data.words[token]]} {'_' if code < 0 else 'AB'[code]}\n")
+        lines.append("\n")
+    path.write_text("".join(lines))
+    return path
+
+
+def test_six_lines_and_a_table(texts: Path) -> None:
+    answer = labelworth("plan", texts, "--budget", 300, *FORMULAS)
+    assert answer.code == 0
+    assert answer.stdout.startswith("Label 180 more documents: 300 labels in all.")
+    for part in ("Excess log-loss", "That costs 180", "next labeled document", "unlabeled data", "What money buys"):
+        assert part in answer.stdout
+
+
+def test_json_is_one_valid_record(texts: Path) -> None:
+    answer = labelworth("plan", texts, "--target", 0.004, *FORMULAS, "--seed", 3, "--json")
+    assert answer.code == 0
+    validate(answer.record)
+    record = answer.record
+    assert record["seed"] == 3
+    assert record["asked"]["target"] == 0.004
+    assert record["recommended"]["error"] <= 0.004
+    interval = record["labels_interval"]
+    assert interval["low"] <= record["recommended"]["labels"] <= interval["high"]
+
+
+def test_a_plan_file_is_asked_again(texts: Path, tmp_path: Path) -> None:
+    first = labelworth("plan", texts, "--alpha", 1e5, *FORMULAS, "-o", tmp_path / "plan.json", "--json")
+    again = labelworth("plan", "--again", tmp_path / "plan.json", "--json")
+    assert again.code == 0
+    for record in (first.record, again.record):
+        validate(record)
+    kept = json.loads((tmp_path / "plan.json").read_text())
+    for record in (one := first.record, other := again.record):
+        del record["durations"]
+    del kept["durations"]
+    assert one == other == kept
+
+
+def test_a_page_is_written(texts: Path, tmp_path: Path) -> None:
+    answer = labelworth("plan", texts, "--budget", 300, *FORMULAS, "--report", tmp_path / "plan.html")
+    assert answer.code == 0
+    page = (tmp_path / "plan.html").read_text()
+    assert "Label 180 more documents" in page
+
+
+def test_sequences_choose_from_a_menu(columns: Path) -> None:
+    answer = labelworth(
+        "plan",
+        columns,
+        "--model",
+        "hidden-markov",
+        "--rules",
+        "everything,nothing,window:2",
+        "--budget",
+        300,
+        "--json",
+    )
+    assert answer.code == 0
+    validate(answer.record)
+    assert [arm["arm"] for arm in answer.record["recommended"]["arms"]] == ["everything", "nothing", "window:2"]
+    assert answer.record["recommended"]["cost_in_all"] <= 300
+
+
+def test_the_frontier_in_words_and_as_a_record(texts: Path) -> None:
+    answer = labelworth("frontier", texts, *FORMULAS)
+    assert answer.code == 0
+    assert "are worth considering" in answer.stdout
+    record = labelworth("frontier", texts, *FORMULAS, "--json").record
+    validate(record)
+    assert record["points"][record["boundary"][0]]["dominated_by"] is None
+
+
+@pytest.mark.parametrize(
+    ("options", "code", "words"),
+    [
+        (("--budget", 300, "--target", 0.1), 2, "exactly one of budget, target and alpha"),
+        ((), 2, "exactly one of budget, target and alpha"),
+        (("--budget", 100), 1, "have cost 120 already"),
+        (("--target", 1e-7), 1, "nearest"),
+        (("--target", 0.004, "--pool", 3), 1, "nearest"),
+        (("--budget", 300, "--price-label", 0), 2, "price"),
+        (("--budget", 300, "--price-label", "nan"), 2, "non-negative number"),
+        (("--budget", "nan"), 2, "finite number"),
+        (("--budget", 300, "--rules", "everything"), 2, "--rules is for sequences"),
+        (("--alpha", 0), 2, "positive"),
+    ],
+)
+def test_bad_questions_have_clear_answers(texts: Path, options: tuple[object, ...], code: int, words: str) -> None:
+    answer = labelworth("plan", texts, *FORMULAS, *options)
+    assert answer.code == code
+    assert words in answer.stderr
+    assert not answer.stdout
+
+
+def test_a_menu_that_cannot_identify_the_model(columns: Path) -> None:
+    answer = labelworth("plan", columns, "--rules", "nothing", "--budget", 300)
+    assert answer.code == 1
+    assert "No rule on the menu labels anything" in answer.stderr
+
+
+def test_other_records_are_not_plans(texts: Path, tmp_path: Path) -> None:
+    record = labelworth("frontier", texts, *FORMULAS, "--json").stdout
+    (tmp_path / "record.json").write_text(record)
+    assert labelworth("plan", "--again", tmp_path / "record.json").code == 2
+    assert labelworth("plan", texts, "--again", tmp_path / "record.json").code == 2

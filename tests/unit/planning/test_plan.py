@@ -1,0 +1,253 @@
+"""Plans for documents from end to end: what they say, what they refuse, how they go on."""
+
+import json
+import warnings
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import labelworth as lw
+from labelworth.data.samples import Samples
+from labelworth.errors import InfeasiblePlanError, InvalidInputError, LabelworthWarning, NotIdentifiableError
+from labelworth.fisher.by_enumeration import enumerated_information
+from labelworth.planning.answer import Plan
+from labelworth.planning.checks import pilot_check
+from labelworth.progress import SilentProgress
+from labelworth.report.record import plain
+from labelworth.tradeoff.curve_accuracy import CurveAccuracy
+from support.pilots import drawn_documents
+
+N_DOCUMENTS, N_LABELED = 600, 120
+TARGET = 0.004
+"""Excess log-loss, in nats: the labels held reach 0.00525, all labels 0.0023."""
+
+
+@pytest.fixture(scope="module")
+def documents() -> Samples:
+    return drawn_documents(N_DOCUMENTS, N_LABELED, seed=0)
+
+
+def planned(documents: Samples, **asked: Any) -> Plan:
+    asked.setdefault("n_draws", 30)
+    if "source" not in asked:
+        asked.setdefault("criterion", "excess_log_loss")
+    return lw.plan(documents, model="multinomial", **asked)
+
+
+def test_a_target_is_met_at_the_fit_and_not_with_one_label_less(documents: Samples) -> None:
+    found = planned(documents, target=TARGET, seed=1)
+    labels = found.recommended.labels
+    assert found.advice == "label"
+    assert found.recommended.error <= TARGET
+    fitted = lw.MultinomialNaiveBayes().fit(documents.counts, documents.evidence.codes).model_
+    accuracy = CurveAccuracy(enumerated_information(fitted), "excess_log_loss", float(N_LABELED))
+    free = N_DOCUMENTS - N_LABELED
+    assert accuracy.error(np.array([labels, free - labels])) <= TARGET * (1 + 1e-3)
+    assert accuracy.error(np.array([labels - 2, free - labels + 2])) > TARGET * (1 - 1e-3)
+
+
+def test_intervals_surround_the_recommendation(documents: Samples) -> None:
+    found = planned(documents, target=TARGET)
+    assert found.labels_interval is not None
+    assert found.error_interval is not None
+    assert found.labels_interval.low < found.recommended.labels < found.labels_interval.high
+    assert found.error_interval.low < found.recommended.error < found.error_interval.high
+    assert found.labels_interval.method == "normal draws"
+
+
+def test_the_first_lines_are_six_plain_ones(documents: Samples) -> None:
+    lines = planned(documents, budget=300).lines()
+    assert lines[0] == "Label 180 more documents: 300 labels in all."
+    assert [line.split()[0] for line in lines[1:6]] == ["Excess", "That", "After", "Use", "Figures"]
+
+
+def test_a_plan_is_plain_json(documents: Samples) -> None:
+    text = json.dumps(plain(planned(documents, alpha=1e5).to_dict()), allow_nan=False)
+    again = json.loads(text)
+    assert again["question"] == {"problem": "alpha", "value": 1e5, "criterion": "excess_log_loss"}
+    assert again["pilot"]["size"] == N_LABELED
+    assert again["checks"][0]["name"] == "unlabeled data"
+
+
+def test_the_same_seed_gives_the_same_plan(documents: Samples) -> None:
+    first, second = (planned(documents, target=TARGET, seed=4).to_dict() for _ in range(2))
+    assert first == second
+    assert planned(documents, target=TARGET, seed=5).to_dict() != first
+
+
+def test_labels_bought_count_in_the_next_plan(documents: Samples) -> None:
+    first = planned(documents, target=TARGET)
+    bought = int(first.recommended.labels)
+    more = drawn_documents(N_DOCUMENTS, N_LABELED + bought, seed=0)
+    second = planned(more, target=TARGET)
+    assert second.held.n_labels == N_LABELED + bought
+    # What was planned is bought: what is still to do, if anything, is chance.
+    assert second.recommended.labels < 0.6 * bought
+
+
+def test_a_target_that_is_met_says_stop(documents: Samples) -> None:
+    found = planned(documents, target=0.5)
+    assert found.advice == "stop"
+    assert found.recommended.labels == 0
+    assert found.lines()[0].startswith("Stop labeling: the target of 0.5 is met")
+
+
+def test_labels_only_where_unlabeled_data_is_not_to_be_used(documents: Samples) -> None:
+    without = planned(documents, target=TARGET, use_unlabeled="no")
+    with_them = planned(documents, target=TARGET, use_unlabeled="yes")
+    assert without.arms == ("everything",)
+    assert not without.uses_unlabeled
+    assert without.lines()[4].startswith("Do not use the unlabeled data")
+    assert without.recommended.labels > with_them.recommended.labels
+    assert without.surface is None
+
+
+@pytest.mark.parametrize("criterion", ["error", "log_loss", "excess_error", "total_variance", "log_volume"])
+def test_every_criterion_can_be_asked_for(documents: Samples, criterion: str) -> None:
+    found = planned(documents, budget=200, criterion=criterion, source="asymptotic", n_draws=20)
+    assert found.recommended.labels == 80
+    assert found.error_interval is not None
+    assert found.question.criterion == criterion
+    assert (found.certificate is None) == (criterion in ("error", "excess_error"))
+
+
+def test_a_simulated_plan_has_the_intervals_of_its_forecast(documents: Samples) -> None:
+    found = planned(documents, target=0.2, source="simulated", seed=2)
+    assert found.source == "simulated"
+    assert found.certificate is None
+    assert found.forecast is not None
+    assert found.forecast.power_law
+    assert found.error_interval is not None
+    assert found.error_interval.method == "forecast"
+    assert found.error_interval.low <= found.recommended.error <= found.error_interval.high
+    assert found.recommended.error <= 0.2
+
+
+def test_few_labels_are_planned_by_simulation() -> None:
+    found = lw.plan(drawn_documents(300, 30, seed=1), budget=60)
+    assert found.source == "simulated"
+    assert "too few for the formulas" in found.reason
+
+
+def test_an_estimator_plans_with_its_own_settings(documents: Samples) -> None:
+    classifier = lw.MultinomialNaiveBayes(alpha=0.5, unlabeled=-1).fit(documents.counts, documents.evidence.codes)
+    labels = np.where(documents.evidence.codes < 0, None, documents.evidence.codes)
+    found = lw.plan(
+        documents.counts, list(labels), model=classifier, budget=300, criterion="excess_log_loss", n_draws=20
+    )
+    assert found.recommended.labels == 180
+
+
+class Interrupting(SilentProgress):
+    """Stops the work like Ctrl-C once so many steps are done."""
+
+    def __init__(self, after: int) -> None:
+        self.left = after
+
+    def start(self, title: str, total: int | None) -> Any:
+        return self
+
+    def advance(self, steps: int = 1, note: str = "") -> None:
+        self.left -= steps
+        if self.left < 0:
+            raise KeyboardInterrupt
+
+
+def test_an_interrupted_plan_goes_on_where_it_stopped(documents: Samples, tmp_path: Path) -> None:
+    asked: dict[str, Any] = {"target": TARGET, "n_draws": 60, "use_unlabeled": "yes"}
+    with pytest.raises(KeyboardInterrupt):
+        planned(documents, **asked, checkpoint=tmp_path / "steps", progress=Interrupting(45))
+    kept = len(list((tmp_path / "steps").iterdir()))
+    assert kept >= 1
+    resumed = planned(documents, **asked, checkpoint=tmp_path / "steps")
+    assert len(list((tmp_path / "steps").iterdir())) > kept
+    assert resumed.to_dict() == planned(documents, **asked).to_dict()
+
+
+def test_a_shaky_pilot_is_told_with_the_size_that_would_do() -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        found = planned(drawn_documents(400, 24, seed=2), target=0.01, n_draws=40)
+    check = next(one for one in found.checks if one.name == "pilot size")
+    assert check.state == "warning"
+    assert "too small to trust" in check.words
+    wide = found.labels_interval
+    assert wide is not None
+    assert pilot_check(found.recommended, 24, None, None).state == "unknown"
+
+
+class TestBadInput:
+    """Every bad question has a clear answer."""
+
+    def test_two_questions_at_once(self, documents: Samples) -> None:
+        with pytest.raises(InvalidInputError, match="exactly one of budget, target and alpha"):
+            planned(documents, budget=100, target=0.1)
+
+    def test_no_question(self, documents: Samples) -> None:
+        with pytest.raises(InvalidInputError, match="exactly one of budget, target and alpha"):
+            planned(documents)
+
+    def test_a_budget_below_the_pilot(self, documents: Samples) -> None:
+        with pytest.raises(InfeasiblePlanError, match="have cost 120 already"):
+            planned(documents, budget=100)
+
+    def test_a_target_out_of_reach_names_the_nearest(self, documents: Samples) -> None:
+        with pytest.raises(InfeasiblePlanError) as caught:
+            planned(documents, target=1e-6)
+        assert caught.value.nearest is not None
+        found = planned(documents, target=caught.value.nearest * 1.001)
+        assert found.recommended.labels > 0.9 * (N_DOCUMENTS - N_LABELED)
+
+    def test_an_error_below_that_of_the_best_model(self, documents: Samples) -> None:
+        with pytest.raises(InfeasiblePlanError, match="nearest"):
+            planned(documents, target=0.01, criterion="error", source="asymptotic")
+
+    @pytest.mark.parametrize("prices", [{"per_label": 0.0}, {"per_label": float("nan")}, {"per_word": 1.0}])
+    def test_prices_that_are_none(self, documents: Samples, prices: dict[str, float]) -> None:
+        with pytest.raises(InvalidInputError):
+            planned(documents, budget=300, prices=prices)
+
+    def test_a_pool_smaller_than_the_plan(self, documents: Samples) -> None:
+        found = planned(documents, budget=300, pool=50)
+        assert found.recommended.labels == 50
+        assert "more than the pool holds" in found.notes[0]
+        with pytest.raises(InfeasiblePlanError, match="nearest"):
+            planned(documents, target=TARGET, pool=3)
+
+    def test_no_label_at_all(self) -> None:
+        with pytest.raises(NotIdentifiableError, match="no pilot"):
+            lw.plan(drawn_documents(50, 0, seed=0), budget=10)
+
+    def test_a_class_that_no_label_names(self) -> None:
+        X = drawn_documents(50, 20, seed=0)
+        labels = [None if code < 0 else "ab"[code] for code in X.evidence.codes]
+        with pytest.warns(LabelworthWarning), pytest.raises(NotIdentifiableError, match="No label tells"):
+            lw.plan(X.counts, labels, classes=["a", "b", "c", "d"], budget=40)
+
+    @pytest.mark.parametrize(
+        "asked",
+        [
+            {"source": "guess"},
+            {"criterion": "accuracy"},
+            {"use_unlabeled": "maybe"},
+            {"rules": ["everything"]},
+            {"model": "forest"},
+            {"source": "simulated", "criterion": "log_volume"},
+        ],
+    )
+    def test_words_that_mean_nothing(self, documents: Samples, asked: dict[str, Any]) -> None:
+        with pytest.raises(InvalidInputError):
+            lw.plan(documents, **{"model": "multinomial", "budget": 300, **asked})
+
+
+def test_the_frontier_rises_in_cost_and_falls_in_error(documents: Samples) -> None:
+    found = lw.frontier(documents, model="multinomial", criterion="excess_log_loss")
+    costs, errors = ([getattr(point, name) for point in found.boundary] for name in ("cost", "error"))
+    assert costs == sorted(costs)
+    assert errors == sorted(errors, reverse=True)
+    assert costs[-1] == N_DOCUMENTS - N_LABELED
+    assert found.to_dict()["boundary"] == [
+        place for place, point in enumerate(found.points) if point.dominated_by is None
+    ]
