@@ -67,7 +67,7 @@ def search(curves: Sequence[Curve]) -> Constants:
         held_back = RIDGE * float(np.square(coordinates - begin).sum())
         return surprise(curves, _constants(coordinates)) + held_back
 
-    found = minimize(objective, begin, method="Powell", options={"maxiter": 6, "xtol": 0.02, "ftol": 1e-4})
+    found = minimize(objective, begin, method="Powell", options={"maxiter": 3, "xtol": 0.05, "ftol": 1e-3})
     return _constants(np.asarray(found.x))
 
 
