@@ -82,8 +82,9 @@ def test_full_labels_have_the_closed_form(samples: Samples) -> None:
     found = formula_figures(model, np.array([0.3, 1.0]), 400, np.random.default_rng(0))
 
     information = model.complete_information()
-    covariance = model.coordinates.push(np.linalg.inv(information))
-    assert complete_variance(model) == pytest.approx(np.trace(covariance), rel=1e-9)
+    coordinates = model.coordinates
+    squares = coordinates.pull(coordinates.push(np.linalg.inv(information)))
+    assert complete_variance(model) == pytest.approx(np.trace(squares), rel=1e-9)
     assert found.total_variance.values[1] == pytest.approx(complete_variance(model), rel=1e-9)
     assert found.total_variance.values[0] > found.total_variance.values[1]
     assert found.excess_log_loss.values[0] > found.excess_log_loss.values[1] > 0
