@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from labelworth.errors import LabelworthWarning
-from labelworth.planning.answer import Check, Design, Interval
+from labelworth.planning.answer import Check, Design, Interval, State
 from labelworth.planning.documents import Documents
 from labelworth.planning.randomness import Randomness
 from labelworth.planning.words import UNLABELED_DATA, count, number
@@ -66,14 +66,14 @@ def harm(documents: Documents, seed: int, progress: Progress = SILENT) -> dict[s
 
 def harm_check(verdict: dict[str, Any]) -> Check:
     """The verdict as a check."""
-    state = {"helps": "good", "hurts": "bad"}.get(verdict["answer"], "unknown")
-    return Check(UNLABELED_DATA, state, verdict["words"])  # type: ignore[arg-type]
+    states: dict[str, State] = {"helps": "good", "hurts": "bad"}
+    return Check(UNLABELED_DATA, states.get(verdict["answer"], "unknown"), verdict["words"])
 
 
 def randomness_check(found: Randomness) -> Check:
     """Whether the labels look drawn at random, as a check."""
-    state = "warning" if found.suspicious else "good" if found.p_values else "unknown"
-    return Check("random draw", state, found.words())  # type: ignore[arg-type]
+    state: State = "warning" if found.suspicious else "good" if found.p_values else "unknown"
+    return Check("random draw", state, found.words())
 
 
 def class_check(documents: Documents) -> Check:

@@ -19,7 +19,14 @@ from labelworth.planning.pilot import Pilot
 from labelworth.planning.randomness import labeled_samples, randomness
 from labelworth.planning.simulated import harm_by_forecast, simulated_curve
 from labelworth.planning.situation import Situation
-from labelworth.planning.source import AskedSource, ChosenSource, UseUnlabeled, choose_source, too_few_labels
+from labelworth.planning.source import (
+    AskedSource,
+    ChosenSource,
+    UseUnlabeled,
+    choose_source,
+    is_large,
+    too_few_labels,
+)
 from labelworth.progress import Progress
 from labelworth.simulation.basis import ForecastBasis, forecast_basis
 from labelworth.simulation.calibration import Measure
@@ -149,6 +156,11 @@ class DocumentPlanner:
     def _background(self, chosen: ChosenSource) -> Background:
         samples = self.documents.samples
         notes = []
+        if chosen.source == "asymptotic" and is_large(self.documents.n_parameters):
+            notes.append(
+                "With so many parameters intervals show the noise of random probes alone, not the pilot's own "
+                "uncertainty; source='simulated' has intervals that do."
+            )
         if chosen.source == "simulated" and self.prices.per_unlabeled:
             notes.append("Simulated plans take all documents without a label as they are; their price is left out.")
         return Background(

@@ -1,5 +1,7 @@
 """From a situation and its answer to a plan: worth of the next label, frontier, surface, forecast."""
 
+from itertools import combinations
+
 import numpy as np
 
 from labelworth.arrays import FloatArray
@@ -100,7 +102,8 @@ def cloud(situation: Situation) -> tuple[FrontierPoint, ...]:
     """Ways to go on and who dominates whom: every arm alone, halves of two, at several sizes."""
     accuracy, prices, pool = situation.accuracy, situation.prices.per_sample, situation.pool
     found = []
-    for name, counts in _candidates(accuracy.arms, pool):
+    is_documents = situation.held.kind == "documents"
+    for name, counts in _candidates(accuracy.arms, pool, is_documents=is_documents):
         error = accuracy.error(counts)
         if np.isfinite(error):
             found.append((name, counts, float(counts @ accuracy.labels_per_sample), float(counts @ prices), error))
@@ -111,30 +114,38 @@ def cloud(situation: Situation) -> tuple[FrontierPoint, ...]:
     )
 
 
-def _candidates(arms: tuple[str, ...], pool: float) -> list[tuple[str, FloatArray]]:
+def _candidates(arms: tuple[str, ...], pool: float, *, is_documents: bool) -> list[tuple[str, FloatArray]]:
+    """Designs and what they are called: sizes of every mix of labeling arms, beside shares of the rest unlabeled."""
     sizes = np.concatenate([[0.0], np.geomspace(max(pool / 500, 1.0), max(pool, 1.0), _N_CLOUD)])
     sizes = np.unique(np.round(sizes[sizes <= pool]))
     unlabeled = arms.index("nothing") if "nothing" in arms else None
-    labeling = [place for place in range(len(arms)) if place != unlabeled]
-    mixes = [(f"{arms[one]}", {one: 1.0}) for one in labeling]
-    mixes += [
-        (f"half {arms[one]}, half {arms[other]}", {one: 0.5, other: 0.5})
-        for index, one in enumerate(labeling)
-        for other in labeling[index + 1 :]
-    ]
     found = []
-    for name, shares in mixes:
+    for mix in _mixes([place for place in range(len(arms)) if place != unlabeled]):
         for size in sizes:
             for rest in _SHARES if unlabeled is not None else (0.0,):
                 counts = np.zeros(len(arms))
-                for place, share in shares.items():
-                    counts[place] = np.floor(share * size)
-                beside = ""
+                counts[list(mix)] = np.floor(size / len(mix))
                 if unlabeled is not None:
                     counts[unlabeled] = np.floor(rest * (pool - counts.sum()))
-                    beside = f", {counts[unlabeled]:,.0f} unlabeled"
-                found.append((f"{size:,.0f} by {name}{beside}" if size else f"no more labels{beside}", counts))
+                found.append((_named(arms, counts, is_documents=is_documents), counts))
     return found
+
+
+def _mixes(labeling: list[int]) -> list[tuple[int, ...]]:
+    """Every labeling arm alone, and halves of two."""
+    return [(one,) for one in labeling] + list(combinations(labeling, 2))
+
+
+def _named(arms: tuple[str, ...], counts: FloatArray, *, is_documents: bool) -> str:
+    """A design in a few words."""
+    parts = []
+    for arm, amount in zip(arms, counts, strict=True):
+        if amount and arm == "nothing":
+            parts.append(f"{amount:,.0f} unlabeled")
+        elif amount:
+            how = "labeled" if is_documents else "whole" if arm == "everything" else f"by {arm}"
+            parts.append(f"{amount:,.0f} {how}")
+    return ", ".join(parts) or "nothing more"
 
 
 def _dominator(costs: FloatArray, errors: FloatArray, place: int) -> int | None:

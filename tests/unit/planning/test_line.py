@@ -66,7 +66,7 @@ def test_a_target_out_of_reach_is_told_with_the_nearest() -> None:
 
 def test_nothing_that_identifies_is_told() -> None:
     hopeless = Hyperbola()
-    hopeless.error = lambda counts: float("inf")  # type: ignore[method-assign]
+    hopeless.error = lambda counts: float("inf")
     with pytest.raises(NotIdentifiableError):
         solve_line(LabelLine(hopeless, POOL), 1.0, "budget", 10.0)
 
@@ -99,7 +99,7 @@ class TwoRules(Hyperbola):
 @pytest.mark.parametrize(("prices", "best"), [([4.0, 1.0], "window:2"), ([1.5, 1.0], "everything")])
 @pytest.mark.parametrize(("problem", "value"), [("budget", 100.0), ("target", 0.5), ("alpha", 1000.0)])
 def test_the_better_value_for_money_is_chosen(prices: list[float], best: str, problem: str, value: float) -> None:
-    arm, count = best_arm(TwoRules(), np.array(prices), POOL, problem, value)  # type: ignore[arg-type]
+    arm, count = best_arm(TwoRules(), np.array(prices), POOL, problem, value)
     assert arm.arms == (best,)
     assert arm.spread_out(np.array([count])).sum() == count > 0
 

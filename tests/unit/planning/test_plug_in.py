@@ -43,7 +43,7 @@ def test_weighted_draws_follow_the_parameters() -> None:
     # Without the weights, the documents of the fit would pass for those of the other parameters.
     class Unweighted(NearbyInformation):
         @property
-        def _fitted_evidence(self) -> np.ndarray:  # type: ignore[override]
+        def _fitted_evidence(self) -> np.ndarray:
             return np.logaddexp.reduce(other.log_joint(drawn), axis=1)
 
     assert largest_difference(Unweighted(fitted, drawn, "draws").at(other).missing, exact) > 0.03

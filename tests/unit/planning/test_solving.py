@@ -72,11 +72,11 @@ def test_answers_along_a_grid_are_those_of_the_questions() -> None:
     for problem, answers in (("budget", grids.budgets), ("target", grids.targets), ("alpha", grids.alphas)):
         for one in answers[::4]:
             assert one.counts is not None
-            exact = solved(situation(), problem, one.value).counts  # type: ignore[arg-type]
+            exact = solved(situation(), problem, one.value).counts
             assert abs(one.counts[0] - exact[0]) <= 0.02 * POOL
             assert one.error == pytest.approx(error(one.counts[0]), rel=1e-9)
     errors = [one.error for one in grids.budgets]
-    assert all(later <= earlier for earlier, later in pairwise(errors))  # type: ignore[operator]
+    assert all(later <= earlier for earlier, later in pairwise(errors))
 
 
 def test_the_worth_of_a_label_is_the_next_difference() -> None:

@@ -1,0 +1,40 @@
+"""Formulas or simulation: by what was asked, labels per parameter, and the harm verdict."""
+
+import pytest
+
+from labelworth.errors import InvalidInputError
+from labelworth.planning.source import AskedSource, choose_source
+
+HELPS, HURTS = {"answer": "helps"}, {"answer": "hurts"}
+
+
+@pytest.mark.parametrize(
+    ("asked", "criterion", "n_labels", "n_parameters", "verdict", "expected"),
+    [
+        ("auto", None, 500, 50, HELPS, ("asymptotic", "error")),
+        ("auto", None, 200, 50, HELPS, ("simulated", "error")),
+        ("auto", None, 500, 50, HURTS, ("simulated", "error")),
+        ("auto", "log_loss", 10**6, 601, HELPS, ("simulated", "log_loss")),
+        ("auto", "total_variance", 10, 50, HURTS, ("asymptotic", "total_variance")),
+        ("asymptotic", None, 10, 50, HURTS, ("asymptotic", "error")),
+        ("asymptotic", None, 10, 5000, HELPS, ("asymptotic", "excess_log_loss")),
+        ("simulated", "log_loss", 500, 50, HELPS, ("simulated", "log_loss")),
+    ],
+)
+def test_the_source_follows_the_data(
+    asked: AskedSource,
+    criterion: str | None,
+    n_labels: int,
+    n_parameters: int,
+    verdict: dict[str, str],
+    expected: tuple[str, str],
+) -> None:
+    found = choose_source(asked, criterion, n_labels=n_labels, n_parameters=n_parameters, verdict=verdict)
+    assert (found.source, found.criterion) == expected
+    assert found.reason
+
+
+@pytest.mark.parametrize(("asked", "criterion"), [("simulated", "log_volume"), ("auto", "f1"), ("guess", None)])
+def test_what_cannot_be_had_is_refused(asked: AskedSource, criterion: str | None) -> None:
+    with pytest.raises(InvalidInputError, match=r"Got|figure of the formulas"):
+        choose_source(asked, criterion, n_labels=500, n_parameters=50, verdict=HELPS)
