@@ -68,9 +68,12 @@ class PanelGrid:
             loss: {name: np.array(theory[loss][name], dtype=np.float64)[places] for name in theory[loss]}
             for loss in ("joint", "conditional")
         }
+        for figures in told.values():
+            # A figure without a standard error is one that the draws do not tell.
+            figures["excess"] = np.where(np.isfinite(figures["excess_se"]), figures["excess"], np.nan)
         shares = tuple(share_of[spec] for spec in specs)
-        figures = {name: measured(name) for name in names}
-        return cls(rule, shares, sizes, measured("n_labels"), figures, {name: limit[name] for name in names}, told)
+        found = {name: measured(name) for name in names}
+        return cls(rule, shares, sizes, measured("n_labels"), found, {name: limit[name] for name in names}, told)
 
     def mean(self, name: str) -> FloatArray:
         """Over the draws, (n_shares, n_sizes)."""
