@@ -142,3 +142,26 @@ def test_other_records_are_not_plans(texts: Path, tmp_path: Path) -> None:
     (tmp_path / "record.json").write_text(record)
     assert labelworth("plan", "--again", tmp_path / "record.json").code == 2
     assert labelworth("plan", texts, "--again", tmp_path / "record.json").code == 2
+
+
+def test_an_interrupted_plan_says_how_it_goes_on(
+    texts: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(*arguments: object, **options: object) -> None:
+        raise KeyboardInterrupt
+
+    asked = ("plan", texts, "--target", 0.004, *FORMULAS, "--json")
+    steps = tmp_path / "steps"
+    with monkeypatch.context() as patched:
+        patched.setattr("labelworth.planning.assembly.cloud", interrupted)
+        answer = labelworth(*asked, "--checkpoint", steps)
+        plain = labelworth(*asked)
+    assert answer.code == plain.code == 130
+    assert f"kept in {steps}; the same command goes on from there" in answer.stderr
+    assert "--checkpoint FOLDER" in plain.stderr
+    n_kept = len(list(steps.iterdir()))
+    resumed, fresh = labelworth(*asked, "--checkpoint", steps).record, labelworth(*asked).record
+    assert len(list(steps.iterdir())) == n_kept > 1
+    for record in (resumed, fresh):
+        del record["durations"]
+    assert resumed == fresh

@@ -6,7 +6,7 @@ from labelworth.cli import options
 from labelworth.cli import planning_options as own
 from labelworth.cli.console import answer, working
 from labelworth.cli.options import Covariance, RareWords
-from labelworth.cli.planning_options import FigureSource, Unlabeled
+from labelworth.cli.planning_options import FigureSource, Unlabeled, resumable
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -27,6 +27,8 @@ def frontier(
     price_sequence: own.PerSequence = 0.0,
     price_unlabeled: own.PerUnlabeled = 0.0,
     price_fixed: own.Fixed = 0.0,
+    seconds_column: own.SecondsColumn = None,
+    price_hour: own.PerHour = 3600.0,
     model: options.Model = None,
     classes: options.Classes = None,
     text_column: options.TextColumn = "text",
@@ -60,7 +62,7 @@ def frontier(
     with working() as progress:
         with watch.timing("read"):
             arguments = asked.arguments(seed)
-        with watch.timing("frontier"):
+        with watch.timing("frontier"), resumable(checkpoint):
             found = look(**arguments, checkpoint=checkpoint, progress=progress)
     record = Record("frontier", asked.to_dict(), found.to_dict(), seed, asked.digest(), watch.durations)
     answer(record, lambda console: _show(console, found), as_json=as_json)

@@ -8,7 +8,7 @@ import typer
 from labelworth.cli import options
 from labelworth.cli.batch_writing import batch_writer
 from labelworth.cli.console import answer, tell
-from labelworth.cli.reading import Source
+from labelworth.cli.reading import NO_MARKER, Source
 from labelworth.cli.sequence_reading import SequenceSource, holds_sequences
 
 if TYPE_CHECKING:
@@ -39,6 +39,7 @@ def next_batch(
     """Draw what to label now, at random among what has no label yet."""
     from labelworth.data.files import file_digest, require_writable
     from labelworth.errors import InvalidInputError
+    from labelworth.planning.words import count as amount
     from labelworth.report.record import Record, Stopwatch
 
     if (plan is None) == (count is None):
@@ -56,7 +57,7 @@ def next_batch(
         if policy is not None:
             raise InvalidInputError("Documents are labeled whole; --policy is for sequences.")
         raw = Source(data, text_column, label_column, labels, unlabeled, format, encoding).read()
-    write = batch_writer(output, raw, text_column, label_column)
+    write = batch_writer(output, raw, text_column, "label" if label_column == NO_MARKER else label_column)
     if output is not None:
         require_writable(output)
     digest = file_digest(data)
@@ -69,8 +70,8 @@ def next_batch(
     if as_json:
         answer(record, lambda console: None, as_json=True)
     where = "" if output is None else f", written to {output}"
-    what = "sequences" if is_sequences else "documents"
-    tell(f"{len(batch.rows):,} {what} to label ({batch.n_labels:,} labels), drawn with seed {seed}{where}.")
+    what = amount(len(batch.rows), "sequence" if is_sequences else "document")
+    tell(f"{what} to label ({amount(batch.n_labels, 'label')}), drawn with seed {seed}{where}.")
 
 
 def _drawn(raw: Any, counts: dict[str, int], policy: str | None, seed: int, *, is_sequences: bool) -> "Batch":

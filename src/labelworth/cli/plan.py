@@ -9,7 +9,7 @@ from labelworth.cli import options
 from labelworth.cli import planning_options as own
 from labelworth.cli.console import answer, tell, working
 from labelworth.cli.options import Covariance, RareWords
-from labelworth.cli.planning_options import FigureSource, Unlabeled
+from labelworth.cli.planning_options import FigureSource, Unlabeled, resumable
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -43,6 +43,8 @@ def plan(
     price_sequence: own.PerSequence = 0.0,
     price_unlabeled: own.PerUnlabeled = 0.0,
     price_fixed: own.Fixed = 0.0,
+    seconds_column: own.SecondsColumn = None,
+    price_hour: own.PerHour = 3600.0,
     model: options.Model = None,
     classes: options.Classes = None,
     text_column: options.TextColumn = "text",
@@ -124,7 +126,7 @@ def _run(
     with working() as progress:
         with watch.timing("read"):
             arguments = data.arguments(seed)
-        with watch.timing("plan"):
+        with watch.timing("plan"), resumable(checkpoint):
             found = make_plan(**arguments, **question, checkpoint=checkpoint, progress=progress)
     figures = found.to_dict()
     del figures["seed"]

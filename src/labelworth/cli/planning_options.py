@@ -1,5 +1,7 @@
 """Options that plans and frontiers share, and what they make of a file."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
@@ -7,11 +9,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from labelworth.cli.console import tell
 from labelworth.cli.options import Covariance, ModelKind, RareWords
 from labelworth.cli.reading import Kind, Source, classes_named, features_to_learn
 from labelworth.cli.sequence_reading import SequenceSource, TaggerKind, holds_sequences, usual_model
 
 if TYPE_CHECKING:
+    from labelworth.arrays import FloatArray
     from labelworth.tradeoff.costs import Prices
 
 
@@ -73,7 +77,34 @@ PerUnlabeled = Annotated[
     float, typer.Option("--price-unlabeled", help="Of having one unlabeled sample.", rich_help_panel=_PRICES)
 ]
 Fixed = Annotated[float, typer.Option("--price-fixed", help="Paid once.", rich_help_panel=_PRICES)]
+SecondsColumn = Annotated[
+    str | None,
+    typer.Option(
+        help="A column that says how many seconds annotators took for a row: prices per label, token and sequence "
+        "are estimated from it.",
+        rich_help_panel=_PRICES,
+    ),
+]
+PerHour = Annotated[
+    float,
+    typer.Option(
+        "--price-hour",
+        help="Of an hour of annotation, with --seconds-column; 3600 counts in seconds.",
+        rich_help_panel=_PRICES,
+    ),
+]
 Smoothing = Annotated[float, typer.Option(min=0.0, help="Smoothing of the counts.", rich_help_panel="The model")]
+
+
+@contextmanager
+def resumable(checkpoint: Path | None) -> Iterator[None]:
+    """Say, after Ctrl-C, that finished steps were kept, or how to keep them."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        kept = f"Finished steps are kept in {checkpoint}; the same command goes on from there."
+        lost = "Nothing was written. With --checkpoint FOLDER the same command goes on where it was stopped."
+        raise KeyboardInterrupt(f"Stopped. {lost if checkpoint is None else kept}") from None
 
 
 @dataclass(frozen=True)
@@ -110,29 +141,57 @@ class Data:
     price_sequence: float = 0.0
     price_unlabeled: float = 0.0
     price_fixed: float = 0.0
+    seconds_column: str | None = None
+    price_hour: float = 3600.0
 
     @property
     def holds_sequences(self) -> bool:
         """Whether the file is one of sequences."""
         return holds_sequences(self.path, self.format, self.model)
 
-    @property
-    def prices(self) -> "Prices":
-        """What annotation costs."""
+    def prices(self, data: dict[str, Any]) -> "Prices":
+        """What annotation costs: as said, or by the times that the data carries."""
+        from dataclasses import replace
+
         from labelworth.tradeoff.costs import Prices
 
-        return Prices(
+        said = Prices(
             per_label=self.price_label,
             per_token=self.price_token,
             per_sequence=self.price_sequence,
             per_unlabeled=self.price_unlabeled,
             fixed=self.price_fixed,
         )
+        if self.seconds_column is None:
+            return said
+        if (self.price_label, self.price_token, self.price_sequence) != (1.0, 0.0, 0.0):
+            from labelworth.errors import InvalidInputError
+
+            raise InvalidInputError(
+                "--seconds-column estimates the prices of labels, tokens and sequences; leave --price-label, "
+                "--price-token and --price-sequence out, and say with --price-hour what an hour costs."
+            )
+        from labelworth.cli.annotation_times import prices_of_column
+
+        labels, tokens = _labels_and_tokens(data["X"], data["y"])
+        timed = prices_of_column(
+            self.path,
+            self.seconds_column,
+            labels,
+            tokens,
+            format=self.format,
+            encoding=self.encoding,
+            text_column=self.text_column,
+            per_hour=self.price_hour,
+        )
+        tell(timed.words())
+        return replace(timed.prices, per_unlabeled=said.per_unlabeled, fixed=said.fixed)
 
     def arguments(self, seed: int) -> dict[str, Any]:
         """What `labelworth.plan` and `labelworth.frontier` take: data, model, prices and the rest."""
+        data = self._sequences(seed) if self.holds_sequences else self._documents(seed)
         shared = {
-            "prices": self.prices,
+            "prices": self.prices(data),
             "criterion": self.criterion,
             "source": self.source.value,
             "rules": self.rules,
@@ -140,7 +199,7 @@ class Data:
             "use_unlabeled": self.use_unlabeled.value,
             "seed": seed,
         }
-        return {**(self._sequences(seed) if self.holds_sequences else self._documents(seed)), **shared}
+        return {**data, **shared}
 
     def _documents(self, seed: int) -> dict[str, Any]:
         source = Source(
@@ -228,3 +287,13 @@ class Data:
             )
         except (TypeError, ValueError) as error:
             raise InvalidInputError(f"This record cannot be asked again: {error}.") from error
+
+
+def _labels_and_tokens(X: Any, y: Any) -> "tuple[FloatArray, FloatArray]":
+    """How many labels, and how many words, every document or sequence has."""
+    import numpy as np
+
+    if y is not None:
+        return np.array([label is not None for label in y], dtype=np.float64), np.asarray(X.sum(axis=1)).ravel()
+    known = np.array([label is not None for label in X.labels], dtype=np.float64)
+    return np.add.reduceat(known, X.offsets[:-1]), np.diff(X.offsets).astype(np.float64)

@@ -10,9 +10,10 @@ from labelworth.arrays import FloatArray
 from labelworth.planning.answer import Check, Design, ForecastCurve, Interval, Plan, Question
 from labelworth.planning.checkpoint import Checkpoint
 from labelworth.planning.checks import pilot_check
+from labelworth.planning.grids import grid_solutions
 from labelworth.planning.outcome import cloud, curve_counts, forecast_curve, surface, worth
 from labelworth.planning.situation import Situation
-from labelworth.planning.solving import grid_solutions, solved
+from labelworth.planning.solving import solved
 from labelworth.planning.stop import why_stop
 from labelworth.planning.uncertainty import band_intervals, spread
 from labelworth.planning.words import CRITERION_WORDS

@@ -9,9 +9,10 @@ import pytest
 from labelworth.errors import InfeasiblePlanError
 from labelworth.fisher.by_enumeration import enumerated_information
 from labelworth.planning.answer import Held, Problem
+from labelworth.planning.grids import grid_solutions
 from labelworth.planning.outcome import cloud, surface, worth
 from labelworth.planning.situation import Situation
-from labelworth.planning.solving import grid_solutions, solved
+from labelworth.planning.solving import solved
 from labelworth.planning.stop import why_stop
 from labelworth.tradeoff.costs import ArmPrices
 from labelworth.tradeoff.curve_accuracy import CurveAccuracy

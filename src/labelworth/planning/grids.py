@@ -1,0 +1,149 @@
+"""Answers along grids of budgets, targets and alphas: all three are read off the best designs for rising money."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.interpolate import PchipInterpolator
+
+from labelworth.arrays import FloatArray
+from labelworth.errors import InfeasiblePlanError, NotIdentifiableError
+from labelworth.planning.answer import Problem, Solution, Solutions
+from labelworth.planning.line import LabelLine, on_line
+from labelworth.planning.situation import Situation
+from labelworth.planning.solving import continuous
+
+_N_QUESTIONS = 25
+_N_KNOTS = 97
+
+
+def grid_solutions(situation: Situation) -> Solutions:
+    """Answers along grids of budgets, targets and alphas, for whoever wants to move through them."""
+    held, prices = situation.held, situation.prices
+    dearest = held.cost + float(prices.per_sample.max()) * situation.pool
+    if dearest <= held.cost or situation.pool < 1:
+        return Solutions()
+    ladder = _Ladder.of(situation)
+    steps = np.concatenate([[0.0], np.geomspace(0.002, 1.0, _N_QUESTIONS - 1)])
+    budgets = held.cost + steps * (dearest - held.cost)
+    targets = _between(ladder.errors)
+    alphas = ladder.alphas()
+    return Solutions(
+        tuple(ladder.answer("budget", float(value)) for value in budgets),
+        tuple(ladder.answer("target", float(value)) for value in targets),
+        tuple(ladder.answer("alpha", float(value)) for value in alphas),
+    )
+
+
+def _between(errors: FloatArray) -> FloatArray:
+    """Targets from the error of today down to the least."""
+    finite = errors[np.isfinite(errors)]
+    high, low = float(finite[0]), float(finite.min())
+    if low > 0:
+        return np.geomspace(high, low * (1 + 1e-6), _N_QUESTIONS)
+    return np.linspace(high, low, _N_QUESTIONS)
+
+
+def _designs(situation: Situation, amounts: FloatArray) -> list[FloatArray]:
+    """The best design for every amount of money that buys one."""
+    found = [situation.nothing_more]
+    for money in amounts[amounts > 0]:
+        try:
+            found.append(continuous(situation.accuracy, situation.prices, situation.pool, "budget", float(money)))
+        except (InfeasiblePlanError, NotIdentifiableError):
+            continue
+    return found
+
+
+@dataclass(frozen=True, eq=False)
+class _Ladder:
+    """The best designs for rising amounts of money: all three problems are read off it."""
+
+    situation: Situation
+    counts: FloatArray
+    costs: FloatArray
+    errors: FloatArray
+
+    @classmethod
+    def of(cls, situation: Situation) -> "_Ladder":
+        prices, accuracy = situation.prices, situation.accuracy
+        money = np.concatenate([[0.0], np.geomspace(1e-3, 1.0, _N_KNOTS - 1)])
+        most = float(prices.per_sample.max()) * situation.pool
+        if on_line(accuracy, prices.per_sample):
+            line = LabelLine(accuracy, situation.pool)
+            counts = np.array([line.whole(np.array([share * situation.pool])) for share in money])
+        else:
+            counts = np.array(_designs(situation, most * money))
+        costs = counts @ prices.per_sample
+        order = np.argsort(costs, kind="stable")
+        costs, counts = costs[order], counts[order]
+        keep = np.concatenate([[True], np.diff(costs) > 1e-9 * max(most, 1.0)])
+        errors = np.array([accuracy.error(one) for one in counts[keep]])
+        return cls(situation, counts[keep], costs[keep], np.minimum.accumulate(errors))
+
+    def alphas(self) -> FloatArray:
+        """Prices of error for which something between nothing and everything is best."""
+        slopes = -np.diff(self.errors) / np.diff(self.costs)
+        falling = slopes[slopes > 0]
+        if not falling.size:
+            return np.empty(0)
+        return np.geomspace(0.5 / falling.max(), 2 / falling.min(), _N_QUESTIONS)
+
+    def answer(self, problem: Problem, value: float) -> Solution:
+        """Between the rungs, made whole."""
+        cost = self._cost(problem, value)
+        if cost is None:
+            return Solution(value, None, None, None, None)
+        exact = self._counts(cost)
+        counts = self._fitting(np.ceil(exact - 1e-6) if problem == "target" else np.floor(exact + 1e-6))
+        design = self.situation.design(counts)
+        return Solution(value, tuple(counts.tolist()), design.labels, design.cost_in_all, design.error)
+
+    def _counts(self, cost: float) -> FloatArray:
+        """What so much money buys: between rungs; of simulated arms, which are not mixed, the rung below."""
+        if self.situation.accuracy.source == "simulated" and self.counts.shape[1] > 1:
+            place = int(np.searchsorted(self.costs, cost * (1 + 1e-12), side="right")) - 1
+            return np.asarray(self.counts[max(place, 0)])
+        return np.array([np.interp(cost, self.costs, column) for column in self.counts.T])
+
+    def _fitting(self, counts: FloatArray) -> FloatArray:
+        """Rounded up, samples may be more than there are; free ones fill the pool again."""
+        accuracy, pool = self.situation.accuracy, float(np.floor(self.situation.pool))
+        place = accuracy.arms.index("nothing") if "nothing" in accuracy.arms else None
+        labeling = np.array([arm != place for arm in range(len(counts))])
+        excess = counts[labeling].sum() - pool
+        if excess > 0:
+            counts[int(np.argmax(np.where(labeling, counts, -1.0)))] -= excess
+        if place is not None:
+            room = pool - counts[labeling].sum()
+            free = self.situation.prices.per_sample[place] == 0
+            counts[place] = room if free else min(counts[place], room)
+        return counts
+
+    def _cost(self, problem: Problem, value: float) -> float | None:
+        if problem == "budget":
+            left = value - self.situation.held.cost
+            return None if left < -1e-9 * max(value, 1.0) else float(min(max(left, 0.0), self.costs[-1]))
+        if problem == "target":
+            return self._cost_of_target(value)
+        curve = self._curve()
+        fine = np.unique(np.concatenate([self.costs, np.linspace(self.costs[0], self.costs[-1], 2000)]))
+        return float(fine[np.argmin(fine + value * curve(fine))])
+
+    def _cost_of_target(self, target: float) -> float | None:
+        met = np.flatnonzero(self.errors <= target * (1 + 1e-9))
+        if not met.size:
+            return None
+        place = int(met[0])
+        if place == 0:
+            return float(self.costs[0])
+        curve = self._curve()
+        fine = np.linspace(self.costs[place - 1], self.costs[place], 200)
+        reached = np.flatnonzero(curve(fine) <= target * (1 + 1e-9))
+        return float(fine[reached[0]]) if reached.size else float(self.costs[place])
+
+    def _curve(self) -> Callable[[FloatArray], FloatArray]:
+        if len(self.costs) < 2:
+            return lambda costs: np.full(np.shape(costs), self.errors[0])
+        curve: Callable[[FloatArray], FloatArray] = PchipInterpolator(self.costs, self.errors)
+        return curve
