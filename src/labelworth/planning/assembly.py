@@ -9,7 +9,7 @@ import numpy as np
 from labelworth.arrays import FloatArray
 from labelworth.planning.answer import Check, Design, ForecastCurve, Interval, Plan, Question
 from labelworth.planning.checkpoint import Checkpoint
-from labelworth.planning.checks import pilot_check
+from labelworth.planning.checks import parameter_check, pilot_check
 from labelworth.planning.grids import grid_solutions
 from labelworth.planning.outcome import cloud, curve_counts, forecast_curve, surface, worth
 from labelworth.planning.situation import Situation
@@ -81,7 +81,10 @@ def assemble(
         error_interval = error_interval or _probes_interval(design)
         forecast = forecast or forecast_curve(situation, designs, None)
     stop = why_stop(situation, asked.problem, asked.value, answer.counts)
-    trust = pilot_check(design, situation.held.n_labels, labels_interval, error_interval)
+    trust = (
+        parameter_check(situation.held.n_labels, situation.held.n_parameters, situation.accuracy.source),
+        pilot_check(design, situation.held.n_labels, labels_interval, error_interval),
+    )
     return Plan(
         question=asked,
         advice="label" if stop is None else "stop",
@@ -100,7 +103,7 @@ def assemble(
         surface=surface(situation),
         forecast=forecast,
         solutions=grid_solutions(situation),
-        checks=(*background.checks, trust),
+        checks=(*background.checks, *trust),
         notes=(*background.notes, *_limit_notes(situation, asked, answer.counts)),
         pilot=background.pilot,
         model=background.model,

@@ -9,10 +9,12 @@ from labelworth.errors import LabelworthWarning
 from labelworth.planning.answer import Check, Design, Interval, State
 from labelworth.planning.documents import Documents
 from labelworth.planning.randomness import Randomness
+from labelworth.planning.source import LABELS_PER_PARAMETER
 from labelworth.planning.words import UNLABELED_DATA, count, number
 from labelworth.progress import SILENT, Progress
 from labelworth.robust.harm import verdict_of
 from labelworth.robust.held_out import held_out_predictions
+from labelworth.tradeoff.accuracy import Source
 
 FEW_LABELS = 10
 """Of a class: below it, figures of that class are shaky."""
@@ -124,4 +126,20 @@ def pilot_check(design: Design, n_held: int, labels: Interval | None, error: Int
             f"{widest:.0%} of itself. About {number(needed)} labels drawn at random would bring that to "
             f"{WIDEST:.0%}; label some, then plan again."
         ).replace("%", " %"),
+    )
+
+
+def parameter_check(n_labels: int, n_parameters: int, source: Source) -> Check:
+    """Whether there are labels enough for the formulas to speak of levels."""
+    ratio = n_labels / max(n_parameters, 1)
+    told = f"{ratio:.2g} labels per parameter"
+    if source == "simulated":
+        return Check("labels per parameter", "good", f"{told}; simulated forecasts do not need more.")
+    if ratio >= LABELS_PER_PARAMETER:
+        return Check("labels per parameter", "good", f"{told}.")
+    return Check(
+        "labels per parameter",
+        "warning",
+        f"{told}: the pilot is too small for the formulas to do more than rank plans. About "
+        f"{number(np.ceil(LABELS_PER_PARAMETER * n_parameters))} labels would do; or take source='simulated'.",
     )

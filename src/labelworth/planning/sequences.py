@@ -1,5 +1,6 @@
 """Sequences: what every labeling rule on the menu is worth at a fit, by formulas or by simulation."""
 
+import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -13,7 +14,7 @@ from labelworth.criteria.asymptotic import CRITERIA
 from labelworth.criteria.policy_reading import read_rules
 from labelworth.data.lengths import LengthDistribution
 from labelworth.data.sequences import Sequences
-from labelworth.errors import InvalidInputError, NotIdentifiableError
+from labelworth.errors import InvalidInputError, LabelworthWarning, NotIdentifiableError
 from labelworth.fisher.chain_population import ChainPopulation
 from labelworth.fisher.rule_enumeration import enumerated_rules, enumeration_work
 from labelworth.fisher.rule_information import RuleInformation
@@ -25,7 +26,7 @@ from labelworth.planning.randomness import labeled_samples
 from labelworth.planning.situation import Situation
 from labelworth.policies.policy import Policy
 from labelworth.policies.rule import Rule
-from labelworth.progress import SILENT, Progress
+from labelworth.progress import SILENT, Progress, tracking
 from labelworth.robust.sequence_identifiability import as_labeled
 from labelworth.tradeoff.accuracy import Accuracy
 from labelworth.tradeoff.costs import ArmPrices, Prices
@@ -41,6 +42,8 @@ _QUICK_ALTERNATIVE = 2e8
 _RELATIVE_ERROR = 0.02
 _SMALLEST = 1e-4
 _CHANCE = 0.01
+_MOST_OUTSIDE = 0.01
+_MOST_REFITS = 40
 
 
 @dataclass(frozen=True, eq=False)
@@ -161,19 +164,22 @@ def asymptotic_sequences(
         _accuracy, data=data, inputs=inputs, menu=menu, criterion=criterion, pool=pool, seed=seed, reason=reason
     )
     accuracy, spread = at(model, progress=progress)
-    alternatives: tuple[Callable[[], Accuracy], ...] = ()
+    models: list[Any] = []
+    origin = "normal draws"
     population = ChainPopulation.of(model, inputs=inputs)
-    if enumeration_work(population, RuleList.of(menu)) <= _QUICK_ALTERNATIVE:
-        models = _drawn(model, spread, n_draws, np.random.default_rng([seed, 13]))
-        alternatives = tuple(partial(_only_accuracy, at, other) for other in models)
+    if n_draws and enumeration_work(population, RuleList.of(menu)) <= _QUICK_ALTERNATIVE:
+        rng = np.random.default_rng([seed, 13])
+        models = _drawn(model, spread, n_draws, rng)
+        if len(models) < (1 - _MOST_OUTSIDE) * n_draws:
+            models, origin = _refitted(data, min(n_draws, _MOST_REFITS), rng, progress), "bootstrap"
     return Situation(
         data.held(prices, None),
         accuracy,
         menu_prices(menu, data, prices),
         pool,
         float(data.sequences.lengths.mean()),
-        alternatives=alternatives,
-        origin="normal draws",
+        alternatives=tuple(partial(_only_accuracy, at, other) for other in models),
+        origin=origin,
     )
 
 
@@ -259,4 +265,18 @@ def _drawn(model: Any, information: FloatArray, n_draws: int, rng: np.random.Gen
             found.append(model.with_tables(model.coordinates.named(center + shift)))
         except InvalidInputError:
             continue
+    return found
+
+
+def _refitted(data: LabeledSequences, n_models: int, rng: np.random.Generator, progress: Progress) -> list[Any]:
+    """Fits to sequences drawn with replacement, labeled and unlabeled ones each among their own."""
+    groups = [np.flatnonzero(data.labeled), np.flatnonzero(~data.labeled)]
+    found = []
+    with tracking(progress, "bootstrap", n_models) as task, warnings.catch_warnings():
+        # A resample of a small pilot may lack a label, or be slow to settle: that is part of how unsure it is.
+        warnings.simplefilter("ignore", LabelworthWarning)
+        for _ in range(n_models):
+            rows = np.concatenate([rng.choice(group, size=len(group)) for group in groups if len(group)])
+            found.append(interior(data.fit(data.sequences.take(rows), SILENT).model))
+            task.advance()
     return found

@@ -8,7 +8,7 @@ import pytest
 from labelworth.estimation.fit import fit
 from labelworth.models.multinomial import MultinomialFamily
 from labelworth.planning.answer import Design, Interval
-from labelworth.planning.checks import class_check, harm, harm_check, pilot_check
+from labelworth.planning.checks import class_check, harm, harm_check, parameter_check, pilot_check
 from labelworth.planning.documents import Documents
 from support.pilots import drawn_documents
 
@@ -70,3 +70,11 @@ def test_too_few_labels_leave_it_open() -> None:
 @pytest.mark.parametrize("interval", [None, Interval(300.0, 300.0)])
 def test_without_a_width_nothing_is_said(interval: Interval | None) -> None:
     assert pilot_check(DESIGN, 100, interval, None).state == "unknown"
+
+
+def test_formulas_want_five_labels_per_parameter() -> None:
+    assert parameter_check(50, 10, "asymptotic").state == "good"
+    few = parameter_check(49, 10, "asymptotic")
+    assert few.state == "warning"
+    assert "About 50 labels" in few.words
+    assert parameter_check(49, 10, "simulated").state == "good"

@@ -59,6 +59,17 @@ def test_intervals_come_from_other_parameters(sequences: Sequences) -> None:
     assert found.lines()[0].startswith("Label ")
 
 
+def test_a_small_pilot_is_refitted_and_told() -> None:
+    found = lw.plan(
+        drawn_sequences(40, 6, seed=1), model="hidden-markov", source="asymptotic", target=0.2, n_draws=20
+    )
+    assert found.labels_interval is not None
+    assert found.labels_interval.method == "bootstrap"
+    check = next(one for one in found.checks if one.name == "labels per parameter")
+    assert check.state == "warning"
+    assert "About 35 labels would do" in check.words
+
+
 def test_a_simulated_plan_takes_one_rule(sequences: Sequences) -> None:
     found = lw.plan(sequences, model="hidden-markov", rules=MENU, budget=300, source="simulated")
     assert found.source == "simulated"
