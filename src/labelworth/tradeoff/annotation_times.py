@@ -34,11 +34,22 @@ class TimedPrices:
     n_items: int
     residual_seconds: float
 
+    def words(self) -> str:
+        """The prices in a sentence."""
+        shown = [
+            f"{getattr(self.prices, name):.4g}{'' if error is None else f' (standard error {error:.2g})'} "
+            f"{name.replace('_', ' ')}"
+            for name, error in self.standard_errors.items()
+        ]
+        return f"Prices from {self.n_items:,} timed samples: {', '.join(shown)}."
+
 
 def prices_from_times(
     seconds: ArrayLike, labels: ArrayLike, tokens: ArrayLike | None = None, *, per_hour: float = _SECONDS_PER_HOUR
 ) -> TimedPrices:
     r"""Fit seconds = per_sequence + per_label x labels + per_token x tokens by non-negative least squares.
+
+    Where every item got one label, as documents do, opening it and labeling it are one price, `per_label`.
 
     Parameters
     ----------
@@ -60,7 +71,9 @@ def prices_from_times(
         If there are too few items, or they cannot tell the prices apart (all with the same number of labels).
     """
     times = as_floats("seconds", seconds, ndim=1)
-    columns = {"per_sequence": np.ones(len(times)), "per_label": _counted("labels", labels, times)}
+    columns = {"per_label": _counted("labels", labels, times)}
+    if (columns["per_label"] != 1).any():
+        columns = {"per_sequence": np.ones(len(times)), **columns}
     if tokens is not None:
         columns["per_token"] = _counted("tokens", tokens, times)
     if times.size and float(times.min()) < 0:

@@ -60,7 +60,7 @@ def test_without_tokens() -> None:
 def test_bad_input_is_told() -> None:
     labels = np.array([1.0, 2, 3, 5, 8])
     with pytest.raises(InvalidInputError, match="cannot tell the prices"):
-        prices_from_times(labels, np.ones(5))
+        prices_from_times(labels, np.full(5, 2.0))
     with pytest.raises(InvalidInputError, match="cannot tell the prices"):
         prices_from_times(labels, labels, 2 * labels)
     with pytest.raises(InvalidInputError, match="need more than 2 items"):
@@ -73,3 +73,12 @@ def test_bad_input_is_told() -> None:
         prices_from_times([1.0, np.nan, 2.0, 3.0], [1.0, 2.0, 3.0, 4.0])
     with pytest.raises(InvalidInputError, match="per_hour must be a positive number"):
         prices_from_times(labels, labels, per_hour=0.0)
+
+
+def test_documents_with_one_label_each_have_one_price_per_label() -> None:
+    tokens = np.array([9.0, 4, 7, 20, 11])
+    timed = prices_from_times(6 + 0.3 * tokens, np.ones(5), tokens)
+    assert timed.prices.per_label == pytest.approx(6.0)
+    assert timed.prices.per_token == pytest.approx(0.3)
+    assert timed.prices.per_sequence == 0.0
+    assert "from 5 timed samples: 6 (standard error" in timed.words()
