@@ -45,8 +45,6 @@ def plan(
     price_fixed: own.Fixed = 0.0,
     seconds_column: own.SecondsColumn = None,
     price_hour: own.PerHour = 3600.0,
-    seconds_column: own.SecondsColumn = None,
-    price_hour: own.PerHour = 3600.0,
     model: options.Model = None,
     classes: options.Classes = None,
     text_column: options.TextColumn = "text",

@@ -10,11 +10,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from labelworth.cli.console import tell
-from labelworth.cli.console import tell
 from labelworth.cli.options import Covariance, ModelKind, RareWords
 from labelworth.cli.reading import Kind, Source, classes_named, features_to_learn
 from labelworth.cli.sequence_reading import SequenceSource, TaggerKind, holds_sequences, usual_model
-from labelworth.cli.timed_prices import timed_prices
 
 if TYPE_CHECKING:
     from labelworth.arrays import FloatArray
@@ -94,17 +92,6 @@ PerHour = Annotated[
         help="Of an hour of annotation, with --seconds-column; 3600 counts in seconds.",
         rich_help_panel=_PRICES,
     ),
-]
-SecondsColumn = Annotated[
-    str | None,
-    typer.Option(
-        help="A column with the seconds that annotating a row took: prices are estimated from it.",
-        rich_help_panel=_PRICES,
-    ),
-]
-PerHour = Annotated[
-    float,
-    typer.Option("--price-hour", help="Of an hour of annotation, with --seconds-column.", rich_help_panel=_PRICES),
 ]
 Smoothing = Annotated[float, typer.Option(min=0.0, help="Smoothing of the counts.", rich_help_panel="The model")]
 
