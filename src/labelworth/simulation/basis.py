@@ -1,18 +1,17 @@
 """What a forecast rests on: the pilot's points and simulated curves, as plain values that can be kept."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.special import logit
 
 from labelworth.arrays import FloatArray, IntArray
 from labelworth.errors import InvalidInputError
 from labelworth.policies.policy import Policy
 from labelworth.progress import SILENT, Progress
 from labelworth.simulation.jobs import run_jobs
-from labelworth.simulation.learner import MODES, DataT, Learner, Mode, Prediction
+from labelworth.simulation.learner import MODES, DataT, Learner, Mode
 from labelworth.simulation.pilot_points import PilotPoints, labeled_units, pilot_points, point_sizes
 from labelworth.simulation.simulator import SMALLEST_HELD_OUT, Design, LabelSource, simulate
 
@@ -20,11 +19,7 @@ N_REPEATS: Mapping[Mode, int] = {"labels-only": 3, "semi-supervised": 1}
 """How often the pilot is dealt into folds: without EM a fit costs next to nothing."""
 NODE_RATIO = 3.0
 """Simulated sizes lie at most this factor apart; curves are smooth between."""
-SHARP, OWN = 0.05, 1.0
-"""Temperatures of simulated labels: those that the source predicts, or drawn from what it believes."""
-N_TRIALS = 3
-"""Simulated pilots that decide between the two."""
-_ALIKE = 0.15  # how close the log-odds of simulated and real errors are when all is right
+_SHARP = 0.05  # the temperature at which the drawn labels are the predicted ones
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,8 +95,6 @@ class ForecastBasis:
         what is labeled, `WHOLE` where units are labeled whole.
     comparisons : mapping of measure to Comparison
         Empty when only one mode was asked for.
-    temperatures : mapping of source to float
-        At which labels were drawn; see `drawn_temperature`.
     """
 
     n_labeled: int
@@ -109,7 +102,6 @@ class ForecastBasis:
     points: Mapping[tuple[Mode, str], Points]
     simulated: Mapping[tuple[Mode, Mode, str, str], Simulated]
     comparisons: Mapping[str, Comparison]
-    temperatures: Mapping[Mode, float] = field(default_factory=dict)
 
     @property
     def modes(self) -> tuple[Mode, ...]:
@@ -124,7 +116,6 @@ class ForecastBasis:
             "points": {"/".join(key): value.to_dict() for key, value in self.points.items()},
             "simulated": {"/".join(key): value.to_dict() for key, value in self.simulated.items()},
             "comparisons": {key: [value.difference, value.standard_error] for key, value in self.comparisons.items()},
-            "temperatures": dict(self.temperatures),
         }
 
     @classmethod
@@ -137,8 +128,7 @@ class ForecastBasis:
             tuple(key.split("/")): Simulated.from_dict(value) for key, value in stored["simulated"].items()
         }
         comparisons = {key: Comparison(*value) for key, value in stored["comparisons"].items()}
-        temperatures = stored["temperatures"]
-        return cls(stored["n_labeled"], stored["n_units"], points, simulated, comparisons, temperatures)
+        return cls(stored["n_labeled"], stored["n_units"], points, simulated, comparisons)
 
 
 def forecast_basis(
@@ -168,26 +158,21 @@ def forecast_basis(
     """
     modes = learner.modes
     found = pilot_points(learner, data, modes, seed=seed, n_repeats=N_REPEATS, workers=workers, progress=progress)
-    points = _points(found)
     n_units, n_labeled = len(learner.places_per_unit(data)), labeled_units(learner, data).size
     sizes = simulated_sizes(point_sizes(n_labeled), largest, n_units)
     designs = [Design(mode, policy) for mode in modes for policy in (None, *policies)]
-
-    def predicted(source: Mode) -> Prediction:
-        one = learner.in_mode(source)
-        return one.predict(one.fit(data), data)
-
-    predictions = run_jobs(predicted, modes, workers=workers, title="fitting the pilot", progress=progress)
-    temperatures: dict[Mode, float] = {}
     simulated: dict[tuple[Mode, Mode, str, str], Simulated] = {}
-    for source, prediction in zip(modes, predictions, strict=True):
-        temperatures[source] = drawn_temperature(
-            learner, data, prediction, points["labels-only", "error"], seed=seed, workers=workers, progress=progress
-        )
+
+    def fitted(source: Mode) -> LabelSource:
+        one = learner.in_mode(source)
+        return LabelSource(one.predict(one.fit(data), data), _SHARP)
+
+    truths = run_jobs(fitted, modes, workers=workers, title="fitting the pilot", progress=progress)
+    for source, truth in zip(modes, truths, strict=True):
         for curve in simulate(
             learner,
             data,
-            LabelSource(prediction, temperatures[source]),
+            truth,
             designs,
             sizes,
             n_replicates=n_replicates,
@@ -198,53 +183,7 @@ def forecast_basis(
             key = (source, curve.design.mode, curve.design.name)
             simulated[*key, "error"] = Simulated(sizes, curve.errors)
             simulated[*key, "log_loss"] = Simulated(sizes, curve.log_losses)
-    return ForecastBasis(n_labeled, n_units, points, simulated, _comparisons(found), temperatures)
-
-
-def drawn_temperature(
-    learner: Learner[DataT],
-    data: DataT,
-    prediction: Prediction,
-    points: Points,
-    *,
-    seed: int,
-    workers: int | None = 1,
-    progress: Progress = SILENT,
-) -> float:
-    """Whether simulated labels are the predicted ones, or drawn from what the source believes.
-
-    Few labels leave a source unsure of what is quite certain in truth, and labels drawn from its beliefs would be far
-    too noisy. But where labels do not follow from the features, predicted ones would be far too easy to learn. The
-    points tell: both ways are simulated at the sizes of the sub-samples, learning without the pool, and the one whose
-    errors the real ones resemble more is taken (normal likelihood of the log-odds).
-    """
-    fits = []
-    for temperature in (SHARP, OWN):
-        (curve,) = simulate(
-            learner,
-            data,
-            LabelSource(prediction, temperature),
-            [Design("labels-only")],
-            points.sizes,
-            n_replicates=N_TRIALS,
-            seed=seed,
-            workers=workers,
-            progress=progress,
-        )
-        fits.append(_resemblance(points, curve.errors))
-    return OWN if fits[1] > fits[0] else SHARP
-
-
-def _resemblance(points: Points, errors: FloatArray) -> float:
-    """Log-likelihood of the points under simulated errors, (n_replicates, n_points), on the scale of log-odds."""
-    ends = 1e-3
-    simulated = logit(np.clip(errors, ends, 1 - ends))
-    means = np.clip(points.means, ends, 1 - ends)
-    slopes = 1 / (means * (1 - means))
-    spread = points.covariance * np.outer(slopes, slopes) + _ALIKE**2 * np.eye(len(means))
-    spread += np.diag(simulated.var(axis=0, ddof=1) / len(errors))
-    gap = logit(means) - simulated.mean(axis=0)
-    return float(-0.5 * gap @ np.linalg.solve(spread, gap) - 0.5 * np.linalg.slogdet(spread)[1])
+    return ForecastBasis(n_labeled, n_units, _points(found), simulated, _comparisons(found))
 
 
 def simulated_sizes(points: IntArray, largest: int, n_units: int) -> IntArray:

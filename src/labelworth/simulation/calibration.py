@@ -35,8 +35,6 @@ class Constants:
         Spread of the truth around the calibrated curve, per square root of a unit of log(labels).
     doubt : float
         By how much standard errors of the comparison of sources are widened.
-    floor_share : float
-        The mean share of the pilot's own loss that no number of labels would take away, before the points are seen.
     """
 
     level_sd: float
@@ -46,16 +44,12 @@ class Constants:
     misfit_sd: float
     drift_sd: float
     doubt: float
-    floor_share: float
 
-
-FLOOR_SHARES = np.linspace(0.0, 0.95, 12)
-"""Floors that are tried, as shares of the lowest of the pilot's points."""
 
 # Chosen by `labelworth reproduce forecast-tuning`, which never draws a pilot of the forecast table.
 TUNED: dict[Measure, Constants] = {
-    "error": Constants(0.3, -0.05, 0.05, 0.2, 0.12, 0.065, 2.2, 0.1),
-    "log_loss": Constants(0.3, -0.05, 0.05, 0.2, 0.1, 0.06, 2.2, 0.1),
+    "error": Constants(0.3, -0.02, 0.05, 0.2, 0.12, 0.065, 2.2),
+    "log_loss": Constants(0.3, -0.02, 0.05, 0.2, 0.1, 0.06, 2.2),
 }
 
 
@@ -102,12 +96,12 @@ class Regression:
     measure : str
     observed, noise : arrays of shape (n_points,) and (n_points, n_points)
         The points on the scale of the measure, and their covariance: sampling of units, and simulation.
-    curves_at_points, curves_at_sizes : arrays of shape (n_points, n_sources) and (n_sizes, n_sources)
-        The simulated curve of every source, in the units of the measure.
-    tilt_at_points, tilt_at_sizes : arrays of shape (n_points,) and (n_sizes,)
-        log(L / r).
+    at_points, at_sizes : arrays of shape (n_points, n_sources + 2) and (n_sizes, n_sources + 2)
+        Rows (curve of every source, 1, log(L / r)).
     simulation_noise : array of shape (n_sizes,)
         Monte Carlo variance of the blended curve.
+    distance : array of shape (n_sizes,)
+        abs(log(L / r)).
     comparison : Comparison, optional
         How well the two sources predict the pilot, where there are two.
     """
@@ -115,56 +109,32 @@ class Regression:
     measure: Measure
     observed: FloatArray
     noise: FloatArray
-    curves_at_points: FloatArray
-    curves_at_sizes: FloatArray
-    tilt_at_points: FloatArray
-    tilt_at_sizes: FloatArray
+    at_points: FloatArray
+    at_sizes: FloatArray
     simulation_noise: FloatArray
+    distance: FloatArray
     comparison: Comparison | None
 
     def solved(self, constants: Constants) -> Calibrated:
-        """Means and variances at all sizes: normal priors and observations for every floor, floors averaged."""
+        """Means and variances at all sizes: normal priors, normal observations."""
         prior, spread = self._prior(constants)
-        floors = FLOOR_SHARES * from_scale(self.measure, self.observed).min()
-        at_points = self._rows(floors, self.curves_at_points, self.tilt_at_points)
-        at_sizes = self._rows(floors, self.curves_at_sizes, self.tilt_at_sizes)
         noise = self.noise + constants.misfit_sd**2 * np.eye(len(self.observed))
-        total = at_points @ spread @ at_points.transpose(0, 2, 1) + noise
-        gain = spread @ at_points.transpose(0, 2, 1) @ np.linalg.inv(total)
-        surprise = self.observed - at_points @ prior
-        means = np.einsum("fli,fi->fl", at_sizes, prior + np.einsum("fij,fj->fi", gain, surprise))
-        variances = np.einsum("fli,fij,flj->fl", at_sizes, spread - gain @ at_points @ spread, at_sizes)
-        weights = _floor_weights(surprise, total, constants.floor_share)
-        mean = weights @ means
-        variance = weights @ (variances + (means - mean) ** 2)
-        drift = constants.drift_sd**2 * np.abs(self.tilt_at_sizes)
-        return Calibrated(self.measure, mean, variance + self.simulation_noise + drift)
-
-    def _rows(self, floors: FloatArray, curves: FloatArray, tilt: FloatArray) -> FloatArray:
-        """Rows (curve of every source above the floor, on the scale; 1; log(L / r)), for every floor."""
-        room = 1 - floors if self.measure == "error" else np.ones_like(floors)
-        raised = to_scale(self.measure, floors[:, None, None] + room[:, None, None] * curves)
-        ends = np.stack([np.ones_like(tilt), tilt], axis=1)
-        return np.concatenate([raised, np.broadcast_to(ends, (len(floors), *ends.shape))], axis=2)
+        gain = spread @ self.at_points.T @ np.linalg.inv(self.at_points @ spread @ self.at_points.T + noise)
+        mean = prior + gain @ (self.observed - self.at_points @ prior)
+        covariance = spread - gain @ self.at_points @ spread
+        variances = np.einsum("li,ij,lj->l", self.at_sizes, covariance, self.at_sizes)
+        variances += self.simulation_noise + constants.drift_sd**2 * self.distance
+        return Calibrated(self.measure, self.at_sizes @ mean, variances)
 
     def _prior(self, constants: Constants) -> tuple[FloatArray, FloatArray]:
         """Means and covariance of the weight of each source, the level and the tilt."""
-        n_sources = self.curves_at_points.shape[1]
-        spread = np.diag([*np.zeros(n_sources), constants.level_sd**2, constants.tilt_sd**2])
+        spread = np.diag([*np.zeros(self.at_points.shape[1] - 2), constants.level_sd**2, constants.tilt_sd**2])
         if self.comparison is None:
             return np.array([1.0, 0.0, constants.tilt_mean]), spread
         share = source_share(self.comparison, constants.doubt)
         # The two weights add up to one: what one source gains the other loses.
         spread[:2, :2] = constants.blend_sd**2 * np.array([[1.0, -1.0], [-1.0, 1.0]])
         return np.array([1.0 - share, share, 0.0, constants.tilt_mean]), spread
-
-
-def _floor_weights(surprise: FloatArray, total: FloatArray, floor_share: float) -> FloatArray:
-    """How probable every floor is, given the points: their normal density times an exponential prior."""
-    fit = -0.5 * np.einsum("fi,fij,fj->f", surprise, np.linalg.inv(total), surprise)
-    logs = fit - 0.5 * np.linalg.slogdet(total)[1] - FLOOR_SHARES / floor_share
-    weights = np.exp(logs - logs.max())
-    return np.asarray(weights / weights.sum())
 
 
 def calibrate(
@@ -177,13 +147,12 @@ def calibrate(
 ) -> Calibrated:
     r"""Correct the simulated curves by what the pilot's points say.
 
-    .. math:: g(y_L) = \sum_k w_k\, g(e + (1 - e) m_k(L)) + a + b \log(L / r)
+    .. math:: g(y_L) = \sum_k w_k f_k(L) + a + b \log(L / r)
 
-    with g the scale, :math:`m_k` the curve simulated with labels from source k, r the labels of the pilot, and e a
-    floor: simulated labels follow from the features alone, real ones need not (for log-losses the floor is added).
-    Level a, tilt b and blend w have normal priors; the points are observations of the same sum. Given the floor
-    everything is linear, so means and variances are closed formulas; floors are averaged by their probability. Points
-    stem from units labeled whole; for another policy the same corrections are made to its own simulated curves.
+    with g the scale, :math:`f_k` the curve simulated with labels from source k on that scale, r the labels of the
+    pilot. Level a, tilt b and blend w have normal priors; the points are observations of the same sum. Everything is
+    linear, so means and variances of forecasts are closed formulas. Points stem from units labeled whole; for another
+    policy the same corrections are made to its own simulated curves.
     """
     return regression_of(basis, mode, measure, sizes, policy).solved(constants)
 
@@ -194,17 +163,16 @@ def regression_of(
     """Put points and curves of one mode on the scale of the measure."""
     points = basis.points[mode, measure]
     observed, noise = _on_scale(measure, points, basis.n_labeled)
-    at_points, simulated_there = _curves(basis, mode, WHOLE, measure, points.sizes)
-    at_sizes, simulated_here = _curves(basis, mode, policy, measure, sizes)
+    at_points, simulated_there = _design(basis, mode, WHOLE, measure, points.sizes)
+    at_sizes, simulated_here = _design(basis, mode, policy, measure, sizes)
     return Regression(
         measure,
         observed,
         noise + np.diag(simulated_there),
         at_points,
         at_sizes,
-        np.log(points.sizes / basis.n_labeled),
-        np.log(sizes / basis.n_labeled),
         simulated_here,
+        np.abs(np.log(sizes / basis.n_labeled)),
         basis.comparisons.get("log_loss") if len(basis.modes) > 1 else None,
     )
 
@@ -216,16 +184,18 @@ def source_share(comparison: Comparison, doubt: float) -> float:
     return float(norm.cdf(-comparison.difference / (doubt * comparison.standard_error)))
 
 
-def _curves(
+def _design(
     basis: ForecastBasis, mode: Mode, policy: str, measure: Measure, sizes: IntArray
 ) -> tuple[FloatArray, FloatArray]:
-    """Simulated curves of all sources at these sizes, and the Monte Carlo variance of their blend on the scale."""
+    """Rows (curves, 1, log(L / r)) at these sizes, and the Monte Carlo variance of the blended curve."""
     columns, noises = [], []
     for source in basis.modes:
         curve, noise = interpolated(measure, basis.simulated[source, mode, policy, measure], sizes)
-        columns.append(from_scale(measure, curve))
+        columns.append(curve)
         noises.append(noise)
-    return np.stack(columns, axis=1), np.asarray(np.mean(noises, axis=0) / len(noises))
+    tilt = np.log(sizes / basis.n_labeled)
+    design = np.stack([*columns, np.ones(len(sizes)), tilt], axis=1)
+    return design, np.asarray(np.mean(noises, axis=0) / len(noises))
 
 
 def interpolated(measure: Measure, simulated: Simulated, sizes: IntArray) -> tuple[FloatArray, FloatArray]:
@@ -258,7 +228,7 @@ def _on_scale(measure: Measure, points: Points, n_units: int) -> tuple[FloatArra
         means = (n_units * points.means + 0.5) / (n_units + 1)
         slopes = 1 / (means * (1 - means))
     else:
-        means = points.means
+        means = _inside(measure, points.means)
         slopes = 1 / means
     floor = np.eye(len(means)) * (0.5 / n_units) ** 2
     return to_scale(measure, means), (points.covariance + floor) * np.outer(slopes, slopes)

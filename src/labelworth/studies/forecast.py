@@ -151,7 +151,6 @@ STUDY = Study(
     cells=cells,
     compute=compute,
     summarize=summarize,
-    version=2,
     data_digest=corpora_digest,
     prepare=prepare,
 )

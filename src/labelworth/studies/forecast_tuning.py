@@ -22,7 +22,7 @@ FIRST_SEED = 1000
 MEASURES: tuple[Measure, ...] = ("error", "log_loss")
 RIDGE = 0.02
 """Per squared unit of the logarithm of a constant: what two corpora do not tell stays where the search began."""
-START = Constants(0.3, -0.1, 0.1, 0.3, 0.1, 0.1, 1.0, 0.2)
+START = Constants(0.3, -0.1, 0.1, 0.3, 0.1, 0.1, 1.0)
 _SIGNED = "tilt_mean"
 
 
@@ -117,7 +117,6 @@ STUDY = Study(
     cells=cells,
     compute=compute,
     summarize=summarize,
-    version=2,
     data_digest=corpora_digest,
     prepare=prepare,
 )

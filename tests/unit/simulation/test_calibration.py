@@ -4,15 +4,12 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from scipy import stats
 from scipy.special import expit, logit
 
 from labelworth.simulation.basis import Comparison, ForecastBasis, Points, Simulated
 from labelworth.simulation.calibration import (
-    FLOOR_SHARES,
     TUNED,
     Constants,
-    Regression,
     calibrate,
     from_scale,
     interpolated,
@@ -26,8 +23,7 @@ from labelworth.simulation.simulator import WHOLE
 SIZES = np.array([12, 25, 50, 80])
 NODES = np.array([12, 50, 200, 800])
 ASKED = np.array([200, 400, 800])
-CONSTANTS = Constants(0.4, -0.05, 0.1, 0.3, 0.1, 0.07, 1.5, 0.3)
-NO_FLOOR = replace(CONSTANTS, floor_share=1e-6)
+CONSTANTS = Constants(0.4, -0.05, 0.1, 0.3, 0.1, 0.07, 1.5)
 
 
 def curve(sizes: np.ndarray, source: str) -> np.ndarray:
@@ -71,62 +67,37 @@ def test_curves_are_straight_in_log_labels_between_and_beyond_nodes() -> None:
     assert at_node / 2 <= spread[1] < at_node
 
 
-def least_squares(regression: Regression, floor: float) -> tuple[np.ndarray, np.ndarray, float]:
-    """Means and variances from the normal equations, the prior as further observations, and the log-density."""
-    share = source_share(regression.comparison, CONSTANTS.doubt)
-
-    def design(curves: np.ndarray, tilt: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Unknowns are blend, level and tilt; the second curve counts through its difference from the first."""
-        alone, together = logit(floor + (1 - floor) * curves).T
-        return alone, np.column_stack([together - alone, np.ones_like(tilt), tilt])
-
-    offset, rows = design(regression.curves_at_points, regression.tilt_at_points)
-    noise = regression.noise + CONSTANTS.misfit_sd**2 * np.eye(4)
-    spread = np.diag([CONSTANTS.blend_sd**2, CONSTANTS.level_sd**2, CONSTANTS.tilt_sd**2])
-    prior = np.array([share, 0.0, CONSTANTS.tilt_mean])
-    information = rows.T @ np.linalg.inv(noise) @ rows + np.linalg.inv(spread)
-    right = rows.T @ np.linalg.inv(noise) @ (regression.observed - offset) + np.linalg.inv(spread) @ prior
-    ahead, columns = design(regression.curves_at_sizes, regression.tilt_at_sizes)
-    means = ahead + columns @ np.linalg.solve(information, right)
-    variances = np.einsum("li,ij,lj->l", columns, np.linalg.inv(information), columns)
-    density = stats.multivariate_normal(offset + rows @ prior, rows @ spread @ rows.T + noise)
-    return means, variances, float(density.logpdf(regression.observed))
-
-
 def test_the_posterior_equals_weighted_least_squares() -> None:
-    regression = regression_of(basis_of(np.array([0.6, 0.5, 0.42, 0.35])), "labels-only", "error", ASKED)
-    found = regression.solved(NO_FLOOR)
-    means, variances, _ = least_squares(regression, 0.0)
-    np.testing.assert_allclose(found.means, means, rtol=1e-9)
-    drift = CONSTANTS.drift_sd**2 * np.log(ASKED / 100)
-    np.testing.assert_allclose(found.variances, variances + regression.simulation_noise + drift, rtol=1e-9)
-
-
-def test_floors_are_averaged_by_their_probability() -> None:
-    regression = regression_of(basis_of(np.array([0.5, 0.4, 0.38, 0.38])), "labels-only", "error", ASKED)
+    """The same numbers from the normal equations with the prior as further observations."""
+    basis = basis_of(np.array([0.6, 0.5, 0.42, 0.35]))
+    regression = regression_of(basis, "labels-only", "error", ASKED)
     found = regression.solved(CONSTANTS)
-    floors = FLOOR_SHARES * expit(regression.observed).min()
-    parts = [least_squares(regression, floor) for floor in floors]
-    logs = np.array([part[2] for part in parts]) - FLOOR_SHARES / CONSTANTS.floor_share
-    weights = np.exp(logs) / np.exp(logs).sum()
-    mean = sum(weight * part[0] for weight, part in zip(weights, parts, strict=True))
-    second = sum(weight * (part[1] + part[0] ** 2) for weight, part in zip(weights, parts, strict=True))
-    np.testing.assert_allclose(found.means, mean, rtol=1e-9)
+    share = source_share(basis.comparisons["log_loss"], CONSTANTS.doubt)
+    # Unknowns: blend, level, tilt; the second curve counts through its difference from the first.
+    rows = np.column_stack([regression.at_points[:, 1] - regression.at_points[:, 0], regression.at_points[:, 2:]])
+    target = regression.observed - regression.at_points[:, 0]
+    weights = np.linalg.inv(regression.noise + CONSTANTS.misfit_sd**2 * np.eye(4))
+    precision = np.diag([1 / CONSTANTS.blend_sd**2, 1 / CONSTANTS.level_sd**2, 1 / CONSTANTS.tilt_sd**2])
+    prior = np.array([share, 0.0, CONSTANTS.tilt_mean])
+    information = rows.T @ weights @ rows + precision
+    mean = np.linalg.solve(information, rows.T @ weights @ target + precision @ prior)
+    ahead = np.column_stack([regression.at_sizes[:, 1] - regression.at_sizes[:, 0], regression.at_sizes[:, 2:]])
+    np.testing.assert_allclose(found.means, regression.at_sizes[:, 0] + ahead @ mean, rtol=1e-9)
+    spread = np.einsum("li,ij,lj->l", ahead, np.linalg.inv(information), ahead)
     drift = CONSTANTS.drift_sd**2 * np.log(ASKED / 100)
-    np.testing.assert_allclose(found.variances, second - mean**2 + regression.simulation_noise + drift, rtol=1e-9)
-    assert (found.values > regression.solved(NO_FLOOR).values).all()
+    np.testing.assert_allclose(found.variances, spread + regression.simulation_noise + drift, rtol=1e-9)
 
 
 def test_points_move_the_level_and_little_data_moves_it_less() -> None:
     low, high = basis_of(curve(SIZES, "labels-only") - 0.1), basis_of(curve(SIZES, "labels-only") + 0.1)
-    sure = [calibrate(one, "labels-only", "error", ASKED, NO_FLOOR).values for one in (low, high)]
+    sure = [calibrate(one, "labels-only", "error", ASKED, CONSTANTS).values for one in (low, high)]
     assert (sure[0] < sure[1]).all()
     doubtful = [
-        calibrate(basis_of(curve(SIZES, "labels-only") + gap, noise=0.1), "labels-only", "error", ASKED, NO_FLOOR)
+        calibrate(basis_of(curve(SIZES, "labels-only") + gap, noise=0.1), "labels-only", "error", ASKED, CONSTANTS)
         for gap in (-0.1, 0.1)
     ]
     assert (doubtful[1].values - doubtful[0].values < 0.3 * (sure[1] - sure[0])).all()
-    assert (doubtful[0].variances > calibrate(low, "labels-only", "error", ASKED, NO_FLOOR).variances).all()
+    assert (doubtful[0].variances > calibrate(low, "labels-only", "error", ASKED, CONSTANTS).variances).all()
 
 
 def test_intervals_widen_with_the_distance_and_quantiles_are_in_order() -> None:
@@ -151,7 +122,7 @@ def test_one_mode_has_one_source() -> None:
         simulated={key: value for key, value in both.simulated.items() if key[0] == key[1] == "labels-only"},
         comparisons={},
     )
-    found = calibrate(alone, "labels-only", "error", ASKED, Constants(1e-6, 0.0, 1e-6, 0.3, 0.1, 0.1, 1.0, 1e-6))
+    found = calibrate(alone, "labels-only", "error", ASKED, Constants(1e-6, 0.0, 1e-6, 0.3, 0.1, 0.1, 1.0))
     np.testing.assert_allclose(found.values, curve(ASKED, "labels-only"), rtol=1e-4)
 
 
@@ -162,8 +133,8 @@ def test_a_policy_is_forecast_on_its_own_curve() -> None:
         for (source, mode, _, measure), one in basis.simulated.items()
     }
     basis = replace(basis, simulated={**basis.simulated, **harder})
-    whole = calibrate(basis, "labels-only", "error", ASKED, NO_FLOOR)
-    half = calibrate(basis, "labels-only", "error", ASKED, NO_FLOOR, policy="every-other")
+    whole = calibrate(basis, "labels-only", "error", ASKED, CONSTANTS)
+    half = calibrate(basis, "labels-only", "error", ASKED, CONSTANTS, policy="every-other")
     np.testing.assert_allclose(half.means - whole.means, 0.5)
 
 
