@@ -5,19 +5,22 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+from scipy.special import expit, logit
 
 from labelworth.arrays import FloatArray, IntArray
 from labelworth.errors import InvalidInputError
 from labelworth.policies.policy import Policy
 from labelworth.progress import SILENT, Progress
 from labelworth.simulation.basis import ForecastBasis, forecast_basis
-from labelworth.simulation.calibration import TUNED, Measure, calibrate, source_share
+from labelworth.simulation.calibration import TUNED, Measure, calibrate, interpolated, source_share
 from labelworth.simulation.learner import DataT, Learner, Mode
 from labelworth.simulation.power_law import PowerLaw, fit_power_law
 from labelworth.simulation.simulator import WHOLE
 
 CONFIDENCE = 0.9
 """How often the truth is meant to lie within an interval."""
+
+_BEYOND_CHANCE = 1.645
 
 Excess = Callable[[FloatArray], FloatArray]
 """Numbers of labels -> excess error or log-loss by the asymptotic formulas."""
@@ -268,6 +271,11 @@ def _notes(basis: ForecastBasis, sizes: IntArray, mode: Mode) -> list[str]:
         notes.append(f"Beyond {simulated:,} labels the curve is extended on its own slope.")
     if int(sizes.min()) < int(basis.points[mode, "error"].sizes[0]):
         notes.append("Below the smallest part of the pilot that was learned from the curve is extended backward.")
+    if is_too_hopeful(basis, mode):
+        notes.append(
+            "The pilot errs more than simulations of it: labels may be noisy, or the features may not tell them. The "
+            "forecast is then too low; compare the power law."
+        )
     if len(basis.modes) > 1:
         share = source_share(basis.comparisons["log_loss"], TUNED["error"].doubt)
         notes.append(
@@ -275,6 +283,25 @@ def _notes(basis: ForecastBasis, sizes: IntArray, mode: Mode) -> list[str]:
             "how probably each predicts the pilot better."
         )
     return notes
+
+
+def is_too_hopeful(basis: ForecastBasis, mode: Mode) -> bool:
+    """Whether simulated labels are easier to learn than the real ones, beyond chance, whatever their source.
+
+    Simulated labels follow from the features. Where real ones do not, the pilot's own errors lie above all simulated
+    ones, and forecasts are too low.
+    """
+    points, n_labeled = basis.points[mode, "error"], basis.n_labeled
+    scaled = [
+        interpolated("error", basis.simulated[source, mode, WHOLE, "error"], points.sizes[-1:])[0][0]
+        for source in basis.modes
+    ]
+    # Half an error and half a right answer more, on both sides: no error at all is not certainty.
+    real, simulated = (
+        (n_labeled * error + 0.5) / (n_labeled + 1) for error in (float(points.means[-1]), float(expit(max(scaled))))
+    )
+    spread = np.hypot(np.sqrt(points.covariance[-1, -1]) / (real * (1 - real)), TUNED["error"].misfit_sd)
+    return bool(logit(real) - logit(simulated) > _BEYOND_CHANCE * spread)
 
 
 def _whole_sizes(sizes: "Sequence[int] | IntArray") -> IntArray:

@@ -100,6 +100,17 @@ def test_forecasts_are_near_what_is_realized_and_nearer_than_the_pilot_s_own_err
     assert np.mean(gaps) < np.mean(stale)
 
 
+def test_labels_that_do_not_follow_from_the_words_are_noticed() -> None:
+    samples = documents(500, length=3)
+    learner = document_learner(samples)
+    sure = learner.labeled(samples, learner.predict(learner.fit(samples), samples).best)
+    told = []
+    for data in (sure, samples):
+        basis = forecast_basis(learner, learner.hide(data, np.arange(150)), 200, n_replicates=1)
+        told.append(any("too low" in note for note in forecast_from(basis, [200], "labels-only").notes))
+    assert told == [False, True]
+
+
 def test_sequences_under_policies() -> None:
     data = sentences(60)
     learner = sentence_learner(data)
