@@ -17,7 +17,7 @@ from labelworth.policies.policy import Policy
 from labelworth.simulation.learner import MODES, Mode
 
 _TOLERANCE = 1e-2  # nats per row: predictions settle long before parameters do
-_MOST_STEPS = 20  # accelerated ones; later steps changed errors by less than 0.01 on news texts
+_MOST_STEPS = 20  # accelerated ones; later steps changed errors by 0.013 at most on news texts
 
 
 @dataclass(frozen=True, eq=False)
