@@ -13,7 +13,7 @@ from labelworth.studies.runner import Study
 SIZES = (100, 200, 400, 700)
 SHARES = (0.1, 0.2, 0.35, 0.5, 0.75, 1.0)
 """How probable it is that a sentence is labeled whole; at 1 there is nothing else."""
-N_DRAWS = 2
+N_DRAWS = 3
 THEORY_DRAWS = 1 << 13
 QUICK_SIZES = (100, 400)
 QUICK_SHARES = (0.1, 0.5, 1.0)
