@@ -77,7 +77,8 @@ class PanelGrid:
 
     def mean(self, name: str) -> FloatArray:
         """Over the draws, (n_shares, n_sizes)."""
-        return self.figures[name].mean(axis=2)
+        means: FloatArray = self.figures[name].mean(axis=2)
+        return means
 
     def standard_error(self, name: str) -> FloatArray:
         """Of `mean`."""
@@ -90,7 +91,8 @@ class PanelGrid:
     @cached_property
     def mean_labels(self) -> FloatArray:
         """Labeled tokens of every design, (n_shares, n_sizes)."""
-        return self.labels.mean(axis=2)
+        means: FloatArray = self.labels.mean(axis=2)
+        return means
 
     def steps(self, name: str) -> dict[str, Any]:
         """How many steps to more sentences, and to more of them whole, lower the mean; compared draw by draw."""
