@@ -14,6 +14,9 @@ from labelworth.planning.words import UNLABELED_DATA, count, number
 from labelworth.progress import SILENT, Progress
 from labelworth.robust.harm import verdict_of
 from labelworth.robust.held_out import held_out_predictions
+from labelworth.simulation.basis import ForecastBasis
+from labelworth.simulation.forecast import is_too_hopeful
+from labelworth.simulation.learner import Mode
 from labelworth.tradeoff.accuracy import Source
 
 FEW_LABELS = 10
@@ -93,6 +96,18 @@ def class_check(documents: Documents) -> Check:
         f"Fewer than {FEW_LABELS} labels: {shown}. Figures are shaky for these classes; at random about "
         f"{number(np.ceil(FEW_LABELS / share))} labels in all would give them {FEW_LABELS}.",
     )
+
+
+def simulation_check(basis: ForecastBasis, mode: Mode) -> Check:
+    """Whether simulated labels are as hard to learn as the real ones."""
+    if is_too_hopeful(basis, mode):
+        return Check(
+            "simulated labels",
+            "warning",
+            "The pilot errs more than simulations of it: labels may be noisy, or the features may not tell them. The "
+            "forecast is then too low; compare the power law beside it.",
+        )
+    return Check("simulated labels", "good", "Simulations of the pilot err about as much as the pilot itself.")
 
 
 def convergence_check(converged: bool) -> Check:

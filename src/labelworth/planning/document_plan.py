@@ -13,7 +13,14 @@ from labelworth.errors import NotIdentifiableError
 from labelworth.planning.answer import Check, Plan, Question
 from labelworth.planning.assembly import Background, assemble, with_error_of_today
 from labelworth.planning.checkpoint import Checkpoint
-from labelworth.planning.checks import class_check, convergence_check, harm, harm_check, randomness_check
+from labelworth.planning.checks import (
+    class_check,
+    convergence_check,
+    harm,
+    harm_check,
+    randomness_check,
+    simulation_check,
+)
 from labelworth.planning.documents import Documents, asymptotic_documents, simulated_documents
 from labelworth.planning.pilot import Pilot
 from labelworth.planning.randomness import labeled_samples, randomness
@@ -60,8 +67,7 @@ class DocumentPlanner:
         forecast = None
         if chosen.source == "simulated":
             most = self.documents.n_labeled + situation.pool
-            mode: Mode = "semi-supervised" if self.uses_unlabeled else "labels-only"
-            forecast = simulated_curve(self.basis, mode, self._measure(chosen), most, 1.0)
+            forecast = simulated_curve(self.basis, self._mode, self._measure(chosen), most, 1.0)
         steps = self._steps(asked.kind, asked.value, situation.pool, chosen.criterion, self.n_draws)
         return assemble(
             situation, question, self._background(chosen), checkpoint=steps, progress=self.progress, forecast=forecast
@@ -166,16 +172,22 @@ class DocumentPlanner:
         return Background(
             self.uses_unlabeled,
             chosen.reason,
-            self._checks(),
+            self._checks(chosen),
             notes,
             Pilot.held(np.flatnonzero(labeled_samples(samples)), samples.n_samples).to_dict(),
             self.documents.fitted.model.kind,
             self.seed,
         )
 
-    def _checks(self) -> tuple[Check, ...]:
+    @property
+    def _mode(self) -> Mode:
+        return "semi-supervised" if self.uses_unlabeled else "labels-only"
+
+    def _checks(self, chosen: ChosenSource) -> tuple[Check, ...]:
+        simulated = (simulation_check(self.basis, self._mode),) if chosen.source == "simulated" else ()
         return (
             harm_check(self.verdict),
+            *simulated,
             randomness_check(randomness(self.documents.samples, self.seed)),
             class_check(self.documents),
             convergence_check(self.documents.fitted.converged),

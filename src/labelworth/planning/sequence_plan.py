@@ -16,7 +16,7 @@ from labelworth.errors import InvalidInputError, NotIdentifiableError
 from labelworth.planning.answer import Check, Plan, Question
 from labelworth.planning.assembly import Background, assemble, with_error_of_today
 from labelworth.planning.checkpoint import Checkpoint
-from labelworth.planning.checks import convergence_check, harm_check, randomness_check
+from labelworth.planning.checks import convergence_check, harm_check, randomness_check, simulation_check
 from labelworth.planning.pilot import Pilot
 from labelworth.planning.randomness import randomness
 from labelworth.planning.sequences import (
@@ -225,16 +225,18 @@ class SequencePlanner:
         return Background(
             self.uses_unlabeled,
             chosen.reason,
-            self._checks(),
+            self._checks(chosen),
             notes,
             Pilot.held(rows, self.data.sequences.n_sequences).to_dict(),
             self.data.model.kind,
             self.seed,
         )
 
-    def _checks(self) -> tuple[Check, ...]:
+    def _checks(self, chosen: ChosenSource) -> tuple[Check, ...]:
+        simulated = (simulation_check(self.basis, self._mode),) if chosen.source == "simulated" else ()
         return (
             harm_check(self.verdict),
+            *simulated,
             randomness_check(randomness(self.data.sequences, self.seed)),
             convergence_check(self.data.converged),
         )
