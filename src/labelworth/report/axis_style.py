@@ -44,12 +44,12 @@ def error_bars(curve: Curve) -> FloatArray | None:
     return np.stack([curve.y - curve.low, curve.high - curve.y])
 
 
-def legend(ax: "Axes") -> None:
+def legend(ax: "Axes", below: float = 0.16) -> None:
     """Below the axes, where it hides no data, unless there is nothing to tell apart."""
     handles, labels = ax.get_legend_handles_labels()
     if len(labels) > 1:
         n_columns = 1 if max(map(len, labels)) > 34 else 2
-        ax.legend(handles, labels, loc="upper center", bbox_to_anchor=(0.5, -0.16), ncols=n_columns)
+        ax.legend(handles, labels, loc="upper center", bbox_to_anchor=(0.5, -below), ncols=n_columns)
 
 
 def padded(low: float, high: float, scale: Scale) -> tuple[float, float]:

@@ -235,10 +235,14 @@ def _plot_bars(panel: BarsPanel, ax: "Axes") -> None:
             label=series.label or None,
         )
     room = min(14, _ROOM_FOR_NAMES // len(places))
-    ax.set_xticks(places, [fill(category, room, break_long_words=False) for category in panel.categories])
+    names = [fill(category, room, break_long_words=False) for category in panel.categories]
+    ax.set_xticks(places, names)
+    ax.set_yscale(panel.y_scale)
+    if panel.y_scale == "log":
+        plain_ticks(ax.yaxis, np.array(round_levels(*ax.get_ylim())))
     ax.grid(False, axis="x")
     ax.set_ylabel(panel.y_label)
-    legend(ax)
+    legend(ax, below=0.06 + 0.05 * max(name.count("\n") + 1 for name in names))
 
 
 def _numbered(curves: tuple[Curve, ...]) -> list[tuple[int, Curve]]:

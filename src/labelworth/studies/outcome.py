@@ -103,6 +103,7 @@ class BarsPanel:
     y_label: str
     categories: tuple[str, ...]
     series: tuple[Curve, ...]
+    y_scale: Scale = "linear"
 
 
 @dataclass(frozen=True)

@@ -239,6 +239,7 @@ def _panels(kind: str, found: Mapping[str, Any]) -> list[Panel]:
                 "nats per sentence, two s.e.",
                 names,
                 (bars("theory", f"predicted_excess_{loss}"), bars("experiment", f"excess_{loss}")),
+                y_scale="log",
             )
         )
     return panels
