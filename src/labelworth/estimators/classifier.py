@@ -232,7 +232,7 @@ class GenerativeClassifier(ClassifierMixin, CheckedParameters, ABC):
 def _weights(sample_weight: Any, rows: Any) -> FloatArray:
     """One non-negative weight per row, not all zero."""
     try:
-        if not np.any(sample_weight):
+        if not np.asarray(sample_weight).any():
             raise InvalidInputError(
                 "Every sample_weight is zero, so there is nothing to learn from. Give a positive weight to some rows."
             )

@@ -63,6 +63,11 @@ class SequencePlanner:
     def plan(self, asked: TradeoffQuestion) -> Plan:
         """Answer one question."""
         situation, chosen = self.situation(asked.pool)
+        if asked.kind == "target" and self.criterion is None and chosen.source == "asymptotic":
+            raise InvalidInputError(
+                f"Say what the target of {asked.value:g} is measured in: criterion='error' (share of wrong labels, "
+                f"by simulation), or criterion='{chosen.criterion}' (nats per sequence, by formulas)."
+            )
         forecast = None
         if chosen.source == "simulated":
             most = situation.held.n_labeled + situation.pool

@@ -99,15 +99,20 @@ def spread(
 def band_intervals(
     situation: Situation, problem: Problem, value: float, recommended: FloatArray
 ) -> tuple[Interval | None, Interval | None]:
-    """On labels and on the error, from the ends of a forecast's interval: the question is asked at either end."""
+    """On labels and on the error, from the ends of a forecast's interval: the question is asked at either end.
+
+    Where curves cross, the best design in the middle may lie outside of those at the ends; the interval holds all.
+    """
     if situation.bands is None:
         return None, None
     left = money_left(situation, value) if problem == "budget" else value
-    labels = sorted(_labels(end, situation, problem, left) for end in situation.bands)
+    ends = [_labels(end, situation, problem, left) for end in situation.bands]
+    labels = sorted([*ends, float(recommended @ situation.accuracy.labels_per_sample)])
     errors = sorted(end.error(recommended) for end in situation.bands)
     method = "forecast"
     return (
-        Interval(labels[0], labels[1], method=method),
+        # A search ends at a whole number but for rounding.
+        Interval(round(labels[0], 3), round(labels[-1], 3), method=method),
         Interval(errors[0], errors[1], method=method),
     )
 

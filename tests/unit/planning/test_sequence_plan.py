@@ -53,7 +53,9 @@ def test_partly_labeled_sequences_are_held_for_what_they_are(sequences: Sequence
 
 
 def test_intervals_come_from_other_parameters(sequences: Sequences) -> None:
-    found = lw.plan(sequences, model="hidden-markov", rules=MENU, target=0.03, n_draws=24)
+    found = lw.plan(
+        sequences, model="hidden-markov", rules=MENU, target=0.03, criterion="excess_log_loss", n_draws=24
+    )
     assert found.labels_interval is not None
     assert found.labels_interval.low < found.recommended.labels < found.labels_interval.high
     assert found.lines()[0].startswith("Label ")
@@ -61,7 +63,12 @@ def test_intervals_come_from_other_parameters(sequences: Sequences) -> None:
 
 def test_a_small_pilot_is_refitted_and_told() -> None:
     found = lw.plan(
-        drawn_sequences(40, 6, seed=1), model="hidden-markov", source="asymptotic", target=0.2, n_draws=20
+        drawn_sequences(40, 6, seed=1),
+        model="hidden-markov",
+        source="asymptotic",
+        target=0.2,
+        criterion="excess_log_loss",
+        n_draws=20,
     )
     assert found.labels_interval is not None
     assert found.labels_interval.method == "bootstrap"
@@ -97,3 +104,8 @@ def test_bad_questions(sequences: Sequences) -> None:
         lw.plan(sequences, model="hidden-markov", budget=10)
     with pytest.raises(NotIdentifiableError, match="no pilot"):
         lw.plan(sequences.hide(), model="hidden-markov", budget=10)
+
+
+def test_a_target_without_a_unit_is_asked_back() -> None:
+    with pytest.raises(InvalidInputError, match="Say what the target"):
+        lw.plan(drawn_sequences(40, 6, seed=1), model="hidden-markov", source="asymptotic", target=0.03)

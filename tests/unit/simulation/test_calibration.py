@@ -71,7 +71,7 @@ def test_the_posterior_equals_weighted_least_squares() -> None:
     """The same numbers from the normal equations with the prior as further observations."""
     basis = basis_of(np.array([0.6, 0.5, 0.42, 0.35]))
     regression = regression_of(basis, "labels-only", "error", ASKED)
-    found = regression.solved(CONSTANTS)
+    _, means, variances = regression._given(CONSTANTS, 1.0)
     share = source_share(basis.comparisons["log_loss"], CONSTANTS.doubt)
     # Unknowns: blend, level, tilt; the second curve counts through its difference from the first.
     rows = np.column_stack([regression.at_points[:, 1] - regression.at_points[:, 0], regression.at_points[:, 2:]])
@@ -82,10 +82,21 @@ def test_the_posterior_equals_weighted_least_squares() -> None:
     information = rows.T @ weights @ rows + precision
     mean = np.linalg.solve(information, rows.T @ weights @ target + precision @ prior)
     ahead = np.column_stack([regression.at_sizes[:, 1] - regression.at_sizes[:, 0], regression.at_sizes[:, 2:]])
-    np.testing.assert_allclose(found.means, regression.at_sizes[:, 0] + ahead @ mean, rtol=1e-9)
+    np.testing.assert_allclose(means, regression.at_sizes[:, 0] + ahead @ mean, rtol=1e-9)
     spread = np.einsum("li,ij,lj->l", ahead, np.linalg.inv(information), ahead)
     drift = CONSTANTS.drift_sd**2 * np.log(ASKED / 100)
-    np.testing.assert_allclose(found.variances, spread + regression.simulation_noise + drift, rtol=1e-9)
+    np.testing.assert_allclose(variances, spread + regression.simulation_noise + drift, rtol=1e-9)
+
+
+def test_a_pilot_that_contradicts_its_simulation_is_believed_and_widens_the_interval() -> None:
+    usual, contrary = basis_of(curve(SIZES, "labels-only")), basis_of(np.full(4, 0.93))
+    for basis, is_contrary in ((usual, False), (contrary, True)):
+        regression = regression_of(basis, "labels-only", "error", ASKED)
+        _, means, variances = regression._given(CONSTANTS, 1.0)
+        found = regression.solved(CONSTANTS)
+        # Tails hardly matter where all is right, and decide where it is not.
+        assert (found.variances > (4 if is_contrary else 0.9) * variances).all()
+        assert (np.abs(found.means - means) > 1).all() == is_contrary
 
 
 def test_points_move_the_level_and_little_data_moves_it_less() -> None:
