@@ -20,7 +20,7 @@ HEAVY = ("numpy", "scipy", "numba", "sklearn", "matplotlib", "pandas", "jsonsche
 
 def shell(*arguments: str, **options: object) -> subprocess.CompletedProcess[str]:
     code = "from labelworth.cli.main import run; run()"
-    return subprocess.run([PYTHON, "-c", code, *arguments], capture_output=True, text=True, check=False, **options)  # type: ignore[call-overload,no-any-return]
+    return subprocess.run([PYTHON, "-c", code, *arguments], capture_output=True, text=True, check=False, **options)
 
 
 def test_the_version_is_told() -> None:

@@ -39,7 +39,7 @@ def intrinsic(word: Callable[..., Any]) -> Any:
     return extending.intrinsic(word)
 
 
-class _FirstCompilation(event.Listener):  # type: ignore[misc]  # Numba comes without types
+class _FirstCompilation(event.Listener):
     def __init__(self, tell: Callable[[str], None]) -> None:
         self._tell: Callable[[str], None] | None = tell
 

@@ -189,7 +189,8 @@ def _class_from_json(entry: Any) -> Hashable:
             except ValueError as error:
                 raise InvalidInputError(f"a class is written as {entry!r}") from error
         if kind in {"str", "int", "bool"} and type(value).__name__ == kind:
-            return value  # type: ignore[no-any-return]
+            plain: Hashable = value
+            return plain
     raise InvalidInputError(f"a class is written as {entry!r}")
 
 

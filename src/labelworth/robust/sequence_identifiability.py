@@ -79,7 +79,7 @@ class SequenceIdentifiability:
     def _information_lines(self, point: PolicyPoint) -> list[str]:
         lines = []
         if point.smallest_share is not None:
-            share = max(point.smallest_share, 0.0) if point.is_identifiable else 0.0
+            share = point.smallest_share if point.is_identifiable else 0.0
             lines.append(
                 f"In the direction it tells least of, {self.policy} carries {share:.2g} of the information of "
                 "complete labels."

@@ -130,11 +130,9 @@ class _CrfsuiteTraining:
 
         said = self._said = []
 
-        class Trainer(crfsuite.Trainer):  # type: ignore[name-defined, misc]
-            def message(self, message: str) -> None:
-                said.append(message)
-
-        self._trainer = Trainer("lbfgs", {"c2": _C2}, verbose=True)
+        # CRFsuite hands its messages to a method.
+        trainer = type("Trainer", (crfsuite.Trainer,), {"message": lambda _, message: said.append(message)})
+        self._trainer: Any = trainer("lbfgs", {"c2": _C2}, verbose=True)
         names, rows, labels = train.feature_names, train.attributes, gold_labels(train.evidence)
         for first, last in zip(train.offsets[:-1].tolist(), train.offsets[1:].tolist(), strict=True):
             tokens = [

@@ -12,7 +12,7 @@ from labelworth.errors import InvalidInputError, LabelworthWarning
 def pool(sizes: tuple[int, ...] = (7, 12, 4), n_unlabeled: int = 10) -> Evidence:
     labels: list[object] = [code for code, size in enumerate(sizes) for _ in range(size)]
     labels += [-1] * n_unlabeled + [[0, 1]] * 3
-    np.random.default_rng(1).shuffle(labels)  # type: ignore[arg-type]
+    np.random.default_rng(1).shuffle(labels)
     return encode_labels(labels)
 
 
@@ -116,6 +116,6 @@ def test_every_label_has_the_same_chance(seed: int) -> None:
 )
 def test_sizes_that_cannot_be_drawn_are_refused(options: dict[str, float], message: str) -> None:
     with pytest.raises(InvalidInputError, match=message):
-        draw_labeled(pool(), rng=np.random.default_rng(0), **options)  # type: ignore[arg-type]
+        draw_labeled(pool(), rng=np.random.default_rng(0), **options)
     with pytest.raises(InvalidInputError, match="No row has a label"):
         draw_labeled(encode_labels([-1]), rng=np.random.default_rng(0), count=1)

@@ -28,7 +28,7 @@ def test_classes_are_found_and_sorted() -> None:
     ],
 )
 def test_every_way_to_write_an_unlabeled_row_is_read(labels: object) -> None:
-    evidence = encode_labels(labels)  # type: ignore[arg-type]
+    evidence = encode_labels(labels)
     assert evidence.classes == (0, 1)
     assert evidence.codes.tolist() == [1, -1, 0, 1]
 
@@ -91,7 +91,7 @@ def test_classes_can_be_named_in_another_order_and_beyond_those_that_occur() -> 
 )
 def test_bad_labels_are_refused(labels: object, options: dict[str, object], message: str) -> None:
     with pytest.raises(InvalidInputError, match=message):
-        encode_labels(labels, **options)  # type: ignore[arg-type]
+        encode_labels(labels, **options)
 
 
 def test_no_label_at_all_is_read_as_such() -> None:

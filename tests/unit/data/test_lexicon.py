@@ -50,7 +50,7 @@ def test_bad_settings_are_named() -> None:
     with pytest.raises(InvalidInputError, match="min_count must be at least 1"):
         Lexicon.from_words(WORDS, min_count=0)
     with pytest.raises(InvalidInputError, match="Rare words become entry, shapes, none"):
-        Lexicon(("a",), rare="dropped")  # type: ignore[arg-type]
+        Lexicon(("a",), rare="dropped")
     with pytest.raises(InvalidInputError, match="distinct"):
         Lexicon(("a", "a"))
     with pytest.raises(InvalidInputError, match="distinct"):

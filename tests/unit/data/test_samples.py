@@ -11,11 +11,11 @@ DENSE = np.array([[1.0, 0.0], [0.0, 2.0], [3.0, 4.0]])
 
 
 def documents(**options: object) -> Samples:
-    return Samples(as_counts(DENSE), encode_labels(["a", -1, "b"]), **options)  # type: ignore[arg-type]
+    return Samples(as_counts(DENSE), encode_labels(["a", -1, "b"]), **options)
 
 
 def vectors(**options: object) -> Samples:
-    return Samples(DENSE, encode_labels(["a", -1, "b"]), **options)  # type: ignore[arg-type]
+    return Samples(DENSE, encode_labels(["a", -1, "b"]), **options)
 
 
 def test_counts_and_vectors_know_what_they_are() -> None:
@@ -31,7 +31,7 @@ def test_counts_and_vectors_know_what_they_are() -> None:
 
 @pytest.mark.parametrize("given", [sp.csr_matrix(DENSE), sp.coo_array(DENSE), sp.csr_array(DENSE.astype(int))])
 def test_other_sparse_matrices_go_through_the_door(given: object) -> None:
-    samples = Samples(given, encode_labels([0, 1, 0]))  # type: ignore[arg-type]
+    samples = Samples(given, encode_labels([0, 1, 0]))
     assert isinstance(samples.features, sp.csr_array)
     assert samples.counts.dtype == np.float64
 
@@ -45,7 +45,7 @@ def test_other_dense_arrays_go_through_the_door() -> None:
 
 @pytest.mark.parametrize("make", [documents, vectors])
 def test_taking_hiding_and_joining_keep_rows_together(make: object) -> None:
-    samples: Samples = make(weights=np.array([1.0, 2.0, 0.5]), feature_names=("x", "y"))  # type: ignore[operator]
+    samples: Samples = make(weights=np.array([1.0, 2.0, 0.5]), feature_names=("x", "y"))
     rows = np.array([2, 0])
     taken = samples.take(rows)
     np.testing.assert_array_equal(sp.csr_array(taken.features).toarray(), DENSE[rows])
