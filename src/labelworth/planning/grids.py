@@ -71,7 +71,7 @@ class _Ladder:
         most = float(prices.per_sample.max()) * situation.pool
         if on_line(accuracy, prices.per_sample):
             line = LabelLine(accuracy, situation.pool)
-            counts = np.array([line.whole(np.array([share * situation.pool])) for share in money])
+            counts = np.array([line.counts_inside(np.array([share * situation.pool])) for share in money])
         else:
             counts = np.array(_designs(situation, most * money))
         costs = counts @ prices.per_sample

@@ -1,5 +1,6 @@
 """The three problems where only the number of labels is open: a line, searched by grid and halving."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -18,7 +19,41 @@ _FINEST = 1e-3
 
 
 @dataclass(frozen=True, eq=False)
-class LabelLine:
+class _Within(ABC):
+    """A part of an accuracy, as an accuracy: counts of the part become counts of all arms inside."""
+
+    inside: Accuracy
+
+    @abstractmethod
+    def counts_inside(self, counts: FloatArray) -> FloatArray:
+        """Counts of all arms inside."""
+
+    @property
+    def criterion(self) -> str:
+        """That of the accuracy inside."""
+        return self.inside.criterion
+
+    @property
+    def source(self) -> Source:
+        """That of the accuracy inside."""
+        return self.inside.source
+
+    @property
+    def reason(self) -> str:
+        """That of the accuracy inside."""
+        return self.inside.reason
+
+    def error(self, counts: FloatArray) -> float:
+        """That of the counts inside."""
+        return self.inside.error(self.counts_inside(counts))
+
+    def standard_error(self, counts: FloatArray) -> float | None:
+        """Of that figure."""
+        return self.inside.standard_error(self.counts_inside(counts))
+
+
+@dataclass(frozen=True, eq=False)
+class LabelLine(_Within):
     """Label some of the pool, and learn from the rest without labels: the one arm is "everything".
 
     Attributes
@@ -29,7 +64,6 @@ class LabelLine:
         Samples to label or to take as they are.
     """
 
-    inside: Accuracy
     pool: float
 
     @property
@@ -42,37 +76,14 @@ class LabelLine:
         """That of the accuracy inside."""
         return self.inside.labels_per_sample[:1]
 
-    @property
-    def criterion(self) -> str:
-        """That of the accuracy inside."""
-        return self.inside.criterion
-
-    @property
-    def source(self) -> Source:
-        """That of the accuracy inside."""
-        return self.inside.source
-
-    @property
-    def reason(self) -> str:
-        """That of the accuracy inside."""
-        return self.inside.reason
-
-    def error(self, counts: FloatArray) -> float:
+    def counts_inside(self, counts: FloatArray) -> FloatArray:
         """With the rest of the pool unlabeled."""
-        return self.inside.error(self.whole(counts))
-
-    def standard_error(self, counts: FloatArray) -> float | None:
-        """Of that figure."""
-        return self.inside.standard_error(self.whole(counts))
-
-    def whole(self, counts: FloatArray) -> FloatArray:
-        """Counts of all arms inside."""
         labeled = float(counts[0])
         return np.array([labeled, max(self.pool - labeled, 0.0)])[: len(self.inside.arms)]
 
 
 @dataclass(frozen=True, eq=False)
-class OneArm:
+class OneArm(_Within):
     """One arm of several, by itself.
 
     Attributes
@@ -82,7 +93,6 @@ class OneArm:
         Of the arm.
     """
 
-    inside: Accuracy
     place: int
 
     @property
@@ -95,31 +105,8 @@ class OneArm:
         """Of the one arm."""
         return self.inside.labels_per_sample[[self.place]]
 
-    @property
-    def criterion(self) -> str:
-        """That of the accuracy inside."""
-        return self.inside.criterion
-
-    @property
-    def source(self) -> Source:
-        """That of the accuracy inside."""
-        return self.inside.source
-
-    @property
-    def reason(self) -> str:
-        """That of the accuracy inside."""
-        return self.inside.reason
-
-    def error(self, counts: FloatArray) -> float:
-        """Of so many samples of this arm and none of the others."""
-        return self.inside.error(self.spread_out(counts))
-
-    def standard_error(self, counts: FloatArray) -> float | None:
-        """Of that figure."""
-        return self.inside.standard_error(self.spread_out(counts))
-
-    def spread_out(self, counts: FloatArray) -> FloatArray:
-        """Counts of all arms inside."""
+    def counts_inside(self, counts: FloatArray) -> FloatArray:
+        """So many samples of this arm and none of the others."""
         every = np.zeros(len(self.inside.arms))
         every[self.place] = float(counts[0])
         return every

@@ -65,13 +65,13 @@ def solved(situation: Situation, problem: Problem, value: float) -> Solved:
         arm, labeled = best_arm(accuracy, prices.per_sample, situation.pool, problem, value)
         price = float(prices.per_sample[arm.place])
         whole = _whole(LabelLine(arm, situation.pool), labeled, price, problem, value)
-        return Solved(arm.spread_out(np.array([whole])), None)
+        return Solved(arm.counts_inside(np.array([whole])), None)
     else:
         found = _solve(accuracy, prices, situation.pool, problem, value)
         return Solved(whole_counts(accuracy, prices, found).counts, None)
     line = LabelLine(accuracy, situation.pool)
     whole = _whole(line, labeled, float(prices.per_sample[0]), problem, value)
-    return Solved(line.whole(np.array([whole])), certificate)
+    return Solved(line.counts_inside(np.array([whole])), certificate)
 
 
 def continuous(accuracy: Accuracy, prices: ArmPrices, pool: float, problem: Problem, value: float) -> FloatArray:
@@ -79,10 +79,10 @@ def continuous(accuracy: Accuracy, prices: ArmPrices, pool: float, problem: Prob
     if on_line(accuracy, prices.per_sample):
         line = LabelLine(accuracy, pool)
         labeled = solve_line(line, float(prices.per_sample[0]), problem, value)
-        return line.whole(np.array([labeled]))
+        return line.counts_inside(np.array([labeled]))
     if accuracy.source == "simulated":
         arm, labeled = best_arm(accuracy, prices.per_sample, pool, problem, value)
-        return arm.spread_out(np.array([labeled]))
+        return arm.counts_inside(np.array([labeled]))
     return _solve(accuracy, prices, pool, problem, value).counts
 
 

@@ -8,7 +8,7 @@ import numpy as np
 from scipy.stats import spearmanr
 
 from labelworth.arrays import FloatArray
-from labelworth.studies.outcome import SurfacePanel, Table
+from labelworth.studies.outcome import Picture, SurfacePanel, Table
 from labelworth.studies.panel_cells import Setting, setting_of
 from labelworth.studies.store import Cell, Result
 
@@ -182,6 +182,11 @@ def grid_of(found: Sequence[Surfaces], names: Sequence[str]) -> Table:
                 rows.append(tuple(figures))
     columns += [column for name in names for column in (name, f"{name}_se")]
     return Table("grid", tuple(columns), tuple(rows))
+
+
+def picture_of(found: Sequence[Surfaces], name: str, title: str) -> Picture:
+    """One figure of every setting, beside each other."""
+    return Picture(title, tuple(surfaces.panel(name) for surfaces in found), n_columns=min(len(found), 4))
 
 
 def steps_table(found: Sequence[Surfaces], names: Sequence[str]) -> Table:

@@ -6,10 +6,10 @@ Paper: fig:lorem1.
 from collections.abc import Sequence
 from typing import Any
 
-from labelworth.studies.outcome import Outcome, Picture
+from labelworth.studies.outcome import Outcome
 from labelworth.studies.panel_cells import VERSION, cells_of, compute, reuters_designs, say_reuters
 from labelworth.studies.panel_documents import reuters_digest
-from labelworth.studies.panel_surfaces import Surfaces, collected, figures_of, grid_of, steps_table
+from labelworth.studies.panel_surfaces import Surfaces, collected, figures_of, grid_of, picture_of, steps_table
 from labelworth.studies.runner import Study
 from labelworth.studies.store import Cell, Result
 
@@ -29,9 +29,9 @@ def summarize(pairs: Sequence[tuple[Cell, Result]]) -> Outcome:
         words=tuple(_sentence(surfaces) for surfaces in found),
         tables=(steps_table(found, ("error", "error_labels_only", "robust_error")),),
         pictures={
-            "": _picture(found, "error", "Reuters: held-out classification error"),
-            "excess": _picture(found, "excess_error", "Reuters: what is lost against all labels of the fold"),
-            "robust": _picture(found, "robust_error", "Reuters: the error that the robust formula expects"),
+            "": picture_of(found, "error", "Reuters: held-out classification error"),
+            "excess": picture_of(found, "excess_error", "Reuters: what is lost against all labels of the fold"),
+            "robust": picture_of(found, "robust_error", "Reuters: the error that the robust formula expects"),
         },
         grid=grid_of(found, NAMES),
     )
@@ -58,10 +58,6 @@ def _sentence(surfaces: Surfaces) -> str:
         f"documents do harm at {harm['share_of_points_where_unlabeled_harm']:.0%} of the points; the robust formula "
         f"is {harm['mean_absolute_difference_to_robust_error']:.3f} off on average."
     )
-
-
-def _picture(found: Sequence[Surfaces], name: str, title: str) -> Picture:
-    return Picture(title, tuple(surfaces.panel(name) for surfaces in found), n_columns=min(len(found), 4))
 
 
 STUDY = Study(

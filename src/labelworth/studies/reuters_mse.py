@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from labelworth.studies.outcome import Outcome, Picture
+from labelworth.studies.outcome import Outcome
 from labelworth.studies.panel_cells import VERSION, cells_of, compute, reuters_designs, say_reuters
 from labelworth.studies.panel_documents import reuters_digest
-from labelworth.studies.panel_surfaces import Surfaces, collected, figures_of, grid_of, steps_table
+from labelworth.studies.panel_surfaces import Surfaces, collected, figures_of, grid_of, picture_of, steps_table
 from labelworth.studies.runner import Study
 from labelworth.studies.store import Cell, Result
 
@@ -31,10 +31,10 @@ def summarize(pairs: Sequence[tuple[Cell, Result]]) -> Outcome:
         words=tuple(_sentence(surfaces) for surfaces in found),
         tables=(steps_table(found, NAMES),),
         pictures={
-            "": _picture(
+            "": picture_of(
                 found, "mse", "Reuters: squared error of all probabilities, against those fitted on everything"
             ),
-            "robust": _picture(found, "robust_mse", "Reuters: the squared error that the robust formula expects"),
+            "robust": picture_of(found, "robust_mse", "Reuters: the squared error that the robust formula expects"),
         },
         grid=grid_of(found, NAMES),
     )
@@ -58,10 +58,6 @@ def _sentence(surfaces: Surfaces) -> str:
         f"typically and {off['worst_factor_robust_is_off']:.1f} at worst, and ranks the points at "
         f"{off['mse_rank_correlation_with_robust_mse']:.2f}."
     )
-
-
-def _picture(found: Sequence[Surfaces], name: str, title: str) -> Picture:
-    return Picture(title, tuple(surfaces.panel(name) for surfaces in found), n_columns=min(len(found), 4))
 
 
 STUDY = Study(

@@ -73,9 +73,9 @@ def test_nothing_that_identifies_is_told() -> None:
 
 def test_the_rest_of_the_pool_stays_unlabeled() -> None:
     line = LabelLine(Hyperbola(), POOL)
-    assert line.whole(np.array([250.0])).tolist() == [250.0, 750.0]
+    assert line.counts_inside(np.array([250.0])).tolist() == [250.0, 750.0]
     assert line.error(np.array([250.0])) == pytest.approx(40 / weight(250.0))
-    assert LabelLine(Hyperbola(n_arms=1), POOL).whole(np.array([250.0])).tolist() == [250.0]
+    assert LabelLine(Hyperbola(n_arms=1), POOL).counts_inside(np.array([250.0])).tolist() == [250.0]
 
 
 def test_a_line_needs_free_unlabeled_samples() -> None:
@@ -101,7 +101,7 @@ class TwoRules(Hyperbola):
 def test_the_better_value_for_money_is_chosen(prices: list[float], best: str, problem: str, value: float) -> None:
     arm, count = best_arm(TwoRules(), np.array(prices), POOL, problem, value)
     assert arm.arms == (best,)
-    assert arm.spread_out(np.array([count])).sum() == count > 0
+    assert arm.counts_inside(np.array([count])).sum() == count > 0
 
 
 def test_one_arm_leaves_the_others_alone() -> None:
