@@ -3,6 +3,11 @@
 import os
 
 import pytest
+from hypothesis import settings
+
+# The same examples in every run; new ones where a seed is named.
+settings.register_profile("same examples", derandomize="LABELWORTH_TEST_SEED" not in os.environ)
+settings.load_profile("same examples")
 
 
 @pytest.fixture

@@ -54,6 +54,11 @@ def test_policies_are_read_as_they_are_written(policy: Policy) -> None:
     assert parse_policy(policy.spec).spec == policy.spec
 
 
+def test_the_only_rule_has_probability_one_however_its_shares_add_up() -> None:
+    assert sum([0.1] * 10) != 1
+    assert Policy((Everything(),) * 10, (0.1,) * 10) == Policy.of(Everything())
+
+
 @FAST
 @given(shares, st.integers(1, 10**6))
 def test_a_share_is_rounded_down_exactly(share: float | Fraction, length: int) -> None:

@@ -72,6 +72,8 @@ class Policy:
         for rule, weight in zip(self.rules, weights.tolist(), strict=True):
             merged[rule] = merged.get(rule, 0.0) + weight
         merged = {rule: weight for rule, weight in merged.items() if weight > 0}
+        if len(merged) == 1:  # shares that were added up may miss one by rounding
+            merged = dict.fromkeys(merged, 1.0)
         object.__setattr__(self, "rules", tuple(merged))
         object.__setattr__(self, "weights", tuple(merged.values()))
 
