@@ -1,38 +1,111 @@
-"""How much of every probability of a hidden Markov model a policy's labels show by themselves."""
+"""How much of every row of a hidden Markov model labels show by themselves, by counting places."""
+
+from dataclasses import dataclass
 
 import numpy as np
 
 from labelworth.arrays import FloatArray
+from labelworth.data.lengths import LengthDistribution
 from labelworth.fisher.rule_whitening import Whitening
+from labelworth.models.chain_protocol import ChainModel
 from labelworth.policies.policy import Policy
 
 
-def labeled_shares(whitening: Whitening, policy: Policy) -> FloatArray:
-    r"""The share of the uses of every entry that labels show, (n_named,), without any draw.
+@dataclass(frozen=True, eq=False)
+class PlaceCounts:
+    """How many sequences have, or show the label of, every place.
 
-    An entry is a first label, a pair of neighboring labels, or a label beside its word; it is shown where all its
-    labels are. Which positions are labeled does not depend on the labels, so the share is the expected number of
-    uses at the labeled positions over the expected number of all; it is the same all along a row.
+    Attributes
+    ----------
+    tokens : array of shape (longest,)
+        At that place.
+    pairs : array of shape (longest,)
+        At that place and at the next one.
     """
+
+    tokens: FloatArray
+    pairs: FloatArray
+
+    @classmethod
+    def of_lengths(cls, lengths: LengthDistribution) -> "PlaceCounts":
+        """All places of one sequence, in the mean."""
+        tokens, pairs = np.zeros((2, lengths.longest))
+        for length, share in lengths.items():
+            tokens[:length] += share
+            pairs[: length - 1] += share
+        return cls(tokens, pairs)
+
+    @classmethod
+    def of_policy(cls, lengths: LengthDistribution, policy: Policy) -> "PlaceCounts":
+        """The places of one sequence that a policy labels, in the mean."""
+        tokens, pairs = np.zeros((2, lengths.longest))
+        for length, share in lengths.items():
+            for rule, weight in policy.items():
+                single, double = rule.shown(length)
+                tokens[:length] += share * weight * single
+                pairs[: length - 1] += share * weight * double
+        return cls(tokens, pairs)
+
+
+@dataclass(frozen=True, eq=False)
+class RowShares:
+    """Of the uses of every row of probabilities, the share that labels show; one where no use is expected.
+
+    Attributes
+    ----------
+    start : float
+        Of first labels.
+    transition, emission : array of shape (K,)
+        Of pairs that begin with a label, and of tokens that have it.
+    """
+
+    start: float
+    transition: FloatArray
+    emission: FloatArray
+
+
+def row_shares(model: ChainModel, labeled: PlaceCounts, there: PlaceCounts) -> RowShares:
+    """Count what is labeled against what is there.
+
+    An entry of a table is used by a first label, a pair of neighboring labels, or a label beside its word; it is
+    shown where all its labels are. Which positions are labeled does not depend on the labels, so the share is the
+    expected number of uses at labeled positions over the expected number of all, the same all along a row.
+
+    Parameters
+    ----------
+    model : ChainModel
+        A hidden Markov model; its start and transitions say where labels are expected.
+    labeled, there : PlaceCounts
+        Of the same sequences.
+    """
+    labels = _label_probabilities(model, len(there.tokens))
+    return RowShares(
+        float(_ratio(labeled.tokens[:1], there.tokens[:1])[0]),
+        _ratio(labeled.pairs @ labels, there.pairs @ labels),
+        _ratio(labeled.tokens @ labels, there.tokens @ labels),
+    )
+
+
+def labeled_shares(whitening: Whitening, policy: Policy) -> FloatArray:
+    """The share of the uses of every entry that a policy's labels show, (n_named,), without any draw."""
     model, lengths = whitening.model, whitening.lengths
-    tokens, pairs = np.zeros(lengths.longest), np.zeros(lengths.longest)
-    for length, share in lengths.items():
-        for rule, weight in policy.items():
-            single, double = rule.shown(length)
-            tokens[:length] += share * weight * single
-            pairs[: length - 1] += share * weight * double
-    labels = _label_probabilities(whitening)
-    uses = [
-        tokens[0] * model.start,
-        ((pairs @ labels)[:, None] * model.transition).ravel(),
-        ((tokens @ labels)[:, None] * model.emission).ravel(),
-    ]
-    return np.asarray(np.concatenate(uses) / whitening.counts)
+    shares = row_shares(model, PlaceCounts.of_policy(lengths, policy), PlaceCounts.of_lengths(lengths))
+    return np.concatenate(
+        [
+            np.full(model.n_classes, shares.start),
+            np.repeat(shares.transition, model.n_classes),
+            np.repeat(shares.emission, model.n_features),
+        ]
+    )
 
 
-def _label_probabilities(whitening: Whitening) -> FloatArray:
-    """p(label) at every place, (longest, K)."""
-    rows = [whitening.model.start]
-    for _ in range(whitening.lengths.longest - 1):
-        rows.append(rows[-1] @ whitening.model.transition)
+def _label_probabilities(model: ChainModel, length: int) -> FloatArray:
+    """p(label) at every place, (length, K)."""
+    rows = [model.tables["start"][0]]
+    for _ in range(length - 1):
+        rows.append(rows[-1] @ model.tables["transition"])
     return np.array(rows)
+
+
+def _ratio(shown: FloatArray, there: FloatArray) -> FloatArray:
+    return np.divide(shown, there, out=np.ones_like(there), where=there > 0)

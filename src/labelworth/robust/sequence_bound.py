@@ -7,6 +7,7 @@ import numpy as np
 
 from labelworth.arrays import BoolArray, FloatArray, IntArray
 from labelworth.data.sequences import Sequences
+from labelworth.fisher.rule_shares import PlaceCounts, row_shares
 from labelworth.models.chain_protocol import ChainModel, Reference
 
 _MOST_GROUPS, _FEWEST_IN_GROUP = 8, 30
@@ -56,17 +57,28 @@ def least_share(model: ChainModel, sequences: Sequences, labeled: BoolArray) -> 
     """
     if model.reference is not Reference.NOTHING:
         return LeastShare(_whole_share(sequences, labeled), "sequences labeled whole, by their length")
-    at_place = _expected_labels(model, int(sequences.lengths.max()))
+    counted = "labeled tokens and labeled neighbors"
+    if not sequences.sequence_weights.any():
+        return LeastShare(0.0, counted, tuple(model.classes))
     place = np.arange(sequences.n_tokens) - np.repeat(sequences.offsets[:-1], sequences.lengths)
-    weights = np.repeat(sequences.sequence_weights, sequences.lengths)
-    emission = _row_shares(at_place, place, weights, labeled)
-    followed = np.flatnonzero(place < np.repeat(sequences.lengths, sequences.lengths) - 1)
-    together = labeled[followed] & labeled[followed + 1]
-    transition = _row_shares(at_place, place[followed], weights[followed], together)
-    start = _mean(labeled[sequences.offsets[:-1]], sequences.sequence_weights)
-    of_label = np.minimum(emission, transition)
+    shares = row_shares(
+        model, _places(sequences, place, labeled), _places(sequences, place, np.ones(sequences.n_tokens, dtype=bool))
+    )
+    of_label = np.minimum(shares.emission, shares.transition)
     missing = tuple(name for name, share in zip(model.classes, of_label, strict=True) if share == 0)
-    return LeastShare(float(min(start, of_label.min())), "labeled tokens and labeled neighbors", missing)
+    return LeastShare(float(min(shares.start, of_label.min())), counted, missing)
+
+
+def _places(sequences: Sequences, place: IntArray, chosen: BoolArray) -> PlaceCounts:
+    """How many sequences, by their weights, have a chosen token at every place, and another behind it."""
+    weights = np.repeat(sequences.sequence_weights, sequences.lengths)
+    longest = int(sequences.lengths.max())
+    followed = np.flatnonzero(place < np.repeat(sequences.lengths, sequences.lengths) - 1)
+    both = chosen[followed] & chosen[followed + 1]
+    return PlaceCounts(
+        np.bincount(place, weights * chosen, minlength=longest),
+        np.bincount(place[followed], weights[followed] * both, minlength=longest),
+    )
 
 
 def _whole_share(sequences: Sequences, labeled: BoolArray) -> float:
@@ -75,23 +87,6 @@ def _whole_share(sequences: Sequences, labeled: BoolArray) -> float:
     weights, by_length = sequences.sequence_weights, np.argsort(sequences.lengths, kind="stable")
     n_groups = min(_MOST_GROUPS, max(1, sequences.n_sequences // _FEWEST_IN_GROUP))
     return min(_mean(whole[rows], weights[rows]) for rows in np.array_split(by_length, n_groups))
-
-
-def _expected_labels(model: ChainModel, length: int) -> FloatArray:
-    """The probability of every label at every place, (length, K)."""
-    start, transition = model.tables["start"][0], model.tables["transition"]
-    rows = [start]
-    for _ in range(length - 1):
-        rows.append(rows[-1] @ transition)
-    return np.array(rows)
-
-
-def _row_shares(at_place: FloatArray, place: IntArray, weights: FloatArray, counted: BoolArray) -> FloatArray:
-    """Of the tokens expected of each label, the share of those that are counted; one where none are expected."""
-    n_places = len(at_place)
-    there = np.bincount(place, weights, minlength=n_places) @ at_place
-    found = np.bincount(place, weights * counted, minlength=n_places) @ at_place
-    return np.divide(found, there, out=np.ones_like(there), where=there > 0)
 
 
 def _mean(values: BoolArray, weights: FloatArray) -> float:
