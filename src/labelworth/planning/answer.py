@@ -333,6 +333,8 @@ class Plan:
     model : str
         The kind of model.
     seed : int
+    prices : dict
+        What one more sample of every arm costs, or which function said so; and what was paid for what is held.
     """
 
     question: Question
@@ -357,6 +359,7 @@ class Plan:
     pilot: dict[str, Any] = field(default_factory=dict)
     model: str = ""
     seed: int = 0
+    prices: dict[str, Any] = field(default_factory=dict)
 
     @property
     def arms(self) -> tuple[str, ...]:

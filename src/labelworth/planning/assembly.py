@@ -108,6 +108,7 @@ def assemble(
         pilot=background.pilot,
         model=background.model,
         seed=background.seed,
+        prices=situation.price_list,
     )
 
 

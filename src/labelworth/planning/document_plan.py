@@ -39,7 +39,7 @@ from labelworth.simulation.basis import ForecastBasis, forecast_basis
 from labelworth.simulation.calibration import Measure
 from labelworth.simulation.document_learner import ClassLearner
 from labelworth.simulation.learner import Mode
-from labelworth.tradeoff.costs import Prices
+from labelworth.tradeoff.costs import CostFunction, Prices
 from labelworth.tradeoff.problem import Question as TradeoffQuestion
 
 _FARTHEST = 8
@@ -51,7 +51,7 @@ class DocumentPlanner:
     """One plan in the making; arguments as in `labelworth.planning.plan.plan`."""
 
     documents: Documents
-    prices: Prices
+    prices: Prices | CostFunction
     asked_source: AskedSource
     criterion: str | None
     use_unlabeled: UseUnlabeled
@@ -68,7 +68,9 @@ class DocumentPlanner:
         if chosen.source == "simulated":
             most = self.documents.n_labeled + situation.pool
             forecast = simulated_curve(self.basis, self._mode, self._measure(chosen), most, 1.0)
-        steps = self._steps(asked.kind, asked.value, situation.pool, chosen.criterion, self.n_draws)
+        steps = self._steps(
+            asked.kind, asked.value, situation.pool, chosen.criterion, self.n_draws, situation.price_list
+        )
         return assemble(
             situation, question, self._background(chosen), checkpoint=steps, progress=self.progress, forecast=forecast
         )
@@ -76,14 +78,14 @@ class DocumentPlanner:
     def situation(self, pool: float) -> tuple[Situation, ChosenSource]:
         """Where plans start; `pool` may be infinite for all documents without a label."""
         _require_anchored(self.documents)
-        chosen = self.chosen
+        chosen, prices = self.chosen, self.prices if isinstance(self.prices, Prices) else Prices()
         room = float(self.documents.n_unlabeled) if np.isinf(pool) else pool
         if chosen.source == "simulated":
             found = simulated_documents(
                 self.documents,
                 self.basis,
                 self._measure(chosen),
-                self.prices,
+                prices,
                 room,
                 uses_unlabeled=self.uses_unlabeled,
                 reason=chosen.reason,
@@ -92,7 +94,7 @@ class DocumentPlanner:
             found = asymptotic_documents(
                 self.documents,
                 chosen.criterion,
-                self.prices,
+                prices,
                 room,
                 uses_unlabeled=self.uses_unlabeled,
                 reason=chosen.reason,
@@ -100,6 +102,8 @@ class DocumentPlanner:
                 seed=self.seed,
                 progress=self.progress,
             )
+        if not isinstance(self.prices, Prices):
+            found = found.priced_by(self.prices, {"everything": float(self.documents.n_labeled), "nothing": 0.0})
         return with_error_of_today(found), chosen
 
     @cached_property
@@ -167,7 +171,12 @@ class DocumentPlanner:
                 "With so many parameters intervals show the noise of random probes alone, not the pilot's own "
                 "uncertainty; source='simulated' has intervals that do."
             )
-        if chosen.source == "simulated" and self.prices.per_unlabeled:
+        if chosen.source == "simulated" and not isinstance(self.prices, Prices):
+            notes.append(
+                "Simulated plans take all documents without a label as they are: the cost function was asked about "
+                "labeled documents alone."
+            )
+        elif chosen.source == "simulated" and isinstance(self.prices, Prices) and self.prices.per_unlabeled:
             notes.append("Simulated plans take all documents without a label as they are; their price is left out.")
         return Background(
             self.uses_unlabeled,

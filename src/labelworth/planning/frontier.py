@@ -1,6 +1,6 @@
 """`lw.frontier`: what can be had for what."""
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -12,11 +12,11 @@ from labelworth.arrays import UNLABELED
 from labelworth.planning.answer import FrontierPoint, Held
 from labelworth.planning.outcome import cloud
 from labelworth.planning.plan import planner_of
+from labelworth.planning.reading import GivenPrices
 from labelworth.planning.source import AskedSource, UseUnlabeled
 from labelworth.planning.words import CRITERION_WORDS, count, number
 from labelworth.progress import SILENT, Progress
 from labelworth.tradeoff.accuracy import Source
-from labelworth.tradeoff.costs import Prices
 
 
 @dataclass(frozen=True)
@@ -77,7 +77,7 @@ def frontier(
     y: Any = None,
     *,
     model: Any = "multinomial",
-    prices: Prices | Mapping[str, float] | None = None,
+    prices: GivenPrices = None,
     criterion: str | None = None,
     source: AskedSource = "auto",
     rules: Sequence[Any] | str | None = None,

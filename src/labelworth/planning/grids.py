@@ -9,9 +9,11 @@ from scipy.interpolate import PchipInterpolator
 from labelworth.arrays import FloatArray
 from labelworth.errors import InfeasiblePlanError, NotIdentifiableError
 from labelworth.planning.answer import Problem, Solution, Solutions
+from labelworth.planning.costs import FurtherCost, dearest
 from labelworth.planning.line import LabelLine, on_line
 from labelworth.planning.situation import Situation
 from labelworth.planning.solving import continuous
+from labelworth.tradeoff.costs import ArmPrices
 
 _N_QUESTIONS = 25
 _N_KNOTS = 97
@@ -19,20 +21,58 @@ _N_KNOTS = 97
 
 def grid_solutions(situation: Situation) -> Solutions:
     """Answers along grids of budgets, targets and alphas, for whoever wants to move through them."""
-    held, prices = situation.held, situation.prices
-    dearest = held.cost + float(prices.per_sample.max()) * situation.pool
-    if dearest <= held.cost or situation.pool < 1:
+    most = dearest(situation.prices, situation.pool)
+    if most <= 0 or situation.pool < 1:
         return Solutions()
-    ladder = _Ladder.of(situation)
     steps = np.concatenate([[0.0], np.geomspace(0.002, 1.0, _N_QUESTIONS - 1)])
-    budgets = held.cost + steps * (dearest - held.cost)
+    budgets = situation.held.cost + steps * most
+    if isinstance(situation.prices, FurtherCost):
+        return _asked_one_by_one(situation, budgets)
+    ladder = _Ladder.of(situation, situation.prices)
     targets = _between(ladder.errors)
-    alphas = ladder.alphas()
+    alphas = _alphas(ladder.costs, ladder.errors)
     return Solutions(
         tuple(ladder.answer("budget", float(value)) for value in budgets),
         tuple(ladder.answer("target", float(value)) for value in targets),
         tuple(ladder.answer("alpha", float(value)) for value in alphas),
     )
+
+
+def _asked_one_by_one(situation: Situation, budgets: FloatArray) -> Solutions:
+    """Where costs have steps, nothing can be read off between two answers."""
+    by_budget = _answers(situation, "budget", budgets)
+    known = [one for one in by_budget if one.error is not None]
+    errors = np.array([one.error for one in known], dtype=np.float64)
+    costs = np.array([one.cost_in_all for one in known], dtype=np.float64)
+    rising = np.concatenate([[True], np.diff(costs) > 0])
+    return Solutions(
+        by_budget,
+        _answers(situation, "target", _between(errors)) if known else (),
+        _answers(situation, "alpha", _alphas(costs[rising], errors[rising])) if known else (),
+    )
+
+
+def _answers(situation: Situation, problem: Problem, values: FloatArray) -> tuple[Solution, ...]:
+    found = []
+    for value in values.tolist():
+        asked = max(value - situation.held.cost, 0.0) if problem == "budget" else value
+        try:
+            counts = continuous(situation.accuracy, situation.prices, situation.pool, problem, asked)
+        except (InfeasiblePlanError, NotIdentifiableError):
+            found.append(Solution(value, None, None, None, None))
+            continue
+        design = situation.design(counts)
+        found.append(Solution(value, tuple(counts.tolist()), design.labels, design.cost_in_all, design.error))
+    return tuple(found)
+
+
+def _alphas(costs: FloatArray, errors: FloatArray) -> FloatArray:
+    """Prices of error for which something between nothing and everything is best."""
+    slopes = -np.diff(errors) / np.diff(costs)
+    falling = slopes[slopes > 0]
+    if not falling.size:
+        return np.empty(0)
+    return np.geomspace(0.5 / falling.max(), 2 / falling.min(), _N_QUESTIONS)
 
 
 def _between(errors: FloatArray) -> FloatArray:
@@ -65,8 +105,8 @@ class _Ladder:
     errors: FloatArray
 
     @classmethod
-    def of(cls, situation: Situation) -> "_Ladder":
-        prices, accuracy = situation.prices, situation.accuracy
+    def of(cls, situation: Situation, prices: ArmPrices) -> "_Ladder":
+        accuracy = situation.accuracy
         money = np.concatenate([[0.0], np.geomspace(1e-3, 1.0, _N_KNOTS - 1)])
         most = float(prices.per_sample.max()) * situation.pool
         if on_line(accuracy, prices.per_sample):
@@ -79,15 +119,7 @@ class _Ladder:
         costs, counts = costs[order], counts[order]
         keep = np.concatenate([[True], np.diff(costs) > 1e-9 * max(most, 1.0)])
         errors = np.array([accuracy.error(one) for one in counts[keep]])
-        return cls(situation, counts[keep], costs[keep], np.minimum.accumulate(errors))
-
-    def alphas(self) -> FloatArray:
-        """Prices of error for which something between nothing and everything is best."""
-        slopes = -np.diff(self.errors) / np.diff(self.costs)
-        falling = slopes[slopes > 0]
-        if not falling.size:
-            return np.empty(0)
-        return np.geomspace(0.5 / falling.max(), 2 / falling.min(), _N_QUESTIONS)
+        return cls(situation, counts[keep], costs[keep], errors)
 
     def answer(self, problem: Problem, value: float) -> Solution:
         """Between the rungs, made whole."""
@@ -116,19 +148,26 @@ class _Ladder:
             counts[int(np.argmax(np.where(labeling, counts, -1.0)))] -= excess
         if place is not None:
             room = pool - counts[labeling].sum()
-            free = self.situation.prices.per_sample[place] == 0
-            counts[place] = room if free else min(counts[place], room)
+            counts[place] = room if self.situation.unlabeled_is_free else min(counts[place], room)
         return counts
 
     def _cost(self, problem: Problem, value: float) -> float | None:
         if problem == "budget":
             left = value - self.situation.held.cost
-            return None if left < -1e-9 * max(value, 1.0) else float(min(max(left, 0.0), self.costs[-1]))
+            return None if left < -1e-9 * max(value, 1.0) else self._worth_spending(max(left, 0.0))
         if problem == "target":
             return self._cost_of_target(value)
         curve = self._curve()
         fine = np.unique(np.concatenate([self.costs, np.linspace(self.costs[0], self.costs[-1], 2000)]))
         return float(fine[np.argmin(fine + value * curve(fine))])
+
+    def _worth_spending(self, left: float) -> float:
+        """All that is left, or less where a forecast does not fall any further."""
+        all_of_it = float(min(left, self.costs[-1]))
+        below = np.flatnonzero(self.costs <= all_of_it)
+        best = int(below[np.argmin(self.errors[below])])
+        error = self.situation.accuracy.error(self._counts(all_of_it))
+        return all_of_it if error <= self.errors[best] + 1e-9 * abs(self.errors[best]) else float(self.costs[best])
 
     def _cost_of_target(self, target: float) -> float | None:
         met = np.flatnonzero(self.errors <= target * (1 + 1e-9))

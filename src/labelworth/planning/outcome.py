@@ -6,6 +6,7 @@ import numpy as np
 
 from labelworth.arrays import FloatArray
 from labelworth.planning.answer import ForecastCurve, FrontierPoint, Surface, Worth
+from labelworth.planning.costs import next_price
 from labelworth.planning.situation import Situation
 from labelworth.tradeoff.accuracy import ConvexAccuracy
 
@@ -20,9 +21,9 @@ def worth(situation: Situation, counts: FloatArray) -> tuple[Worth, ...]:
 
     Where unlabeled samples are free, all of the pool is used already: then a label is one on a sample of the pool.
     """
-    accuracy, prices = situation.accuracy, situation.prices.per_sample
+    accuracy, free = situation.accuracy, situation.unlabeled_is_free
     gains = _gains(situation, counts)
-    free = "nothing" in accuracy.arms and prices[accuracy.arms.index("nothing")] == 0
+    prices = [next_price(situation.prices, counts, place) for place in range(len(counts))]
     of_unlabeled = gains[accuracy.arms.index("nothing")] if "nothing" in accuracy.arms else 0.0
     found = []
     for arm, gain, price in zip(accuracy.arms, gains, prices, strict=True):
@@ -61,7 +62,7 @@ def curve_counts(situation: Situation) -> list[FloatArray]:
     for amount in amounts[amounts <= pool]:
         counts = np.zeros(len(accuracy.arms))
         counts[place] = amount
-        if "nothing" in accuracy.arms and situation.prices.per_sample[accuracy.arms.index("nothing")] == 0:
+        if situation.unlabeled_is_free:
             counts[accuracy.arms.index("nothing")] = pool - amount
         designs.append(counts)
     return designs
@@ -100,13 +101,13 @@ def surface(situation: Situation) -> Surface | None:
 
 def cloud(situation: Situation) -> tuple[FrontierPoint, ...]:
     """Ways to go on and who dominates whom: every arm alone, halves of two, at several sizes."""
-    accuracy, prices, pool = situation.accuracy, situation.prices.per_sample, situation.pool
+    accuracy, prices, pool = situation.accuracy, situation.prices, situation.pool
     found = []
     is_documents = situation.held.kind == "documents"
     for name, counts in _candidates(accuracy.arms, pool, is_documents=is_documents):
         error = accuracy.error(counts)
         if np.isfinite(error):
-            found.append((name, counts, float(counts @ accuracy.labels_per_sample), float(counts @ prices), error))
+            found.append((name, counts, float(counts @ accuracy.labels_per_sample), prices.cost(counts), error))
     costs, errors = np.array([one[3] for one in found]), np.array([one[4] for one in found])
     return tuple(
         FrontierPoint(name, tuple(counts.tolist()), labels, cost, error, _dominator(costs, errors, place))

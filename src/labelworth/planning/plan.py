@@ -1,6 +1,6 @@
 """`lw.plan`: how many more labels, of which kind, for what."""
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Sequence
 from pathlib import Path
 from typing import Any, get_args
 
@@ -11,11 +11,10 @@ from labelworth.errors import InvalidInputError
 from labelworth.estimators.tagger import SequenceTagger
 from labelworth.planning.answer import Plan
 from labelworth.planning.document_plan import DocumentPlanner
-from labelworth.planning.reading import estimator_of, read_documents, read_prices, read_sequences
+from labelworth.planning.reading import GivenPrices, estimator_of, read_documents, read_prices, read_sequences
 from labelworth.planning.sequence_plan import SequencePlanner
 from labelworth.planning.source import AskedSource, UseUnlabeled
 from labelworth.progress import SILENT, Progress
-from labelworth.tradeoff.costs import Prices
 from labelworth.tradeoff.problem import Question as TradeoffQuestion
 
 
@@ -27,7 +26,7 @@ def plan(
     budget: float | None = None,
     target: float | None = None,
     alpha: float | None = None,
-    prices: Prices | Mapping[str, float] | None = None,
+    prices: GivenPrices = None,
     criterion: str | None = None,
     source: AskedSource = "auto",
     rules: Sequence[Any] | str | None = None,
@@ -58,8 +57,13 @@ def plan(
     budget, target, alpha : float
         Exactly one: the least error for this much money, labels held included; the least cost for this error; or the
         least cost + alpha x error.
-    prices : Prices or mapping, optional
+    prices : Prices, mapping or function, optional
         ``per_label``, ``per_token``, ``per_sequence``, ``per_unlabeled``, ``fixed``; a label costs 1 when absent.
+        Or a function of (policy, n) that says what n samples cost in all, those held included: `policy` maps every
+        rule ("everything", "nothing", ...) to its share of them. It must not fall with more samples, and may have
+        steps; ``round(policy["everything"] * n)`` is the number of samples labeled whole. What it says of the labels
+        held is what they have cost; a held sequence counts as labeled by the rule on the menu that asks for the
+        nearest number of labels. Designs are then searched for, without a certificate.
     criterion : str, optional
         What "error" means: "error", "log_loss" (as they will be measured), "excess_error", or a name of
         `labelworth.criteria.asymptotic.CRITERIA`. When absent the share of wrong predictions where that is known.
@@ -137,7 +141,7 @@ def planner_of(
     y: Any,
     *,
     model: Any,
-    prices: Prices | Mapping[str, float] | None,
+    prices: GivenPrices,
     criterion: str | None,
     source: AskedSource,
     rules: Sequence[Any] | str | None,

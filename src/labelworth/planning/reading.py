@@ -23,7 +23,10 @@ from labelworth.models.protocol import AnyFamily
 from labelworth.planning.documents import Documents, require_documents
 from labelworth.planning.sequences import LabeledSequences
 from labelworth.progress import Progress
-from labelworth.tradeoff.costs import Prices
+from labelworth.tradeoff.costs import CostFunction, Prices
+
+GivenPrices = Prices | Mapping[str, float] | CostFunction | None
+"""Prices as people give them."""
 
 ESTIMATORS: dict[str, type[GenerativeClassifier] | type[SequenceTagger]] = {
     "multinomial": MultinomialNaiveBayes,
@@ -100,17 +103,17 @@ def _by_classifier(
     return samples, estimator._family(samples), fitting, rest
 
 
-def read_prices(prices: Prices | Mapping[str, float] | None) -> Prices:
-    """Prices, or their names with numbers; a label costs one unit of money when absent."""
+def read_prices(prices: GivenPrices) -> Prices | CostFunction:
+    """Prices, their names with numbers, or a function; a label costs one unit of money when absent."""
     if prices is None:
         return Prices()
-    if isinstance(prices, Prices):
+    if isinstance(prices, Prices) or callable(prices):
         return prices
     try:
         return Prices(**prices)
     except TypeError as error:
         known = ", ".join(Prices.__dataclass_fields__)
-        raise InvalidInputError(f"prices are named {known}. Got {prices!r}.") from error
+        raise InvalidInputError(f"prices are named {known}, or a function of (policy, n). Got {prices!r}.") from error
 
 
 def read_sequences(

@@ -17,6 +17,7 @@ from labelworth.planning.answer import Check, Plan, Question
 from labelworth.planning.assembly import Background, assemble, with_error_of_today
 from labelworth.planning.checkpoint import Checkpoint
 from labelworth.planning.checks import convergence_check, harm_check, randomness_check, simulation_check
+from labelworth.planning.held_rules import held_by_rule
 from labelworth.planning.pilot import Pilot
 from labelworth.planning.randomness import randomness
 from labelworth.planning.sequences import (
@@ -38,7 +39,7 @@ from labelworth.simulation.basis import ForecastBasis, forecast_basis
 from labelworth.simulation.calibration import Measure
 from labelworth.simulation.learner import MODES, Mode
 from labelworth.simulation.sequence_learner import SequenceLearner
-from labelworth.tradeoff.costs import Prices
+from labelworth.tradeoff.costs import CostFunction, Prices
 from labelworth.tradeoff.problem import Question as TradeoffQuestion
 
 _FARTHEST = 8
@@ -50,7 +51,7 @@ class SequencePlanner:
     """One plan in the making; arguments as in `labelworth.planning.plan.plan`."""
 
     data: LabeledSequences
-    prices: Prices
+    prices: Prices | CostFunction
     rules: Sequence[Any] | str | None
     asked_source: AskedSource
     criterion: str | None
@@ -74,7 +75,15 @@ class SequencePlanner:
             forecast = simulated_curve(
                 self.basis, self._mode, self._measure(chosen), most, situation.places_per_sample
             )
-        steps = self._steps(asked.kind, asked.value, situation.pool, chosen.criterion, self.n_draws, self._menu_words)
+        steps = self._steps(
+            asked.kind,
+            asked.value,
+            situation.pool,
+            chosen.criterion,
+            self.n_draws,
+            self._menu_words,
+            situation.price_list,
+        )
         return assemble(
             situation,
             Question(asked.kind, asked.value, chosen.criterion),
@@ -89,26 +98,30 @@ class SequencePlanner:
         require_anchored(self.data)
         room = float((~self.data.labeled).sum()) if np.isinf(pool) else pool
         chosen = self.chosen
+        prices = self.prices if isinstance(self.prices, Prices) else Prices()
         if chosen.source == "simulated":
-            return with_error_of_today(self._simulated(room, chosen)), chosen
-        found = asymptotic_sequences(
-            self.data,
-            self.menu,
-            chosen.criterion,
-            self.prices,
-            room,
-            n_draws=self.n_draws,
-            seed=self.seed,
-            reason=chosen.reason,
-            progress=self.progress,
-        )
+            found = self._simulated(room, chosen, prices)
+        else:
+            found = asymptotic_sequences(
+                self.data,
+                self.menu,
+                chosen.criterion,
+                prices,
+                room,
+                n_draws=self.n_draws,
+                seed=self.seed,
+                reason=chosen.reason,
+                progress=self.progress,
+            )
+        if not isinstance(self.prices, Prices):
+            found = found.priced_by(self.prices, held_by_rule(self.data.sequences, self.menu))
         return with_error_of_today(found), chosen
 
-    def _simulated(self, pool: float, chosen: ChosenSource) -> Situation:
+    def _simulated(self, pool: float, chosen: ChosenSource, prices: Prices) -> Situation:
         arms = [rule for rule in self.menu if rule.spec != "nothing"]
         lengths = self.data.lengths
         labels = np.array([sum(share * rule.expected_labels(m) for m, share in lengths.items()) for rule in arms])
-        held = self.data.held(self.prices, None)
+        held = self.data.held(prices, None)
         most = held.n_labeled + pool
         found = simulated_accuracies(
             self.basis,
@@ -122,7 +135,7 @@ class SequencePlanner:
         return Situation(
             held,
             found["values"],
-            menu_prices(arms, self.data, self.prices),
+            menu_prices(arms, self.data, prices),
             pool,
             float(self.data.sequences.lengths.mean()),
             keeps_rest=self.uses_unlabeled,

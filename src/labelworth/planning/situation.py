@@ -1,14 +1,17 @@
 """Where a plan starts: what is held, what more samples cost, and what they would buy."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 
 from labelworth.arrays import FloatArray
 from labelworth.planning.answer import ArmCount, Design, Held
+from labelworth.planning.costs import Costs, FurtherCost, is_free
 from labelworth.tradeoff.accuracy import Accuracy
-from labelworth.tradeoff.costs import ArmPrices
+from labelworth.tradeoff.costs import CostFunction
 
 
 @dataclass(frozen=True, eq=False)
@@ -21,8 +24,8 @@ class Situation:
         What there is before the plan.
     accuracy : Accuracy
         With what is held counted in.
-    prices : ArmPrices
-        Of one more sample of every arm; what was paid already is not in it.
+    prices : ArmPrices or FurtherCost
+        Of more samples of every arm; what was paid already is not in it.
     pool : float
         How many more samples can be had, labeled or not.
     places_per_sample : float
@@ -39,7 +42,7 @@ class Situation:
 
     held: Held
     accuracy: Accuracy
-    prices: ArmPrices
+    prices: Costs
     pool: float
     places_per_sample: float = 1.0
     keeps_rest: bool = False
@@ -50,7 +53,7 @@ class Situation:
     def design(self, counts: FloatArray) -> Design:
         """What these counts, beyond what is held, amount to."""
         labels = counts * self.accuracy.labels_per_sample
-        costs = counts * self.prices.per_sample
+        costs = self._costs_in_turn(counts)
         n_samples = self.held.n_samples if self.keeps_rest else self.held.n_labeled + float(counts.sum())
         in_all = self.held.n_labels + float(labels.sum())
         return Design(
@@ -72,8 +75,37 @@ class Situation:
     def nothing_more(self) -> FloatArray:
         """No more labels, and all of the pool that is free to use without them."""
         counts = np.zeros(len(self.accuracy.arms))
-        if "nothing" in self.accuracy.arms:
-            place = self.accuracy.arms.index("nothing")
-            if self.prices.per_sample[place] == 0:
-                counts[place] = self.pool
+        if self.unlabeled_is_free:
+            counts[self.accuracy.arms.index("nothing")] = self.pool
         return counts
+
+    @cached_property
+    def unlabeled_is_free(self) -> bool:
+        """Whether samples without a label are on offer, for nothing."""
+        return "nothing" in self.accuracy.arms and is_free(self.prices, "nothing", self.pool)
+
+    def priced_by(self, function: CostFunction, held: dict[str, float]) -> "Situation":
+        """The same situation at the costs of a function.
+
+        Parameters
+        ----------
+        held : dict
+            Samples that were paid for, by rule: what the function says of them is what the labels held have cost.
+        """
+        costs = FurtherCost.of(function, self.accuracy.arms, held, self.pool)
+        return replace(self, prices=costs, held=replace(self.held, cost=costs.paid))
+
+    @cached_property
+    def price_list(self) -> dict[str, Any]:
+        """What samples cost, in words and numbers: enough to know a question again."""
+        if isinstance(self.prices, FurtherCost):
+            return {"function": self.prices.name, "digest": self.prices.digest(self.pool), "held": self.held.cost}
+        each = dict(zip(self.prices.arms, self.prices.per_sample.tolist(), strict=True))
+        return {"per_sample": each, "held": self.held.cost}
+
+    def _costs_in_turn(self, counts: FloatArray) -> FloatArray:
+        """What every arm adds, one after the other: in the order of the arms, where that matters."""
+        if not isinstance(self.prices, FurtherCost):
+            return np.asarray(counts * self.prices.per_sample)
+        steps = np.tril(np.ones((len(counts), len(counts)))) * counts
+        return np.diff([self.prices.cost(one) for one in steps], prepend=0.0)

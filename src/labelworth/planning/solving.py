@@ -7,8 +7,10 @@ import numpy as np
 from labelworth.arrays import FloatArray
 from labelworth.errors import InfeasiblePlanError
 from labelworth.planning.answer import Certificate, Problem
+from labelworth.planning.costs import Costs, FurtherCost
 from labelworth.planning.line import LabelLine, best_arm, on_line, solve_line
 from labelworth.planning.situation import Situation
+from labelworth.planning.whole_designs import best_whole
 from labelworth.tradeoff.accuracy import Accuracy, ConvexAccuracy
 from labelworth.tradeoff.costs import ArmPrices
 from labelworth.tradeoff.problem import Solution as TradeoffSolution
@@ -51,6 +53,8 @@ def solved(situation: Situation, problem: Problem, value: float) -> Solved:
     """
     value = money_left(situation, value) if problem == "budget" else value
     accuracy, prices = situation.accuracy, situation.prices
+    if isinstance(prices, FurtherCost):
+        return Solved(best_whole(accuracy, prices, situation.pool, problem, value), None)
     certificate = None
     if isinstance(accuracy, ConvexAccuracy) and accuracy.is_convex:
         found = _solve(accuracy, prices, situation.pool, problem, value)
@@ -74,8 +78,10 @@ def solved(situation: Situation, problem: Problem, value: float) -> Solved:
     return Solved(line.counts_inside(np.array([whole])), certificate)
 
 
-def continuous(accuracy: Accuracy, prices: ArmPrices, pool: float, problem: Problem, value: float) -> FloatArray:
-    """The best counts, not yet whole; `value` of a budget is what is left of it."""
+def continuous(accuracy: Accuracy, prices: Costs, pool: float, problem: Problem, value: float) -> FloatArray:
+    """The best counts, not yet whole unless costs have steps; `value` of a budget is what is left of it."""
+    if isinstance(prices, FurtherCost):
+        return best_whole(accuracy, prices, pool, problem, value, thorough=False)
     if on_line(accuracy, prices.per_sample):
         line = LabelLine(accuracy, pool)
         labeled = solve_line(line, float(prices.per_sample[0]), problem, value)

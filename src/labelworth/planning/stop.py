@@ -2,6 +2,7 @@
 
 from labelworth.arrays import FloatArray
 from labelworth.planning.answer import Problem
+from labelworth.planning.costs import FurtherCost
 from labelworth.planning.outcome import worth
 from labelworth.planning.situation import Situation
 
@@ -31,6 +32,10 @@ def _too_dear(situation: Situation, alpha: float, counts: FloatArray) -> str:
     gains = _gains(situation, counts)
     if not gains:
         return _NO_GAIN
+    if isinstance(situation.prices, FurtherCost):
+        return (
+            f"no number of further labels lowers the error by as much as they cost, at {alpha:g} per unit of error."
+        )
     gain, price = max(gains, key=lambda one: one[0] / one[1])
     return (
         f"the next labeled sample lowers the error by {gain:.3g}, worth {alpha * gain:.3g} and so less than its "

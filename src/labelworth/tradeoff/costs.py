@@ -1,7 +1,9 @@
 """What samples cost: prices per label, token, sequence and unlabeled sample, or any function of the policy."""
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
+from functools import partial
 from typing import Protocol
 
 import numpy as np
@@ -184,23 +186,50 @@ class PolicyCost:
     arms: tuple[str, ...]
     function: CostFunction
 
+    @property
+    def name(self) -> str:
+        """What the function is called."""
+        inner = self.function
+        while isinstance(inner, partial):
+            inner = inner.func
+        return str(getattr(inner, "__name__", type(inner).__name__))
+
     def cost(self, counts: FloatArray) -> float:
         """Ask the function.
 
         Raises
         ------
         InvalidInputError
-            If it answers with something that is not a non-negative number.
+            If it fails, or answers with something that is not a non-negative number.
         """
         n = float(np.sum(counts))
-        shares = np.asarray(counts) / n if n > 0 else np.zeros(len(self.arms))
-        policy = dict(zip(self.arms, shares.tolist(), strict=True))
-        answer = self.function(policy, n)
-        if not (np.isreal(answer) and np.isfinite(answer) and answer >= 0):
+        policy = {arm: _share(float(count), n) for arm, count in zip(self.arms, counts, strict=True)}
+        asked = f"{n:g} samples of {policy}"
+        try:
+            answer = self.function(policy, n)
+        except Exception as error:
             raise InvalidInputError(
-                f"A cost must be a non-negative number. The function gave {answer!r} for {n:g} samples of {policy}."
+                f"The cost function {self.name} failed for {asked}: {type(error).__name__}: {error}. It must answer "
+                "for any shares of the rules and any number of samples."
+            ) from error
+        is_number = isinstance(answer, int | float | np.floating | np.integer) and not isinstance(answer, bool)
+        if not (is_number and np.isfinite(answer) and answer >= 0):
+            raise InvalidInputError(
+                f"A cost must be a non-negative number. The cost function {self.name} gave {answer!r} for {asked}."
             )
         return float(answer)
+
+
+def _share(count: float, n: float) -> float:
+    """Count / n, moved by a last bit where share times n would not be the count again.
+
+    Where no share gives the count, the product is a hair below: what is billed in steps is rounded up.
+    """
+    if n <= 0:
+        return 0.0
+    share = count / n
+    below, above = math.nextafter(share, 0.0), math.nextafter(share, math.inf)
+    return next((one for one in (share, above, below) if one * n == count), share if share * n < count else below)
 
 
 def _opening_probability(rule: Rule, length: int) -> float:

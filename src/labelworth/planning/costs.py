@@ -1,0 +1,156 @@
+"""What more samples cost beyond what was paid: prices per sample, or a user's function of (policy, n)."""
+
+import hashlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from labelworth.arrays import FloatArray
+from labelworth.errors import InvalidInputError
+from labelworth.tradeoff.costs import ArmPrices, CostFunction, PolicyCost
+
+_N_SIZES = 400
+"""Sizes at which a function is looked at before it is trusted to rise."""
+_ROUNDING = 1e-9
+
+
+@dataclass(frozen=True, eq=False)
+class FurtherCost:
+    r"""What more samples cost by a function f of (policy, n).
+
+    .. math::
+
+        cost(w) = f(held + w) - f(held)
+
+    so that a discount or a step counts from what was already bought.
+
+    Attributes
+    ----------
+    arms : tuple of str
+        What can be had more of.
+    in_all : PolicyCost
+        The function, over the arms and over rules that are held or known, but not on offer.
+    held : array of shape (n_names,)
+        Samples that were paid for, by the names of `in_all`; the first are those of the arms.
+    """
+
+    arms: tuple[str, ...]
+    in_all: PolicyCost
+    held: FloatArray
+
+    @classmethod
+    def of(cls, function: CostFunction, arms: tuple[str, ...], held: dict[str, float], pool: float) -> "FurtherCost":
+        """Ask the function about what is held, and see that it rises from there.
+
+        Parameters
+        ----------
+        held : dict
+            Samples by rule; may name rules that are not among the arms.
+        pool : float
+            How many more samples can be had.
+
+        Raises
+        ------
+        InvalidInputError
+            If it fails, answers with no cost, falls with more samples, or never rises.
+        """
+        names = (*arms, *(name for name in held if name not in arms))
+        found = cls(arms, PolicyCost(names, function), np.array([held.get(name, 0.0) for name in names]))
+        found._require_rising(pool)
+        return found
+
+    @property
+    def name(self) -> str:
+        """What the function is called."""
+        return self.in_all.name
+
+    @cached_property
+    def paid(self) -> float:
+        """What the samples held have cost."""
+        return self.in_all.cost(self.held)
+
+    def cost(self, counts: FloatArray) -> float:
+        """Of so many more samples of every arm."""
+        samples = self.held.copy()
+        samples[: len(self.arms)] += counts
+        return self.in_all.cost(samples) - self.paid
+
+    def is_free(self, arm: str, pool: float) -> bool:
+        """Whether samples of an arm cost nothing beside others, as far as was looked."""
+        place = self.arms.index(arm)
+        for counts in self._looked_at(pool, n_sizes=9):
+            counts[place] = 0.0
+            more = counts.copy()
+            more[place] = max(np.floor(pool) - counts.sum(), 1.0)
+            if abs(self.cost(more) - self.cost(counts)) > _ROUNDING * max(self.paid, 1.0):
+                return False
+        return True
+
+    def digest(self, pool: float) -> str:
+        """What the function answers, as a digest: two of one name and one digest are taken for the same."""
+        answers = np.array([self.paid, *(self.cost(counts) for counts in self._looked_at(pool, _N_SIZES))])
+        return f"sha256:{hashlib.sha256(answers.astype('<f8').tobytes()).hexdigest()}"
+
+    def _looked_at(self, pool: float, n_sizes: int) -> Iterator[FloatArray]:
+        """More and more samples of every arm by itself."""
+        for place in range(len(self.arms)):
+            for size in whole_sizes(pool, n_sizes):
+                counts = np.zeros(len(self.arms))
+                counts[place] = size
+                yield counts
+
+    def _require_rising(self, pool: float) -> None:
+        sizes, rises = whole_sizes(pool, _N_SIZES), False
+        costs = [self.cost(counts) for counts in self._looked_at(pool, _N_SIZES)]
+        for place, arm in enumerate(self.arms):
+            own = np.array(costs[place * len(sizes) : (place + 1) * len(sizes)])
+            falls = np.flatnonzero(np.diff(own) < -_ROUNDING * max(self.paid, 1.0))
+            if falls.size:
+                at = int(falls[0])
+                raise InvalidInputError(
+                    f"The cost function {self.name} falls: beside what is held, {sizes[at]:,.0f} samples of {arm!r} "
+                    f"cost {own[at]:g} and {sizes[at + 1]:,.0f} cost {own[at + 1]:g}. More must not cost less: let "
+                    "it answer with the least for which so many or more can be had."
+                )
+            rises |= bool(own[-1] > own[0])
+        if not rises and pool >= 1:
+            raise InvalidInputError(
+                f"By the cost function {self.name} more labels cost nothing, so costs decide nothing. Let it rise "
+                "with the number of labeled samples, policy['everything'] * n."
+            )
+
+
+Costs = ArmPrices | FurtherCost
+"""What more samples cost."""
+
+
+def whole_sizes(pool: float, n_sizes: int) -> FloatArray:
+    """None, one, two, ... as far as that goes; then ever further apart, to all of the pool."""
+    most = max(float(np.floor(pool)), 1.0)
+    few = np.arange(min(n_sizes // 2, int(most)) + 1, dtype=np.float64)
+    return np.asarray(np.unique(np.concatenate([few, np.rint(np.geomspace(1.0, most, n_sizes // 2)), [most]])))
+
+
+def is_free(costs: Costs, arm: str, pool: float) -> bool:
+    """Whether samples of an arm cost nothing."""
+    if isinstance(costs, FurtherCost):
+        return costs.is_free(arm, pool)
+    return bool(costs.per_sample[costs.arms.index(arm)] == 0)
+
+
+def next_price(costs: Costs, counts: FloatArray, place: int) -> float:
+    """Of one more sample of an arm, once these are had."""
+    if not isinstance(costs, FurtherCost):
+        return float(costs.per_sample[place])
+    more = counts.copy()
+    more[place] += 1
+    # A difference of large sums: what is left of rounding is no price.
+    price = costs.cost(more) - costs.cost(counts)
+    return price if abs(price) > _ROUNDING * max(costs.paid, 1.0) else 0.0
+
+
+def dearest(costs: Costs, pool: float) -> float:
+    """What all of the pool costs by the dearest arm."""
+    return max(costs.cost(pool * unit) for unit in np.eye(len(costs.arms)))
