@@ -164,20 +164,21 @@ def _show(console: "Console", found: "Plan") -> None:
 
 def _table(found: "Plan") -> "Table":
     """What other amounts of money would buy."""
+    from labelworth.planning.words import number
     from labelworth.studies.outcome import Table
 
-    solutions = [one for one in found.solutions.budgets if one.counts is not None]
-    step = max(1, -(-len(solutions) // _N_ROWS))
-    chosen = solutions[::step]
-    if solutions and solutions[-1] not in chosen:
-        chosen.append(solutions[-1])
-    rows = [(one.cost_in_all, one.labels, one.error, "") for one in chosen]
     design = found.recommended
-    rows.append((design.cost_in_all, design.labels, design.error, "recommended"))
-    rows.sort(key=lambda row: (row[0] or 0.0, row[3]))
+    recommended = (design.cost_in_all, design.labels, design.error)
+    budgets = [one for one in found.solutions.budgets if one.counts is not None]
+    # Budgets that buy the same are one row.
+    bought = dict.fromkeys((one.cost_in_all, one.labels, one.error) for one in budgets)
+    others = [row for row in bought if row != recommended]
+    step = max(1, -(-len(others) // _N_ROWS))
+    chosen = dict.fromkeys([*others[::step], *others[-1:]])
+    rows = sorted([*((*row, "") for row in chosen), (*recommended, "recommended")], key=lambda row: row[0] or 0.0)
+    note = f"{found.held.n_labels:,} labels are held; {found.held.n_pool:,} {found.held.kind} have none."
+    if found.source == "simulated" and len({one.counts for one in budgets[-2:]}) == 1:
+        note += f" Beyond {number(budgets[-1].cost_in_all)} more money buys nothing, by this forecast."
     return Table(
-        "What money buys",
-        ("cost in all", "labels to buy", found.criterion_words, ""),
-        tuple(rows),
-        note=f"{found.held.n_labels:,} labels are held; {found.held.n_pool:,} {found.held.kind} have none.",
+        "What money buys", ("cost in all", "labels to buy", found.criterion_words, ""), tuple(rows), note=note
     )

@@ -13,6 +13,9 @@ State = Literal["good", "warning", "bad", "unknown"]
 LEVEL = 0.9
 """How often an interval should hold the truth."""
 
+NORMAL_95 = 1.645
+"""So many standard errors hold 95 % of what is above them."""
+
 
 @dataclass(frozen=True)
 class Question:
@@ -140,6 +143,8 @@ class Worth:
         None: it is free.
     unlabeled_samples : float or None
         How many unlabeled samples do as much good; None: not known, or no number of them does.
+    gain_se : float or None
+        The standard error of the gain, where it is forecast.
     """
 
     arm: str
@@ -147,6 +152,12 @@ class Worth:
     price: float
     gain_per_money: float | None
     unlabeled_samples: float | None = None
+    gain_se: float | None = None
+
+    @property
+    def is_told(self) -> bool:
+        """Whether a gain shows beside the forecast's own error; 5 % of no gains do."""
+        return self.gain > NORMAL_95 * (self.gain_se or 0.0)
 
 
 @dataclass(frozen=True)

@@ -10,13 +10,14 @@ from labelworth.arrays import FloatArray
 from labelworth.planning.answer import Check, Design, ForecastCurve, Interval, Plan, Question
 from labelworth.planning.checkpoint import Checkpoint
 from labelworth.planning.checks import parameter_check, pilot_check
+from labelworth.planning.costs import next_price
 from labelworth.planning.grids import grid_solutions
 from labelworth.planning.outcome import cloud, curve_counts, forecast_curve, surface, worth
 from labelworth.planning.situation import Situation
 from labelworth.planning.solving import solved
 from labelworth.planning.stop import why_stop
 from labelworth.planning.uncertainty import band_intervals, spread
-from labelworth.planning.words import CRITERION_WORDS
+from labelworth.planning.words import CRITERION_WORDS, number
 from labelworth.progress import SILENT, Progress
 
 
@@ -127,12 +128,22 @@ def _probes_interval(design: Design) -> Interval | None:
 
 
 def _limit_notes(situation: Situation, asked: Question, counts: FloatArray) -> list[str]:
-    labeling = float(counts[[arm != "nothing" for arm in situation.accuracy.arms]].sum())
-    if asked.problem == "budget" and labeling >= np.floor(situation.pool) and situation.pool >= 1:
-        left = asked.value - situation.design(counts).cost_in_all
-        if left > 0:
-            return [
-                f"The budget would pay for more than the pool holds: all {situation.pool:,.0f} samples are to be "
-                f"labeled, and {left:g} is left over."
-            ]
+    if asked.problem != "budget" or situation.pool < 1:
+        return []
+    design, labels_all = situation.design(counts), [arm != "nothing" for arm in situation.accuracy.arms]
+    left = asked.value - design.cost_in_all
+    if float(counts[labels_all].sum()) >= np.floor(situation.pool):
+        if left <= 0:
+            return []
+        return [
+            f"The budget would pay for more than the pool holds: all {situation.pool:,.0f} samples are to be "
+            f"labeled, and {left:g} is left over."
+        ]
+    prices = [next_price(situation.prices, counts, place) for place, labels in enumerate(labels_all) if labels]
+    if left >= min(prices) > 0:
+        what = "forecast" if situation.accuracy.source == "simulated" else "error"
+        return [
+            f"The {what} does not fall beyond {number(round(design.labels_in_all))} labels, so {number(left)} of the "
+            "budget are left."
+        ]
     return []

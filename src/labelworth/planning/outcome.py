@@ -7,6 +7,7 @@ import numpy as np
 from labelworth.arrays import FloatArray
 from labelworth.planning.answer import ForecastCurve, FrontierPoint, Surface, Worth
 from labelworth.planning.costs import next_price
+from labelworth.planning.simulated import SimulatedAccuracy
 from labelworth.planning.situation import Situation
 from labelworth.tradeoff.accuracy import ConvexAccuracy
 
@@ -26,10 +27,11 @@ def worth(situation: Situation, counts: FloatArray) -> tuple[Worth, ...]:
     prices = [next_price(situation.prices, counts, place) for place in range(len(counts))]
     of_unlabeled = gains[accuracy.arms.index("nothing")] if "nothing" in accuracy.arms else 0.0
     found = []
-    for arm, gain, price in zip(accuracy.arms, gains, prices, strict=True):
+    for place, (arm, gain, price) in enumerate(zip(accuracy.arms, gains, prices, strict=True)):
         own = gain - of_unlabeled if free and arm != "nothing" else gain
         others = own / of_unlabeled if arm != "nothing" and of_unlabeled > 0 and own > 0 else None
-        found.append(Worth(arm, float(own), float(price), float(own / price) if price > 0 else None, others))
+        spread = accuracy.gain_error(counts, place) if isinstance(accuracy, SimulatedAccuracy) else None
+        found.append(Worth(arm, float(own), price, float(own / price) if price > 0 else None, others, spread))
     return tuple(found)
 
 
@@ -38,12 +40,13 @@ def _gains(situation: Situation, counts: FloatArray) -> FloatArray:
     if isinstance(accuracy, ConvexAccuracy) and np.isfinite(accuracy.error(counts)):
         return np.asarray(-accuracy.slope(counts), dtype=np.float64)
     here, found = accuracy.error(counts), []
-    # Sampled errors need a step beyond their noise.
+    # Sampled errors need a step beyond their noise; where the pool ends, the last samples stand for the next.
     step = max(1.0, 0.05 * (situation.held.n_labeled + float(counts.sum())))
     for arm in range(len(counts)):
         moved = counts.copy()
-        moved[arm] += step
-        found.append((here - accuracy.error(moved)) / step)
+        is_end = counts.sum() + step > situation.pool and counts[arm] >= step
+        moved[arm] += -step if is_end else step
+        found.append((accuracy.error(moved) - here if is_end else here - accuracy.error(moved)) / step)
     return np.asarray(np.nan_to_num(np.array(found), nan=0.0, posinf=0.0, neginf=0.0))
 
 

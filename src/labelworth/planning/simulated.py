@@ -1,19 +1,19 @@
 """Accuracy where formulas stop: forecasts from simulated labels on the real pool, as a trade-off asks for them."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
 from scipy.interpolate import PchipInterpolator
 
-from labelworth.arrays import FloatArray
+from labelworth.arrays import FloatArray, IntArray
 from labelworth.planning.answer import ForecastCurve
 from labelworth.planning.words import number
 from labelworth.robust.harm import Answer, PairedDifference, combined
 from labelworth.simulation.basis import ForecastBasis
-from labelworth.simulation.calibration import Measure
+from labelworth.simulation.calibration import TUNED, Measure, regression_of
 from labelworth.simulation.forecast import Forecast, MeasureForecast, forecast_from
 from labelworth.simulation.learner import Mode
 from labelworth.tradeoff.accuracy import Source
@@ -71,6 +71,8 @@ class SimulatedAccuracy:
         Samples of each arm alone that are as good as what is held.
     criterion : str
     reason : str
+    slope_errors : tuple of ForecastLine
+        One per arm: how far off the slope of its curve may be, in units of the error per sample; empty: not known.
     """
 
     arms: tuple[str, ...]
@@ -80,6 +82,7 @@ class SimulatedAccuracy:
     starts: FloatArray
     criterion: str
     reason: str
+    slope_errors: tuple[ForecastLine, ...] = ()
 
     @property
     def source(self) -> Source:
@@ -98,6 +101,15 @@ class SimulatedAccuracy:
     def standard_error(self, counts: FloatArray) -> float | None:
         """Not of one figure: forecasts have intervals."""
         return None
+
+    def gain_error(self, counts: FloatArray, place: int) -> float | None:
+        """How far off the worth of one more sample of an arm may be, as a standard error; None: not known."""
+        if not self.slope_errors:
+            return None
+        others = float(counts.sum() - counts[place])
+        line = self.lines[place]
+        size = line.size_of(self.error(counts)) if others else float(self.starts[place] + counts[place])
+        return self.slope_errors[place].at(size)
 
 
 def simulated_accuracies(
@@ -119,17 +131,42 @@ def simulated_accuracies(
     sizes = forecast_sizes(basis.n_labeled, most)
     found: dict[Band, SimulatedAccuracy] = {}
     forecasts = [measured(forecast_from(basis, sizes, mode, policy=arm), measure) for arm in arms]
+    slopes = tuple(
+        ForecastLine(sizes.astype(np.float64), slope_errors(basis, mode, measure, sizes, arm, one.values))
+        for arm, one in zip(arms, forecasts, strict=True)
+    )
     bands: tuple[Band, ...] = ("values", "low", "high")
     for band in bands:
         lines = tuple(ForecastLine(sizes.astype(np.float64), np.asarray(getattr(one, band))) for one in forecasts)
         whole = lines[list(arms).index("everything")] if "everything" in arms else lines[0]
         held = whole.at(float(basis.n_labeled))
         starts = np.array([basis.n_labeled if line is whole else line.size_of(held) for line in lines], float)
-        found[band] = SimulatedAccuracy(tuple(arms), lines, labels_per_sample, held, starts, measure, reason)
+        found[band] = SimulatedAccuracy(tuple(arms), lines, labels_per_sample, held, starts, measure, reason, slopes)
     return found
 
 
-def forecast_sizes(n_labeled: int, most: float) -> Any:
+def slope_errors(
+    basis: ForecastBasis, mode: Mode, measure: Measure, sizes: IntArray, policy: str, values: FloatArray
+) -> FloatArray:
+    r"""Standard errors of the slope of a forecast, per labeled sample.
+
+    The forecast is linear in what calibration estimates, so the slope over a doubling of the labels,
+    :math:`s = (g(y_{2L}) - g(y_L)) / \log 2` on the scale g of the measure, has a variance by the same formula; in
+    units of the error, and per sample, that is :math:`sd(s) / (L\, g'(y))`.
+    """
+    here, there = (regression_of(basis, mode, measure, far * sizes, policy) for far in (1, 2))
+    doubling = np.log(2.0)
+    slope = replace(
+        here,
+        at_sizes=(there.at_sizes - here.at_sizes) / doubling,
+        simulation_noise=(there.simulation_noise + here.simulation_noise) / doubling**2,
+        distance=np.full(len(sizes), 1 / doubling),
+    )
+    spread = np.sqrt(slope.solved(TUNED[measure]).variances)
+    return np.asarray(spread * values * (1 - values if measure == "error" else 1.0) / sizes)
+
+
+def forecast_sizes(n_labeled: int, most: float) -> IntArray:
     """Whole numbers from the labels held to all there could be, evenly in their logarithm."""
     return np.unique(np.rint(np.geomspace(n_labeled, max(most, n_labeled + 1), _N_SIZES)).astype(np.int64))
 

@@ -6,7 +6,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from labelworth.planning.answer import ArmCount, Interval, Plan
+    from labelworth.planning.answer import ArmCount, Interval, Plan, Worth
 
 CRITERION_WORDS: Mapping[str, str] = MappingProxyType(
     {
@@ -126,7 +126,15 @@ def _worth(plan: "Plan") -> str:
     if best.unlabeled_samples is not None:
         more = f"; {number(best.unlabeled_samples)} more unlabeled ones would do as much"
     opening = "After that the" if plan.advice == "label" else "The"
+    if not best.is_told:
+        return f"{opening} next {sample} is forecast to buy nothing: {_no_worth(best)}."
     return f"{opening} next {sample} lowers it by {number(best.gain)}{money}{more}."
+
+
+def _no_worth(worth: "Worth") -> str:
+    if worth.gain <= 0 or worth.gain_se is None:
+        return "the forecast does not fall any further"
+    return f"its worth of {number(worth.gain)} is within the forecast's own error ({number(worth.gain_se)})"
 
 
 def _next_sample(plan: "Plan", arm: str) -> str:

@@ -1,0 +1,101 @@
+"""Forecasts that do not fall: said in words, not smoothed away."""
+
+import numpy as np
+import pytest
+from rich.console import Console
+
+from labelworth.cli.plan import _show, _table
+from labelworth.planning.answer import Held, Plan, Question
+from labelworth.planning.assembly import Background, assemble
+from labelworth.planning.checkpoint import Checkpoint
+from labelworth.planning.grids import grid_solutions
+from labelworth.planning.outcome import worth
+from labelworth.planning.simulated import ForecastLine, SimulatedAccuracy
+from labelworth.planning.situation import Situation
+from labelworth.tradeoff.costs import ArmPrices
+
+HELD, POOL = 100, 400
+SIZES = np.array([100.0, 200.0, 300.0, 400.0, 500.0])
+RISING = np.array([0.30, 0.25, 0.24, 0.26, 0.27])
+FALLING = np.array([0.30, 0.25, 0.22, 0.20, 0.19])
+ALWAYS_RISING = np.array([0.20, 0.21, 0.22, 0.23, 0.24])
+
+
+def situation(values: np.ndarray, slope_error: float = 1e-5) -> Situation:
+    line, own = ForecastLine(SIZES, values), ForecastLine(SIZES, np.full(5, slope_error))
+    starts = np.array([float(HELD)])
+    accuracy = SimulatedAccuracy(("everything",), (line,), np.ones(1), line.at(HELD), starts, "error", "", (own,))
+    held = Held("documents", HELD + POOL, HELD, HELD, POOL, 9, ("a", "b"), float(HELD), None)
+    return Situation(held, accuracy, ArmPrices(("everything",), np.ones(1)), POOL, keeps_rest=True)
+
+
+def plan(values: np.ndarray, budget: float, slope_error: float = 1e-5) -> Plan:
+    background = Background(True, "asked for", (), (), {}, "multinomial", 0)
+    own = situation(values, slope_error)
+    return assemble(own, Question("budget", budget, "error"), background, checkpoint=Checkpoint(None, {}))
+
+
+def test_money_that_buys_nothing_is_left_and_told() -> None:
+    found = plan(RISING, 450.0)
+    line = ForecastLine(SIZES, RISING)
+    best = min(range(HELD, 451), key=lambda size: line.at(float(size)))
+    assert found.recommended.labels_in_all == pytest.approx(best, abs=1)
+    in_all = found.recommended.labels_in_all
+    words = f"The forecast does not fall beyond {in_all:.0f} labels, so {450 - in_all:.0f} of the budget are left."
+    assert found.notes == (words,)
+    assert found.worth[0].gain < 0
+    assert "is forecast to buy nothing: the forecast does not fall any further." in found.lines()[3]
+
+
+def test_labels_that_only_hurt_are_not_bought() -> None:
+    found = plan(ALWAYS_RISING, 300.0)
+    assert found.advice == "stop"
+    assert found.recommended.labels == 0
+    assert found.notes == ("The forecast does not fall beyond 100 labels, so 200 of the budget are left.",)
+
+
+def test_nothing_is_said_where_the_forecast_falls() -> None:
+    found = plan(FALLING, 450.0)
+    assert found.recommended.labels_in_all == 450
+    assert found.notes == ()
+    assert found.worth[0].is_told
+    assert "lowers it by" in found.lines()[3]
+
+
+def test_a_worth_within_the_forecast_s_own_error_is_none() -> None:
+    clear, unclear = (plan(FALLING, 450.0, slope_error).lines()[3] for slope_error in (1e-5, 1e-3))
+    assert "buy nothing" not in clear
+    assert "is within the forecast's own error (0.001)" in unclear
+
+
+def test_where_the_pool_ends_the_last_samples_stand_for_the_next() -> None:
+    line = ForecastLine(SIZES, FALLING)
+    step = 0.05 * (HELD + POOL)
+    expected = (line.at(HELD + POOL - step) - line.at(HELD + POOL)) / step
+    assert worth(situation(FALLING), np.array([float(POOL)]))[0].gain == pytest.approx(expected)
+    assert expected > 0
+
+
+def test_grids_do_not_spend_on_nothing() -> None:
+    own = situation(RISING)
+    line = ForecastLine(SIZES, RISING)
+    for one in grid_solutions(own).budgets:
+        within = range(HELD, int(one.value) + 1)
+        assert one.error == pytest.approx(min(line.at(float(size)) for size in within), rel=2e-3)
+        assert one.cost_in_all <= one.value + 1e-9
+
+
+@pytest.mark.parametrize("values", [RISING, ALWAYS_RISING, FALLING])
+def test_the_table_has_no_row_twice(values: np.ndarray) -> None:
+    table = _table(plan(values, 450.0))
+    shown = [tuple(f"{cell:.6g}" for cell in row[:3]) for row in table.rows]
+    assert len(set(shown)) == len(shown)
+    assert [row[3] for row in table.rows].count("recommended") == 1
+    assert [row[0] for row in table.rows] == sorted(row[0] for row in table.rows)
+    assert ("more money buys nothing" in table.note) == (values is not FALLING)
+
+
+def test_a_plan_is_shown_with_its_notes() -> None:
+    console = Console(width=200, record=True)
+    _show(console, plan(RISING, 450.0))
+    assert "Note: The forecast does not fall beyond" in console.export_text()
