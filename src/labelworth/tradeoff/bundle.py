@@ -9,7 +9,8 @@ import scipy.optimize
 from labelworth.arrays import FloatArray
 from labelworth.tradeoff.certificate import Minorant
 from labelworth.tradeoff.newton import Objective
-from labelworth.tradeoff.polytope import Polytope, closest_point
+from labelworth.tradeoff.polytope import Polytope
+from labelworth.tradeoff.quadratic import closest_point
 
 GapOfPlane = Callable[[float, Minorant], float]
 

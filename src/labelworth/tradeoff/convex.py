@@ -8,6 +8,7 @@ from labelworth.arrays import FloatArray
 from labelworth.errors import InfeasiblePlanError, InvalidInputError, NotIdentifiableError
 from labelworth.tradeoff.accuracy import ConvexAccuracy
 from labelworth.tradeoff.bundle import Bundle, level_search
+from labelworth.tradeoff.ceiling import error_ceiling
 from labelworth.tradeoff.certificate import Minorant, least_cost, most_gain
 from labelworth.tradeoff.costs import ArmPrices
 from labelworth.tradeoff.newton import Objective, newton
@@ -19,6 +20,7 @@ from labelworth.tradeoff.problem import (
     Solution,
     binding_limits,
     require_same_arms,
+    size_of_errors,
 )
 
 TOLERANCE = 1e-8
@@ -122,11 +124,9 @@ class _Solver:
         free = self._without_money()
         if free is not None and free.error <= target:
             return self.solution(free.counts, 0.0, free.of_money, free.of_samples)
-        self._require_reachable(target)
-        best = self._budget_of(target)
-        bound = least_cost(best.minorant, target, self.prices.per_sample, self.question.pool)
+        best, bound = self._cheapest(target)
         spent = float(self.prices.per_sample @ best.counts)
-        return self.solution(best.counts, spent - bound, best.of_money, best.of_samples)
+        return self.solution(best.counts, max(spent - bound, 0.0), best.of_money, best.of_samples)
 
     def weighted(self) -> Solution:
         """Least cost plus alpha times error."""
@@ -155,7 +155,16 @@ class _Solver:
     def _most_money(self, alpha: float) -> float:
         """More than the best design costs: the value of some design, since the error is not negative."""
         corner = Polytope(self.prices.per_sample, 1.0, np.inf).most / len(self.prices.arms)
-        return float(min(size + alpha * self.accuracy.error(size * corner) for size in np.geomspace(1e-9, 1e15, 97)))
+
+        def value(size: float) -> float:
+            return size + alpha * self.accuracy.error(size * corner)
+
+        size = 1.0
+        # The value has one valley, wherever the units of money and error put it.
+        for factor in (10.0, 0.1):
+            while value(size * factor) < value(size):
+                size *= factor
+        return value(size)
 
     def _near_weighted(self, alpha: float, most: float) -> FloatArray:
         """The optimum of about the budget at which a unit of money is worth a unit of weighted error."""
@@ -239,37 +248,49 @@ class _Solver:
         except NotIdentifiableError:
             return None
 
-    def _require_reachable(self, target: float) -> None:
-        if not np.isfinite(self.question.pool):
-            return
-        best = self.least_error(Polytope(self.prices.per_sample, np.inf, self.question.pool))
-        if best.error - best.gap > target:
-            raise InfeasiblePlanError(
-                f"No design within the pool of {self.question.pool:g} samples reaches a {self.accuracy.criterion} of "
-                f"{target:g}. The nearest is {best.error:.6g}: raise the target, or get more samples.",
-                best.error,
-            )
+    def _cheapest(self, target: float) -> tuple[_Best, float]:
+        """The optimum of the smallest budget whose least error is the target, and a bound on the cost of any design.
 
-    def _budget_of(self, target: float) -> _Best:
-        """The optimum of the smallest budget whose least error is at most the target, by a guarded Newton walk."""
-        cost = self.prices.per_sample
-        low, high = 0.0, self.question.pool * float(cost.max()) if np.isfinite(self.question.pool) else np.inf
-        money = high if np.isfinite(high) else float(cost.max())
-        best = self.least_error(Polytope(cost, money, self.question.pool))
-        reached: _Best | None = None
+        Where the target is as near to the least error of all budgets as these are known, the optimum of the smallest
+        budget that cannot be told from it.
+        """
+        cost, pool = self.prices.per_sample, self.question.pool
+        if not np.isfinite(pool):
+            best = self.least_error(Polytope(cost, float(cost.max()), pool))
+            return self._walk(best, float(cost.max()), target, None)
+        best = self.least_error(Polytope(cost, np.inf, pool))
+        among = f"within the pool of {pool:g} samples"
+        ceiling = error_ceiling(self.question, self.accuracy.criterion, best.error, TOLERANCE, among=among)
+        spent = float(cost @ best.counts)
+        bound = least_cost(best.minorant, ceiling, cost, pool)
+        if spent - bound <= _AIM * spent:
+            return best, bound
+        # The least errors of budgets scatter by as much as ends a walk.
+        scatter = 4 * self._aim * size_of_errors(self.accuracy.criterion, best.error)
+        return self._walk(best, spent, max(ceiling, best.error + scatter), best)
+
+    def _walk(self, best: _Best, money: float, ceiling: float, reached: _Best | None) -> tuple[_Best, float]:
+        """Newton on the least error of a budget, guarded, from the optimum of some money."""
+        cost, pool = self.prices.per_sample, self.question.pool
+        low, high, bound = 0.0, np.inf, 0.0
         for _ in range(_MAX_BUDGETS):
-            if best.error <= target:
-                high, reached = min(high, money), best
+            bound = max(bound, least_cost(best.minorant, ceiling, cost, pool))
+            if best.error <= ceiling:
+                high, reached = min(high, float(cost @ best.counts)), best
             else:
                 low = max(low, money)
-            left = (target - best.error) / (1.0 if self._is_logarithmic else target)
-            if reached is not None and (0 <= left <= self._closeness or high - low <= 1e-14 * high):
+            left = (ceiling - best.error) / size_of_errors(self.accuracy.criterion, ceiling)
+            if reached is not None and (0 <= left <= self._closeness or high - max(low, bound) <= 1e-14 * high):
                 break
-            money = self._next_budget(best, target, money, low, high)
-            best = self.least_error(Polytope(cost, money, self.question.pool), near=best.counts)
+            money = self._next_budget(best, ceiling, money, low, high)
+            best = self.least_error(Polytope(cost, money, pool), near=best.counts)
         if reached is None:
-            raise InfeasiblePlanError(f"No budget was found whose least error is {target:g}.", best.error)
-        return reached
+            raise InfeasiblePlanError(f"No budget was found whose least error is {ceiling:g}.", best.error)
+        return reached, bound
+
+    @property
+    def _aim(self) -> float:
+        return _AIM_AT_KINKS if self.has_kinks else _AIM
 
     @property
     def _closeness(self) -> float:

@@ -4,7 +4,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import partial
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -206,7 +206,7 @@ class PolicyCost:
         policy = {arm: _share(float(count), n) for arm, count in zip(self.arms, counts, strict=True)}
         asked = f"{n:g} samples of {policy}"
         try:
-            answer = self.function(policy, n)
+            answer: Any = self.function(policy, n)
         except Exception as error:
             raise InvalidInputError(
                 f"The cost function {self.name} failed for {asked}: {type(error).__name__}: {error}. It must answer "

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from labelworth.arrays import FloatArray
-from labelworth.tradeoff.polytope import Polytope, closest_point
+from labelworth.tradeoff.polytope import Polytope
+from labelworth.tradeoff.quadratic import closest_point
 
 _MAX_STEPS = 60
 _RELATIVE_CHANGE = 1e-6
@@ -15,6 +16,7 @@ _RELATIVE_CHANGE = 1e-6
 _SUFFICIENT = 1e-4
 _SMALLEST_STEP = 1e-12
 _PATIENCE = 4
+_ROUNDING = 1e-13
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,20 +64,22 @@ def newton(
     Returns
     -------
     array of shape (n_arms,)
-        The counts with the smallest gap that were met.
+        The counts whose certificate closes; else the last, which have the smallest value that was met, to rounding.
     """
-    counts, best, best_gap, waited = start, start, np.inf, 0
+    counts, best, best_gap, lowest, waited = start, start, np.inf, np.inf, 0
     for _ in range(_MAX_STEPS):
         value, slope = objective.value(counts), objective.slope(counts)
         found = gap(counts, value, slope)
-        best, best_gap, waited = (counts, found, 0) if found < best_gap else (best, best_gap, waited + 1)
+        # On the way the gap may grow for a while; what counts there is that the value falls.
+        waited = 0 if found < best_gap or value < lowest - _ROUNDING * abs(value) else waited + 1
+        best, best_gap, lowest = (counts if found < best_gap else best), min(found, best_gap), min(value, lowest)
         if best_gap <= enough(value) or waited >= _PATIENCE:
             break
         following = _following(objective, polytope, counts, value, slope)
         if following is None:
             break
         counts = following
-    return best
+    return best if best_gap <= enough(lowest) else counts
 
 
 def _following(
@@ -88,14 +92,14 @@ def _following(
     kept = np.concatenate([used, np.ones(len(rows) - len(used), dtype=bool)])
     rows, limits = rows[np.ix_(kept, used)], limits[kept]
     bent = objective if objective.curved is None else objective.curved
-    curvature = objective.weight * _curvature(bent, counts, bent.slope(counts))[np.ix_(used, used)]
+    curvature = objective.weight * _curvature(bent, counts, bent.slope(counts), polytope.most)[np.ix_(used, used)]
     curvature *= units * units[:, None]
     gradient = slope[used] * units
     step = np.zeros(len(counts))
     step[used] = units * closest_point(rows, limits, counts[used] / units, gradient, curvature)
     promised = float(slope @ step)
     # Where what is promised drowns in rounding the value cannot judge; the certificate will.
-    allowed = 1e-13 * max(abs(value), float(np.abs(slope) @ counts))
+    allowed = _ROUNDING * max(abs(value), float(np.abs(slope) @ counts))
     length = 1.0
     while length > _SMALLEST_STEP:
         trial = polytope.shrunk(counts + length * step)
@@ -105,9 +109,9 @@ def _following(
     return None
 
 
-def _curvature(objective: Objective, counts: FloatArray, slope: FloatArray) -> FloatArray:
+def _curvature(objective: Objective, counts: FloatArray, slope: FloatArray, most: FloatArray) -> FloatArray:
     """The Hessian by differences of the slope; zero along arms from which no step is possible."""
-    reach = float(np.abs(slope) @ counts) + 1e-8 * float(np.abs(slope).sum() * (1 + counts.max()))
+    reach = float(np.abs(slope) @ (counts + 1e-8 * most))
     curvature = np.zeros((len(counts), len(counts)))
     for arm in np.flatnonzero(slope != 0):
         length = _RELATIVE_CHANGE * reach / abs(float(slope[arm]))

@@ -150,6 +150,11 @@ class Solution:
         }
 
 
+def size_of_errors(criterion: str, error: float) -> float:
+    """What a difference of errors is small against: the error, or one nat."""
+    return 1.0 if criterion in LOGARITHMIC else abs(error)
+
+
 def binding_limits(question: Question, counts: FloatArray, cost: float, error: float) -> tuple[str, ...]:
     """Which limits a design uses up, to rounding."""
     used = {"pool": (float(counts.sum()), question.pool)}

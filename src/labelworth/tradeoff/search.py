@@ -1,7 +1,7 @@
 """The three problems by grid and refinement, for any error and any cost: no certificate."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations, permutations
 
 import numpy as np
@@ -9,6 +9,7 @@ import numpy as np
 from labelworth.arrays import FloatArray
 from labelworth.errors import InfeasiblePlanError, InvalidInputError, NotIdentifiableError
 from labelworth.tradeoff.accuracy import Accuracy
+from labelworth.tradeoff.ceiling import error_ceiling
 from labelworth.tradeoff.costs import ArmPrices, Costs
 from labelworth.tradeoff.problem import NO_CERTIFICATE, Question, Solution, binding_limits, require_same_arms
 
@@ -24,6 +25,8 @@ _SECTIONS = 24
 _FINEST = 3e-4
 _RANDOM_MOVES = 2
 _MOST_ROUNDS = 200
+_RESOLUTION = 1e-6
+"""Two searches of one valley, from two sides, end so near to each other: errors in shares enter with their square."""
 
 
 def search(accuracy: Accuracy, costs: Costs, question: Question) -> Solution:
@@ -48,9 +51,11 @@ def search(accuracy: Accuracy, costs: Costs, question: Question) -> Solution:
     """
     require_same_arms(accuracy, costs)
     _require_limits(costs, question)
-    hunt = _Hunt(accuracy, costs, question)
-    found = hunt.refined(hunt.best_of_grid())
-    counts = found.counts
+    hunt = _Hunt(accuracy, costs, question, question.value)
+    start = hunt.best_of_grid()
+    if not np.isfinite(start.rank):
+        hunt, start = _nearest(accuracy, costs, question)
+    counts = hunt.refined(start).counts
     error, cost = accuracy.error(counts), costs.cost(counts)
     return Solution(
         question,
@@ -89,15 +94,13 @@ class _Hunt:
     accuracy: Accuracy
     costs: Costs
     question: Question
+    ceiling: float
+    """The error that designs may have, where a target is asked for."""
 
     def best_of_grid(self) -> _Found:
         """The best of pure arms and mixtures."""
-        best = min(
-            (self.along(direction) for direction in _directions(len(self.costs.arms))), key=lambda found: found.rank
-        )
-        if np.isfinite(best.rank):
-            return best
-        raise self._nothing_found()
+        directions = _directions(len(self.costs.arms))
+        return min((self.along(direction) for direction in directions), key=lambda found: found.rank)
 
     def refined(self, best: _Found) -> _Found:
         """Move shares between arms in ever smaller steps while that helps."""
@@ -139,7 +142,7 @@ class _Hunt:
             return error
         if self.question.kind == "alpha":
             return self.costs.cost(counts) + self.question.value * error
-        return self.costs.cost(counts) if error <= self.question.value else np.inf
+        return self.costs.cost(counts) if error <= self.ceiling else np.inf
 
     def _shortest(self, direction: FloatArray, lengths: FloatArray, costs: FloatArray) -> _Found:
         """Where the target is first met on a ray, by halving."""
@@ -179,22 +182,28 @@ class _Hunt:
                 corners.append(corner)
         return corners
 
-    def _nothing_found(self) -> Exception:
-        errors = [
-            self.accuracy.error(self._longest(direction) * direction)
-            for direction in _directions(len(self.costs.arms))
-        ]
-        nearest = min(errors)
-        if not np.isfinite(nearest):
-            return NotIdentifiableError(
-                f"Of mixtures of {', '.join(self.accuracy.arms)} none that was tried pins the model down. Allow more "
-                "labels."
-            )
-        return InfeasiblePlanError(
-            f"No design that was tried reaches {self.accuracy.criterion} {self.question.value:g}; the nearest is "
-            f"{nearest:.6g}. Raise the target, or get more samples.",
-            nearest,
+
+def _nearest(accuracy: Accuracy, costs: Costs, question: Question) -> tuple[_Hunt, _Found]:
+    """Where the grid has no answer: start from the least error, whatever it costs, if that meets the target.
+
+    Raises
+    ------
+    NotIdentifiableError
+        If nothing that was tried has a finite error.
+    InfeasiblePlanError
+        If the least error is above the target.
+    """
+    unpaid = _Hunt(accuracy, costs, Question("budget", np.inf, question.pool), np.inf)
+    found = unpaid.best_of_grid() if question.kind == "target" else None
+    if found is None or not np.isfinite(found.rank):
+        raise NotIdentifiableError(
+            f"Of mixtures of {', '.join(accuracy.arms)} none that was tried pins the model down. Allow more labels."
         )
+    least = unpaid.refined(found)
+    ceiling = error_ceiling(question, accuracy.criterion, least.rank, _RESOLUTION, among="that was tried")
+    hunt = _Hunt(accuracy, costs, question, ceiling)
+    start = replace(least, rank=costs.cost(least.counts))
+    return hunt, min(start, hunt.along(least.direction, least), key=lambda one: one.rank)
 
 
 def _require_limits(costs: Costs, question: Question) -> None:

@@ -43,7 +43,9 @@ def whole_counts(accuracy: Accuracy, costs: Costs, solution: Solution) -> Soluti
     -----
     A local search: it ends where giving up a few samples of any one arm for as many as fit of another gains nothing.
     """
-    best = _improved(_Rounding(accuracy, costs, solution.question), solution.counts)
+    # A target within what a solver can tell of the least error is answered by that: whole samples need not be better.
+    ceiling = max(solution.question.value, solution.error)
+    best = _improved(_Rounding(accuracy, costs, solution.question, ceiling), solution.counts)
     error, cost = accuracy.error(best), costs.cost(best)
     gap, question = solution.gap, solution.question
     if gap is not None:
@@ -75,8 +77,8 @@ def _in_words(solution: Solution, gap: float | None) -> str:
 class _Rounding:
     """The rank of whole designs, remembered, and how many more samples fit."""
 
-    def __init__(self, accuracy: Accuracy, costs: Costs, question: Question) -> None:
-        self.accuracy, self.costs, self.question = accuracy, costs, question
+    def __init__(self, accuracy: Accuracy, costs: Costs, question: Question, ceiling: float) -> None:
+        self.accuracy, self.costs, self.question, self.ceiling = accuracy, costs, question, ceiling
         self._known: dict[bytes, float] = {}
 
     def rank(self, counts: FloatArray) -> float:
@@ -93,7 +95,7 @@ class _Rounding:
         if kind == "budget":
             return error
         if kind == "target":
-            return self.costs.cost(counts) if error <= value else np.inf
+            return self.costs.cost(counts) if error <= self.ceiling else np.inf
         return self.costs.cost(counts) + value * error
 
     def fits(self, counts: FloatArray) -> bool:

@@ -104,7 +104,7 @@ def test_a_cost_that_is_not_linear() -> None:
 
 
 def test_what_cannot_be_met_is_told() -> None:
-    with pytest.raises(InfeasiblePlanError, match="the nearest is") as caught:
+    with pytest.raises(InfeasiblePlanError, match="The nearest is") as caught:
         solve(Drawn(), COSTS, target=0.01, pool=600.0)
     assert 0.1 < caught.value.nearest < 0.3
     with pytest.raises(InfeasiblePlanError, match="fixed cost of 5") as caught:
