@@ -28,7 +28,7 @@ def frontier(
     price_unlabeled: own.PerUnlabeled = 0.0,
     price_fixed: own.Fixed = 0.0,
     seconds_column: own.SecondsColumn = None,
-    price_hour: own.PerHour = 3600.0,
+    price_hour: own.PerHour = own.PRICE_HOUR,
     model: options.Model = None,
     classes: options.Classes = None,
     text_column: options.TextColumn = "text",

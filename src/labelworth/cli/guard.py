@@ -29,7 +29,8 @@ _CANNOT_BE_DONE = (NotIdentifiableError, InfeasiblePlanError, MoreSamplesNeededE
 _KEYWORDS = (
     "alpha", "binarize", "c2", "classes", "document_length", "encoding", "format", "label_column",
     "label_smoothing", "labels", "min_count", "rare_words", "seed", "template", "text_column", "unlabeled",
-    "unlabeled_weight", "budget", "criterion", "pool", "rules", "source", "target", "use_unlabeled",
+    "unlabeled_weight", "budget", "criterion", "pool", "rules", "seconds_column", "source", "target",
+    "use_unlabeled",
 )  # fmt: skip
 # What readers call otherwise.
 _OTHERWISE = {
@@ -39,6 +40,8 @@ _OTHERWISE = {
     "tokens_column": "text_column",
     "word_column": "text_column",
 }
+# Prices have another name in Python, and need no sign of equality to be told from other words.
+_PRICE = re.compile(r"\b(?:per_(label|token|sequence|unlabeled)|(fixed)(?= must be))\b")
 _KEYWORD = re.compile(rf"\b({'|'.join((*_KEYWORDS, *_OTHERWISE))})=(None\b)?")
 
 
@@ -47,6 +50,8 @@ def in_options(message: str) -> str:
 
     >>> in_options("Use label_column='topic', or unlabeled=None; see labels=.")
     "Use --label-column 'topic', or --unlabeled none; see --labels."
+    >>> in_options("per_label must be a non-negative number. Got -1.0 instead.")
+    '--price-label must be a non-negative number. Got -1.0 instead.'
     """
 
     def option(found: re.Match[str]) -> str:
@@ -55,7 +60,7 @@ def in_options(message: str) -> str:
             return f"{name} none"
         return f"{name} " if message[found.end() :][:1].strip(" .,;:)") else name
 
-    return _KEYWORD.sub(option, message)
+    return _PRICE.sub(lambda found: f"--price-{found[1] or found[2]}", _KEYWORD.sub(option, message))
 
 
 def guarded(command: Callable[Arguments, Returned]) -> Callable[Arguments, Returned]:

@@ -35,6 +35,8 @@ class Unlabeled(StrEnum):
     NO = "no"
 
 
+PRICE_HOUR = 3600.0
+"""Counts money in seconds."""
 _PRICES = "Prices"
 _PLAN = "The plan"
 
@@ -142,7 +144,7 @@ class Data:
     price_unlabeled: float = 0.0
     price_fixed: float = 0.0
     seconds_column: str | None = None
-    price_hour: float = 3600.0
+    price_hour: float = PRICE_HOUR
 
     @property
     def holds_sequences(self) -> bool:
@@ -162,6 +164,7 @@ class Data:
             per_unlabeled=self.price_unlabeled,
             fixed=self.price_fixed,
         )
+        self._require_hour()
         if self.seconds_column is None:
             return said
         if (self.price_label, self.price_token, self.price_sequence) != (1.0, 0.0, 0.0):
@@ -187,6 +190,16 @@ class Data:
         tell(timed.words())
         return replace(timed.prices, per_unlabeled=said.per_unlabeled, fixed=said.fixed)
 
+    def _require_hour(self) -> None:
+        from math import isfinite
+
+        from labelworth.errors import InvalidInputError
+
+        if not (isfinite(self.price_hour) and self.price_hour > 0):
+            raise InvalidInputError(f"--price-hour must be a positive number. Got {self.price_hour:g}.")
+        if self.seconds_column is None and self.price_hour != PRICE_HOUR:
+            raise InvalidInputError("--price-hour goes with --seconds-column, which says how long annotators took.")
+
     def arguments(self, seed: int) -> dict[str, Any]:
         """What `labelworth.plan` and `labelworth.frontier` take: data, model, prices and the rest."""
         data = self._sequences(seed) if self.holds_sequences else self._documents(seed)
@@ -202,6 +215,8 @@ class Data:
         return {**data, **shared}
 
     def _documents(self, seed: int) -> dict[str, Any]:
+        from labelworth.errors import InvalidInputError
+
         source = Source(
             self.path,
             self.text_column,
@@ -218,6 +233,8 @@ class Data:
             self.binarize,
             self.covariance,
         )
+        if self.template is not None:
+            raise InvalidInputError("Documents have no tokens to make attributes for: --template is for sequences.")
         raw = source.read()
         features, _ = features_to_learn(raw, min_documents=self.min_documents, max_words=self.max_words)
         kind.require_suitable(features)

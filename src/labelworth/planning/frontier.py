@@ -5,7 +5,6 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 from threadpoolctl import threadpool_limits
 
 from labelworth.arrays import UNLABELED
@@ -17,6 +16,7 @@ from labelworth.planning.source import AskedSource, UseUnlabeled
 from labelworth.planning.words import CRITERION_WORDS, count, number
 from labelworth.progress import SILENT, Progress
 from labelworth.tradeoff.accuracy import Source
+from labelworth.tradeoff.problem import Question as TradeoffQuestion
 
 
 @dataclass(frozen=True)
@@ -100,9 +100,12 @@ def frontier(
     ------
     NotIdentifiableError
         If labels, or the menu, cannot pin the model down.
+    InvalidInputError
+        If an argument is none.
 
     Examples
     --------
+    >>> import numpy as np
     >>> rng = np.random.default_rng(0)
     >>> classes = rng.integers(2, size=600)
     >>> X = rng.standard_normal((600, 2)) + 2 * classes[:, None]
@@ -111,6 +114,7 @@ def frontier(
     >>> found.boundary[0].cost, found.boundary[-1].cost
     (0.0, 540.0)
     """
+    room = TradeoffQuestion.of(budget=0.0, pool=pool).pool
     planner = planner_of(
         X,
         y,
@@ -128,7 +132,7 @@ def frontier(
         progress=progress,
     )
     with threadpool_limits(limits=1, user_api="blas"):
-        situation, chosen = planner.situation(np.inf if pool is None else float(pool))
+        situation, chosen = planner.situation(room)
         points = cloud(situation)
     return Frontier(
         points,

@@ -14,6 +14,7 @@ from labelworth.planning.document_plan import DocumentPlanner
 from labelworth.planning.reading import GivenPrices, estimator_of, read_documents, read_prices, read_sequences
 from labelworth.planning.sequence_plan import SequencePlanner
 from labelworth.planning.source import AskedSource, UseUnlabeled
+from labelworth.planning.targets import require_target
 from labelworth.progress import SILENT, Progress
 from labelworth.tradeoff.problem import Question as TradeoffQuestion
 
@@ -115,6 +116,8 @@ def plan(
     True
     """
     asked = TradeoffQuestion.of(budget=budget, target=target, alpha=alpha, pool=pool)
+    if asked.kind == "target":
+        require_target(asked.value, criterion)
     planner = planner_of(
         X,
         y,
