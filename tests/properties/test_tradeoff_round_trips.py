@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from labelworth.criteria.asymptotic import CRITERIA
@@ -69,6 +69,24 @@ def test_the_error_of_a_budget_is_a_target_within_it(case) -> None:
     assert saved * there.shadow_price_of_money <= 1e-7 * size(there)
     again = solve(accuracy, costs, budget=back.cost + 1e-15 * money, pool=pool)
     assert again.error <= there.error + 1e-7 * size(there)
+
+
+@settings(max_examples=80, deadline=None)
+@given(cases())
+def test_the_worth_of_money_as_a_weight_leads_to_the_same_value(case) -> None:
+    accuracy, costs, money, pool = case
+    try:
+        there = solve(accuracy, costs, budget=costs.fixed + money, pool=pool)
+    except NotIdentifiableError:
+        return
+    # Where money is worth next to nothing no weight tells what it buys.
+    assume(there.shadow_price_of_money * money > 1e-4 * size(there))
+    alpha = 1 / there.shadow_price_of_money
+    weighted = solve(accuracy, costs, alpha=alpha, pool=pool)
+    assert weighted.is_certified, weighted.certificate
+    ranks = [solution.cost - costs.fixed + alpha * solution.error for solution in (weighted, there)]
+    assert ranks[0] - ranks[1] <= weighted.gap + 1e-12 * (money + alpha * size(there))
+    assert ranks[1] - ranks[0] <= 1e-7 * (money + alpha * size(there))
 
 
 @settings(max_examples=60, deadline=None)

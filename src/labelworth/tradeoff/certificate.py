@@ -72,9 +72,16 @@ def most_gain(worth: FloatArray, prices: FloatArray, money: float, samples: floa
     >>> most_gain(np.array([3.0, 1.0]), np.array([1.0, 0.0]), 2.0, 10.0)
     Bound(value=14.0, of_money=2.0, of_samples=1.0)
     """
+    if not np.isfinite(money):
+        # Nothing may lean on a limit that is not there.
+        each = max(float(worth.max()), 0.0)
+        return Bound(_times(samples, each), 0.0, each)
+    if not np.isfinite(samples):
+        each = _largest_ratio(worth, prices)
+        return Bound(_times(money, each), each, 0.0)
     kinks = _kinks(worth, prices)
     over = np.maximum((worth - kinks[:, None] * prices).max(axis=1), 0.0)
-    values = _limited(money, kinks, worth) + _limited(samples, over, worth)
+    values = money * kinks + samples * over
     best = float(values.min())
     tied = values <= best + 1e-13 * abs(best)
     return Bound(best, float(kinks[tied].min()), float(over[tied].min()))
@@ -91,9 +98,12 @@ def least_cost(minorant: Minorant, target: float, prices: FloatArray, samples: f
     needed = minorant.intercept - target
     if needed <= 0:
         return 0.0
+    if not np.isfinite(samples):
+        ratio = _largest_ratio(minorant.worth, prices)
+        return needed / ratio if ratio > 0 else np.inf
     kinks = _kinks(prices, minorant.worth)
     over = np.maximum((kinks[:, None] * minorant.worth - prices).max(axis=1), 0.0)
-    return float(max((kinks * needed - _limited(samples, over, prices)).max(), 0.0))
+    return float(max((kinks * needed - samples * over).max(), 0.0))
 
 
 def _kinks(levels: FloatArray, rates: FloatArray) -> FloatArray:
@@ -107,8 +117,13 @@ def _kinks(levels: FloatArray, rates: FloatArray) -> FloatArray:
     return np.append(crossings[(crossings > 0) & (crossings < _LARGEST)], 0.0)
 
 
-def _limited(limit: float, multipliers: FloatArray, scale: FloatArray) -> FloatArray:
-    """Limit times multiplier; where there is no limit nothing may lean on it, but for the rounding of a kink."""
-    if np.isfinite(limit):
-        return limit * multipliers
-    return np.where(multipliers > 1e-15 * np.abs(scale).max(initial=0.0), np.inf, 0.0)
+def _largest_ratio(worth: FloatArray, prices: FloatArray) -> float:
+    """The most worth for a unit of money; infinite if something is worth anything and free."""
+    useful = worth > 0
+    with np.errstate(divide="ignore", over="ignore"):
+        return float((worth[useful] / prices[useful]).max(initial=0.0))
+
+
+def _times(limit: float, each: float) -> float:
+    """Nothing of a limit that is not there is nothing."""
+    return limit * each if each > 0 else 0.0

@@ -44,13 +44,19 @@ def test_the_least_cost_is_that_of_the_linear_program(seed: int) -> None:
     )
 
 
-def test_a_limit_that_is_not_there_does_not_count() -> None:
-    worth, prices = np.array([3.0, 1.0]), np.array([2.0, 0.5])
-    assert most_gain(worth, prices, 10.0, np.inf).value == pytest.approx(20.0)
-    assert most_gain(worth, prices, np.inf, 10.0).value == pytest.approx(30.0)
+@pytest.mark.parametrize("currency", [1e-20, 1e-12, 1.0, 1e12, 1e20])
+@pytest.mark.parametrize("unit", [1e-20, 1e-12, 1.0, 1e12, 1e20])
+def test_a_limit_that_is_not_there_does_not_count(currency: float, unit: float) -> None:
+    worth, prices = unit * np.array([3.0, 1.0]), currency * np.array([2.0, 0.5])
+    assert most_gain(worth, prices, 10.0 * currency, np.inf).value == pytest.approx(20.0 * unit)
+    assert most_gain(worth, prices, np.inf, 10.0).value == pytest.approx(30.0 * unit)
     assert most_gain(-worth, prices, np.inf, np.inf).value == 0.0
     assert most_gain(worth, prices, np.inf, np.inf).value == np.inf
-    assert least_cost(Minorant(6.0, worth), 0.0, prices, np.inf) == pytest.approx(3.0)
+    assert least_cost(Minorant(6.0 * unit, worth), 0.0, prices, np.inf) == pytest.approx(3.0 * currency)
+    assert least_cost(Minorant(6.0 * unit, -worth), 0.0, prices, np.inf) == np.inf
+    # Something for nothing, without limit.
+    assert most_gain(worth, 0 * prices, 10.0 * currency, np.inf).value == np.inf
+    assert least_cost(Minorant(6.0 * unit, worth), 0.0, 0 * prices, np.inf) == 0.0
 
 
 def test_a_target_that_is_met_for_nothing_costs_nothing() -> None:
