@@ -44,16 +44,17 @@ def sharpened(
     middle = len(batches) // 2
     result = np.empty_like(seen)
     for own, other in ((slice(middle), slice(middle, None)), (slice(middle, None), slice(middle))):
-        control = _Control.learned(known, batches[other])
+        control = Control.learned(known, batches[other])
         result[own] = [contrasts.basis @ control.applied(batch) @ contrasts.basis.T for batch in batches[own]]
     return result
 
 
-_Batch = tuple[FloatArray, ...]
+Batch = tuple[FloatArray, ...]
+"""Means of s s', S S' and the symmetric part of s S', on the estimable contrasts."""
 
 
 @dataclass(frozen=True)
-class _Control:
+class Control:
     """Two control variates for every entry, in the basis that `learned` chose."""
 
     basis: FloatArray
@@ -63,7 +64,7 @@ class _Control:
     overlap: FloatArray
 
     @classmethod
-    def learned(cls, everything: FloatArray, batches: list[_Batch]) -> "_Control":
+    def learned(cls, everything: FloatArray, batches: list[Batch]) -> "Control":
         """Regress on the two controls, one after the other."""
         basis = Pencil.of(np.mean([seen for seen, _, _ in batches], axis=0), everything).vectors
         none = np.zeros_like(everything)
@@ -78,16 +79,19 @@ class _Control:
         second = _slope(values - first * errors, rest, np.square(crossed).sum(axis=0))
         return cls(basis, basis.T @ everything, first, second, overlap)
 
-    def applied(self, batch: _Batch) -> FloatArray:
-        """Sharpen another batch."""
-        value, error, crossed = self._in_basis(batch)
+    def applied(self, batch: Batch, everything: FloatArray | None = None) -> FloatArray:
+        """Sharpen another batch; of other parameters where `everything` is I_everything there."""
+        value, error, crossed = self._in_basis(batch, everything)
         better = value - self.first * error - self.second * (crossed - self.overlap * error)
         return np.asarray(self.inverse_basis.T @ better @ self.inverse_basis)
 
-    def _in_basis(self, batch: _Batch) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """The rule's information, by how much S S' misses the identity, and what should be zero."""
+    def _in_basis(
+        self, batch: Batch, everything: FloatArray | None = None
+    ) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """The rule's information, by how much S S' misses I_everything, and what should be zero."""
         seen, complete, mixed = (self.basis.T @ matrix @ self.basis for matrix in batch)
-        return seen, complete - np.eye(len(seen)), mixed - seen
+        known = np.eye(len(seen)) if everything is None else self.basis.T @ everything @ self.basis
+        return seen, complete - known, mixed - seen
 
 
 def _slope(values: FloatArray, control: FloatArray, reach: FloatArray) -> FloatArray:

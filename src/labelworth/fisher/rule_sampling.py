@@ -1,6 +1,6 @@
 """Information per rule from sequences drawn from the model, the same draws for all rules."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol, runtime_checkable
 
@@ -91,7 +91,7 @@ def sampled_rules(
             "parameters. Use method='matrix-free' with a hidden Markov model, or fewer words."
         )
     limit = max_draws or min(_MAX_DRAWS, int(_MAX_WORK / (len(listed.rules) * d**2)))
-    batches = _Batches(population, listed)
+    batches = RuleBatches(population, listed, default_count(d))
     first = min(max(_FIRST_DRAWS, _DRAWS_PER_PARAMETER * d), limit)
     per_batch = -(-first // batches.count)
     weights = [listed.weights_of(policy) for policy in policies]
@@ -121,12 +121,18 @@ def _needed(information: RuleInformation, weights: Sequence[FloatArray], relativ
     return draws_needed(estimates, information.n_drawn, information.contrasts.rank, relative_error)
 
 
+def default_count(n_parameters: int) -> int:
+    """How many batches tell standard errors and controls well, and fit into memory."""
+    return _BATCHES if n_parameters <= _MANY_PARAMETERS else _FEWER_BATCHES
+
+
 @dataclass
-class _Batches:
+class RuleBatches:
     """Sums over batches of draws: of S S', and for every rule of s s' and of s S', each (n_batches, .., d, d)."""
 
     population: ChainPopulation
     listed: RuleList
+    count: int
     complete: FloatArray = field(init=False)
     seen: FloatArray = field(init=False)
     mixed: FloatArray = field(init=False)
@@ -134,17 +140,11 @@ class _Batches:
 
     def __post_init__(self) -> None:
         d = self.population.model.coordinates.n_free
-        count = _BATCHES if d <= _MANY_PARAMETERS else _FEWER_BATCHES
-        self.complete = np.zeros((count, d, d))
-        self.seen, self.mixed = np.zeros((2, count, len(self.listed.rules), d, d))
+        self.complete = np.zeros((self.count, d, d))
+        self.seen, self.mixed = np.zeros((2, self.count, len(self.listed.rules), d, d))
 
     @property
-    def count(self) -> int:
-        """How many batches."""
-        return len(self.complete)
-
-    @property
-    def _sampled_rules(self) -> list[int]:
+    def sampled_rules(self) -> list[int]:
         """All but complete labels, and no labels where those tell nothing."""
         known = {self.listed.everything, *([self.listed.nothing] if self.population.is_conditional else [])}
         return [place for place in range(len(self.listed.rules)) if place not in known]
@@ -166,7 +166,7 @@ class _Batches:
         whole = model.scores(drawn).reshape(count, n_each, -1)
         self.complete[batches] += whole.swapaxes(1, 2) @ whole
         seed = int(rng.integers(2**63))
-        for place in self._sampled_rules:
+        for place in self.sampled_rules:
             # The same random numbers for every rule: where fewer coins show heads, they are among the same ones.
             rule, rows = self.listed.rules[place], np.arange(drawn.n_sequences)
             mask = rule.draw_for(drawn, rows, np.random.default_rng(seed))
@@ -174,25 +174,38 @@ class _Batches:
             self.seen[batches, place] += transposed @ transposed.swapaxes(1, 2)
             self.mixed[batches, place] += transposed @ whole
 
+    def means(self, place: int) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Of s s', S S' and the symmetric part of s S' of one rule in every batch, (n_batches, d, d) each."""
+        n, mixed = self.n_per_batch, self.mixed[:, place]
+        return self.seen[:, place] / n, self.complete / n, (mixed + mixed.swapaxes(1, 2)) / (2 * n)
+
     def information(self) -> RuleInformation:
         """What these batches give."""
-        n, model = self.n_per_batch, self.population.model
-        met = np.einsum("bii->bi", self.complete) / n
-        batches, complete = self.seen / n, self.complete / n
-        if isinstance(model, KnowsCompleteInformation):
-            exact = model.complete_information(self.population.lengths)
-            batches[:, self.listed.everything] = exact
-            known = np.diag(exact)
-            for place in self._sampled_rules:
-                mixed = self.mixed[:, place] / n
-                batches[:, place] = sharpened(
-                    model.coordinates, exact, batches[:, place], complete, (mixed + mixed.swapaxes(1, 2)) / 2
-                )
-        else:
-            batches[:, self.listed.everything] = complete
-            known = met.mean(axis=0)
+        model = self.population.model
+        if not isinstance(model, KnowsCompleteInformation):
+            return self.as_drawn()
+        exact = model.complete_information(self.population.lengths)
+        return self.with_complete(exact, lambda place: sharpened(model.coordinates, exact, *self.means(place)))
+
+    def as_drawn(self) -> RuleInformation:
+        """With nothing known but the draws."""
+        batches = self.seen / self.n_per_batch
+        batches[:, self.listed.everything] = self.complete / self.n_per_batch
+        return self._told(batches, batches[:, self.listed.everything].mean(axis=0))
+
+    def with_complete(self, exact: FloatArray, sharper: Callable[[int], FloatArray]) -> RuleInformation:
+        """With I_everything known, and what `sharper` makes of the batches of every other rule, (n_batches, d, d)."""
+        batches = self.seen / self.n_per_batch
+        batches[:, self.listed.everything] = exact
+        for place in self.sampled_rules:
+            batches[:, place] = sharper(place)
+        return self._told(batches, exact)
+
+    def _told(self, batches: FloatArray, everything: FloatArray) -> RuleInformation:
+        met = np.einsum("bii->bi", self.complete) / self.n_per_batch
+        n_drawn, n_hardly_met = self.count * self.n_per_batch, _hardly_met(met, np.diag(everything))
         return self.listed.information(
-            self.population, batches.mean(axis=0), "sampling", batches, self.count * n, _hardly_met(met, known)
+            self.population, batches.mean(axis=0), "sampling", batches, n_drawn, n_hardly_met
         )
 
 

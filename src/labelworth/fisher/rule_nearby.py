@@ -1,0 +1,101 @@
+"""Information per rule at parameters near some, quickly: what was learned of the noise there serves here."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from labelworth.arrays import FloatArray
+from labelworth.fisher.chain_population import ChainPopulation
+from labelworth.fisher.rule_contrasts import Contrasts
+from labelworth.fisher.rule_controls import Control
+from labelworth.fisher.rule_information import RuleInformation
+from labelworth.fisher.rule_list import RuleList
+from labelworth.fisher.rule_sampling import KnowsCompleteInformation, RuleBatches, default_count
+from labelworth.policies.rule import Rule
+from labelworth.progress import SILENT, tracking
+
+_FEWEST_DRAWS = 4096
+_DRAWS_PER_PARAMETER = 16
+_BATCHES = 4
+"""Few: their noise is looked at over many parameters together."""
+
+
+@dataclass(frozen=True, eq=False)
+class NearbyRules:
+    r"""Samples at any parameters near those of a population, each time the same number of sequences.
+
+    Where I_everything is known, the noise that goes with that of :math:`S S'` and of :math:`s (S - s)'` is taken off
+    as in `labelworth.fisher.rule_controls.sharpened`. How much of it was learned once, from draws of their own at the
+    parameters in the middle: any fixed share leaves the expectation as it is, and nearby the best one is nearly the
+    same. So a few batches do, where learning takes many.
+
+    Attributes
+    ----------
+    listed : RuleList
+    n_draws : int
+        Sequences at every parameter.
+    controls : mapping of int to Control
+        By the place of a rule; empty where I_everything is not known.
+    contrasts : Contrasts or None
+        On which they work.
+    """
+
+    listed: RuleList
+    n_draws: int
+    controls: Mapping[int, Control]
+    contrasts: Contrasts | None
+
+    @classmethod
+    def learned(
+        cls,
+        population: ChainPopulation,
+        rules: Sequence[Rule],
+        rng: np.random.Generator,
+        *,
+        n_draws: int | None = None,
+    ) -> "NearbyRules":
+        """Learn at the parameters in the middle; 4096 draws, or 16 per parameter if that is more, when absent."""
+        listed, d = RuleList.of(rules), population.model.coordinates.n_free
+        count = n_draws or max(_FEWEST_DRAWS, _DRAWS_PER_PARAMETER * d)
+        if not isinstance(population.model, KnowsCompleteInformation):
+            return cls(listed, count, {}, None)
+        batches = _drawn(population, listed, count, default_count(d), rng)
+        exact = population.model.complete_information(population.lengths)
+        contrasts = Contrasts.of(population.model.coordinates, exact)
+        known = contrasts.restricted(exact)
+        controls = {
+            place: Control.learned(known, _on_contrasts(contrasts, batches.means(place)))
+            for place in batches.sampled_rules
+        }
+        return cls(listed, count, controls, contrasts)
+
+    def at(self, population: ChainPopulation, rng: np.random.Generator) -> RuleInformation:
+        """One matrix per rule at the parameters of `population`, with the batches that tell their noise."""
+        batches, model = _drawn(population, self.listed, self.n_draws, _BATCHES, rng), population.model
+        contrasts = self.contrasts
+        if contrasts is None or not isinstance(model, KnowsCompleteInformation):
+            return batches.as_drawn()
+        exact = model.complete_information(population.lengths)
+        known, basis = contrasts.restricted(exact), contrasts.basis
+
+        def sharper(place: int) -> FloatArray:
+            control = self.controls[place]
+            parts = _on_contrasts(contrasts, batches.means(place))
+            return np.stack([basis @ control.applied(part, known) @ basis.T for part in parts])
+
+        return batches.with_complete(exact, sharper)
+
+
+def _drawn(
+    population: ChainPopulation, listed: RuleList, n_draws: int, count: int, rng: np.random.Generator
+) -> RuleBatches:
+    batches = RuleBatches(population, listed, count)
+    with tracking(SILENT, "", None) as task:
+        batches.extend(-(-n_draws // count), rng, task)
+    return batches
+
+
+def _on_contrasts(contrasts: Contrasts, means: tuple[FloatArray, ...]) -> list[tuple[FloatArray, ...]]:
+    """Batch by batch, on the estimable contrasts."""
+    return [tuple(contrasts.restricted(matrix) for matrix in batch) for batch in zip(*means, strict=True)]
