@@ -63,11 +63,62 @@ def test_filled_in_files_are_read_back(texts: Path, tmp_path: Path, name: str) -
     assert all(text.endswith("ünd, more") for text in raw.texts)
 
 
+def test_other_columns_are_kept(tmp_path: Path) -> None:
+    lines, table = tmp_path / "docs.jsonl", tmp_path / "docs.csv"
+    rows = [
+        {"id": f"d{place}", "text": f"word{place}", "label": None, "tags": [place], "row": -1} for place in range(6)
+    ]
+    lines.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    table.write_text("id,text,label,note\n" + "".join(f'd{place},word{place},,"a, ""b"""\n' for place in range(6)))
+    for line in labelworth("next", lines, "--count", 3).stdout.splitlines():
+        found = json.loads(line)
+        assert found == {"labelworth_row": found["labelworth_row"], **rows[found["labelworth_row"]]}
+    for line in labelworth("next", table, "--count", 3).stdout.splitlines():
+        found = json.loads(line)
+        place = found["row"]
+        assert found == {"row": place, "id": f"d{place}", "text": f"word{place}", "label": None, "note": 'a, "b"'}
+    for data, row_column in ((lines, "labelworth_row"), (table, "row")):
+        batch = tmp_path / "batch.csv"
+        assert labelworth("next", data, "--count", 3, "-o", batch).code == 0
+        with batch.open(newline="") as stream:
+            found = list(csv.DictReader(stream))
+        assert all(row["id"] == f"d{row[row_column]}" and row["label"] == "" for row in found)
+    assert found[0]["note"] == 'a, "b"'
+
+
+def test_other_columns_of_tokens_stay_where_they_are(tmp_path: Path) -> None:
+    data, batch, lines = tmp_path / "data.conll", tmp_path / "batch.conll", tmp_path / "batch.jsonl"
+    data.write_text("".join(f"w{place} _ X\nis _ Y\n\n" for place in range(4)))
+    asked = ("next", data, "--count", 2, "--label-column", 1, "--policy", "prefix:1")
+    assert labelworth(*asked, "-o", batch).code == 0
+    for part in batch.read_text().strip().split("\n\n")[1::2]:
+        first, second = part.splitlines()
+        assert first.endswith(" ? X")
+        assert second == "is _ Y"
+    assert labelworth(*asked, "-o", lines).code == 0
+    found = json.loads(lines.read_text().splitlines()[0])
+    assert found["tokens"] == [f"w{found['sequence']}", "is"]
+    assert found["2"] == ["X", "Y"]
+
+
+def test_objects_of_sequences_are_kept(tmp_path: Path) -> None:
+    data = tmp_path / "data.jsonl"
+    rows = [{"id": place, "tokens": ["a", f"w{place}"], "ner_tags": [None, None], "rule": "x"} for place in range(4)]
+    data.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    for line in labelworth("next", data, "--count", 2).stdout.splitlines():
+        found = json.loads(line)
+        kept = {name: found[name] for name in rows[0]}
+        assert kept == rows[found["sequence"]]
+        assert (found["ask"], found["labelworth_rule"]) == ([0, 1], "everything")
+
+
 def test_tokens_asked_for_are_question_marks(columns: Path, tmp_path: Path) -> None:
     batch = tmp_path / "batch.conll"
     answer = labelworth("next", columns, "--count", 4, "--policy", "0.5*window:2 + 0.5*everything", "-o", batch)
     assert answer.code == 0
-    blocks = [block.splitlines() for block in batch.read_text().strip().split("\n\n")]
+    parts = batch.read_text().strip().split("\n\n")
+    assert all(part.startswith("-DOCSTART- sequence ") for part in parts[::2])
+    blocks = [block.splitlines() for block in parts[1::2]]
     asked = sorted(sum(line.endswith(" ?") for line in block) for block in blocks)
     assert asked == [2, 2, 4, 4]
     assert all(len(block) == 4 and block[1].startswith("is Y ") for block in blocks)
@@ -93,7 +144,7 @@ def test_a_plan_says_how_many(tmp_path: Path, texts: Path) -> None:
     ]
     texts.write_text("".join(json.dumps(row) + "\n" for row in rows))
     plan = tmp_path / "plan.json"
-    made = labelworth("plan", texts, "--budget", 47, "--source", "simulated", "-o", plan)
+    made = labelworth("plan", texts, "--budget", 47, "--criterion", "excess_log_loss", "-o", plan)
     assert made.code == 0
     answer = labelworth("next", texts, "--plan", plan, "--json")
     assert answer.code == 0

@@ -14,6 +14,7 @@ from labelworth.cli.fit import fit
 from labelworth.cli.frontier import frontier
 from labelworth.cli.guard import INTERRUPTED, guarded
 from labelworth.cli.information import information
+from labelworth.cli.merge import merge
 from labelworth.cli.next import next_batch
 from labelworth.cli.plan import plan
 from labelworth.cli.predict import predict
@@ -44,7 +45,7 @@ def labelworth_command(
     """How many examples to label, what accuracy that buys, and whether unlabeled data helps."""
 
 
-for _command in (demo, fit, predict, check, information, frontier, plan, reproduce, bench):
+for _command in (demo, fit, predict, check, information, frontier, plan, merge, reproduce, bench):
     app.command()(guarded(_command))
 app.command("next")(guarded(next_batch))
 

@@ -12,6 +12,7 @@ from labelworth.cli.reading import NO_MARKER, Source
 from labelworth.cli.sequence_reading import SequenceSource, holds_sequences
 
 if TYPE_CHECKING:
+    from labelworth.cli.written_rows import WrittenRows
     from labelworth.planning.next import Batch
 
 
@@ -57,7 +58,8 @@ def next_batch(
         if policy is not None:
             raise InvalidInputError("Documents are labeled whole; --policy is for sequences.")
         raw = Source(data, text_column, label_column, labels, unlabeled, format, encoding).read()
-    write = batch_writer(output, raw, text_column, "label" if label_column == NO_MARKER else label_column)
+    written, column = _columns(data, raw, text_column, label_column, format, encoding)
+    writer = batch_writer(output, raw, written, column)
     if output is not None:
         require_writable(output)
     digest = file_digest(data)
@@ -66,12 +68,25 @@ def next_batch(
     asked = {"path": data, "plan": plan, "count": count, "policy": policy, "output": output}
     record = Record("next", asked, {**batch.to_dict(), "output": output}, seed, digest, watch.durations)
     if output is not None or not as_json:
-        write(output, raw, batch)
+        writer.write(output, batch)
     if as_json:
         answer(record, lambda console: None, as_json=True)
     where = "" if output is None else f", written to {output}"
     what = amount(len(batch.rows), "sequence" if is_sequences else "document")
     tell(f"{what} to label ({amount(batch.n_labels, 'label')}), drawn with seed {seed}{where}.")
+
+
+def _columns(
+    data: Path, raw: Any, text_column: str, label_column: str, format: str | None, encoding: str
+) -> "tuple[WrittenRows | None, str]":
+    """All columns of the data as they are written, and which of them holds labels."""
+    from labelworth.cli.written_rows import written_rows
+    from labelworth.cli.written_sequences import tags_column, written_sequences
+
+    if not hasattr(raw, "offsets"):
+        return written_rows(data, format, encoding), "label" if label_column == NO_MARKER else label_column
+    written = written_sequences(data, text_column, format, encoding)
+    return written, tags_column(written, label_column)
 
 
 def _drawn(raw: Any, counts: dict[str, int], policy: str | None, seed: int, *, is_sequences: bool) -> "Batch":

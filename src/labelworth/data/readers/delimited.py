@@ -23,7 +23,7 @@ def read_delimited(
 ) -> RawTexts:
     """Read a CSV (or, with a tab as `delimiter`, a TSV) file; see `labelworth.data.readers.read`."""
     rows = TextRows.of(path, unlabeled)
-    table = _table(path, delimiter, encoding)
+    table = read_table(path, delimiter, encoding)
     _, header = next(table, (1, []))
     _require_header(path, header, delimiter)
     text_at = _position(path, header, text_column, "text_column")
@@ -40,7 +40,7 @@ def read_delimited(
     return rows.finish()
 
 
-def _table(path: Path, delimiter: str, encoding: str) -> Iterator[tuple[int, list[str]]]:
+def read_table(path: Path, delimiter: str, encoding: str) -> Iterator[tuple[int, list[str]]]:
     """The rows that are not blank, each with the number of the line it begins on."""
     with _cells_of_any_size():
         reader = csv.reader(read_lines(path, encoding), delimiter=delimiter, strict=True)
