@@ -36,9 +36,9 @@ from labelworth.planning.source import (
 )
 from labelworth.progress import Progress
 from labelworth.simulation.basis import ForecastBasis, forecast_basis
-from labelworth.simulation.calibration import Measure
 from labelworth.simulation.document_learner import ClassLearner
 from labelworth.simulation.learner import Mode
+from labelworth.simulation.scales import Measure
 from labelworth.tradeoff.costs import CostFunction, Prices
 from labelworth.tradeoff.problem import Question as TradeoffQuestion
 

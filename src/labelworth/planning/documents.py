@@ -23,8 +23,8 @@ from labelworth.planning.simulated import simulated_accuracies
 from labelworth.planning.situation import Situation
 from labelworth.progress import SILENT, Progress
 from labelworth.simulation.basis import ForecastBasis
-from labelworth.simulation.calibration import Measure
 from labelworth.simulation.learner import Mode
+from labelworth.simulation.scales import Measure
 from labelworth.tradeoff.accuracy import Accuracy
 from labelworth.tradeoff.costs import ArmPrices, Prices
 from labelworth.tradeoff.curve_accuracy import CurveAccuracy

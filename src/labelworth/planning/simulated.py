@@ -1,7 +1,7 @@
 """Accuracy where formulas stop: forecasts from simulated labels on the real pool, as a trade-off asks for them."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal
 
@@ -13,9 +13,11 @@ from labelworth.planning.answer import ForecastCurve
 from labelworth.planning.words import number
 from labelworth.robust.harm import Answer, PairedDifference, combined
 from labelworth.simulation.basis import ForecastBasis
-from labelworth.simulation.calibration import TUNED, Measure, regression_of
+from labelworth.simulation.calibration import calibrate
+from labelworth.simulation.constants import TUNED
 from labelworth.simulation.forecast import Forecast, MeasureForecast, forecast_from
 from labelworth.simulation.learner import Mode
+from labelworth.simulation.scales import Measure
 from labelworth.tradeoff.accuracy import Source
 
 Band = Literal["values", "low", "high"]
@@ -150,19 +152,16 @@ def slope_errors(
 ) -> FloatArray:
     r"""Standard errors of the slope of a forecast, per labeled sample.
 
-    The forecast is linear in what calibration estimates, so the slope over a doubling of the labels,
-    :math:`s = (g(y_{2L}) - g(y_L)) / \log 2` on the scale g of the measure, has a variance by the same formula; in
-    units of the error, and per sample, that is :math:`sd(s) / (L\, g'(y))`.
+    Calibration knows how forecasts at two sizes vary together, and so the slope over a doubling of the labels,
+    :math:`s = (g(y_{2L}) - g(y_L)) / \log 2` on the scale g of the measure; in units of the error, and per sample,
+    that is :math:`sd(s) / (L\, g'(y))`.
     """
-    here, there = (regression_of(basis, mode, measure, far * sizes, policy) for far in (1, 2))
-    doubling = np.log(2.0)
-    slope = replace(
-        here,
-        at_sizes=(there.at_sizes - here.at_sizes) / doubling,
-        simulation_noise=(there.simulation_noise + here.simulation_noise) / doubling**2,
-        distance=np.full(len(sizes), 1 / doubling),
-    )
-    spread = np.sqrt(slope.solved(TUNED[measure]).variances)
+    every, doubling = np.unique(np.concatenate([sizes, 2 * sizes])), np.log(2.0)
+    contrasts = np.zeros((len(sizes), len(every)))
+    rows = np.arange(len(sizes))
+    contrasts[rows, np.searchsorted(every, sizes)] -= 1 / doubling
+    contrasts[rows, np.searchsorted(every, 2 * sizes)] += 1 / doubling
+    spread = calibrate(basis, mode, measure, every, TUNED[measure], policy).contrast_errors(contrasts)
     return np.asarray(spread * values * (1 - values if measure == "error" else 1.0) / sizes)
 
 

@@ -5,22 +5,24 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from scipy.special import expit, logit
 
 from labelworth.arrays import FloatArray, IntArray
 from labelworth.errors import InvalidInputError
 from labelworth.policies.policy import Policy
 from labelworth.progress import SILENT, Progress
 from labelworth.simulation.basis import ForecastBasis, forecast_basis
-from labelworth.simulation.calibration import TUNED, Measure, calibrate, interpolated, source_share
+from labelworth.simulation.calibration import Floor, calibrate, source_share
+from labelworth.simulation.constants import TUNED
 from labelworth.simulation.learner import DataT, Learner, Mode
 from labelworth.simulation.power_law import PowerLaw, fit_power_law
+from labelworth.simulation.scales import Measure
 from labelworth.simulation.simulator import WHOLE
 
 CONFIDENCE = 0.9
 """How often the truth is meant to lie within an interval."""
 
-_BEYOND_CHANCE = 1.645
+SMALL_FLOOR = 0.04
+"""A share of labels that does not follow from the features is told of from here on."""
 
 Excess = Callable[[FloatArray], FloatArray]
 """Numbers of labels -> excess error or log-loss by the asymptotic formulas."""
@@ -40,6 +42,8 @@ class MeasureForecast:
         The asymptotic excess, moved to the level of the pilot, where it was given.
     point_sizes, points, point_errors : arrays of shape (n_points,)
         Cross-validated sub-samples of the pilot, and their standard errors.
+    floor : Floor
+        What no number of labels takes away.
     """
 
     values: FloatArray
@@ -50,10 +54,15 @@ class MeasureForecast:
     point_sizes: IntArray
     points: FloatArray
     point_errors: FloatArray
+    floor: Floor
 
     def to_dict(self) -> dict[str, Any]:
         """As JSON knows it."""
-        return {name: None if value is None else value.tolist() for name, value in vars(self).items()}
+        arrays = {name: value for name, value in vars(self).items() if name != "floor"}
+        return {
+            **{name: None if value is None else value.tolist() for name, value in arrays.items()},
+            "floor": vars(self.floor),
+        }
 
 
 @dataclass(frozen=True, eq=False)
@@ -255,6 +264,7 @@ def _measured(
         points.sizes,
         points.means,
         np.sqrt(np.diag(points.covariance)),
+        calibrated.floor,
     )
 
 
@@ -271,11 +281,9 @@ def _notes(basis: ForecastBasis, sizes: IntArray, mode: Mode) -> list[str]:
         notes.append(f"Beyond {simulated:,} labels the curve is extended on its own slope.")
     if int(sizes.min()) < int(basis.points[mode, "error"].sizes[0]):
         notes.append("Below the smallest part of the pilot that was learned from the curve is extended backward.")
-    if is_too_hopeful(basis, mode):
-        notes.append(
-            "The pilot errs more than simulations of it: labels may be noisy, or the features may not tell them. The "
-            "forecast is then too low; compare the power law."
-        )
+    floor = error_floor(basis, mode)
+    if floor.low >= SMALL_FLOOR:
+        notes.append(floor_words(floor))
     if len(basis.modes) > 1:
         share = source_share(basis.comparisons["log_loss"], TUNED["error"].doubt)
         notes.append(
@@ -285,23 +293,17 @@ def _notes(basis: ForecastBasis, sizes: IntArray, mode: Mode) -> list[str]:
     return notes
 
 
-def is_too_hopeful(basis: ForecastBasis, mode: Mode) -> bool:
-    """Whether simulated labels are easier to learn than the real ones, beyond chance, whatever their source.
+def error_floor(basis: ForecastBasis, mode: Mode) -> Floor:
+    """The share of labels that does not follow from the features, by what the pilot errs above its simulation."""
+    return calibrate(basis, mode, "error", basis.points[mode, "error"].sizes, TUNED["error"]).floor
 
-    Simulated labels follow from the features. Where real ones do not, the pilot's own errors lie above all simulated
-    ones, and forecasts are too low.
-    """
-    points, n_labeled = basis.points[mode, "error"], basis.n_labeled
-    scaled = [
-        interpolated("error", basis.simulated[source, mode, WHOLE, "error"], points.sizes[-1:])[0][0]
-        for source in basis.modes
-    ]
-    # Half an error and half a right answer more, on both sides: no error at all is not certainty.
-    real, simulated = (
-        (n_labeled * error + 0.5) / (n_labeled + 1) for error in (float(points.means[-1]), float(expit(max(scaled))))
+
+def floor_words(floor: Floor) -> str:
+    """In words."""
+    return (
+        f"About {floor.mean:.0%} of the labels (90 %: {floor.low:.0%}-{floor.high:.0%}) do not seem to follow from "
+        "the features: the pilot errs more than simulations of it. More labels do not take that error away."
     )
-    spread = np.hypot(np.sqrt(points.covariance[-1, -1]) / (real * (1 - real)), TUNED["error"].misfit_sd)
-    return bool(logit(real) - logit(simulated) > _BEYOND_CHANCE * spread)
 
 
 def _whole_sizes(sizes: "Sequence[int] | IntArray") -> IntArray:

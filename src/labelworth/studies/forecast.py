@@ -6,10 +6,11 @@ from typing import Any
 import numpy as np
 
 from labelworth.progress import Progress
-from labelworth.simulation.calibration import TUNED, Measure
+from labelworth.simulation.constants import TUNED
 from labelworth.simulation.learner import MODES
+from labelworth.simulation.scales import Measure
 from labelworth.studies.forecast_cell import FACTORS, compute, grid
-from labelworth.studies.forecast_data import CORPORA, corpora_digest, population
+from labelworth.studies.forecast_data import CORPORA, DRAWN, corpora_digest, population
 from labelworth.studies.forecast_scores import Score, curves_of, grouped, scores_of, summed_up
 from labelworth.studies.outcome import ComparisonPanel, Curve, Measured, Outcome, Picture, Table
 from labelworth.studies.runner import Study
@@ -21,11 +22,19 @@ AIM = 0.6
 """The mean absolute error is to be at most this share of the power law's."""
 _NAMES = {"error": "error", "log_loss": "log-loss"}
 _GROUPS = {True: "the corpora tuned on", False: "the other corpora"}
+_DRAWN = "drawn documents"
+SHOWN = {**CORPORA, **{name: corpus for name, corpus in DRAWN.items() if not corpus.tuned_on}}
+"""The corpora, and documents drawn from models that are not tuned on."""
 
 
 def cells(quick: bool, seed: int) -> list[dict[str, Any]]:
     """Pilots of every size on every corpus; the quick grid has two per size."""
-    return grid(tuple(CORPORA), 2 if quick else N_PILOTS, seed)
+    return grid(tuple(SHOWN), 2 if quick else N_PILOTS, seed)
+
+
+def group_of(score: Score) -> str:
+    """Where a forecast counts: with the corpora tuned on, with the others, or with drawn documents."""
+    return _DRAWN if score.corpus in DRAWN else _GROUPS[CORPORA[score.corpus].tuned_on]
 
 
 def summarize(pairs: Sequence[tuple[Cell, Result]]) -> Outcome:
@@ -50,9 +59,9 @@ def _figures(scores: Sequence[Score]) -> dict[str, Any]:
         return {"/".join(map(str, name)): summed_up(group) for name, group in grouped(scores, key).items()}
 
     return {
-        "groups": by(lambda score: (_GROUPS[CORPORA[score.corpus].tuned_on],)),
-        "groups_and_modes": by(lambda score: (_GROUPS[CORPORA[score.corpus].tuned_on], score.mode)),
-        "factors": by(lambda score: (_GROUPS[CORPORA[score.corpus].tuned_on], score.factor)),
+        "groups": by(lambda score: (group_of(score),)),
+        "groups_and_modes": by(lambda score: (group_of(score), score.mode)),
+        "factors": by(lambda score: (group_of(score), score.factor)),
         "corpora": by(lambda score: (score.corpus, score.mode)),
         "cells": by(lambda score: (score.corpus, score.mode, score.n_pilot, score.factor)),
     }
@@ -98,7 +107,7 @@ def _columns(figure: Mapping[str, Any]) -> tuple[Any, ...]:
 def _details(figures: Mapping[str, Any]) -> Table:
     """One row per corpus, mode and pilot size: mean absolute errors at every factor."""
     rows = []
-    for corpus, about in CORPORA.items():
+    for corpus, about in SHOWN.items():
         for mode in MODES:
             for size in about.pilots:
                 entries: list[Any] = [about.title, mode, size]

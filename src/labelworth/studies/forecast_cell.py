@@ -11,7 +11,7 @@ from labelworth.simulation.basis import forecast_basis
 from labelworth.simulation.jobs import run_jobs
 from labelworth.simulation.learner import MODES, Mode
 from labelworth.simulation.losses import code_errors, code_losses, honest_temperature
-from labelworth.studies.forecast_data import CORPORA, Population, population
+from labelworth.studies.forecast_data import Population, corpus_of, population
 from labelworth.studies.store import Cell, Result
 
 FACTORS = (2, 4, 8)
@@ -35,13 +35,13 @@ def grid(corpora: tuple[str, ...], n_pilots: int, first_seed: int) -> list[dict[
         cell_of(name, n_pilot, first_seed + draw)
         for draw in range(n_pilots)
         for name in corpora
-        for n_pilot in CORPORA[name].pilots
+        for n_pilot in corpus_of(name).pilots
     ]
 
 
 def factors_of(corpus: str, n_pilot: int, n_gold: int) -> tuple[int, ...]:
     """The factors for which there are enough labels beside the held-out ones."""
-    return tuple(factor for factor in FACTORS if factor * n_pilot <= n_gold - CORPORA[corpus].n_held_out)
+    return tuple(factor for factor in FACTORS if factor * n_pilot <= n_gold - corpus_of(corpus).n_held_out)
 
 
 def drawn(whole: Population, n_pilot: int, seed: int, extension: int) -> tuple[IntArray, IntArray]:

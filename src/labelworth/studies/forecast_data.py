@@ -26,6 +26,7 @@ from labelworth.simulation.document_learner import ClassLearner
 from labelworth.simulation.learner import Learner
 from labelworth.simulation.sequence_learner import hidden_markov_learner
 from labelworth.studies.chunking_data import conll2000_digest
+from labelworth.studies.drawn_documents import World
 from labelworth.studies.newsgroups_documents import word_weights_of
 
 DOCUMENT_LENGTH = 20.0
@@ -78,6 +79,36 @@ CORPORA = MappingProxyType(
     }
 )
 
+WORLDS = MappingProxyType(
+    {
+        "drawn-1": World(2, 40, 8, 0.6, 1),
+        "drawn-2": World(2, 40, 8, 1.2, 2),
+        "drawn-3": World(3, 100, 12, 0.6, 3),
+        "drawn-4": World(2, 200, 8, 0.8, 4),
+        "drawn-5": World(4, 200, 20, 0.5, 5),
+        "drawn-6": World(2, 1000, 15, 0.6, 6),
+        "drawn-7": World(2, 60, 10, 0.7, 7),
+        "drawn-8": World(3, 30, 6, 0.9, 8),
+        "drawn-9": World(5, 300, 15, 0.7, 9),
+    }
+)
+"""Classes that overlap, where many labels do not follow from the words; the last three are not tuned on."""
+DRAWN = MappingProxyType(
+    {
+        name: Corpus(f"drawn documents {world.seed}", (50, 100), (500, 1000), 3000, 2, 1, world.seed <= 6)
+        for name, world in WORLDS.items()
+    }
+)
+_N_DRAWN = 6000
+
+
+def corpus_of(name: str) -> Corpus:
+    """How a corpus, or a drawn one, is used."""
+    known = {**CORPORA, **DRAWN}
+    if name not in known:
+        raise InvalidInputError(f"There is no corpus {name!r} here. Choose one of {', '.join(known)}.")
+    return known[name]
+
 
 @dataclass(frozen=True, eq=False)
 class Population:
@@ -106,12 +137,13 @@ class Population:
         return self.learner
 
 
-@lru_cache(maxsize=len(CORPORA))
+@lru_cache(maxsize=len(CORPORA) + len(WORLDS))
 def population(name: str) -> Population:
-    """Read a corpus; kept for the next cell of the same process."""
-    if name not in CORPORA:
-        raise InvalidInputError(f"There is no corpus {name!r} here. Choose one of {', '.join(CORPORA)}.")
-    return _sentences(CORPORA[name]) if name == "conll2000" else _documents(CORPORA[name], _texts(name))
+    """Read a corpus, or draw one; kept for the next cell of the same process."""
+    corpus = corpus_of(name)
+    if name in WORLDS:
+        return _drawn(corpus, WORLDS[name])
+    return _sentences(corpus) if name == "conll2000" else _documents(corpus, _texts(name))
 
 
 def corpora_digest() -> str:
@@ -136,6 +168,13 @@ def _documents(corpus: Corpus, raw: RawTexts) -> Population:
     family = MultinomialFamily.for_samples(samples, smoothing=SMOOTHING, class_smoothing=1.0)
     learner = ClassLearner(family, start_smoothing=START_SMOOTHING)
     return Population(corpus, samples, np.flatnonzero(evidence.is_gold), learner)
+
+
+def _drawn(corpus: Corpus, world: World) -> Population:
+    """As they are, one count of smoothing per word."""
+    samples = world.draw(_N_DRAWN)
+    family = MultinomialFamily.for_samples(samples, smoothing=1.0, class_smoothing=1.0)
+    return Population(corpus, samples, np.arange(_N_DRAWN), ClassLearner(family))
 
 
 def _sentences(corpus: Corpus) -> Population:

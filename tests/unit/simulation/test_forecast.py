@@ -82,22 +82,22 @@ def many_words(n_documents: int, rng: np.random.Generator, emission: np.ndarray)
 
 
 def test_forecasts_are_near_what_is_realized_and_nearer_than_the_pilot_s_own_error() -> None:
-    """Three classes over 60 words, labels that follow from the words: four times the labels of five pilots."""
+    """Three classes over 200 words, labels that follow from the words: eight times the labels of five pilots."""
     gaps, stale = [], []
     for seed in range(5):
         rng = np.random.default_rng(seed)
-        emission = rng.dirichlet(np.full(60, 0.5), size=3)
-        samples, fresh = many_words(500, rng, emission), many_words(3000, rng, emission)
+        emission = rng.dirichlet(np.ones(200), size=3)
+        samples, fresh = many_words(800, rng, emission), many_words(3000, rng, emission)
         learner = document_learner(samples).in_mode("labels-only")
         known = learner.fit(fresh)
         samples = learner.labeled(samples, learner.predict(known, samples).best)
-        one = forecast(learner, learner.hide(samples, np.arange(30)), [120], workers=1)
-        fitted = learner.fit(learner.hide(samples, np.arange(120)))
+        one = forecast(learner, learner.hide(samples, np.arange(60)), [480], workers=1)
+        fitted = learner.fit(learner.hide(samples, np.arange(480)))
         realized = (learner.predict(fitted, fresh).best != learner.predict(known, fresh).best).mean()
         gaps.append(abs(one.error.values[0] - realized))
         stale.append(abs(one.error.points[-1] - realized))
     assert np.mean(gaps) < 0.03
-    assert np.mean(gaps) < np.mean(stale)
+    assert np.mean(gaps) < 0.3 * np.mean(stale)
 
 
 def test_labels_that_do_not_follow_from_the_words_are_noticed() -> None:
@@ -107,7 +107,7 @@ def test_labels_that_do_not_follow_from_the_words_are_noticed() -> None:
     told = []
     for data in (sure, samples):
         basis = forecast_basis(learner, learner.hide(data, np.arange(150)), 200, n_replicates=1)
-        told.append(any("too low" in note for note in forecast_from(basis, [200], "labels-only").notes))
+        told.append(any("do not seem to follow" in note for note in forecast_from(basis, [200], "labels-only").notes))
     assert told == [False, True]
 
 
