@@ -1,6 +1,6 @@
 """One information matrix per labeling rule: every policy is a weighted sum of them."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -129,6 +129,18 @@ class RuleInformation:
                 f"Without one of {count} batches of {self.n_drawn} draws the information is not positive definite: "
                 f"draw {16 * self.n_drawn} or more."
             ) from error
+
+    def without_batch(self, batch: int) -> "RuleInformation":
+        """The means of all batches but one, as if nothing else had been drawn.
+
+        The contrasts are those of the whole: a replicate that found others would be of another figure.
+        """
+        if self.batches is None:
+            raise ValueError("Only sampled information has batches.")
+        means = (self.batches.sum(axis=0) - self.batches[batch]) / (len(self.batches) - 1)
+        left = replace(self, matrices=means, batches=None)
+        left.__dict__["contrasts"] = self.contrasts
+        return left
 
     def _checked(self, weights: FloatArray | list[float]) -> FloatArray:
         values = as_floats("The weights of a policy", weights, ndim=1)

@@ -15,8 +15,8 @@ from labelworth.fisher.rule_sampling import KnowsCompleteInformation, RuleBatche
 from labelworth.policies.rule import Rule
 from labelworth.progress import SILENT, tracking
 
-_FEWEST_DRAWS = 4096
-_DRAWS_PER_PARAMETER = 16
+_FEWEST_DRAWS = 8192
+_DRAWS_PER_PARAMETER = 32
 _BATCHES = 4
 """Few: their noise is looked at over many parameters together."""
 
@@ -55,7 +55,7 @@ class NearbyRules:
         *,
         n_draws: int | None = None,
     ) -> "NearbyRules":
-        """Learn at the parameters in the middle; 4096 draws, or 16 per parameter if that is more, when absent."""
+        """Learn at the parameters in the middle; 8192 draws, or 32 per parameter if that is more, when absent."""
         listed, d = RuleList.of(rules), population.model.coordinates.n_free
         count = n_draws or max(_FEWEST_DRAWS, _DRAWS_PER_PARAMETER * d)
         if not isinstance(population.model, KnowsCompleteInformation):

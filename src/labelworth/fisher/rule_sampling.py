@@ -10,6 +10,7 @@ from labelworth.arrays import FloatArray
 from labelworth.data.lengths import LengthDistribution
 from labelworth.errors import InvalidInputError, MoreSamplesNeededError
 from labelworth.fisher.chain_population import ChainPopulation
+from labelworth.fisher.policy_figures import FIGURES
 from labelworth.fisher.rule_controls import sharpened
 from labelworth.fisher.rule_estimates import PolicyEstimate, estimate_policy
 from labelworth.fisher.rule_information import RuleInformation
@@ -51,6 +52,7 @@ def sampled_rules(
     *,
     relative_error: float = 0.01,
     max_draws: int | None = None,
+    figures: Sequence[str] = FIGURES,
     progress: Progress = SILENT,
 ) -> RuleInformation:
     r"""Draw until every figure of every policy is known to `relative_error`, or a limit is met.
@@ -70,6 +72,8 @@ def sampled_rules(
     relative_error : float
     max_draws : int, optional
         Stop there; about two million, less for many parameters, when absent.
+    figures : sequence of str
+        Names of those that are to be known so well.
     progress : Progress
 
     Returns
@@ -99,26 +103,35 @@ def sampled_rules(
         while True:
             batches.extend(per_batch, rng, task)
             information = batches.information()
-            needed = _needed(information, weights, relative_error)
+            needed = _needed(information, weights, relative_error, figures)
             if needed <= information.n_drawn or 2 * information.n_drawn > limit:
                 return information
             per_batch = information.n_drawn // batches.count
 
 
-def draws_needed(estimates: Sequence[PolicyEstimate], n_drawn: int, rank: int, relative_error: float) -> int:
+def draws_needed(
+    estimates: Sequence[PolicyEstimate],
+    n_drawn: int,
+    rank: int,
+    relative_error: float,
+    figures: Sequence[str] = FIGURES,
+) -> int:
     """How many draws bring every figure's standard error down to `relative_error`; `n_drawn` if it is there."""
-    ratios = [ratio for item in estimates if item.is_identifiable for ratio in item.relative_errors(rank).values()]
+    found = [item.relative_errors(rank) for item in estimates if item.is_identifiable]
+    ratios = [ratio for item in found for name, ratio in item.items() if name in figures]
     return int(np.ceil(n_drawn * max(1.0, (max(ratios, default=0.0) / relative_error) ** 2)))
 
 
-def _needed(information: RuleInformation, weights: Sequence[FloatArray], relative_error: float) -> int:
+def _needed(
+    information: RuleInformation, weights: Sequence[FloatArray], relative_error: float, figures: Sequence[str]
+) -> int:
     if information.n_hardly_met:
         return 2 * information.n_drawn
     try:
         estimates = [estimate_policy(information, policy) for policy in weights]
     except MoreSamplesNeededError:
         return 2 * information.n_drawn
-    return draws_needed(estimates, information.n_drawn, information.contrasts.rank, relative_error)
+    return draws_needed(estimates, information.n_drawn, information.contrasts.rank, relative_error, figures)
 
 
 def default_count(n_parameters: int) -> int:

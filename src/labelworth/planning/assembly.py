@@ -69,7 +69,7 @@ def assemble(
     """
     situation = with_error_of_today(situation)
     answer = solved(situation, asked.problem, asked.value)
-    design = situation.design(answer.counts)
+    design = _with_noise(situation, answer.counts)
     designs = curve_counts(situation)
     if situation.alternatives:
         around = spread(
@@ -117,6 +117,14 @@ def with_error_of_today(situation: Situation) -> Situation:
     """Say what the labels held are good for by themselves."""
     error = situation.accuracy.error(situation.nothing_more)
     return replace(situation, held=replace(situation.held, error=error if np.isfinite(error) else None))
+
+
+def _with_noise(situation: Situation, counts: FloatArray) -> Design:
+    """The recommended design, with the noise of its draws where it was sampled."""
+    design = situation.design(counts)
+    if situation.sampled is None:
+        return design
+    return replace(design, error_se=situation.sampled.standard_error(counts))
 
 
 def _probes_interval(design: Design) -> Interval | None:

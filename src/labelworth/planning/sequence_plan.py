@@ -20,11 +20,11 @@ from labelworth.planning.checks import convergence_check, harm_check, randomness
 from labelworth.planning.held_rules import held_by_rule
 from labelworth.planning.pilot import Pilot
 from labelworth.planning.randomness import randomness
+from labelworth.planning.sequence_situation import asymptotic_sequences
 from labelworth.planning.sequences import (
     MOST_PARAMETERS,
     SEQUENCE_CRITERIA,
     LabeledSequences,
-    asymptotic_sequences,
     menu_prices,
     read_menu,
 )
@@ -36,8 +36,8 @@ from labelworth.policies.rule import Rule
 from labelworth.progress import SILENT, Progress
 from labelworth.robust.sequence_support import SequenceSupport
 from labelworth.simulation.basis import ForecastBasis, forecast_basis
-from labelworth.simulation.calibration import Measure
 from labelworth.simulation.learner import MODES, Mode
+from labelworth.simulation.scales import Measure
 from labelworth.simulation.sequence_learner import SequenceLearner
 from labelworth.tradeoff.costs import CostFunction, Prices
 from labelworth.tradeoff.problem import Question as TradeoffQuestion
@@ -232,11 +232,6 @@ class SequencePlanner:
 
     def _background(self, chosen: ChosenSource, situation: Situation) -> Background:
         notes = []
-        if chosen.source == "asymptotic" and not situation.alternatives:
-            notes.append(
-                "How sure the number of labels is was not computed: the formulas at other parameters would take too "
-                "long for this model. source='simulated' gives intervals."
-            )
         if chosen.source == "simulated" and len(situation.accuracy.arms) > 1:
             notes.append("Rules were simulated one by one; mixtures of them are put together from those.")
         rows = np.flatnonzero(self.data.labeled)

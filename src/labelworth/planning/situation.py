@@ -10,6 +10,7 @@ import numpy as np
 from labelworth.arrays import FloatArray
 from labelworth.planning.answer import ArmCount, Design, Held
 from labelworth.planning.costs import Costs, FurtherCost, is_free
+from labelworth.planning.sampled import SampledAccuracy
 from labelworth.tradeoff.accuracy import Accuracy
 from labelworth.tradeoff.costs import CostFunction
 
@@ -33,11 +34,16 @@ class Situation:
     keeps_rest : bool
         Whether samples of the pool that the counts leave out are learned from all the same.
     alternatives : tuple of functions without arguments
-        The accuracy at other parameters that the pilot would have allowed, each as probable as the next.
+        The accuracy at other parameters that the pilot would have allowed, each as probable as the next; sampled
+        ones with what tells their noise.
     origin : str
         Where those come from.
     bands : tuple of two accuracies, optional
         The lower and the upper end of a forecast's interval, where there are no alternatives.
+    sampled : SampledAccuracy, optional
+        The accuracy with what tells the noise of its draws. Intervals are then reflected at it.
+    workers : int or None
+        How many alternatives are asked about at once; None for one per processor.
     """
 
     held: Held
@@ -46,9 +52,11 @@ class Situation:
     pool: float
     places_per_sample: float = 1.0
     keeps_rest: bool = False
-    alternatives: tuple[Callable[[], Accuracy], ...] = field(default=())
+    alternatives: tuple[Callable[[], Accuracy | SampledAccuracy], ...] = field(default=())
     origin: str = ""
     bands: tuple[Accuracy, Accuracy] | None = None
+    sampled: SampledAccuracy | None = None
+    workers: int | None = 1
 
     def design(self, counts: FloatArray) -> Design:
         """What these counts, beyond what is held, amount to."""

@@ -1,7 +1,7 @@
 """How sure a plan is: the same question asked at other parameters that the pilot would have allowed."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -11,13 +11,18 @@ from labelworth.arrays import FloatArray
 from labelworth.errors import InfeasiblePlanError, MoreSamplesNeededError, NotIdentifiableError
 from labelworth.planning.answer import LEVEL, Interval, Problem
 from labelworth.planning.checkpoint import Checkpoint
+from labelworth.planning.reflection import ReflectedAccuracy
+from labelworth.planning.sampled import SampledAccuracy, Settled, on_scale
 from labelworth.planning.situation import Situation
 from labelworth.planning.solving import continuous, money_left
 from labelworth.progress import SILENT, Progress, tracking
+from labelworth.simulation.jobs import run_jobs
 from labelworth.tradeoff.accuracy import Accuracy
+from labelworth.tradeoff.problem import LOGARITHMIC
 
 _PER_STEP = 20
-"""So many parameters are asked about between two looks at the clock."""
+_PER_DEAR_STEP = 4
+"""So many parameters are asked about between two looks at the clock; fewer where each takes its time."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,26 +39,36 @@ class Spread:
         Errors along the counts of a forecast.
     origin : str
         Where the parameters come from.
+    own : array of shape (2 + n_counts,), optional
+        Labels and errors of the plan itself, which its intervals hold.
     """
 
     labels: FloatArray
     errors: FloatArray
     curves: FloatArray
     origin: str
+    own: FloatArray | None = None
 
     def labels_interval(self) -> Interval | None:
         """Between which numbers of labels the best one lies."""
-        return _interval(self.labels, self.origin)
+        return self._interval(self.labels, 0)
 
     def error_interval(self) -> Interval | None:
         """Between which bounds the error of the recommended design lies."""
-        return _interval(self.errors, self.origin)
+        return self._interval(self.errors, 1)
 
     def bands(self) -> tuple[tuple[float | None, ...], tuple[float | None, ...]]:
         """The lower and upper ends along the forecast."""
-        ends = [_interval(column, self.origin) for column in self.curves.T]
+        ends = [self._interval(column, 2 + place) for place, column in enumerate(self.curves.T)]
         lows = tuple(None if end is None else end.low for end in ends)
         return lows, tuple(None if end is None else end.high for end in ends)
+
+    def _interval(self, values: FloatArray, place: int) -> Interval | None:
+        found = _interval(values, self.origin)
+        if found is None or self.own is None or not np.isfinite(self.own[place]):
+            return found
+        own = float(self.own[place])
+        return replace(found, low=min(found.low, own), high=max(found.high, own))
 
 
 def spread(
@@ -71,29 +86,77 @@ def spread(
     Where the target cannot be met at some parameters, all of the pool would be labeled.
     """
     left = money_left(situation, value) if problem == "budget" else value
+    designs = [recommended, *curve]
+    center = None if situation.sampled is None else situation.sampled.settled(recommended)
 
-    def asked(build: Callable[[], Accuracy]) -> list[float | None]:
-        accuracy = build()
-        errors = [accuracy.error(counts) for counts in (recommended, *curve)]
+    def asked(build: Callable[[], Accuracy | SampledAccuracy]) -> list[float | None]:
+        accuracy, noise = _judged(build(), center, recommended)
+        errors = [accuracy.error(counts) for counts in designs]
         # JSON has no infinity.
         return [
+            noise,
             _labels(accuracy, situation, problem, left),
             *(error if np.isfinite(error) else None for error in errors),
         ]
 
-    def all_asked(part: Sequence[Callable[[], Accuracy]]) -> list[list[float | None]]:
-        return [asked(build) for build in part]
-
     rows: list[Any] = []
-    parts = range(0, len(situation.alternatives), _PER_STEP)
+    per_step = _PER_STEP if situation.workers == 1 else _PER_DEAR_STEP
     with tracking(progress, "asking at other parameters", len(situation.alternatives)) as task:
-        for start in parts:
-            part = situation.alternatives[start : start + _PER_STEP]
-            rows += checkpoint.step(f"alternatives {start}", partial(all_asked, part))
+        for start in range(0, len(situation.alternatives), per_step):
+            part = situation.alternatives[start : start + per_step]
+            rows += checkpoint.step(f"alternatives {start}", partial(_all_asked, asked, part, situation.workers))
             task.advance(len(part))
-    table = np.array(rows, dtype=np.float64).reshape(len(rows), 2 + len(curve))
+    table = np.array(rows, dtype=np.float64).reshape(len(rows), 2 + len(designs))
     table[np.isnan(table)] = np.inf
-    return Spread(table[:, 0], table[:, 1], table[:, 2:], situation.origin)
+    noise, labels, errors, curves = table[:, 0], table[:, 1], table[:, 2], table[:, 3:]
+    if center is None:
+        return Spread(labels, errors, curves, situation.origin)
+    own = [situation.accuracy.error(counts) for counts in designs]
+    per_sample, criterion = situation.accuracy.labels_per_sample, situation.accuracy.criterion
+    factor = stretch(criterion, errors, noise, center.noise)
+    # No fewer labels than none, and no more than the pool has room for.
+    labels = np.clip(_stretched(labels, factor), 0.0, situation.pool * float(per_sample.max()))
+    errors, *columns = (_stretched_errors(criterion, column, factor) for column in table[:, 2:].T)
+    curves = np.array(columns).reshape(len(curve), len(rows)).T
+    return Spread(labels, errors, curves, situation.origin, np.array([float(recommended @ per_sample), *own]))
+
+
+def _all_asked(
+    asked: Callable[[Callable[[], Any]], list[float | None]], part: Sequence[Callable[[], Any]], workers: int | None
+) -> list[list[float | None]]:
+    return run_jobs(asked, part, workers=workers, title="", progress=SILENT)
+
+
+def _judged(
+    found: Accuracy | SampledAccuracy, center: Settled | None, recommended: FloatArray
+) -> tuple[Accuracy, float]:
+    """What to ask, and its noise: reflected at the fit where the noise of draws is told."""
+    if not isinstance(found, SampledAccuracy):
+        return found, 0.0
+    settled = found.settled(recommended)
+    if center is None:
+        return settled.accuracy, settled.noise
+    return ReflectedAccuracy(center.accuracy.apart(), settled.accuracy), settled.noise
+
+
+def stretch(criterion: str, errors: FloatArray, noise: FloatArray, center_noise: float) -> float:
+    r"""By how much to stretch the spread of sampled errors for it to be that of the pilot, and of drawing at the fit.
+
+    Of the variance v of the answers (on the scale on which noise adds) the mean square e of their standard errors is
+    due to drawing there; what is drawn at the fit moves all of them, by twice its noise s, since they are reflected
+    at it:
+
+    .. math:: factor^2 = \frac{(v - e)^+ + 4 s^2 + e / B}{v}
+
+    One where nothing was sampled.
+    """
+    if not np.isfinite(errors).all() or len(errors) < 2:
+        return 1.0
+    total = float(np.var([on_scale(criterion, error) for error in errors], ddof=1))
+    drawn = float(np.square(noise).mean())
+    if total == 0 or (drawn == 0 and center_noise == 0):
+        return 1.0
+    return float(np.sqrt((max(total - drawn, 0.0) + 4 * center_noise**2 + drawn / len(errors)) / total))
 
 
 def band_intervals(
@@ -123,6 +186,23 @@ def _labels(accuracy: Accuracy, situation: Situation, problem: Problem, value: f
     except (InfeasiblePlanError, NotIdentifiableError, MoreSamplesNeededError):
         return float(situation.pool * accuracy.labels_per_sample.max())
     return float(counts @ accuracy.labels_per_sample)
+
+
+def _stretched(values: FloatArray, factor: float) -> FloatArray:
+    """About their middle; infinite answers stay so."""
+    if factor == 1 or not values.size:
+        return values
+    middle = float(np.median(values))
+    if not np.isfinite(middle):
+        return values
+    return np.asarray(middle + factor * (values - middle))
+
+
+def _stretched_errors(criterion: str, errors: FloatArray, factor: float) -> FloatArray:
+    """On the scale on which noise adds."""
+    if factor == 1 or criterion in LOGARITHMIC:
+        return _stretched(errors, factor)
+    return np.exp(_stretched(np.log(errors), factor))
 
 
 def _interval(values: FloatArray, origin: str) -> Interval | None:

@@ -9,7 +9,8 @@ import labelworth as lw
 from labelworth.data.sequences import Sequences
 from labelworth.errors import InfeasiblePlanError, InvalidInputError, NotIdentifiableError
 from labelworth.planning.reading import read_sequences
-from labelworth.planning.sequences import asymptotic_sequences, read_menu
+from labelworth.planning.sequence_situation import asymptotic_sequences
+from labelworth.planning.sequences import read_menu
 from labelworth.progress import SILENT
 from labelworth.tradeoff.costs import Prices
 from support.pilots import drawn_sequences
