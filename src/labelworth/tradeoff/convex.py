@@ -339,10 +339,10 @@ class _Solver:
         )
 
 
-def is_stationary(solution: Solution) -> bool:
+def is_stationary(solution: Solution, prices: ArmPrices) -> bool:
     """Whether the slope sees no better design, be the error convex or not."""
     is_logarithmic = solution.criterion in LOGARITHMIC
-    scale = _scale(solution.question, solution.cost, solution.error, is_logarithmic=is_logarithmic)
+    scale = _scale(solution.question, solution.cost - prices.fixed, solution.error, is_logarithmic=is_logarithmic)
     return solution.gap is not None and solution.gap <= TOLERANCE * scale
 
 

@@ -21,8 +21,13 @@ _NEAR = np.array([0.5, 0.8, 1.0, 1.25, 2.0])
 
 _SHARES = (0.5, 0.1, 0.9, 0.01, 0.99, 0.001, 0.999)
 _HALVINGS = 40
+_CLOSE = 1e-12
 _SECTIONS = 24
 _FINEST = 3e-4
+_NEARLY_ALL = 0.8
+_MOST_TURNS = 3
+_LITTLE = 1e-3
+_SMALL = 0.05
 _RANDOM_MOVES = 2
 _MOST_ROUNDS = 200
 _RESOLUTION = 1e-6
@@ -55,7 +60,7 @@ def search(accuracy: Accuracy, costs: Costs, question: Question) -> Solution:
     start = hunt.best_of_grid()
     if not np.isfinite(start.rank):
         hunt, start = _nearest(accuracy, costs, question)
-    counts = hunt.refined(start).counts
+    counts = hunt.followed(hunt.refined(start)).counts
     error, cost = accuracy.error(counts), costs.cost(counts)
     return Solution(
         question,
@@ -88,6 +93,11 @@ class _Found:
     def counts(self) -> FloatArray:
         return self.length * self.direction
 
+    @property
+    def share(self) -> float:
+        """Of the largest design along the direction; all of it where nothing fits."""
+        return self.length / self.longest if self.longest > 0 else 1.0
+
 
 @dataclass(frozen=True, eq=False)
 class _Hunt:
@@ -102,9 +112,9 @@ class _Hunt:
         directions = _directions(len(self.costs.arms))
         return min((self.along(direction) for direction in directions), key=lambda found: found.rank)
 
-    def refined(self, best: _Found) -> _Found:
+    def refined(self, best: _Found, step: float = 0.5) -> _Found:
         """Move shares between arms in ever smaller steps while that helps."""
-        step, rounds, rng, corners = 0.5, 0, np.random.default_rng(0), self._corners()
+        rounds, rng, corners = 0, np.random.default_rng(0), self._corners()
         while step > _FINEST and rounds < _MOST_ROUNDS:
             rounds += 1
             better = min(
@@ -117,10 +127,28 @@ class _Hunt:
                 step /= 2
         return best
 
+    def followed(self, best: _Found) -> _Found:
+        """Where a target takes the whole pool: the least error at its cost, the least cost along that, and again.
+
+        The designs that meet the target with the whole pool are a ridge; at a given cost the corners lead along it.
+        """
+        for _ in range(_MOST_TURNS if self.question.kind == "target" else 0):
+            if best.share < _NEARLY_ALL:
+                break
+            at_cost = replace(self, question=replace(self.question, kind="budget", value=best.rank))
+            least = at_cost.refined(replace(best, rank=self.accuracy.error(best.counts)), _SMALL)
+            start = self.along(least.direction, replace(least, longest=self._longest(least.direction)))
+            better = self.refined(min(start, best, key=lambda one: one.rank), _SMALL)
+            is_little = better.rank > best.rank * (1 - _LITTLE)
+            best = better
+            if is_little:
+                break
+        return best
+
     def along(self, direction: FloatArray, near: _Found | None = None) -> _Found:
         """The best design on a ray: of many sizes, or of some about as large as a known one."""
         longest = self._longest(direction)
-        shares = _SIZES if near is None else np.unique(np.minimum(near.length / near.longest * _NEAR, 1.0))
+        shares = _SIZES if near is None else np.unique(np.minimum(near.share * _NEAR, 1.0))
         lengths = longest * shares
         values = np.array([self.rank(length * direction) for length in lengths])
         if self.question.kind == "target":
@@ -145,17 +173,15 @@ class _Hunt:
         return self.costs.cost(counts) if error <= self.ceiling else np.inf
 
     def _shortest(self, direction: FloatArray, lengths: FloatArray, costs: FloatArray) -> _Found:
-        """Where the target is first met on a ray, by halving."""
+        """Where the target is first met on a ray."""
         met = np.flatnonzero(np.isfinite(costs))
         longest = self._longest(direction)
         if not met.size:
             return _Found(direction, longest, longest, np.inf)
         place = int(met[np.argmin(costs[met])])
         low, high = (float(lengths[place - 1]) if place else 0.0), float(lengths[place])
-        for _ in range(_HALVINGS):
-            middle = (low + high) / 2
-            low, high = (low, middle) if np.isfinite(self.rank(middle * direction)) else (middle, high)
-        return _Found(direction, high, longest, self.rank(high * direction))
+        length = _first_met(lambda one: self.accuracy.error(one * direction) - self.ceiling, low, high)
+        return _Found(direction, length, longest, self.costs.cost(length * direction))
 
     def _longest(self, direction: FloatArray) -> float:
         """How far a ray may go: to the end of the pool, and for a budget to the end of the money."""
@@ -259,6 +285,28 @@ def _farthest(fits: Callable[[float], bool], limit: float) -> float:
         middle = (low + high) / 2
         low, high = (middle, high) if fits(middle) else (low, middle)
     return low
+
+
+def _first_met(excess: Callable[[float], float], low: float, high: float) -> float:
+    """Where a falling function is no longer positive, given that it is not at `high`: the Illinois method.
+
+    The chord of a convex function ends where it is met already; the other end then counts half, so that it moves too.
+    """
+    above, below, is_lower = excess(low), excess(high), False
+    for _ in range(2 * _HALVINGS):
+        if above <= 0:
+            return low
+        if below == 0 or high - low <= _CLOSE * high:
+            break
+        middle = high + (high - low) * below / (above - below) if np.isfinite(above) else (low + high) / 2
+        value = excess(middle)
+        if value <= 0:
+            high, below, above = middle, value, above / 2 if is_lower else above
+            is_lower = True
+        else:
+            low, above, below = middle, value, below / 2 if not is_lower else below
+            is_lower = False
+    return high
 
 
 def _golden(function: Callable[[float], float], low: float, high: float) -> float:

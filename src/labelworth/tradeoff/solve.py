@@ -1,6 +1,7 @@
 """The door to the three problems: with a certificate where there can be one, by search elsewhere."""
 
 from labelworth.data.lengths import LengthDistribution
+from labelworth.errors import InfeasiblePlanError
 from labelworth.tradeoff.accuracy import Accuracy, ConvexAccuracy
 from labelworth.tradeoff.convex import is_stationary, solve_convex
 from labelworth.tradeoff.costs import ArmPrices, PolicyCost, Prices
@@ -61,10 +62,14 @@ def solve(
     )
     if not (isinstance(costs, ArmPrices) and isinstance(accuracy, ConvexAccuracy) and _can_be_followed(accuracy)):
         return search(accuracy, costs, question)
-    followed = solve_convex(accuracy, costs, question)
-    if accuracy.is_convex or is_stationary(followed):
-        return followed
-    return _better(followed, search(accuracy, costs, question))
+    if accuracy.is_convex:
+        return solve_convex(accuracy, costs, question)
+    try:
+        followed = solve_convex(accuracy, costs, question)
+    except InfeasiblePlanError:
+        # Without convexity what the slope does not find may still be there.
+        return search(accuracy, costs, question)
+    return followed if is_stationary(followed, costs) else _better(followed, search(accuracy, costs, question))
 
 
 def _can_be_followed(accuracy: ConvexAccuracy) -> bool:

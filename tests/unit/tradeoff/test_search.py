@@ -117,6 +117,65 @@ def test_what_cannot_be_met_is_told() -> None:
         solve(Drawn(), free, budget=0.0, pool=600.0)
 
 
+@pytest.mark.parametrize("budget", [5.0, 5.0 + 40.0, 5.0 + 60.0, 5.0 + 1000.0])
+@pytest.mark.parametrize("criterion", ["total_variance", "log_volume"])
+def test_the_error_of_a_budget_is_a_target_within_it(budget: float, criterion: str) -> None:
+    # No money beside the fixed part; some; exactly as much as the pool can use; more.
+    menu = random_menu(np.random.default_rng(3), 2, 3, n_blind=1)
+    accuracy = MatrixAccuracy.of_rules(menu, criterion, held=4 * menu.matrices[0])
+    costs = ArmPrices(menu.rules, np.array([1.0, 0.1]), 5.0)
+    there = search(accuracy, costs, Question.of(budget=budget, pool=60.0))
+    back = search(accuracy, costs, Question.of(target=there.error, pool=60.0))
+    assert there.cost <= budget * (1 + 1e-12)
+    assert back.error <= there.error + 1.1e-6 * abs(there.error)
+    assert back.cost <= there.cost * (1 + 1e-3)
+
+
+@dataclass(frozen=True)
+class Needle(Drawn):
+    """An error that only even mixtures of some size make small; the grid does not meet the best of them."""
+
+    def error(self, counts) -> float:
+        if counts.sum() <= 0:
+            return np.inf
+        away = counts[0] / counts.sum() - 0.37
+        return float(0.1 + 40 * away**2 + 1e-6 * (counts.sum() - 200) ** 2)
+
+
+def test_a_target_that_the_grid_does_not_meet_is_found_by_refinement() -> None:
+    directions = list(np.eye(2)) + [np.array([share, 1 - share]) for share in (0.5, 0.1, 0.9)]
+    sizes = np.linspace(1, 600, 1200)
+    assert min(Needle().error(size * one) for one in directions for size in sizes) > 0.2
+    solution = search(Needle(), COSTS, Question.of(target=0.1001, pool=600.0))
+    assert solution.error <= 0.1001
+    with pytest.raises(InfeasiblePlanError) as caught:
+        search(Needle(), COSTS, Question.of(target=0.0999, pool=600.0))
+    # The nearest is not at the end of the pool.
+    assert caught.value.nearest == pytest.approx(0.1, rel=1e-5)
+
+
+class Bent(MatrixAccuracy):
+    """Not known to be convex: a slope that shows the wrong way."""
+
+    @property
+    def is_convex(self) -> bool:
+        return False
+
+    def slope(self, counts):
+        return super().slope(counts) * np.array([0.0, 1.0])
+
+
+def test_what_a_bent_slope_does_not_reach_is_searched_for() -> None:
+    menu = random_menu(np.random.default_rng(3), 2, 3, n_blind=1)
+    held = 4 * menu.matrices[0]
+    true, bent = (make.of_rules(menu, "total_variance", held=held) for make in (MatrixAccuracy, Bent))
+    costs = ArmPrices(menu.rules, np.array([1.0, 0.1]))
+    target = solve(true, costs, budget=50.0, pool=60.0).error
+    found = solve(bent, costs, target=target, pool=60.0)
+    assert found.error <= target
+    assert found.cost == pytest.approx(50.0, rel=1e-3)
+
+
 def test_prices_of_labels_become_those_of_arms() -> None:
     solution = solve(Drawn(), Prices(per_label=1.0, per_unlabeled=0.02), budget=40.0, pool=600.0)
     again = solve(Drawn(), COSTS, budget=40.0, pool=600.0)
