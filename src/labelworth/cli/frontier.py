@@ -59,10 +59,10 @@ def frontier(
     from labelworth.report.record import Record, Stopwatch
 
     watch = Stopwatch()
-    with working() as progress:
+    with resumable(checkpoint), working() as progress:
         with watch.timing("read"):
             arguments = asked.arguments(seed)
-        with watch.timing("frontier"), resumable(checkpoint):
+        with watch.timing("frontier"):
             found = look(**arguments, checkpoint=checkpoint, progress=progress)
     record = Record("frontier", asked.to_dict(), found.to_dict(), seed, asked.digest(), watch.durations)
     answer(record, lambda console: _show(console, found), as_json=as_json)

@@ -8,6 +8,7 @@ import typer
 from labelworth.cli import options
 from labelworth.cli import planning_options as own
 from labelworth.cli.console import answer, tell, working
+from labelworth.cli.guard import in_options
 from labelworth.cli.options import Covariance, RareWords
 from labelworth.cli.planning_options import FigureSource, Unlabeled, resumable
 
@@ -77,7 +78,8 @@ def plan(
         asked, question, seed = _read_again(again)
     else:
         asked = _data(locals())
-    _run(asked, question, seed=seed, output=output, report=report, checkpoint=checkpoint, as_json=as_json)
+    with resumable(checkpoint):
+        _run(asked, question, seed=seed, output=output, report=report, checkpoint=checkpoint, as_json=as_json)
 
 
 def _data(given: dict[str, Any]) -> own.Data:
@@ -126,7 +128,7 @@ def _run(
     with working() as progress:
         with watch.timing("read"):
             arguments = data.arguments(seed)
-        with watch.timing("plan"), resumable(checkpoint):
+        with watch.timing("plan"):
             found = make_plan(**arguments, **question, checkpoint=checkpoint, progress=progress)
     figures = found.to_dict()
     del figures["seed"]
@@ -155,9 +157,9 @@ def _show(console: "Console", found: "Plan") -> None:
     from labelworth.report.tables import show_table
 
     first, *others = found.lines()
-    console.print(Text(first, style="bold"))
+    console.print(Text(in_options(first), style="bold"))
     for line in (*others, *(f"Note: {note}" for note in found.notes)):
-        console.print(Text(line))
+        console.print(Text(in_options(line)))
     console.print()
     show_table(console, _table(found))
 

@@ -104,9 +104,12 @@ def resumable(checkpoint: Path | None) -> Iterator[None]:
     try:
         yield
     except KeyboardInterrupt:
-        kept = f"Finished steps are kept in {checkpoint}; the same command goes on from there."
-        lost = "Nothing was written. With --checkpoint FOLDER the same command goes on where it was stopped."
-        raise KeyboardInterrupt(f"Stopped. {lost if checkpoint is None else kept}") from None
+        said = "Nothing was written. With --checkpoint FOLDER the same command goes on where it was stopped."
+        if checkpoint is not None:
+            said = "No step was finished yet; the same command begins again."
+        if checkpoint is not None and any(checkpoint.glob("*.json")):
+            said = f"Finished steps are kept in {checkpoint}; the same command goes on from there."
+        raise KeyboardInterrupt(f"Stopped. {said}") from None
 
 
 @dataclass(frozen=True)

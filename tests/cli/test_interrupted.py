@@ -1,0 +1,80 @@
+"""Ctrl-C in the middle of a plan, as a shell sends it: told in a line, and the same command goes on."""
+
+import json
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+_LONGEST = 120.0
+_RUN = "from labelworth.cli.main import run; run()"
+
+
+@pytest.fixture
+def texts(tmp_path: Path) -> Path:
+    """Three classes and many words: steps take long enough to be interrupted."""
+    rng = np.random.default_rng(0)
+    path = tmp_path / "docs.jsonl"
+    words = rng.dirichlet(np.full(16, 0.3), size=3)
+    rows = []
+    for place in range(400):
+        code = int(rng.integers(3))
+        text = " ".join(f"word{word}" for word in rng.choice(16, size=6, p=words[code]))
+        rows.append({"text": text, "label": "abc"[code] if place < 150 else None})
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return path
+
+
+def _command(texts: Path, *options: object) -> list[str]:
+    asked = ("plan", texts, "--budget", 200, "--criterion", "excess_log_loss", "--use-unlabeled", "yes", "--json")
+    return [sys.executable, "-c", _RUN, *(str(one) for one in (*asked, *options))]
+
+
+def _record(command: list[str]) -> dict[str, Any]:
+    done = subprocess.run(command, capture_output=True, text=True, timeout=_LONGEST, check=True)
+    record: dict[str, Any] = json.loads(done.stdout)
+    del record["durations"]
+    return record
+
+
+def test_an_interrupted_plan_goes_on_to_the_same_answer(texts: Path, tmp_path: Path) -> None:
+    steps = tmp_path / "steps"
+    command = _command(texts, "--checkpoint", steps)
+    process = subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
+    )
+    end = time.monotonic() + _LONGEST
+    while not list(steps.glob("*.json")) and process.poll() is None and time.monotonic() < end:
+        time.sleep(0.005)
+    process.send_signal(signal.SIGINT)
+    stdout, stderr = process.communicate(timeout=_LONGEST)
+    n_kept = len(list(steps.glob("*.json")))
+    assert process.returncode == 130, stderr
+    assert not stdout
+    assert "Traceback" not in stderr
+    assert stderr.splitlines()[-1] == (
+        f"Stopped. Finished steps are kept in {steps}; the same command goes on from there."
+    )
+    resumed = _record(command)
+    # Negative control: it was interrupted before the end.
+    assert 0 < n_kept < len(list(steps.glob("*.json")))
+    assert resumed == _record(_command(texts))
+
+
+def test_an_early_interruption_says_that_nothing_was_finished(texts: Path, tmp_path: Path) -> None:
+    steps = tmp_path / "steps"
+    script = (
+        "import signal, os, labelworth.planning.plan as planning\n"
+        "planning.planner_of = lambda *given, **named: os.kill(os.getpid(), signal.SIGINT)\n" + _RUN
+    )
+    command = _command(texts, "--checkpoint", steps)
+    command[2] = script
+    done = subprocess.run(command, capture_output=True, text=True, timeout=_LONGEST, check=False)
+    assert done.returncode == 130
+    assert done.stderr.splitlines()[-1] == "Stopped. No step was finished yet; the same command begins again."
+    assert "Traceback" not in done.stderr
