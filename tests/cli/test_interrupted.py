@@ -11,6 +11,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from support.command_line import labelworth
+
 _LONGEST = 120.0
 _RUN = "from labelworth.cli.main import run; run()"
 
@@ -30,23 +32,26 @@ def texts(tmp_path: Path) -> Path:
     return path
 
 
-def _command(texts: Path, *options: object) -> list[str]:
+def _asked(texts: Path, *options: object) -> list[str]:
     asked = ("plan", texts, "--budget", 200, "--criterion", "excess_log_loss", "--use-unlabeled", "yes", "--json")
-    return [sys.executable, "-c", _RUN, *(str(one) for one in (*asked, *options))]
+    return [str(one) for one in (*asked, *options)]
 
 
-def _record(command: list[str]) -> dict[str, Any]:
-    done = subprocess.run(command, capture_output=True, text=True, timeout=_LONGEST, check=True)
-    record: dict[str, Any] = json.loads(done.stdout)
+def _record(asked: list[str]) -> dict[str, Any]:
+    record = labelworth(*asked).record
     del record["durations"]
     return record
 
 
 def test_an_interrupted_plan_goes_on_to_the_same_answer(texts: Path, tmp_path: Path) -> None:
     steps = tmp_path / "steps"
-    command = _command(texts, "--checkpoint", steps)
+    asked = _asked(texts, "--checkpoint", steps)
     process = subprocess.Popen(
-        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
+        [sys.executable, "-c", _RUN, *asked],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
     )
     end = time.monotonic() + _LONGEST
     while not list(steps.glob("*.json")) and process.poll() is None and time.monotonic() < end:
@@ -60,10 +65,10 @@ def test_an_interrupted_plan_goes_on_to_the_same_answer(texts: Path, tmp_path: P
     assert stderr.splitlines()[-1] == (
         f"Stopped. Finished steps are kept in {steps}; the same command goes on from there."
     )
-    resumed = _record(command)
+    resumed = _record(asked)
     # Negative control: it was interrupted before the end.
     assert 0 < n_kept < len(list(steps.glob("*.json")))
-    assert resumed == _record(_command(texts))
+    assert resumed == _record(_asked(texts))
 
 
 def test_an_early_interruption_says_that_nothing_was_finished(texts: Path, tmp_path: Path) -> None:
@@ -72,8 +77,7 @@ def test_an_early_interruption_says_that_nothing_was_finished(texts: Path, tmp_p
         "import signal, os, labelworth.planning.plan as planning\n"
         "planning.planner_of = lambda *given, **named: os.kill(os.getpid(), signal.SIGINT)\n" + _RUN
     )
-    command = _command(texts, "--checkpoint", steps)
-    command[2] = script
+    command = [sys.executable, "-c", script, *_asked(texts, "--checkpoint", steps)]
     done = subprocess.run(command, capture_output=True, text=True, timeout=_LONGEST, check=False)
     assert done.returncode == 130
     assert done.stderr.splitlines()[-1] == "Stopped. No step was finished yet; the same command begins again."

@@ -2,12 +2,12 @@
 
 import numpy as np
 import pytest
-from scipy.special import expit, logit
-from scipy.stats import multivariate_normal
+from scipy.special import expit
 
 from labelworth.planning.simulated import ForecastLine, SimulatedAccuracy, slope_errors
 from labelworth.simulation.basis import ForecastBasis, Points, Simulated
-from labelworth.simulation.calibration import TAILS, TUNED
+from labelworth.simulation.calibration import calibrate
+from labelworth.simulation.constants import TUNED
 from labelworth.simulation.simulator import WHOLE
 
 SIZES = np.array([10.0, 20.0, 40.0, 80.0, 160.0])
@@ -54,8 +54,7 @@ def test_arms_add_up_in_what_would_do_as_much() -> None:
     assert found.error(np.array([20.0, 80.0])) == pytest.approx(1 / np.log(80), rel=1e-6)
 
 
-def test_errors_of_the_slope_are_those_of_level_and_tilt_given_the_points() -> None:
-    """One source of labels: g(y) = f + a + b log(L / r); the slope over a doubling varies as b does, and by drift."""
+def test_errors_of_the_slope_are_those_of_a_doubling() -> None:
     nodes, at = np.array([25, 50, 100, 200, 400]), np.array([25, 50, 80])
     curves = expit(np.stack([-0.2 - 0.3 * np.log(nodes / 25) + shift for shift in (0.05, -0.05)]))
     means, noise = np.array([0.44, 0.41, 0.37]), 1e-3 * (np.eye(3) + 1)
@@ -68,24 +67,15 @@ def test_errors_of_the_slope_are_those_of_level_and_tilt_given_the_points() -> N
     )
     sizes, values = np.array([100, 200]), np.array([0.35, 0.3])
     found = slope_errors(basis, "labels-only", "error", sizes, WHOLE, values)
-    constants, simulated = TUNED["error"], 0.05**2
-    smoothed = (100 * means + 0.5) / 101
-    scale = 1 / (smoothed * (1 - smoothed))
-    total = (noise + np.eye(3) * (0.5 / 100) ** 2) * np.outer(scale, scale) + constants.misfit_sd**2 * np.eye(3)
-    shares = np.array([0.0, 0.0, np.log(80 / 50) / np.log(2)])
-    total += np.diag(simulated * ((1 - shares) ** 2 + shares**2))
-    rows = np.stack([np.ones(3), np.log(at / 100)], axis=1)
-    residual = logit(smoothed) + 0.2 + 0.3 * np.log(at / 25) - constants.tilt_mean * rows[:, 1]
-    evidence, tilts, variances = [], [], []
-    for factor, chance in TAILS.items():
-        prior = np.diag([factor * constants.level_sd, factor * constants.tilt_sd]) ** 2
-        posterior = np.linalg.inv(np.linalg.inv(prior) + rows.T @ np.linalg.inv(total) @ rows)
-        tilts.append((posterior @ rows.T @ np.linalg.inv(total) @ residual)[1])
-        drift = (factor * constants.drift_sd) ** 2 / np.log(2)
-        variances.append(posterior[1, 1] + 2 * simulated / np.log(2) ** 2 + drift)
-        spread = multivariate_normal(np.zeros(3), rows @ prior @ rows.T + total)
-        evidence.append(chance * spread.pdf(residual))
-    weights = np.array(evidence) / sum(evidence)
-    center = weights @ tilts
-    variance = weights @ (np.array(variances) + (np.array(tilts) - center) ** 2)
-    np.testing.assert_allclose(found, np.sqrt(variance) * values * (1 - values) / sizes, rtol=1e-9)
+    calibrated = calibrate(basis, "labels-only", "error", np.array([100, 200, 400]), TUNED["error"])
+    for place, (size, value) in enumerate(zip(sizes, values, strict=True)):
+        own = np.stack([mean[[place, place + 1]] for mean in calibrated.means])
+        rises = np.diff(own, axis=1)[:, 0]
+        spreads = [
+            one[place, place] + one[place + 1, place + 1] - 2 * one[place, place + 1]
+            for one in calibrated.covariances
+        ]
+        center = calibrated.weights @ rises
+        variance = calibrated.weights @ (np.array(spreads) + (rises - center) ** 2)
+        expected = np.sqrt(variance) / np.log(2) * value * (1 - value) / size
+        assert found[place] == pytest.approx(expected, rel=1e-9)
