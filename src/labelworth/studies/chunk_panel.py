@@ -13,18 +13,22 @@ from labelworth.studies.runner import Study
 SIZES = (100, 200, 400, 700)
 SHARES = (0.1, 0.2, 0.35, 0.5, 0.75, 1.0)
 """How probable it is that a sentence is labeled whole; at 1 there is nothing else."""
-N_DRAWS = 3
-THEORY_DRAWS = 1 << 13
+N_DRAWS = 5
+THEORY_DRAWS = {"boltzmann-chain": 1 << 18, "crf": 1 << 14}
+"""Of the paper's formula. A Boltzmann chain draws words too, and some pairs of a word and a label hardly ever."""
+POPULATION = 8936
+"""All training sentences, of which the robust formula speaks."""
 QUICK_SIZES = (100, 400)
 QUICK_SHARES = (0.1, 0.5, 1.0)
 QUICK_DRAWS = 2
-QUICK_THEORY_DRAWS = 1 << 12
+QUICK_THEORY_DRAWS = {"boltzmann-chain": 1 << 13, "crf": 1 << 12}
+QUICK_POPULATION = 2000
 CELLS_NAME = "chunk-panels"
 """The panels share their cells: sentences that are all labeled whole are the same in each."""
 
 
 def cells(quick: bool, seed: int, *, kind: str, rules: Sequence[str]) -> list[dict[str, Any]]:
-    """The limit, every number of sentences with every policy on the same draws, and the theory."""
+    """The limit, every number of sentences with every policy on the same draws, and both formulas."""
     sizes, shares = (QUICK_SIZES, QUICK_SHARES) if quick else (SIZES, SHARES)
     specs = list(dict.fromkeys(policy_spec(share, rule) for rule in rules for share in shares))
     grid: list[dict[str, Any]] = [{"sort": "limit", "kind": kind}]
@@ -34,10 +38,19 @@ def cells(quick: bool, seed: int, *, kind: str, rules: Sequence[str]) -> list[di
         for size in sizes
         for spec in specs
     ]
-    n_draws = QUICK_THEORY_DRAWS if quick else THEORY_DRAWS
-    grid.append(
-        {"sort": "theory", "kind": kind, "policies": specs, "sizes": list(sizes), "n_draws": n_draws, "seed": seed}
-    )
+    n_draws = (QUICK_THEORY_DRAWS if quick else THEORY_DRAWS)[kind]
+    grid.append({"sort": "theory", "kind": kind, "policies": specs, "n_draws": n_draws, "seed": seed})
+    grid += [
+        {
+            "sort": "robust",
+            "kind": kind,
+            "policy": spec,
+            "sizes": list(sizes),
+            "n_population": QUICK_POPULATION if quick else POPULATION,
+            "seed": seed,
+        }
+        for spec in specs
+    ]
     return grid
 
 

@@ -19,10 +19,12 @@ from labelworth.estimation.conditional_fit import fit_conditional
 from labelworth.evaluation.perplexity import evaluate_log_perplexity
 from labelworth.evaluation.sequences import evaluate_labels
 from labelworth.models.boltzmann_chain import BoltzmannChainFamily
+from labelworth.models.chain_curvature import WordModel
 from labelworth.models.chain_protocol import ChainModel
 from labelworth.models.crf_features import feature_set
 from labelworth.policies.spec import parse_policy
-from labelworth.studies.chunk_panel_theory import predicted
+from labelworth.studies.chunk_panel_robust import robust_excess
+from labelworth.studies.chunk_panel_theory import paper_excess
 from labelworth.studies.store import Cell, Result
 
 Kind = Literal["boltzmann-chain", "crf"]
@@ -33,7 +35,7 @@ MIN_PAIR_COUNT = 10
 """How often a word beside a label, or two labels, occur in all training sentences to have a weight in the CRF."""
 PENALTY = 0.1
 """Of both models, times the sum of the squared weights."""
-CELLS_VERSION = 1
+CELLS_VERSION = 2
 _FIT_TOLERANCE = 1e-5
 
 
@@ -51,7 +53,7 @@ def sentences(split: str) -> Sequences:
     return raw.sequences(lexicon, tuple(sorted(set(train.labels))))
 
 
-def fitted(kind: Kind, train: Sequences) -> ChainModel:
+def fitted(kind: Kind, train: Sequences) -> WordModel:
     """The fit of a model whose parameters do not depend on what a policy happens to label."""
     if kind == "boltzmann-chain":
         family = BoltzmannChainFamily.for_sequences(train, penalty=PENALTY, with_start=False)
@@ -61,13 +63,13 @@ def fitted(kind: Kind, train: Sequences) -> ChainModel:
 
 
 @lru_cache(maxsize=2)
-def limit_model(kind: Kind) -> ChainModel:
+def limit_model(kind: Kind) -> WordModel:
     """The fit to all training sentences with all their labels."""
     return fitted(kind, sentences("train"))
 
 
 def compute(cell: Cell) -> Result:
-    """A cell of any of the three sorts: a fit under a policy, the fit to everything, or the theory there.
+    """A cell of any sort: a fit under a policy, the fit to everything, or what a formula says there.
 
     Draws with the same seed share their order: fewer sentences are the first of more, and those labeled whole with a
     smaller probability are among those of a larger one.
@@ -78,14 +80,13 @@ def compute(cell: Cell) -> Result:
         return _scores(limit_model(kind), sentences("test"))
     if cell["sort"] == "theory":
         policies = [parse_policy(spec) for spec in cell["policies"]]
-        return predicted(
-            limit_model(kind),
-            train.hide(),
-            policies,
-            cell["sizes"],
-            penalty=PENALTY,
-            n_draws=cell["n_draws"],
-            seed=cell["seed"],
+        return paper_excess(limit_model(kind), train.hide(), policies, n_draws=cell["n_draws"], seed=cell["seed"])
+    if cell["sort"] == "robust":
+        chosen = np.random.default_rng(cell["seed"]).permutation(train.n_sequences)[: cell["n_population"]]
+        population = train.take(np.sort(chosen))
+        target = fitted(kind, population) if cell["n_population"] < train.n_sequences else limit_model(kind)
+        return robust_excess(
+            target, population, parse_policy(cell["policy"]), cell["sizes"], penalty=PENALTY, seed=cell["seed"]
         )
     rows = np.random.default_rng(cell["seed"]).permutation(train.n_sequences)[: cell["n_sentences"]]
     drawn, draw = parse_policy(cell["policy"]).apply(train.take(rows), cell["seed"])

@@ -13,6 +13,7 @@ from labelworth.policies.spec import parse_policy
 from labelworth.studies.store import Cell, Result
 from labelworth.tradeoff.frontier import Frontier, FrontierPoint
 
+LOSSES = ("joint", "conditional")
 CLEAR = 2.0
 """So many standard errors away from zero a difference is called clear."""
 
@@ -34,8 +35,12 @@ class PanelGrid:
         What was measured on the test sentences.
     limit : mapping of str to float
         The same of a fit to all training sentences with all labels.
-    theory : mapping
-        By loss, ``excess`` and ``excess_se`` of shape (n_shares, n_sizes), ``unpenalized`` for one sentence.
+    formulas : mapping
+        By formula ("paper", "robust") and by figure, the predicted excess, (n_shares, n_sizes); NaN where not told.
+    formula_errors : mapping
+        Standard errors of those that have one.
+    bias : mapping
+        By loss, the part of the robust formula's excess that no number of draws takes away.
     """
 
     rule: str
@@ -44,7 +49,9 @@ class PanelGrid:
     labels: FloatArray
     figures: Mapping[str, FloatArray]
     limit: Mapping[str, float]
-    theory: Mapping[str, Mapping[str, FloatArray]]
+    formulas: Mapping[str, Mapping[str, FloatArray]]
+    formula_errors: Mapping[str, Mapping[str, FloatArray]]
+    bias: Mapping[str, FloatArray]
 
     @classmethod
     def of(cls, pairs: Sequence[tuple[Cell, Result]], rule: str) -> "PanelGrid":
@@ -53,8 +60,8 @@ class PanelGrid:
         asked, theory = next((cell, result) for cell, result in pairs if cell["sort"] == "theory")
         share_of = {spec: share for spec in asked["policies"] if (share := _share(spec, rule)) is not None}
         specs = sorted(share_of, key=share_of.__getitem__)
-        sizes = tuple(asked["sizes"])
         fits = [(cell, result) for cell, result in pairs if cell["sort"] == "fit" and cell["policy"] in share_of]
+        sizes = tuple(sorted({cell["n_sentences"] for cell, _ in fits}))
         seeds = sorted({cell["seed"] for cell, _ in fits})
         result_of = {(cell["policy"], cell["n_sentences"], cell["seed"]): result for cell, result in fits}
 
@@ -63,17 +70,25 @@ class PanelGrid:
             return np.array(rows, dtype=np.float64)
 
         names = [name for name in limit if limit[name] is not None]
-        places = [asked["policies"].index(spec) for spec in specs]
-        told = {
-            loss: {name: np.array(theory[loss][name], dtype=np.float64)[places] for name in theory[loss]}
-            for loss in ("joint", "conditional")
-        }
-        for figures in told.values():
-            # A figure without a standard error is one that the draws do not tell.
-            figures["excess"] = np.where(np.isfinite(figures["excess_se"]), figures["excess"], np.nan)
         shares = tuple(share_of[spec] for spec in specs)
         found = {name: measured(name) for name in names}
-        return cls(rule, shares, sizes, measured("n_labels"), found, {name: limit[name] for name in names}, told)
+        places = [asked["policies"].index(spec) for spec in specs]
+        robust = [
+            next(result for cell, result in pairs if cell["sort"] == "robust" and cell["policy"] == spec)
+            for spec in specs
+        ]
+        losses = [name for name in names if name in LOSSES]
+        formulas = {
+            "paper": {loss: _per_sentence(theory[loss]["excess"], places, sizes) for loss in losses},
+            "robust": {name: _told(robust, name, "excess", len(sizes)) for name in (*losses, "token_error")},
+        }
+        errors = {
+            "paper": {loss: _per_sentence(theory[loss]["excess_se"], places, sizes) for loss in losses},
+            "robust": {"token_error": _told(robust, "token_error", "excess_se", len(sizes))},
+        }
+        bias = {loss: _told(robust, loss, "bias", len(sizes)) for loss in losses}
+        limits = {name: limit[name] for name in names}
+        return cls(rule, shares, sizes, measured("n_labels"), found, limits, formulas, errors, bias)
 
     def mean(self, name: str) -> FloatArray:
         """Over the draws, (n_shares, n_sizes)."""
@@ -158,18 +173,19 @@ class PanelGrid:
                 )
         return found
 
-    def agreement(self, name: str) -> dict[str, Any]:
-        """Theory against experiment over the grid: rank correlation, and experiment over theory."""
-        theory, found = self.theory[name]["excess"], self.excess(name)
+    def agreement(self, name: str, formula: str) -> dict[str, Any]:
+        """A formula against the experiment over the grid: rank correlation, and experiment over formula."""
+        theory, found = self.formulas[formula][name], self.excess(name)
         told = np.isfinite(theory)
         ratio = found / theory
         partly = told & (np.array(self.shares) < 1)[:, None]
         return {
             "n_told": int(told.sum()),
+            "n_designs": int(told.size),
             "spearman": float(spearmanr(theory[told], found[told]).statistic),
             "ratio_all_labels": [float(value) for value in ratio[-1]],
-            "ratio_median_partial": float(np.median(ratio[partly])),
-            "ratio_range_partial": [float(ratio[partly].min()), float(ratio[partly].max())],
+            "ratio_median_partial": float(np.median(ratio[partly])) if partly.any() else None,
+            "ratio_range_partial": [float(ratio[partly].min()), float(ratio[partly].max())] if partly.any() else None,
         }
 
 
@@ -177,6 +193,16 @@ def _share(spec: str, rule: str) -> float | None:
     """How probable whole sentences are in a policy of `rule`; None for one of another rule."""
     weights = {part.spec: weight for part, weight in parse_policy(spec).items()}
     return weights.get("everything", 0.0) if weights.keys() <= {"everything", rule} else None
+
+
+def _per_sentence(values: Sequence[float | None], places: Sequence[int], sizes: Sequence[int]) -> FloatArray:
+    """A figure of one sentence as that of every number of them, (n_shares, n_sizes)."""
+    return np.array(values, dtype=np.float64)[places][:, None] / np.array(sizes, dtype=np.float64)
+
+
+def _told(results: Sequence[Result], name: str, figure: str, n_sizes: int) -> FloatArray:
+    """What the robust formula told, (n_shares, n_sizes)."""
+    return np.array([result[name][figure] if result["told"] else [np.nan] * n_sizes for result in results])
 
 
 def _standard_error(values: FloatArray) -> FloatArray:

@@ -1,4 +1,4 @@
-"""What a chunking panel shows: log-perplexity against labeled tokens, theory beside it, dominated designs."""
+"""What a chunking panel shows: log-perplexity against labeled tokens, both formulas beside it, dominated designs."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from labelworth.arrays import FloatArray
-from labelworth.studies.chunk_panel_grid import PanelGrid
+from labelworth.studies.chunk_panel_grid import LOSSES, PanelGrid
 from labelworth.studies.outcome import (
     ComparisonPanel,
     Curve,
@@ -20,7 +20,7 @@ from labelworth.studies.outcome import (
 from labelworth.studies.store import Cell, Result
 
 OTHERWISE = {"window:5": "otherwise a window of five tokens", "nothing": "otherwise nothing"}
-LOSSES = ("joint", "conditional")
+FORMULAS = {"paper": "paper's formula", "robust": "robust formula"}
 _TOKENS = "labeled tokens"
 _NATS = "nats per test sentence"
 
@@ -50,15 +50,19 @@ def figures_of(grid: PanelGrid, losses: Sequence[str]) -> dict[str, Any]:
     for name in grid.figures:
         found[name] = grid.mean(name).tolist()
         found[f"{name}_se"] = grid.standard_error(name).tolist()
+    found["token_error_findings"] = {
+        "robust_excess": _plain(grid.formulas["robust"]["token_error"]),
+        "robust_excess_se": _plain(grid.formula_errors["robust"]["token_error"]),
+        "agreement": {"robust": grid.agreement("token_error", "robust")},
+    }
     for loss in losses:
-        told = grid.theory[loss]
         frontier = grid.frontier(loss)
         found[f"{loss}_findings"] = {
-            "predicted_excess": _plain(told["excess"]),
-            "predicted_excess_se": _plain(told["excess_se"]),
-            "predicted_excess_unpenalized_per_sentence": _plain(told["unpenalized"]),
-            "predicted_excess_unpenalized_per_sentence_se": _plain(told["unpenalized_se"]),
-            "agreement": grid.agreement(loss),
+            "paper_excess": _plain(grid.formulas["paper"][loss]),
+            "paper_excess_se": _plain(grid.formula_errors["paper"][loss]),
+            "robust_excess": _plain(grid.formulas["robust"][loss]),
+            "robust_bias": _plain(grid.bias[loss]),
+            "agreement": {formula: grid.agreement(loss, formula) for formula in FORMULAS},
             "steps": grid.steps(loss),
             "undominated": [
                 {"n_sentences": int(p.n_samples), "share_whole": float(p.shares[0]), "labels": p.cost}
@@ -72,7 +76,7 @@ def figures_of(grid: PanelGrid, losses: Sequence[str]) -> dict[str, Any]:
 
 def words_of(grid: PanelGrid, loss: str) -> str:
     """The findings of one loss in words."""
-    steps, dominated, agreement = grid.steps(loss), grid.dominated(loss), grid.agreement(loss)
+    steps, dominated = grid.steps(loss), grid.dominated(loss)
     n_designs = len(grid.shares) * len(grid.sizes)
     n_clear = sum(design["is_clear"] for design in dominated)
     n_by_whole = sum(design["by"]["share_whole"] == 1 for design in dominated)
@@ -82,17 +86,32 @@ def words_of(grid: PanelGrid, loss: str) -> str:
         f"{more['n']} steps to more sentences ({more['n_clearly_rising']} rise by more than two standard errors) and "
         f"in {whole['falling']:.0%} of the {whole['n']} steps to more whole ones ({whole['n_clearly_rising']} rise). "
         f"Of {n_designs} designs {len(dominated)} are dominated, {n_clear} by more than two standard errors; "
-        f"{n_by_whole} of them by fewer sentences that are all labeled whole. Theory ranks the designs as the "
-        f"experiment does with a rank correlation of {agreement['spearman']:.2f}; the excess that was found is "
-        f"{agreement['ratio_median_partial']:.2g} times the predicted one (median of the designs with tokens left "
-        f"unlabeled), and with all labels {_listed(agreement['ratio_all_labels'])} times, by rising n."
+        f"{n_by_whole} of them by fewer sentences that are all labeled whole. "
+        + " ".join(_agreement_words(grid, loss, formula) for formula in FORMULAS)
+    )
+
+
+def _agreement_words(grid: PanelGrid, loss: str, formula: str) -> str:
+    found = grid.agreement(loss, formula)
+    partial = found["ratio_median_partial"]
+    return (
+        f"The {FORMULAS[formula]} ranks the {found['n_told']} of {found['n_designs']} designs that it tells as the "
+        f"experiment does with a rank correlation of {found['spearman']:.2f}; the excess that was found is "
+        + (
+            ""
+            if partial is None
+            else f"{partial:.2g} times the predicted one where tokens are left unlabeled (median), "
+        )
+        + f"{_listed(found['ratio_all_labels'])} times with all labels, by rising n."
     )
 
 
 def points_table(grids: Sequence[PanelGrid], losses: Sequence[str]) -> Table:
     """Every design of every grid in a row, for a CSV file."""
     columns = ["otherwise", "n_sentences", "share_whole", "labels"]
-    columns += [*losses, "token_error", "f1", *(f"predicted_excess_{loss}" for loss in losses)]
+    columns += [*losses, "token_error", "f1"]
+    columns += [f"{formula}_excess_{loss}" for loss in losses for formula in FORMULAS]
+    columns.append("robust_excess_token_error")
     columns += [f"dominated_{loss}" for loss in losses]
     rows = []
     for grid in grids:
@@ -102,7 +121,8 @@ def points_table(grids: Sequence[PanelGrid], losses: Sequence[str]) -> Table:
                 entries: list[Any] = [grid.rule, size, share, float(grid.mean_labels[place, column])]
                 for name in (*losses, "token_error", "f1"):
                     entries.append(measured(grid, name, place, column))
-                entries += [predicted(grid, loss, place, column) for loss in losses]
+                entries += [predicted(grid, loss, formula, place, column) for loss in losses for formula in FORMULAS]
+                entries.append(predicted(grid, "token_error", "robust", place, column))
                 entries += [(place, column) in dominated[loss] for loss in losses]
                 rows.append(tuple(entries))
     return Table("Designs", tuple(columns), tuple(rows))
@@ -113,10 +133,13 @@ def measured(grid: PanelGrid, name: str, place: int, column: int) -> Measured:
     return Measured(float(grid.mean(name)[place, column]), float(grid.standard_error(name)[place, column]))
 
 
-def predicted(grid: PanelGrid, loss: str, place: int, column: int) -> Measured | None:
-    """The theory's excess of one design; None where it is not told."""
-    value, error = (float(grid.theory[loss][name][place, column]) for name in ("excess", "excess_se"))
-    return Measured(value, error) if np.isfinite(value) else None
+def predicted(grid: PanelGrid, name: str, formula: str, place: int, column: int) -> Measured | None:
+    """A formula's excess of one design; None where it is not told."""
+    value = float(grid.formulas[formula][name][place, column])
+    error = grid.formula_errors[formula].get(name)
+    if not np.isfinite(value):
+        return None
+    return Measured(value, None if error is None else float(error[place, column]))
 
 
 def by_size(grid: PanelGrid, x: FloatArray, y: FloatArray, error: FloatArray) -> tuple[Curve, ...]:
@@ -137,9 +160,22 @@ def by_size(grid: PanelGrid, x: FloatArray, y: FloatArray, error: FloatArray) ->
 
 
 def comparison(grid: PanelGrid, loss: str) -> ComparisonPanel:
-    """The predicted excess against the one that was found."""
-    clouds = by_size(grid, grid.theory[loss]["excess"], grid.excess(loss), grid.standard_error(loss))
-    return ComparisonPanel(f"Excess {loss} log-loss", f"theory, {_NATS}", "experiment", clouds, scale="log")
+    """What both formulas expected against what was found."""
+    found, error = grid.excess(loss).ravel(), grid.standard_error(loss).ravel()
+    clouds = tuple(
+        Curve(
+            title,
+            grid.formulas[formula][loss].ravel(),
+            found,
+            found - 2 * error,
+            found + 2 * error,
+            style="points",
+        )
+        for formula, title in FORMULAS.items()
+    )
+    return ComparisonPanel(
+        f"Excess {loss} log-loss", f"predicted, {_NATS}", f"measured, {_NATS}, two s.e.", clouds, scale="log"
+    )
 
 
 def _table(grid: PanelGrid) -> Table:
@@ -153,14 +189,15 @@ def _table(grid: PanelGrid) -> Table:
             beaten = "dominated" if (place, column) in dominated else ""
             labels = round(float(grid.mean_labels[place, column]))
             entries = [measured(grid, name, place, column) for name in LOSSES]
-            rows.append((size, share, labels, *entries, excess, predicted(grid, "joint", place, column), beaten))
+            expected = [_or_untold(predicted(grid, "joint", formula, place, column)) for formula in FORMULAS]
+            rows.append((size, share, labels, *entries, excess, *expected, beaten))
     return Table(
         f"Whole sentences with probability p, {OTHERWISE[grid.rule]}",
-        ("sentences", "p", "labels", "joint", "conditional", "joint excess", "theory", "at its cost"),
+        ("sentences", "p", "labels", "joint", "conditional", "joint excess", "paper", "robust", "at its cost"),
         tuple(rows),
         note="Log-perplexity in nats per test sentence, means over draws with standard errors; excess is above a fit "
-        "to all training sentences with all labels. Theory: from one information matrix per rule at that fit, the "
-        "penalty counted as information that is held.",
+        "to all training sentences with all labels. Paper: from one information matrix per rule at that fit. Robust: "
+        "from the real sentences, bias and noise.",
     )
 
 
@@ -186,9 +223,16 @@ def _picture(grid: PanelGrid) -> Picture:
         np.array([point.error for point in frontier.boundary]) - grid.limit["joint"],
         x_scale="log",
     )
+    token_error = CurvesPanel(
+        "Token error above the limit",
+        _TOKENS,
+        "share of test tokens, two s.e.",
+        by_size(grid, grid.mean_labels, grid.excess("token_error"), grid.standard_error("token_error")),
+        x_scale="log",
+    )
     return Picture(
         f"CoNLL-2000, Boltzmann chain: whole sentences with probability p, {OTHERWISE[grid.rule]}",
-        (joint, conditional, region, comparison(grid, "joint")),
+        (joint, conditional, region, token_error, *(comparison(grid, loss) for loss in LOSSES)),
         n_columns=2,
     )
 
@@ -207,6 +251,10 @@ def _plain(values: FloatArray) -> list[Any]:
     return [
         _plain(row) if isinstance(row, np.ndarray) else (float(row) if np.isfinite(row) else None) for row in values
     ]
+
+
+def _or_untold(figure: Measured | None) -> Measured | str:
+    return "not told" if figure is None else figure
 
 
 def _listed(values: Sequence[float]) -> str:

@@ -8,10 +8,12 @@ from functools import partial
 
 import numpy as np
 
+from labelworth.arrays import FloatArray
 from labelworth.studies.chunk_panel import CELLS_NAME, cells, prepare
 from labelworth.studies.chunk_panel_fit import CELLS_VERSION, compute
 from labelworth.studies.chunk_panel_grid import PanelGrid
 from labelworth.studies.chunk_panel_summary import (
+    FORMULAS,
     OTHERWISE,
     comparison,
     figures_of,
@@ -30,7 +32,7 @@ _LOSS = "conditional"
 
 
 def summarize(pairs: Sequence[tuple[Cell, Result]]) -> Outcome:
-    """A surface per rule, the theory's beside it, and the one against the other."""
+    """A column per rule: what was measured, what both formulas expected, and the one against the other."""
     grids = [PanelGrid.of(pairs, rule) for rule in RULES]
     return Outcome(
         figures={grid.rule: figures_of(grid, (_LOSS,)) for grid in grids},
@@ -39,8 +41,8 @@ def summarize(pairs: Sequence[tuple[Cell, Result]]) -> Outcome:
         pictures={
             "": Picture(
                 "CoNLL-2000, CRF: log-perplexity over sentences and the share labeled whole",
-                tuple(panel for grid in grids for panel in _panels(grid)),
-                n_columns=3,
+                tuple(panel for panels in zip(*map(_panels, grids), strict=True) for panel in panels),
+                n_columns=2,
             )
         },
         grid=points_table(grids, (_LOSS,)),
@@ -50,14 +52,18 @@ def summarize(pairs: Sequence[tuple[Cell, Result]]) -> Outcome:
 def _panels(grid: PanelGrid) -> tuple[Panel, ...]:
     otherwise = OTHERWISE[grid.rule].replace(" of five tokens", " of 5")
     x, y = np.array(grid.sizes, dtype=np.float64), np.array(grid.shares)
-    nats = "nats per test sentence"
-    found = SurfacePanel(
-        f"Log-perplexity, {otherwise}", "sentences", "share labeled whole", nats, x, y, grid.mean(_LOSS)
+
+    def surface(title: str, values: FloatArray) -> SurfacePanel:
+        nats = "nats per test sentence"
+        return SurfacePanel(f"{title}, {otherwise}", "sentences n", "share labeled whole", nats, x, y, values)
+
+    return (
+        surface("Log-perplexity", grid.mean(_LOSS)),
+        surface("Excess", grid.excess(_LOSS)),
+        surface("Paper's excess", grid.formulas["paper"][_LOSS]),
+        surface("Robust excess", grid.formulas["robust"][_LOSS]),
+        comparison(grid, _LOSS),
     )
-    theory = SurfacePanel(
-        f"Theory: excess, {otherwise}", "sentences", "share labeled whole", nats, x, y, grid.theory[_LOSS]["excess"]
-    )
-    return found, theory, comparison(grid, _LOSS)
 
 
 def _table(grid: PanelGrid) -> Table:
@@ -72,21 +78,22 @@ def _table(grid: PanelGrid) -> Table:
                     round(float(grid.mean_labels[place, column])),
                     measured(grid, _LOSS, place, column),
                     Measured(excess, float(grid.standard_error(_LOSS)[place, column])),
-                    predicted(grid, _LOSS, place, column),
+                    *(predicted(grid, _LOSS, formula, place, column) for formula in FORMULAS),
                 )
             )
     return Table(
         f"CRF: whole sentences with probability p, {OTHERWISE[grid.rule]}",
-        ("sentences", "p", "labels", "conditional", "excess", "theory"),
+        ("sentences", "p", "labels", "conditional", "excess", "paper", "robust"),
         tuple(rows),
         note="Log-perplexity in nats per test sentence, means over draws with standard errors; excess is above a fit "
-        "to all training sentences with all labels; theory counts the penalty as information that is held.",
+        "to all training sentences with all labels. Paper: the information at that fit. Robust: bias and noise on "
+        "the real sentences.",
     )
 
 
 STUDY = Study(
     name="fig3-crf",
-    title="CoNLL-2000, CRF: log-perplexity over sentences and the share labeled whole, theory beside it",
+    title="CoNLL-2000, CRF: log-perplexity over sentences and the share labeled whole, both formulas beside it",
     cells=partial(cells, kind="crf", rules=RULES),
     compute=compute,
     summarize=summarize,

@@ -13,7 +13,7 @@ from labelworth.report.figures import draw
 from labelworth.studies import chunk_panel, chunk_panel_fit, fig2_chunks_none, fig2_chunks_window, fig3_crf
 from labelworth.studies.chunk_panel_fit import compute, limit_model, policy_spec, sentences
 from labelworth.studies.chunk_panel_grid import PanelGrid
-from labelworth.studies.chunk_panel_theory import predicted
+from labelworth.studies.chunk_panel_theory import paper_excess
 from labelworth.studies.store import canonical
 
 
@@ -46,11 +46,17 @@ def made_up(cell: dict[str, Any], slope_of_share: float = 1.0) -> dict[str, Any]
         return {"joint": 10.0, "conditional": 2.0, "token_error": 0.1, "f1": 0.8}
     if cell["sort"] == "theory":
         shares = [_whole(spec) for spec in cell["policies"]]
-        excess = [[(2 - share) / size for size in cell["sizes"]] for share in shares]
-        errors = [[0.001 for _ in cell["sizes"]] for _ in shares]
-        alone = {"unpenalized": [None for _ in shares], "unpenalized_se": [None for _ in shares]}
-        told = {"excess": excess, "excess_se": errors, **alone}
+        # The smallest shares are not told.
+        told = {
+            "excess": [(2 - share) if share > 0.1 else None for share in shares],
+            "excess_se": [0.001 if share > 0.1 else None for share in shares],
+        }
         return {"labels": shares, "n_drawn": 1, "n_parameters": 3, "joint": told, "conditional": told}
+    if cell["sort"] == "robust":
+        excess = [100 * (2 - _whole(cell["policy"])) / size for size in cell["sizes"]]
+        told = {"excess": excess, "bias": [value / 2 for value in excess]}
+        errors = {"excess": [value / 1000 for value in excess], "excess_se": [1e-4 for _ in excess]}
+        return {"told": True, "joint": told, "conditional": told, "token_error": errors}
     share, size = _whole(cell["policy"]), cell["n_sentences"]
     noise = 1e-6 * cell["seed"]
     excess = (1 + slope_of_share * (1 - share)) * 100 / size + noise
@@ -58,7 +64,7 @@ def made_up(cell: dict[str, Any], slope_of_share: float = 1.0) -> dict[str, Any]
         "n_labels": round(20 * share * size),
         "joint": 10 + excess,
         "conditional": 2 + excess,
-        "token_error": 0.2,
+        "token_error": 0.1 + excess / 1000,
         "f1": 0.7,
     }
 
@@ -109,13 +115,17 @@ def test_cells_of_every_sort_are_answered(kind: str) -> None:
     assert (found["joint"] is None) == (kind == "crf")
     assert limit["conditional"] < found["conditional"]
     specs = [policy_spec(share, "window:5") for share in (0.5, 1.0)]
-    theory = compute(
-        {"sort": "theory", "kind": kind, "policies": specs, "sizes": [30, 300], "n_draws": 2048, "seed": 0}
-    )
+    theory = compute({"sort": "theory", "kind": kind, "policies": specs, "n_draws": 2048, "seed": 0})
     canonical(theory)
-    excess = np.array(theory["conditional"]["excess"])
-    assert (excess[:, 0] > excess[:, 1]).all()
-    assert (excess[0] > excess[1]).all()
+    partial, whole = theory["conditional"]["excess"]
+    assert partial > whole
+    asked = {"sort": "robust", "kind": kind, "policy": specs[0], "sizes": [30, 300], "n_population": 60, "seed": 0}
+    robust = compute(asked)
+    canonical(robust)
+    assert robust["told"]
+    for name in ("conditional", "token_error"):
+        assert robust[name]["excess"][0] > robust[name]["excess"][1]
+    assert compute({**asked, "n_population": 40})["conditional"] != robust["conditional"]
 
 
 def test_theory_of_whole_sentences_is_that_of_the_complete_information() -> None:
@@ -124,12 +134,11 @@ def test_theory_of_whole_sentences_is_that_of_the_complete_information() -> None
     lengths = LengthDistribution.from_mapping({3: 0.5, 5: 0.5})
     codes, offsets = np.zeros(8, dtype=np.int64), np.array([0, 3, 8])
     inputs = Sequences(codes, offsets, Evidence(np.full(8, -1), ("a", "b")), ("u", "v", "w"))
-    eigenvalues = np.linalg.eigvalsh(model.complete_information(lengths))
-    answer = predicted(model, inputs, [parse_policy("everything")], [10, 50], penalty=0.3, n_draws=1024, seed=0)
-    expected = [0.5 * sum(value / (0.6 + n * value) for value in eigenvalues) for n in (10, 50)]
-    np.testing.assert_allclose(answer["joint"]["excess"], [expected], rtol=1e-8)
+    assert model.coordinates.n_free == 10
+    answer = paper_excess(model, inputs, [parse_policy("everything")], n_draws=1024, seed=0)
     # Two of the ten weights are redundant.
-    np.testing.assert_allclose(answer["joint"]["unpenalized"], [8 / 2], rtol=1e-6)
+    np.testing.assert_allclose(answer["joint"]["excess"], [8 / 2], rtol=1e-6)
+    assert answer["labels"] == [lengths.mean]
 
 
 def test_every_step_and_every_dominated_design_is_counted() -> None:
@@ -161,11 +170,21 @@ def test_what_unlabeled_sentences_add_is_told_at_equal_labels() -> None:
     assert pairs[100, 100] == pytest.approx(1.5 * 100 / 200 - 100 / 100)
 
 
-def test_agreement_is_perfect_where_the_experiment_follows_the_theory() -> None:
-    agreement = grid_of("nothing").agreement("joint")
-    assert agreement["spearman"] == pytest.approx(1.0)
-    np.testing.assert_allclose(agreement["ratio_all_labels"], 100.0, rtol=1e-4)
-    assert grid_of("nothing", slope_of_share=-0.9).agreement("joint")["spearman"] < 0.9
+def test_agreement_is_perfect_where_the_experiment_follows_the_formula() -> None:
+    grid = grid_of("nothing")
+    paper, robust = (grid.agreement("joint", formula) for formula in ("paper", "robust"))
+    assert paper["spearman"] == pytest.approx(1.0)
+    np.testing.assert_allclose(paper["ratio_all_labels"], 100.0, rtol=1e-4)
+    np.testing.assert_allclose(robust["ratio_all_labels"], 1.0, rtol=1e-4)
+    assert robust["ratio_median_partial"] == pytest.approx(1.0, rel=1e-4)
+    assert grid_of("nothing", slope_of_share=-0.9).agreement("joint", "robust")["spearman"] < 0.9
+
+
+def test_designs_that_a_formula_does_not_tell_are_left_out_and_counted() -> None:
+    grid = grid_of("nothing")
+    assert np.isnan(grid.formulas["paper"]["joint"][0]).all()
+    paper, robust = (grid.agreement("joint", formula) for formula in ("paper", "robust"))
+    assert (paper["n_told"], robust["n_told"], paper["n_designs"]) == (20, 24, 24)
 
 
 @pytest.mark.parametrize("study", [fig2_chunks_window.STUDY, fig2_chunks_none.STUDY, fig3_crf.STUDY])
