@@ -5,7 +5,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from labelworth.criteria.asymptotic import CRITERIA
-from labelworth.tradeoff.certificate import Minorant, least_cost, most_gain
+from labelworth.tradeoff.certificate import Minorant, cost_bound, most_gain
 from labelworth.tradeoff.costs import ArmPrices
 from labelworth.tradeoff.frontier import Frontier, FrontierPoint
 from labelworth.tradeoff.matrix_accuracy import MatrixAccuracy
@@ -165,5 +165,5 @@ def test_no_design_gains_more_than_the_bound(arms, money: float, samples: float,
         gain = float(worth @ design)
         assert gain <= bound.value * (1 + 1e-9) + 1e-9
         # And none that gains so much costs less than the least cost says.
-        cheapest = least_cost(Minorant(gain, worth), 0.0, prices, samples)
+        cheapest = cost_bound(Minorant(gain, worth), 0.0, prices, samples)
         assert prices @ design >= cheapest * (1 - 1e-9) - 1e-9

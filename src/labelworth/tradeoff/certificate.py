@@ -87,7 +87,7 @@ def most_gain(worth: FloatArray, prices: FloatArray, money: float, samples: floa
     return Bound(best, float(kinks[tied].min()), float(over[tied].min()))
 
 
-def least_cost(minorant: Minorant, target: float, prices: FloatArray, samples: float) -> float:
+def cost_bound(minorant: Minorant, target: float, prices: FloatArray, samples: float) -> float:
     r"""No design with an error of at most `target` costs less.
 
     .. math::

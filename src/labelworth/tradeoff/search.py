@@ -1,8 +1,7 @@
 """The three problems by grid and refinement, for any error and any cost: no certificate."""
 
-from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from itertools import combinations, permutations
+from itertools import permutations
 
 import numpy as np
 
@@ -11,6 +10,8 @@ from labelworth.errors import InfeasiblePlanError, InvalidInputError, NotIdentif
 from labelworth.tradeoff.accuracy import Accuracy
 from labelworth.tradeoff.ceiling import error_ceiling
 from labelworth.tradeoff.costs import ArmPrices, Costs
+from labelworth.tradeoff.line_search import farthest, first_met, golden_section
+from labelworth.tradeoff.mixtures import mixtures, near_mixtures
 from labelworth.tradeoff.problem import NO_CERTIFICATE, Question, Solution, binding_limits, require_same_arms
 
 _SIZES = np.logspace(-6.0, 0.0, 24)
@@ -19,16 +20,11 @@ _SIZES = np.logspace(-6.0, 0.0, 24)
 _NEAR = np.array([0.5, 0.8, 1.0, 1.25, 2.0])
 """Sizes tried along a direction near a known one, as shares of that."""
 
-_SHARES = (0.5, 0.1, 0.9, 0.01, 0.99, 0.001, 0.999)
-_HALVINGS = 40
-_CLOSE = 1e-12
-_SECTIONS = 24
 _FINEST = 3e-4
 _NEARLY_ALL = 0.8
 _MOST_TURNS = 3
 _LITTLE = 1e-3
 _SMALL = 0.05
-_RANDOM_MOVES = 2
 _MOST_ROUNDS = 200
 _RESOLUTION = 1e-6
 """Two searches of one valley, from two sides, end so near to each other: errors in shares enter with their square."""
@@ -109,7 +105,7 @@ class _Hunt:
 
     def best_of_grid(self) -> _Found:
         """The best of pure arms and mixtures."""
-        directions = _directions(len(self.costs.arms))
+        directions = mixtures(len(self.costs.arms))
         return min((self.along(direction) for direction in directions), key=lambda found: found.rank)
 
     def refined(self, best: _Found, step: float = 0.5) -> _Found:
@@ -118,7 +114,10 @@ class _Hunt:
         while step > _FINEST and rounds < _MOST_ROUNDS:
             rounds += 1
             better = min(
-                (self.along(direction, best) for direction in _neighbors(best, step, corners, rng)),
+                (
+                    self.along(direction, best)
+                    for direction in near_mixtures(best.direction, best.counts, step, corners, rng)
+                ),
                 key=lambda found: found.rank,
             )
             if better.rank < best.rank:
@@ -159,7 +158,7 @@ class _Hunt:
         if not np.isfinite(found.rank) or (is_last and found.rank <= self.rank(0.98 * longest * direction)):
             return found
         low, high = lengths[max(place - 1, 0)], lengths[min(place + 1, len(lengths) - 1)]
-        length = _golden(lambda x: self.rank(x * direction), float(low), float(high))
+        length = golden_section(lambda x: self.rank(x * direction), float(low), float(high))
         refined = _Found(direction, length, longest, self.rank(length * direction))
         return min(found, refined, key=lambda one: one.rank)
 
@@ -180,7 +179,7 @@ class _Hunt:
             return _Found(direction, longest, longest, np.inf)
         place = int(met[np.argmin(costs[met])])
         low, high = (float(lengths[place - 1]) if place else 0.0), float(lengths[place])
-        length = _first_met(lambda one: self.accuracy.error(one * direction) - self.ceiling, low, high)
+        length = first_met(lambda one: self.accuracy.error(one * direction) - self.ceiling, low, high)
         return _Found(direction, length, longest, self.costs.cost(length * direction))
 
     def _longest(self, direction: FloatArray) -> float:
@@ -192,7 +191,7 @@ class _Hunt:
             rate = float(self.costs.per_sample @ direction)
             money = self.question.value - self.costs.fixed
             return min(pool, money / rate if rate > 0 else np.inf)
-        return _farthest(lambda length: self.costs.cost(length * direction) <= self.question.value, pool)
+        return farthest(lambda length: self.costs.cost(length * direction) <= self.question.value, pool)
 
     def _corners(self) -> list[FloatArray]:
         """Designs of two arms that use up the money and the pool at once: moves towards them keep both used up."""
@@ -241,86 +240,3 @@ def _require_limits(costs: Costs, question: Question) -> None:
     is_limited = question.kind == "budget" and isinstance(costs, ArmPrices) and (costs.per_sample > 0).all()
     if not np.isfinite(question.pool) and not is_limited:
         raise InvalidInputError("A search needs a limit. Say how many samples there are (pool).")
-
-
-def _directions(n_arms: int) -> Iterator[FloatArray]:
-    """Pure arms, mixtures of two in many shares, and all in equal parts."""
-    corners = np.eye(n_arms)
-    yield from corners
-    for one, other in combinations(range(n_arms), 2):
-        for share in _SHARES:
-            yield share * corners[one] + (1 - share) * corners[other]
-    if n_arms > 2:
-        yield np.full(n_arms, 1 / n_arms)
-
-
-def _neighbors(
-    best: _Found, step: float, corners: list[FloatArray], rng: np.random.Generator
-) -> Iterator[FloatArray]:
-    """One share larger or smaller; towards and away from corners; of three and more arms also all at random.
-
-    Where two limits meet the best designs lie on a ridge that no single share follows.
-    """
-    direction = best.direction
-    moved = [best.counts + signed * (corner - best.counts) for corner in corners for signed in (step, -step)]
-    for arm, share in enumerate(direction):
-        for other in (share + step, share * (1 + step), share / (1 + step), share - step):
-            changed = direction.copy()
-            changed[arm] = other
-            moved.append(changed)
-    for _ in range(_RANDOM_MOVES * len(direction) if len(direction) > 2 else 0):
-        moved.append(direction + step * rng.standard_normal(len(direction)) * (direction + 0.1 * step))
-    for counts in moved:
-        positive = np.maximum(counts, 0.0)
-        if positive.any():
-            yield positive / positive.sum()
-
-
-def _farthest(fits: Callable[[float], bool], limit: float) -> float:
-    """The largest length that fits, by halving; costs are taken to rise with the number of samples."""
-    if fits(limit):
-        return limit
-    low, high = 0.0, limit
-    for _ in range(_HALVINGS):
-        middle = (low + high) / 2
-        low, high = (middle, high) if fits(middle) else (low, middle)
-    return low
-
-
-def _first_met(excess: Callable[[float], float], low: float, high: float) -> float:
-    """Where a falling function is no longer positive, given that it is not at `high`: the Illinois method.
-
-    The chord of a convex function ends where it is met already; the other end then counts half, so that it moves too.
-    """
-    above, below, is_lower = excess(low), excess(high), False
-    for _ in range(2 * _HALVINGS):
-        if above <= 0:
-            return low
-        if below == 0 or high - low <= _CLOSE * high:
-            break
-        middle = high + (high - low) * below / (above - below) if np.isfinite(above) else (low + high) / 2
-        value = excess(middle)
-        if value <= 0:
-            high, below, above = middle, value, above / 2 if is_lower else above
-            is_lower = True
-        else:
-            low, above, below = middle, value, below / 2 if not is_lower else below
-            is_lower = False
-    return high
-
-
-def _golden(function: Callable[[float], float], low: float, high: float) -> float:
-    """The minimum of a function with one valley, by the golden section."""
-    ratio = (np.sqrt(5.0) - 1) / 2
-    inner = [high - ratio * (high - low), low + ratio * (high - low)]
-    values = [function(point) for point in inner]
-    for _ in range(_SECTIONS):
-        if values[0] <= values[1]:
-            high, inner[1], values[1] = inner[1], inner[0], values[0]
-            inner[0] = high - ratio * (high - low)
-            values[0] = function(inner[0])
-        else:
-            low, inner[0], values[0] = inner[0], inner[1], values[1]
-            inner[1] = low + ratio * (high - low)
-            values[1] = function(inner[1])
-    return (low + high) / 2

@@ -9,6 +9,7 @@ from labelworth.arrays import FloatArray
 from labelworth.errors import InfeasiblePlanError
 from labelworth.tradeoff.accuracy import Accuracy
 from labelworth.tradeoff.costs import Costs
+from labelworth.tradeoff.gap import at_most_less
 from labelworth.tradeoff.problem import Question, Solution, binding_limits
 
 _FEW = (0, 1, 2, 3, 5)
@@ -70,8 +71,7 @@ def whole_counts(accuracy: Accuracy, costs: Costs, solution: Solution) -> Soluti
 def _in_words(solution: Solution, gap: float | None) -> str:
     if gap is None or not solution.is_certified:
         return solution.certificate
-    units = {"budget": "error", "target": "cost", "alpha": "cost plus weighted error"}[solution.question.kind]
-    return f"Any other design, of whole samples or not, has at most {gap:.2g} less {units}."
+    return f"{at_most_less(solution.question, gap, of='Any other design, of whole samples or not,')}."
 
 
 class _Rounding:

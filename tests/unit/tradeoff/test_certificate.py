@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import scipy.optimize
 
-from labelworth.tradeoff.certificate import Minorant, least_cost, most_gain
+from labelworth.tradeoff.certificate import Minorant, cost_bound, most_gain
 
 
 def drawn(seed: int):
@@ -39,7 +39,7 @@ def test_the_least_cost_is_that_of_the_linear_program(seed: int) -> None:
     program = scipy.optimize.linprog(
         prices, A_ub=np.stack([-worth, np.ones_like(prices)]), b_ub=[-intercept, samples]
     )
-    assert least_cost(Minorant(intercept, worth), 0.0, prices, samples) == pytest.approx(
+    assert cost_bound(Minorant(intercept, worth), 0.0, prices, samples) == pytest.approx(
         program.fun, rel=1e-7, abs=1e-10
     )
 
@@ -52,15 +52,15 @@ def test_a_limit_that_is_not_there_does_not_count(currency: float, unit: float) 
     assert most_gain(worth, prices, np.inf, 10.0).value == pytest.approx(30.0 * unit)
     assert most_gain(-worth, prices, np.inf, np.inf).value == 0.0
     assert most_gain(worth, prices, np.inf, np.inf).value == np.inf
-    assert least_cost(Minorant(6.0 * unit, worth), 0.0, prices, np.inf) == pytest.approx(3.0 * currency)
-    assert least_cost(Minorant(6.0 * unit, -worth), 0.0, prices, np.inf) == np.inf
+    assert cost_bound(Minorant(6.0 * unit, worth), 0.0, prices, np.inf) == pytest.approx(3.0 * currency)
+    assert cost_bound(Minorant(6.0 * unit, -worth), 0.0, prices, np.inf) == np.inf
     # Something for nothing, without limit.
     assert most_gain(worth, 0 * prices, 10.0 * currency, np.inf).value == np.inf
-    assert least_cost(Minorant(6.0 * unit, worth), 0.0, 0 * prices, np.inf) == 0.0
+    assert cost_bound(Minorant(6.0 * unit, worth), 0.0, 0 * prices, np.inf) == 0.0
 
 
 def test_a_target_that_is_met_for_nothing_costs_nothing() -> None:
-    assert least_cost(Minorant(1.0, np.ones(2)), 2.0, np.ones(2), 10.0) == 0.0
+    assert cost_bound(Minorant(1.0, np.ones(2)), 2.0, np.ones(2), 10.0) == 0.0
 
 
 def test_without_money_the_next_unit_is_worth_what_it_buys() -> None:
