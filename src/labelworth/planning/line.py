@@ -11,6 +11,7 @@ from scipy.optimize import brentq, minimize_scalar
 from labelworth.arrays import FloatArray
 from labelworth.errors import InfeasiblePlanError, NotIdentifiableError
 from labelworth.planning.answer import Problem
+from labelworth.planning.targets import infeasible_target
 from labelworth.tradeoff.accuracy import Accuracy, Source
 
 _N_GRID = 17
@@ -187,15 +188,15 @@ def _grid(most: float) -> FloatArray:
 
 
 def _first_met(line: LabelLine, counts: FloatArray, errors: FloatArray, target: float) -> float:
-    met = np.flatnonzero(errors <= target)
-    if not met.size:
-        best = int(np.nanargmin(np.where(np.isfinite(errors), errors, np.inf)))
-        raise InfeasiblePlanError(
-            f"No number of labels reaches {line.criterion} {target:g}: the nearest that this pool allows is "
-            f"{errors[best]:.6g}, at {counts[best]:,.0f} more labels. Raise the target, or get more samples.",
-            float(errors[best]),
-        )
-    place = int(met[0])
+    if not (errors <= target).any():
+        # Between two of them a forecast may dip, or a whole number be better than what stands on the grid.
+        lowest = _lowest_whole(line, counts, errors)
+        error = line.error(np.array([lowest]))
+        if error > target:
+            raise infeasible_target(line.criterion, target, error, lowest)
+        place = int(np.searchsorted(counts, lowest))
+        counts, errors = np.insert(counts, place, lowest), np.insert(errors, place, error)
+    place = int(np.flatnonzero(errors <= target)[0])
     if place == 0:
         return float(counts[0])
     low, high = float(counts[place - 1]), float(counts[place])
@@ -205,6 +206,13 @@ def _first_met(line: LabelLine, counts: FloatArray, errors: FloatArray, target: 
         middle = (low + high) / 2
         low, high = (low, middle) if line.error(np.array([middle])) <= target else (middle, high)
     return high
+
+
+def _lowest_whole(line: LabelLine, counts: FloatArray, errors: FloatArray) -> float:
+    """The whole number of labels with the least error, near the best of a grid."""
+    near = _lowest(counts, errors, line.error)
+    whole = {float(np.floor(near)), min(float(np.ceil(near)), float(np.floor(counts[-1])))}
+    return min(sorted(whole), key=lambda count: line.error(np.array([count])))
 
 
 def _lowest(counts: FloatArray, values: FloatArray, function: Callable[[Any], float]) -> float:

@@ -7,9 +7,10 @@ import numpy as np
 from labelworth.arrays import FloatArray
 from labelworth.errors import InfeasiblePlanError
 from labelworth.planning.answer import Certificate, Problem
-from labelworth.planning.costs import Costs, FurtherCost
+from labelworth.planning.costs import Costs, FurtherCost, dearest
 from labelworth.planning.line import LabelLine, best_arm, on_line, solve_line
 from labelworth.planning.situation import Situation
+from labelworth.planning.targets import infeasible_target, rounded_up
 from labelworth.planning.whole_designs import best_whole
 from labelworth.tradeoff.accuracy import Accuracy, ConvexAccuracy
 from labelworth.tradeoff.costs import ArmPrices
@@ -52,6 +53,33 @@ def solved(situation: Situation, problem: Problem, value: float) -> Solved:
         If nothing that fits pins the model down.
     """
     value = money_left(situation, value) if problem == "budget" else value
+    try:
+        return _answered(situation, problem, value)
+    except InfeasiblePlanError as refusal:
+        if problem != "target":
+            raise
+        raise _nearest_target(situation, value, refusal) from None
+
+
+def _nearest_target(situation: Situation, target: float, refusal: InfeasiblePlanError) -> InfeasiblePlanError:
+    """The nearest target that whole samples meet, as it is printed, and with how many labels."""
+    money = dearest(situation.prices, situation.pool) * (1 + _ROUNDING)
+    least = situation.accuracy.error(_answered(situation, "budget", money).counts)
+    criterion = situation.accuracy.criterion
+    for digits in (6, 5, 4, 3):
+        named = rounded_up(least, digits)
+        try:
+            met = _answered(situation, "target", float(named))
+        except InfeasiblePlanError:
+            # A search may miss what lies within the last digit; one digit less is told then.
+            continue
+        labels = float(met.counts @ situation.accuracy.labels_per_sample)
+        return infeasible_target(criterion, target, float(named), labels)
+    return refusal
+
+
+def _answered(situation: Situation, problem: Problem, value: float) -> Solved:
+    """In whole counts; `value` of a budget is what is left of it."""
     accuracy, prices = situation.accuracy, situation.prices
     if isinstance(prices, FurtherCost):
         return Solved(best_whole(accuracy, prices, situation.pool, problem, value), None)
@@ -116,8 +144,9 @@ def _whole(line: LabelLine, labeled: float, price: float, problem: Problem, valu
         return float(low)
     high = min(float(np.ceil(labeled - _ROUNDING * max(labeled, 1.0))), float(np.floor(line.pool)))
     if problem == "target":
-        # Rounding may leave the last one a hair above the target.
-        met = line.error(np.array([low])) <= value * (1 + _ROUNDING)
-        return float(low) if met else high
+        # Rounding may leave the last one a hair above the target; a root is known to a part of a label.
+        meets = value + _ROUNDING * abs(value)
+        options_in_order = sorted({float(low), high, min(high + 1, float(np.floor(line.pool)))})
+        return next((one for one in options_in_order if line.error(np.array([one])) <= meets), high)
     options = {float(one): price * one + value * line.error(np.array([one])) for one in {float(low), high}}
     return min(options, key=lambda one: options[one])

@@ -1,0 +1,80 @@
+"""Targets: what can be one; the nearest that a refusal names is met when it is typed back as printed."""
+
+import re
+
+import numpy as np
+import pytest
+
+import labelworth as lw
+from labelworth.errors import InfeasiblePlanError, InvalidInputError
+from labelworth.planning.targets import require_target, rounded_up
+from support.pilots import drawn_documents, drawn_sequences
+
+DOCUMENTS, SEQUENCES = drawn_documents(127, 40, seed=1), drawn_sequences(60, 25, seed=1)
+
+
+def in_tens(policy, n):
+    """Labels by ten, and unlabeled documents at 0.1."""
+    return 10 * np.ceil(policy["everything"] * n / 10) + 0.1 * policy["nothing"] * n
+
+
+EXCESS = {"criterion": "excess_log_loss", "use_unlabeled": "yes"}
+WAYS = {
+    "certified": EXCESS,
+    "labels only": {**EXCESS, "use_unlabeled": "no"},
+    "error": {"criterion": "error", "source": "asymptotic", "use_unlabeled": "yes"},
+    "simulated": {"source": "simulated"},
+    "priced pool": {**EXCESS, "prices": {"per_label": 1.0, "per_unlabeled": 0.1}},
+    "function": {**EXCESS, "prices": in_tens},
+    "negative figures": {"criterion": "log_volume", "use_unlabeled": "yes"},
+}
+
+
+def named(refusal: InfeasiblePlanError) -> tuple[float, float]:
+    """The target and the labels in the words of a refusal, as they are printed."""
+    found = re.search(r"allows is (\S+), at ([\d,]+) more label", str(refusal))
+    assert found is not None, str(refusal)
+    return float(found[1]), float(found[2].replace(",", ""))
+
+
+def typed_back(data, impossible: float, **asked) -> None:
+    """Ask for what cannot be, then for what is named."""
+    with pytest.raises(InfeasiblePlanError) as caught:
+        lw.plan(data, target=impossible, n_draws=0, **asked)
+    target, labels = named(caught.value)
+    plan = lw.plan(data, target=target, n_draws=0, **asked)
+    assert plan.recommended.error <= target + 1e-8 * abs(target)
+    assert plan.recommended.labels == pytest.approx(labels, abs=0.5)
+    # Negative control: a hundredth below it is out of reach.
+    with pytest.raises(InfeasiblePlanError):
+        lw.plan(data, target=target - 0.01 * abs(target), n_draws=0, **asked)
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("pool", [None, 2])
+def test_documents_meet_the_target_that_is_named(way: str, pool: float | None) -> None:
+    typed_back(DOCUMENTS, -1e3 if way == "negative figures" else 1e-6, pool=pool, **WAYS[way])
+
+
+@pytest.mark.parametrize("criterion", ["excess_log_loss", "error"])
+def test_sequences_meet_the_target_that_is_named(criterion: str) -> None:
+    rules = "everything,nothing,window:2"
+    typed_back(SEQUENCES, 1e-6, model="hidden-markov", rules=rules, criterion=criterion, pool=20)
+
+
+@pytest.mark.parametrize("digits", [3, 6])
+def test_figures_are_rounded_up(digits: int) -> None:
+    rng = np.random.default_rng(0)
+    for value in rng.standard_normal(500) * 10.0 ** rng.integers(-8, 8, size=500):
+        text = rounded_up(float(value), digits)
+        assert float(text) >= value
+        assert float(text) <= value + 10.0 ** (1 - digits) * abs(value)
+        assert len(re.sub(r"e.*|[-.]", "", text).strip("0")) <= digits
+
+
+def test_no_error_is_zero_or_less() -> None:
+    for criterion in (None, "error", "excess_log_loss"):
+        for target in (0.0, -1.0):
+            with pytest.raises(InvalidInputError, match="must be positive"):
+                require_target(target, criterion)
+    require_target(-40.0, "log_volume")
