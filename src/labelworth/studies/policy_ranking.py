@@ -31,9 +31,12 @@ THEORY_GROUPS: tuple[tuple[tuple[str, ...], int | None], ...] = (
 )
 """Policies whose rules are drawn together, and how often at most; None: until they are told or it takes too long.
 A group is computed afresh only where it changes."""
-QUICK_THEORY_DRAWS = 1 << 13
+QUICK_THEORY_DRAWS = 1 << 12
 KINDS = ("boltzmann-chain", "crf")
+ROBUST_KINDS = ("boltzmann-chain",)
+"""The robust formula takes one word per token; the CRF has three attributes."""
 N_SENTENCES = 1000
+QUICK_SENTENCES = 400
 N_DRAWS = 10
 _TITLES = {"boltzmann-chain": "Boltzmann chain", "crf": "CRF"}
 _LOSSES = {"boltzmann-chain": ("joint", "conditional"), "crf": ("conditional",)}
@@ -41,25 +44,31 @@ _THEORY = {"joint": "excess_joint_log_loss", "conditional": "excess_log_loss"}
 
 
 def cells(quick: bool, seed: int) -> list[dict[str, Any]]:
-    """Theory and limit of both models, and every policy on the same draws; the quick grid has two draws."""
-    n_draws = 2 if quick else N_DRAWS
+    """Theory and limit of both models, and every policy on the same draws; the quick grid has two smaller draws."""
+    n_draws, size = (2, QUICK_SENTENCES) if quick else (N_DRAWS, N_SENTENCES)
     grid: list[dict[str, Any]] = []
     for kind in KINDS:
         asked = [*POLICIES, ALL_LABELS]
         grid += [
-            _theory_cell(kind, group, QUICK_THEORY_DRAWS if quick else most, seed) for group, most in THEORY_GROUPS
+            _theory_cell(kind, group, size, QUICK_THEORY_DRAWS if quick else most, seed)
+            for group, most in THEORY_GROUPS
         ]
         grid.append({"sort": "limit", "kind": kind})
         grid += [
-            {"sort": "fit", "kind": kind, "policy": policy, "n_sentences": N_SENTENCES, "seed": seed + draw}
+            {"sort": "fit", "kind": kind, "policy": policy, "n_sentences": size, "seed": seed + draw}
             for draw in range(n_draws)
             for policy in asked
+        ]
+        grid += [
+            {"sort": "robust", "kind": kind, "policy": policy, "n_sentences": size, "seed": seed}
+            for policy in asked
+            if kind in ROBUST_KINDS
         ]
     return grid
 
 
-def _theory_cell(kind: str, policies: Sequence[str], max_draws: int | None, seed: int) -> dict[str, Any]:
-    cell = {"sort": "theory", "kind": kind, "policies": list(policies), "n_sentences": N_SENTENCES, "seed": seed}
+def _theory_cell(kind: str, policies: Sequence[str], size: int, max_draws: int | None, seed: int) -> dict[str, Any]:
+    cell = {"sort": "theory", "kind": kind, "policies": list(policies), "n_sentences": size, "seed": seed}
     return cell if max_draws is None else {**cell, "max_draws": max_draws}
 
 
@@ -89,7 +98,9 @@ def _figures(kind: str, pairs: Sequence[tuple[Cell, Result]]) -> dict[str, Any]:
         policy: point for asked, result in theory for policy, point in zip(asked, result["points"], strict=True)
     }
     notes = list(dict.fromkeys(note for _, result in theory for note in result["notes"]))
-    found: dict[str, Any] = {"limit": limit, "notes": notes, "policies": {}}
+    size = next(cell["n_sentences"] for cell, _ in pairs if cell["sort"] == "fit")
+    found: dict[str, Any] = {"n_sentences": size, "limit": limit, "notes": notes, "policies": {}}
+    robust = {cell["policy"]: result for cell, result in pairs if cell["sort"] == "robust"}
     fits = [(cell["policy"], result) for cell, result in pairs if cell["sort"] == "fit"]
     draws = {policy: [result for drawn, result in fits if drawn == policy] for policy in (*POLICIES, ALL_LABELS)}
     for policy, results in draws.items():
@@ -107,22 +118,40 @@ def _figures(kind: str, pairs: Sequence[tuple[Cell, Result]]) -> dict[str, Any]:
             row |= _mean(f"{loss}_above_all_labels", values - whole)
             row[f"predicted_excess_{loss}"] = predicted[policy][_THEORY[loss]]
             row[f"predicted_excess_{loss}_se"] = predicted[policy].get(f"{_THEORY[loss]}_se")
+            if robust:
+                row[f"robust_excess_{loss}"] = robust[policy][loss]
         found["policies"][policy] = row
-    found["rankings"] = {
-        loss: {
-            "theory": _ranked(found, f"predicted_excess_{loss}"),
-            "experiment": _ranked(found, loss),
-            "same": _ranked(found, f"predicted_excess_{loss}") == _ranked(found, loss),
-            "pairs_told_apart": _told_apart(found, draws, loss),
-        }
-        for loss in _LOSSES[kind]
-    }
+    found["rankings"] = {loss: _ranking(found, draws, loss, "predicted") for loss in _LOSSES[kind]}
+    if robust:
+        found["robust_rankings"] = {loss: _ranking(found, draws, loss, "robust") for loss in _LOSSES[kind]}
     found["rankings"]["f1"] = {"experiment": _ranked(found, "f1")[::-1]}
     return found
 
 
-def _told_apart(found: Mapping[str, Any], draws: Mapping[str, Sequence[Result]], loss: str) -> list[dict[str, Any]]:
-    """The pairs of policies whose losses differ by more than two standard errors, compared draw by draw."""
+def _ranking(
+    found: Mapping[str, Any], draws: Mapping[str, Sequence[Result]], loss: str, formula: str
+) -> dict[str, Any]:
+    """Both orders, and the pairs that the experiment tells apart; what theory does not tell is in neither count."""
+    theory, experiment = _ranked(found, f"{formula}_excess_{loss}"), _ranked(found, loss)
+    pairs = _told_apart(theory, draws, loss)
+    compared = [pair for pair in pairs if pair["theory_agrees"] is not None]
+    return {
+        "theory": theory,
+        "untold_by_theory": [policy for policy in POLICIES if policy not in theory],
+        "experiment": experiment,
+        "same": theory == [policy for policy in experiment if policy in theory],
+        "pairs_told_apart": pairs,
+        "n_pairs_compared": len(compared),
+        "n_pairs_alike": sum(pair["theory_agrees"] for pair in compared),
+        "n_pairs_left_out": len(pairs) - len(compared),
+    }
+
+
+def _told_apart(order: Sequence[str], draws: Mapping[str, Sequence[Result]], loss: str) -> list[dict[str, Any]]:
+    """The pairs of policies whose losses differ by more than two standard errors, compared draw by draw.
+
+    Whether theory agrees is None where one of them is not in its order.
+    """
     pairs = []
     for one, two in combinations(POLICIES, 2):
         difference = _mean(
@@ -130,8 +159,8 @@ def _told_apart(found: Mapping[str, Any], draws: Mapping[str, Sequence[Result]],
         )
         if abs(difference["difference"]) > 2 * difference["difference_se"]:
             better, worse = (one, two) if difference["difference"] < 0 else (two, one)
-            order = _ranked(found, f"predicted_excess_{loss}")
-            agrees = order.index(better) < order.index(worse)
+            told = better in order and worse in order
+            agrees = order.index(better) < order.index(worse) if told else None
             pairs.append({"better": better, "worse": worse, "theory_agrees": agrees, **difference})
     return pairs
 
@@ -141,34 +170,41 @@ def _mean(name: str, values: FloatArray) -> dict[str, float]:
 
 
 def _ranked(found: Mapping[str, Any], figure: str) -> list[str]:
-    """The policies, the smallest figure first; last, what the theory cannot tell."""
-
-    def place(policy: str) -> float:
-        value = found["policies"][policy][figure]
-        return np.inf if value is None else float(value)
-
-    return sorted(POLICIES, key=place)
+    """The policies whose figure is told, the smallest first."""
+    figures = {policy: found["policies"][policy][figure] for policy in POLICIES}
+    return sorted((policy for policy in POLICIES if figures[policy] is not None), key=figures.__getitem__)
 
 
 def _words(kind: str, found: Mapping[str, Any]) -> list[str]:
     told_of = []
     for loss in _LOSSES[kind]:
-        ranking = found["rankings"][loss]
-        theory, experiment = (", ".join(POLICIES[p] for p in ranking[side]) for side in ("theory", "experiment"))
-        told = "The rankings are the same." if ranking["same"] else "The rankings differ."
-        apart = ranking["pairs_told_apart"]
-        n_alike = sum(pair["theory_agrees"] for pair in apart)
-        told += f" Of the {len(apart)} pairs that the experiment tells apart, theory orders {n_alike} alike."
-        told_of.append(
-            f"{_TITLES[kind]}, {loss} log-perplexity, best first. Theory: {theory}. Experiment: {experiment}. {told}"
-        )
+        experiment = ", ".join(POLICIES[policy] for policy in found["rankings"][loss]["experiment"])
+        told = f"{_TITLES[kind]}, {loss} log-perplexity, best first. Experiment: {experiment}."
+        told += " Theory" + _ranking_words(found["rankings"][loss])
+        if "robust_rankings" in found:
+            told += " Robust formula" + _ranking_words(found["robust_rankings"][loss])
+        told_of.append(told)
     return told_of
+
+
+def _ranking_words(ranking: Mapping[str, Any]) -> str:
+    order = ", ".join(POLICIES[policy] for policy in ranking["theory"])
+    told = f": {order}; {'the same' if ranking['same'] else 'another'} order."
+    untold = ", ".join(POLICIES[policy] for policy in ranking["untold_by_theory"])
+    told += f" Not told: {untold}." if untold else ""
+    told += (
+        f" Of the {ranking['n_pairs_compared']} pairs that the experiment tells apart and that are told, "
+        f"{ranking['n_pairs_alike']} are ordered alike"
+    )
+    n_out = ranking["n_pairs_left_out"]
+    return told + (f"; {n_out} more are left out, as one of them is not told." if n_out else ".")
 
 
 def _table(kind: str, found: Mapping[str, Any]) -> Table:
     columns = ["policy", "labeled share", "F1"]
     for loss in _LOSSES[kind]:
         columns += [f"-log p, {loss}", "above all labels", "theory: excess"]
+        columns += ["robust: excess"] if kind in ROBUST_KINDS else []
     rows = []
     for policy, row in found["policies"].items():
         entries: list[Any] = [POLICIES.get(policy, "all labels, at twice the cost"), row["labeled_share"]]
@@ -179,15 +215,17 @@ def _table(kind: str, found: Mapping[str, Any]) -> Table:
                 Measured(row[f"{loss}_above_all_labels"], row[f"{loss}_above_all_labels_se"]),
                 _measured(row[f"predicted_excess_{loss}"], row[f"predicted_excess_{loss}_se"]),
             ]
+            entries += [_measured(row[f"robust_excess_{loss}"], None)] if kind in ROBUST_KINDS else []
         rows.append(tuple(entries))
     return Table(
-        f"{_TITLES[kind]}: {N_SENTENCES} sentences, half of the tokens labeled",
+        f"{_TITLES[kind]}: {found['n_sentences']} sentences, half of the tokens labeled",
         tuple(columns),
         tuple(rows),
         note="Nats per test sentence; means over draws of sentences and labels with their standard errors. Chunks of "
         f"nouns and verbs; parts of speech that occur {MIN_TAG_COUNT} times or more; weights of the CRF for pairs "
         f"that occur {MIN_PAIR_COUNT} times or more; penalty {PENALTY:g}. 'above all "
-        "labels' compares draw by draw; theory is the excess over the best weights, at the fit to all sentences.",
+        "labels' compares draw by draw; theory is the excess over the best weights, at the fit to all sentences; the "
+        "robust formula has bias and noise on the real sentences.",
     )
 
 
@@ -198,11 +236,11 @@ def _grid(figures: Mapping[str, Any]) -> Table:
         for policy, row in figures[kind]["policies"].items():
             entries: list[Any] = [kind, policy, row["labeled_share"], Measured(row["f1"], row["f1_se"])]
             for loss in ("joint", "conditional"):
-                for figure in (f"excess_{loss}", f"predicted_excess_{loss}"):
+                for figure in (f"excess_{loss}", f"predicted_excess_{loss}", f"robust_excess_{loss}"):
                     value = row.get(figure)
-                    entries.append(None if value is None else Measured(value, row[f"{figure}_se"]))
+                    entries.append(None if value is None else Measured(value, row.get(f"{figure}_se")))
             rows.append(tuple(entries))
-    losses = (f"{sort}excess_{loss}" for loss in ("joint", "conditional") for sort in ("", "predicted_"))
+    losses = (f"{sort}excess_{loss}" for loss in ("joint", "conditional") for sort in ("", "predicted_", "robust_"))
     return Table("Policies", ("model", "policy", "labeled_share", "f1", *losses), tuple(rows))
 
 
@@ -233,12 +271,14 @@ def _panels(kind: str, found: Mapping[str, Any]) -> list[Panel]:
 
     panels: list[Panel] = []
     for loss in _LOSSES[kind]:
+        formulas = [bars("theory", f"predicted_excess_{loss}")]
+        formulas += [bars("robust formula", f"robust_excess_{loss}")] if kind in ROBUST_KINDS else []
         panels.append(
             BarsPanel(
                 f"{_TITLES[kind]}: {loss} log-loss above the limit",
                 "nats per sentence, two s.e.",
                 names,
-                (bars("theory", f"predicted_excess_{loss}"), bars("experiment", f"excess_{loss}")),
+                (bars("experiment", f"excess_{loss}"), *formulas),
                 y_scale="log",
             )
         )

@@ -17,15 +17,18 @@ from labelworth.data.lexicon import Lexicon
 from labelworth.data.readers.raw_sequences import RawTokens
 from labelworth.data.sequences import Sequences
 from labelworth.data.templates import Template
+from labelworth.errors import NotIdentifiableError
 from labelworth.estimation.boltzmann_chain_fit import fit_boltzmann_chain
 from labelworth.estimation.conditional_fit import fit_conditional
 from labelworth.evaluation.perplexity import evaluate_log_perplexity
 from labelworth.evaluation.sequences import evaluate_labels
-from labelworth.models.boltzmann_chain import BoltzmannChainFamily
+from labelworth.models.boltzmann_chain import BoltzmannChainFamily, BoltzmannChainModel
 from labelworth.models.chain_protocol import ChainModel
 from labelworth.models.crf_features import feature_set
 from labelworth.policies.policy import Policy
 from labelworth.policies.spec import parse_policy
+from labelworth.robust.sequence_moments import ShownPopulation
+from labelworth.robust.sequence_sandwich import sequence_risk
 from labelworth.studies.store import Cell, Result
 
 Kind = Literal["boltzmann-chain", "crf"]
@@ -78,11 +81,13 @@ def fitted(kind: Kind, train: Sequences) -> ChainModel:
 
 
 def compute(cell: Cell) -> Result:
-    """A cell of any of the three sorts."""
+    """A cell of any sort: what a formula says, the fit to everything, or a fit under a policy."""
     kind: Kind = cell["kind"]
     if cell["sort"] == "theory":
         return _theory(kind, cell["policies"], cell["n_sentences"], cell["seed"], cell.get("max_draws"))
     train = sentences(kind, "train")
+    if cell["sort"] == "robust":
+        return _robust(train, cell["policy"], cell["n_sentences"], cell["seed"])
     if cell["sort"] == "limit":
         return _scores(fitted(kind, train), sentences(kind, "test"))
     rows = np.random.default_rng(cell["seed"]).permutation(train.n_sequences)[: cell["n_sentences"]]
@@ -110,6 +115,18 @@ def _theory(kind: Kind, policies: list[str], n_sentences: int, seed: int, max_dr
         values.pop("weak_directions")
         points.append(values)
     return {"points": points, "method": table.method, "notes": list(table.notes)}
+
+
+def _robust(train: Sequences, policy: str, n_sentences: int, seed: int) -> Result:
+    """Excess of a Boltzmann chain fitted to real sentences, bias and noise; None where there is no maximum."""
+    population = ShownPopulation.of(train, policy_of(policy), np.random.default_rng(seed))
+    target = fitted("boltzmann-chain", train)
+    assert isinstance(target, BoltzmannChainModel)
+    try:
+        [risk] = sequence_risk(target, population, [n_sentences], penalty=PENALTY)
+    except NotIdentifiableError:
+        return {"joint": None, "conditional": None}
+    return dict(risk.excess)
 
 
 def _scores(model: ChainModel, test: Sequences) -> dict[str, Any]:

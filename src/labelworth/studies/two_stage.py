@@ -12,14 +12,16 @@ from typing import Any
 
 import numpy as np
 
+from labelworth.data.counts import as_counts
 from labelworth.data.lengths import LengthDistribution
 from labelworth.data.samples import Samples
 from labelworth.models.multinomial import MultinomialModel
 from labelworth.progress import Progress
+from labelworth.robust.matrix_free_risk import drawn_risk
 from labelworth.studies.newsgroups_documents import newsgroups_digest
-from labelworth.studies.panel_documents import RESCALED_LENGTH, panel_samples
+from labelworth.studies.panel_documents import RESCALED_LENGTH, add_one, panel_samples
 from labelworth.studies.panel_experiment import class_first, fitted_quietly
-from labelworth.studies.panel_theory import complete_variance, formula_figures
+from labelworth.studies.panel_theory import N_RANDOM_ESTIMATES, complete_variance, formula_figures
 from labelworth.studies.runner import Study
 from labelworth.studies.store import Cell, Result
 from labelworth.studies.two_stage_summary import summarize
@@ -64,15 +66,71 @@ def compute(cell: Cell) -> Result:
 
 
 def plug_in(drawn: Samples, cell: Cell) -> Result:
-    """Total variance and excess log-loss of one sample, n times those of n: at the truth, and by pilot."""
+    """Figures of one sample, n times those of n, by the paper's and the robust formula: at the truth, and by pilot.
+
+    The robust formula also looks at rows, which are the labeled ones; its error is that of n samples.
+    """
     n_samples = drawn.n_samples
-    answer: Result = {"truth": _formula(fitted_quietly(drawn), cell), "pilots": [], "labels_only": []}
+    truth = fitted_quietly(drawn)
+    answer: Result = {
+        "truth": _formula(truth, cell) | _robust(truth, drawn, cell, n_samples),
+        "pilots": [],
+        "labels_only": [],
+    }
     for size in cell["pilots"]:
-        pilot = drawn.hide(np.arange(size, n_samples))
-        answer["pilots"].append(_formula(fitted_quietly(pilot), cell))
-        alone = fitted_quietly(drawn.take(np.arange(size)))
-        answer["labels_only"].append({"total_variance": [complete_variance(_of_one_length(alone))]})
+        labeled = drawn.take(np.arange(size))
+        model = fitted_quietly(drawn.hide(np.arange(size, n_samples)))
+        answer["pilots"].append(_formula(model, cell) | _robust(model, labeled, cell, n_samples))
+        alone = fitted_quietly(labeled)
+        answer["labels_only"].append(
+            {
+                "total_variance": [complete_variance(_of_one_length(alone))],
+                "robust_variance": [robust_complete_variance(alone, labeled)],
+            }
+        )
     return answer
+
+
+def robust_complete_variance(model: MultinomialModel, rows: Samples) -> float:
+    r"""The total variance of one labeled sample if rows vary as these do, not as the model would have it.
+
+    A row (x, y) of m words moves the estimate of the tables by
+
+    .. math:: e_y - \pi, \qquad (x - m\, \theta_y) / (\pi_y E m)
+
+    the rows of class y; the total variance is that of these moves (the sandwich, whose bread is diagonal here).
+    """
+    codes, counts = rows.evidence.codes, as_counts(rows.counts)
+    lengths = np.asarray(counts.sum(axis=1)).ravel()
+    classes, words = model.class_probabilities, model.word_probabilities
+    total = float(np.square(np.eye(len(classes))[codes] - classes).sum(axis=1).mean())
+    total -= float(np.square(np.bincount(codes, minlength=len(classes)) / len(codes) - classes).sum())
+    scale = classes * lengths.mean()
+    for label in np.unique(codes):
+        inside = codes == label
+        moves = (counts[inside].toarray() - lengths[inside, None] * words[label]) / scale[label]
+        share = float(inside.mean())
+        total += share * float(np.square(moves).sum(axis=1).mean())
+        total -= float(np.square(share * moves.mean(axis=0)).sum())
+    return total
+
+
+def _robust(model: MultinomialModel, rows: Samples, cell: Cell, n_samples: int) -> dict[str, list[float]]:
+    """The robust formula at full labels; where asked for, the expected error of n samples at every fraction too."""
+    whole = robust_complete_variance(model, rows)
+    if cell["fractions"] == [1.0]:
+        return {"robust_variance": [whole]}
+    risks = drawn_risk(
+        add_one(rows),
+        rows,
+        cell["fractions"],
+        model,
+        np.random.default_rng(cell["seed"]),
+        n_samples=n_samples,
+        n_draws=N_RANDOM_ESTIMATES,
+    )
+    least = float((fitted_quietly(rows).log_joint(rows).argmax(axis=1) != rows.evidence.codes).mean())
+    return {"robust_variance": [whole], "robust_excess_error": [risk.error - least for risk in risks]}
 
 
 def _formula(model: MultinomialModel, cell: Cell) -> dict[str, list[float]]:
@@ -105,6 +163,7 @@ STUDY = Study(
     cells=cells,
     compute=compute,
     summarize=summarize,
+    version=2,
     data_digest=newsgroups_digest,
     prepare=prepare,
 )

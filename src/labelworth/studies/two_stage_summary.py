@@ -13,6 +13,15 @@ from labelworth.studies.store import Cell, Result
 CLOSE = 0.05
 SHARE = 0.9
 """A pilot size is trusted if this share of draws, at it and at all larger sizes, is within `CLOSE` of the truth."""
+CRITERIA = {
+    "total_variance": "squared probabilities",
+    "excess_log_loss": "nats per post",
+    "robust_variance": "squared probabilities",
+    "robust_excess_error": "share of posts",
+}
+"""What is plugged in, by which unit."""
+OF_ONE_SAMPLE = ("total_variance", "excess_log_loss", "robust_variance")
+"""Told for one sample; divided by n for n of them."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,6 +33,8 @@ class PlugIn:
     n_words : int
     criterion : str
     fraction : float
+    n_samples : int
+        n, of which the figures are.
     pilots : list of int
     said : array of shape (n_draws, n_pilots)
     truth : array of shape (n_draws,)
@@ -32,9 +43,15 @@ class PlugIn:
     n_words: int
     criterion: str
     fraction: float
+    n_samples: int
     pilots: list[int]
     said: FloatArray
     truth: FloatArray
+
+    @property
+    def unit(self) -> str:
+        """What the figures are counted in."""
+        return CRITERIA[self.criterion.removesuffix("_labels_only")]
 
     @property
     def differences(self) -> FloatArray:
@@ -80,29 +97,39 @@ def collected(pairs: Sequence[tuple[Cell, Result]]) -> list[PlugIn]:
         here = [(cell, result) for cell, result in pairs if cell["n_words"] == n_words]
         pilots = here[0][0]["pilots"]
         for fraction in sorted({value for cell, _ in here for value in cell["fractions"]}, reverse=True):
-            for criterion in ("total_variance", "excess_log_loss"):
+            for criterion in CRITERIA:
                 draws = [(cell, result) for cell, result in here if _tells(cell, result, fraction, criterion)]
                 if draws:
                     found.append(_plug_in(draws, n_words, pilots, fraction, criterion, "pilots"))
-        found.append(_plug_in(here, n_words, pilots, 1.0, "total_variance", "labels_only"))
+        for criterion in ("total_variance", "robust_variance"):
+            found.append(_plug_in(here, n_words, pilots, 1.0, criterion, "labels_only"))
     return found
 
 
 def _tells(cell: Cell, result: Result, fraction: float, criterion: str) -> bool:
-    return fraction in cell["fractions"] and criterion in result["truth"]
+    if fraction not in cell["fractions"] or criterion not in result["truth"]:
+        return False
+    return len(result["truth"][criterion]) >= -_place(cell, fraction)
+
+
+def _place(cell: Cell, fraction: float) -> int:
+    """Where a fraction stands, from the end: full labels come last in every list, and may be all there is."""
+    place: int = cell["fractions"].index(fraction) - len(cell["fractions"])
+    return place
 
 
 def _plug_in(
     draws: Sequence[tuple[Cell, Result]], n_words: int, pilots: list[int], fraction: float, criterion: str, kind: str
 ) -> PlugIn:
-    # Full labels come last in every list, and are all there is of the labels alone.
-    places = [cell["fractions"].index(fraction) - len(cell["fractions"]) for cell, _ in draws]
+    places = [_place(cell, fraction) for cell, _ in draws]
     said = [
         [pilot[criterion][place] for pilot in result[kind]] for place, (_, result) in zip(places, draws, strict=True)
     ]
     truth = [result["truth"][criterion][place] for place, (_, result) in zip(places, draws, strict=True)]
     name = criterion if kind == "pilots" else f"{criterion}_labels_only"
-    return PlugIn(n_words, name, fraction, pilots, np.array(said), np.array(truth))
+    n_samples = draws[0][0]["n_samples"]
+    divisor = n_samples if criterion in OF_ONE_SAMPLE else 1
+    return PlugIn(n_words, name, fraction, n_samples, pilots, np.array(said) / divisor, np.array(truth) / divisor)
 
 
 def _figures(plug_in: PlugIn) -> dict[str, Any]:
@@ -111,10 +138,13 @@ def _figures(plug_in: PlugIn) -> dict[str, Any]:
         "n_words": plug_in.n_words,
         "criterion": plug_in.criterion,
         "fraction": plug_in.fraction,
+        "n_samples": plug_in.n_samples,
+        "unit": plug_in.unit,
         "n_draws": len(plug_in.truth),
         "pilots": plug_in.pilots,
         "truth": float(plug_in.truth.mean()),
         "relative_median": quartiles[1].tolist(),
+        "relative_quartiles": quartiles[[0, 2]].T.tolist(),
         "relative_interquartile_range": (quartiles[2] - quartiles[0]).tolist(),
         "share_within_5_percent": plug_in.shares_close.tolist(),
         "within_5_percent_from": plug_in.trusted_from,
@@ -132,7 +162,9 @@ def _sentence(plug_in: PlugIn) -> str:
 
 
 def _title(plug_in: PlugIn) -> str:
-    kind = plug_in.criterion.replace("_labels_only", ", labels alone").replace("_", " ")
+    kind = (
+        plug_in.criterion.replace("_labels_only", ", labels alone").replace("_", " ").replace("log loss", "log-loss")
+    )
     return f"{plug_in.n_words} words, {plug_in.fraction:.0%} labeled, {kind}"
 
 
@@ -148,7 +180,8 @@ def _table(found: Sequence[PlugIn]) -> Table:
         "Plug-in minus truth, relative",
         ("formula", "pilot", "median", "quartiles", "within 5 %"),
         tuple(rows),
-        note="Truth: the formula at the parameters fitted with all 2000 labels.",
+        note="Truth: the formula at the parameters fitted with all labels, for as many samples; the robust one also "
+        "at all rows instead of those of the pilot.",
     )
 
 
@@ -157,14 +190,15 @@ def _picture(found: Sequence[PlugIn]) -> Picture:
         BoxesPanel(
             _title(plug_in),
             "pilot size r",
-            "plug-in minus truth",
+            f"plug-in minus truth, {plug_in.unit}",
             tuple(str(size) for size in plug_in.pilots),
             tuple(plug_in.differences.T),
             level=0.0,
         )
         for plug_in in found
     )
-    return Picture("20 Newsgroups, 2000 posts: what a pilot says of the error to come", panels, n_columns=2)
+    title = f"20 Newsgroups: what a pilot says of the error of n = {found[0].n_samples} posts"
+    return Picture(title, panels, n_columns=2)
 
 
 def _grid(found: Sequence[PlugIn]) -> Table:

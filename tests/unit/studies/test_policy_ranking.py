@@ -78,6 +78,9 @@ def test_rankings_stand_side_by_side() -> None:
                 for policy in cell["policies"]
             ]
             pairs.append((cell, {"points": points, "notes": [], "method": "sampling"}))
+        elif cell["sort"] == "robust":
+            place = float([*POLICIES, ALL_LABELS].index(cell["policy"]))
+            pairs.append((cell, {"joint": 1 + place, "conditional": None if place == 3 else 2 + place}))
         else:
             pairs.append((cell, compute({**cell, "n_sentences": 30})))
     outcome = policy_ranking.summarize(pairs)
@@ -97,6 +100,38 @@ def test_rankings_stand_side_by_side() -> None:
         assert rows[pair["better"]]["conditional"] < rows[pair["worse"]]["conditional"]
         places = [list(POLICIES).index(pair[name]) for name in ("better", "worse")]
         assert pair["theory_agrees"] == (places[0] < places[1])
+
+    robust = outcome.figures["boltzmann-chain"]["robust_rankings"]
+    assert robust["joint"]["theory"] == list(POLICIES)
+    assert robust["conditional"]["untold_by_theory"] == [list(POLICIES)[3]]
+    assert "robust_rankings" not in outcome.figures["crf"]
+
+
+def test_pairs_with_a_policy_that_is_not_told_are_left_out_and_counted() -> None:
+    names = list(POLICIES)
+    # Every policy is worse than the one before it, in both draws.
+    draws = {name: [{"joint": place + 0.01}, {"joint": float(place)}] for place, name in enumerate(names)}
+    rows = {
+        name: {"joint": float(place), "predicted_excess_joint": float(-place)} for place, name in enumerate(names)
+    }
+    rows[names[2]]["predicted_excess_joint"] = None
+    ranking = policy_ranking._ranking({"policies": rows}, draws, "joint", "predicted")
+    assert len(ranking["pairs_told_apart"]) == 21
+    assert (ranking["n_pairs_compared"], ranking["n_pairs_alike"], ranking["n_pairs_left_out"]) == (15, 0, 6)
+    assert ranking["untold_by_theory"] == [names[2]]
+    assert not ranking["same"]
+    assert "6 more are left out" in policy_ranking._ranking_words(ranking)
+    rows[names[2]]["predicted_excess_joint"] = -2.0
+    whole = policy_ranking._ranking({"policies": rows}, draws, "joint", "predicted")
+    assert (whole["n_pairs_compared"], whole["n_pairs_left_out"]) == (21, 0)
+
+
+@pytest.mark.usefixtures("small_corpus")
+def test_the_robust_formula_is_asked_of_the_boltzmann_chain() -> None:
+    cell = {"sort": "robust", "kind": "boltzmann-chain", "policy": "windows-of-5", "n_sentences": 30, "seed": 0}
+    found = compute(cell)
+    assert 0 < found["joint"] < 5
+    assert compute({**cell, "n_sentences": 300})["joint"] < found["joint"]
 
 
 @pytest.mark.usefixtures("small_corpus")

@@ -5,10 +5,13 @@ import numpy as np
 import pytest
 
 from labelworth.estimation.fit import fit
+from labelworth.models.multinomial import MultinomialFamily
 from labelworth.studies import two_stage as study
 from labelworth.studies.panel_documents import add_one
+from labelworth.studies.panel_theory import complete_variance
 from labelworth.studies.two_stage_summary import PlugIn, summarize
 from support.panel_corpus import small_corpus
+from support.wrong_populations import bursty_documents
 
 CORPUS = small_corpus()
 
@@ -46,6 +49,24 @@ def test_the_truth_is_the_formula_at_all_labels() -> None:
     assert found["truth"]["total_variance"] == [pytest.approx(expected, rel=1e-9)]
 
 
+def test_the_robust_variance_is_that_of_refitted_tables() -> None:
+    """The variance of tables refitted to bootstrap draws of the rows, times n; the paper's formula is another one."""
+    rows = bursty_documents(np.random.default_rng(1), 150)
+    model = fit(MultinomialFamily.for_samples(rows, smoothing=0.0, class_smoothing=0.0), rows).model
+    rng = np.random.default_rng(0)
+    counts, codes = rows.counts.toarray(), rows.evidence.codes
+    tables = []
+    for _ in range(4000):
+        drawn = rng.integers(rows.n_samples, size=rows.n_samples)
+        sums = np.array([counts[drawn][codes[drawn] == label].sum(axis=0) for label in range(len(model.classes))])
+        shares = np.bincount(codes[drawn], minlength=len(model.classes)) / len(drawn)
+        tables.append(np.concatenate([shares, (sums / sums.sum(axis=1, keepdims=True)).ravel()]))
+    expected = rows.n_samples * np.array(tables).var(axis=0).sum()
+    found = study.robust_complete_variance(model, rows)
+    assert found == pytest.approx(expected, rel=0.05)
+    assert abs(complete_variance(model) / expected - 1) > 0.1
+
+
 def test_it_sums_up(pairs: list[tuple[dict[str, Any], dict[str, Any]]]) -> None:
     outcome = summarize(pairs)
 
@@ -54,12 +75,16 @@ def test_it_sums_up(pairs: list[tuple[dict[str, Any], dict[str, Any]]]) -> None:
     assert told == [
         ("total_variance", 1.0, 2),
         ("excess_log_loss", 1.0, 1),
+        ("robust_variance", 1.0, 2),
+        ("robust_excess_error", 1.0, 1),
         ("total_variance", 0.5, 1),
         ("excess_log_loss", 0.5, 1),
+        ("robust_excess_error", 0.5, 1),
         ("total_variance_labels_only", 1.0, 2),
+        ("robust_variance_labels_only", 1.0, 2),
     ]
     assert outcome.grid is not None
-    assert len(outcome.grid.rows) == 2 * (2 + 1 + 1 + 1 + 2)
+    assert len(outcome.grid.rows) == 2 * (2 + 1 + 2 + 1 + 1 + 1 + 1 + 2 + 2)
 
 
 def test_a_size_is_trusted_when_it_and_all_larger_ones_are_close() -> None:
@@ -67,8 +92,8 @@ def test_a_size_is_trusted_when_it_and_all_larger_ones_are_close() -> None:
     said = np.full((10, 4), 2.0)
     said[:, 0] = 3.0
     said[:2, 2] = 2.2
-    plug_in = PlugIn(500, "total_variance", 1.0, [100, 200, 300, 400], said, truth)
+    plug_in = PlugIn(500, "total_variance", 1.0, 2000, [100, 200, 300, 400], said, truth)
 
     assert plug_in.shares_close.tolist() == [0.0, 1.0, 0.8, 1.0]
     assert plug_in.trusted_from == 400
-    assert PlugIn(500, "x", 1.0, [100], said[:, :1], truth).trusted_from is None
+    assert PlugIn(500, "x", 1.0, 2000, [100], said[:, :1], truth).trusted_from is None
