@@ -2,22 +2,8 @@
 
 import numpy as np
 
-from labelworth.planning.answer import (
-    ArmCount,
-    Certificate,
-    Check,
-    Design,
-    ForecastCurve,
-    FrontierPoint,
-    Held,
-    Interval,
-    Plan,
-    Question,
-    Solution,
-    Solutions,
-    Surface,
-    Worth,
-)
+from labelworth.planning.answer import ArmCount, Certificate, Check, Design, Held, Interval, Plan, Question, Worth
+from labelworth.planning.landscape import ForecastCurve, FrontierDesign, Solution, Solutions, Surface
 
 POOL = 5000
 HELD_LABELS = 100
@@ -68,14 +54,14 @@ def document_plan(budget: float = 512.0) -> Plan:
     )
 
 
-def _frontier(n_samples: float) -> tuple[FrontierPoint, ...]:
+def _frontier(n_samples: float) -> tuple[FrontierDesign, ...]:
     labels = np.geomspace(10, 4000, 12)
     best = [
-        FrontierPoint(f"{one:.0f} labels", (one, POOL - one), one, one, error_at(n_samples, HELD_LABELS + one))
+        FrontierDesign(f"{one:.0f} labels", (one, POOL - one), one, one, error_at(n_samples, HELD_LABELS + one))
         for one in labels
     ]
     worse = [
-        FrontierPoint(f"{one:.0f} labels, half the pool", (one, 0.0), one, one, error_at(2500, HELD_LABELS + one), 0)
+        FrontierDesign(f"{one:.0f} labels, half the pool", (one, 0.0), one, one, error_at(2500, HELD_LABELS + one), 0)
         for one in labels
     ]
     return (*best, *worse)

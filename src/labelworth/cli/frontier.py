@@ -5,13 +5,15 @@ from typing import TYPE_CHECKING
 from labelworth.cli import options
 from labelworth.cli import planning_options as own
 from labelworth.cli.console import answer, working
+from labelworth.cli.guard import resumable
 from labelworth.cli.options import Covariance, RareWords
-from labelworth.cli.planning_options import FigureSource, Unlabeled, resumable
+from labelworth.cli.planning_data import Data
+from labelworth.cli.planning_options import FigureSource, Unlabeled
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from labelworth.planning.frontier import Frontier
+    from labelworth.planning.frontier import PlanFrontier
 
 
 def frontier(
@@ -53,8 +55,8 @@ def frontier(
 ) -> None:
     """Show the undominated ways to go on: what every amount of money buys, and by what."""
     given = locals()
-    known = {name: given[name] for name in own.Data.__dataclass_fields__ if name in given}
-    asked = own.Data(path=data, **known)
+    known = {name: given[name] for name in Data.__dataclass_fields__ if name in given}
+    asked = Data(path=data, **known)
     from labelworth.planning.frontier import frontier as look
     from labelworth.report.record import Record, Stopwatch
 
@@ -68,7 +70,7 @@ def frontier(
     answer(record, lambda console: _show(console, found), as_json=as_json)
 
 
-def _show(console: "Console", found: "Frontier") -> None:
+def _show(console: "Console", found: "PlanFrontier") -> None:
     from rich.text import Text
 
     from labelworth.report.tables import show_table

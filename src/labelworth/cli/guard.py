@@ -1,8 +1,10 @@
 """Every command ends with one of four codes, and says why on stderr."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import wraps
+from pathlib import Path
 from typing import ParamSpec, TypeVar
 
 import typer
@@ -78,3 +80,17 @@ def guarded(command: Callable[Arguments, Returned]) -> Callable[Arguments, Retur
             raise typer.Exit(INTERRUPTED) from None
 
     return guarded_command
+
+
+@contextmanager
+def resumable(checkpoint: Path | None) -> Iterator[None]:
+    """Say, after Ctrl-C, that finished steps were kept, or how to keep them."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        said = "Nothing was written. With --checkpoint FOLDER the same command goes on where it was stopped."
+        if checkpoint is not None:
+            said = "No step was finished yet; the same command begins again."
+        if checkpoint is not None and any(checkpoint.glob("*.json")):
+            said = f"Finished steps are kept in {checkpoint}; the same command goes on from there."
+        raise KeyboardInterrupt(f"Stopped. {said}") from None

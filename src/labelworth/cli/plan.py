@@ -8,9 +8,10 @@ import typer
 from labelworth.cli import options
 from labelworth.cli import planning_options as own
 from labelworth.cli.console import answer, tell, working
-from labelworth.cli.guard import in_options
+from labelworth.cli.guard import in_options, resumable
 from labelworth.cli.options import Covariance, RareWords
-from labelworth.cli.planning_options import FigureSource, Unlabeled, resumable
+from labelworth.cli.planning_data import Data
+from labelworth.cli.planning_options import FigureSource, Unlabeled
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -82,31 +83,31 @@ def plan(
         _run(asked, question, seed=seed, output=output, report=report, checkpoint=checkpoint, as_json=as_json)
 
 
-def _data(given: dict[str, Any]) -> own.Data:
+def _data(given: dict[str, Any]) -> Data:
     """The options of a command as what a plan is made from."""
     from labelworth.errors import InvalidInputError
 
     if given["data"] is None:
         raise InvalidInputError("Name the file to plan from, or a plan file with --again.")
-    known = {name: given[name] for name in own.Data.__dataclass_fields__ if name in given}
-    return own.Data(path=given["data"], **known)
+    known = {name: given[name] for name in Data.__dataclass_fields__ if name in given}
+    return Data(path=given["data"], **known)
 
 
-def _read_again(path: Path) -> tuple[own.Data, dict[str, Any], int]:
+def _read_again(path: Path) -> tuple[Data, dict[str, Any], int]:
     from labelworth.errors import InvalidInputError
     from labelworth.report.record import Record
 
     record = Record.read(path)
     if record.command != "plan":
         raise InvalidInputError(f"{str(path)!r} is the record of {record.command!r}, not of a plan.")
-    data = own.Data.from_record(dict(record.asked))
+    data = Data.from_record(dict(record.asked))
     if data.digest() != record.data_digest:
         tell(f"{data.path} has changed since that plan: this one is for the data as it is now.")
     return data, {name: record.asked.get(name) for name in _ASKED}, int(record.seed or 0)
 
 
 def _run(
-    data: own.Data,
+    data: Data,
     question: dict[str, Any],
     *,
     seed: int,

@@ -7,11 +7,12 @@ from typing import Any
 import numpy as np
 
 from labelworth.arrays import FloatArray
-from labelworth.planning.answer import Check, Design, ForecastCurve, Interval, Plan, Question
+from labelworth.planning.answer import Check, Design, Interval, Plan, Question
 from labelworth.planning.checkpoint import Checkpoint
 from labelworth.planning.checks import parameter_check, pilot_check
 from labelworth.planning.costs import next_price
 from labelworth.planning.grids import grid_solutions
+from labelworth.planning.landscape import ForecastCurve
 from labelworth.planning.outcome import cloud, curve_counts, forecast_curve, surface, worth
 from labelworth.planning.situation import Situation
 from labelworth.planning.solving import solved

@@ -8,7 +8,8 @@ from typing import Any
 from threadpoolctl import threadpool_limits
 
 from labelworth.arrays import UNLABELED
-from labelworth.planning.answer import FrontierPoint, Held
+from labelworth.planning.answer import Held
+from labelworth.planning.landscape import FrontierDesign
 from labelworth.planning.outcome import cloud
 from labelworth.planning.plan import planner_of
 from labelworth.planning.reading import GivenPrices
@@ -20,12 +21,12 @@ from labelworth.tradeoff.problem import Question as TradeoffQuestion
 
 
 @dataclass(frozen=True)
-class Frontier:
+class PlanFrontier:
     """Ways to go on, and which of them are worth considering.
 
     Attributes
     ----------
-    points : tuple of FrontierPoint
+    points : tuple of FrontierDesign
         The cloud; costs and labels are those still to be bought.
     arms : tuple of str
         What the counts of points are of.
@@ -38,7 +39,7 @@ class Frontier:
         What the error is.
     """
 
-    points: tuple[FrontierPoint, ...]
+    points: tuple[FrontierDesign, ...]
     arms: tuple[str, ...]
     held: Held
     uses_unlabeled: bool
@@ -48,7 +49,7 @@ class Frontier:
     criterion_words: str
 
     @property
-    def boundary(self) -> tuple[FrontierPoint, ...]:
+    def boundary(self) -> tuple[FrontierDesign, ...]:
         """The undominated points: cost rises, error falls."""
         best = [point for point in self.points if point.dominated_by is None]
         return tuple(sorted(best, key=lambda point: point.cost))
@@ -88,7 +89,7 @@ def frontier(
     seed: int = 0,
     checkpoint: str | Path | None = None,
     progress: Progress = SILENT,
-) -> Frontier:
+) -> PlanFrontier:
     """The achievable cloud over (samples, labeled fraction) or policies, and its undominated boundary.
 
     Parameters
@@ -134,7 +135,7 @@ def frontier(
     with threadpool_limits(limits=1, user_api="blas"):
         situation, chosen = planner.situation(room)
         points = cloud(situation)
-    return Frontier(
+    return PlanFrontier(
         points,
         situation.accuracy.arms,
         situation.held,

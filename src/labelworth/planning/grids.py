@@ -8,8 +8,9 @@ from scipy.interpolate import PchipInterpolator
 
 from labelworth.arrays import FloatArray
 from labelworth.errors import InfeasiblePlanError, NotIdentifiableError
-from labelworth.planning.answer import Problem, Solution, Solutions
+from labelworth.planning.answer import Problem
 from labelworth.planning.costs import FurtherCost, dearest
+from labelworth.planning.landscape import Solution, Solutions
 from labelworth.planning.line import LabelLine, on_line
 from labelworth.planning.situation import Situation
 from labelworth.planning.solving import continuous

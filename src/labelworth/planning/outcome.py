@@ -5,8 +5,9 @@ from itertools import combinations
 import numpy as np
 
 from labelworth.arrays import FloatArray
-from labelworth.planning.answer import ForecastCurve, FrontierPoint, Surface, Worth
+from labelworth.planning.answer import Worth
 from labelworth.planning.costs import next_price
+from labelworth.planning.landscape import ForecastCurve, FrontierDesign, Surface
 from labelworth.planning.simulated import SimulatedAccuracy
 from labelworth.planning.situation import Situation
 from labelworth.tradeoff.accuracy import ConvexAccuracy
@@ -102,7 +103,7 @@ def surface(situation: Situation) -> Surface | None:
     return Surface(tuple(sizes.tolist()), tuple(fractions.tolist()), rows)
 
 
-def cloud(situation: Situation) -> tuple[FrontierPoint, ...]:
+def cloud(situation: Situation) -> tuple[FrontierDesign, ...]:
     """Ways to go on and who dominates whom: every arm alone, halves of two, at several sizes."""
     accuracy, prices, pool = situation.accuracy, situation.prices, situation.pool
     found = []
@@ -113,7 +114,7 @@ def cloud(situation: Situation) -> tuple[FrontierPoint, ...]:
             found.append((name, counts, float(counts @ accuracy.labels_per_sample), prices.cost(counts), error))
     costs, errors = np.array([one[3] for one in found]), np.array([one[4] for one in found])
     return tuple(
-        FrontierPoint(name, tuple(counts.tolist()), labels, cost, error, _dominator(costs, errors, place))
+        FrontierDesign(name, tuple(counts.tolist()), labels, cost, error, _dominator(costs, errors, place))
         for place, (name, counts, labels, cost, error) in enumerate(found)
     )
 

@@ -9,7 +9,7 @@ import numpy as np
 from scipy.interpolate import PchipInterpolator
 
 from labelworth.arrays import FloatArray, IntArray
-from labelworth.planning.answer import ForecastCurve
+from labelworth.planning.landscape import ForecastCurve
 from labelworth.planning.words import number
 from labelworth.robust.harm import Answer, PairedDifference, combined
 from labelworth.simulation.basis import ForecastBasis

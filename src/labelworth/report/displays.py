@@ -10,7 +10,8 @@ from labelworth.arrays import FloatArray
 from labelworth.criteria.information_table import InformationTable
 from labelworth.criteria.policy_points import PolicyTable
 from labelworth.errors import InvalidInputError
-from labelworth.planning.answer import FrontierPoint, Plan, Surface
+from labelworth.planning.answer import Plan
+from labelworth.planning.landscape import FrontierDesign, Surface
 from labelworth.report.figures import plot
 from labelworth.studies.outcome import BarsPanel, Curve, CurvesPanel, FrontierPanel, Scale, SurfacePanel
 
@@ -85,14 +86,14 @@ class FrontierDisplay:
 
     Attributes
     ----------
-    points : tuple of FrontierPoint
+    points : tuple of FrontierDesign
     error_words : str
         What the error is.
     recommended : tuple of (cost, error) or None
         The plan, if there is one.
     """
 
-    points: tuple[FrontierPoint, ...]
+    points: tuple[FrontierDesign, ...]
     error_words: str = "error"
     recommended: tuple[float, float] | None = None
 
@@ -187,5 +188,5 @@ class PolicyDisplay:
         return plot(self.panel(), ax)
 
 
-def _arrays(points: Sequence[FrontierPoint]) -> tuple[FloatArray, FloatArray]:
+def _arrays(points: Sequence[FrontierDesign]) -> tuple[FloatArray, FloatArray]:
     return np.array([point.cost for point in points]), np.array([point.error for point in points])

@@ -5,7 +5,8 @@ from itertools import pairwise
 from math import isfinite
 from typing import Any
 
-from labelworth.planning.answer import FrontierPoint, Plan, Problem, Solution
+from labelworth.planning.answer import Plan, Problem
+from labelworth.planning.landscape import FrontierDesign, Solution
 
 _WIDE = 8.0
 _TITLES: dict[Problem, str] = {"budget": "Budget", "target": "Target", "alpha": "Money per unit of error"}
@@ -91,7 +92,7 @@ def _words(plan: Plan, counts: Sequence[float]) -> str:
 
 
 def _frontier(plan: Plan) -> dict[str, Any]:
-    def drawn(points: Iterable[FrontierPoint]) -> list[dict[str, Any]]:
+    def drawn(points: Iterable[FrontierDesign]) -> list[dict[str, Any]]:
         in_order = sorted(points, key=lambda point: point.cost)
         return [{"name": one.name, "cost": plan.held.cost + one.cost, "error": one.error} for one in in_order]
 

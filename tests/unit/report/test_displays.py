@@ -8,7 +8,7 @@ from labelworth import InvalidInputError, information
 from labelworth.data.lengths import LengthDistribution
 from labelworth.models.hidden_markov_model import HiddenMarkovModel
 from labelworth.models.multinomial import MultinomialModel
-from labelworth.planning.answer import FrontierPoint
+from labelworth.planning.landscape import FrontierDesign
 from labelworth.report.displays import FrontierDisplay, InformationDisplay, PolicyDisplay, RiskSurfaceDisplay
 from support.plans import document_plan
 
@@ -66,7 +66,7 @@ def test_a_frontier_draws_the_cloud_the_undominated_stairs_and_the_plan() -> Non
 
 
 def test_a_frontier_without_an_identified_point_is_told() -> None:
-    open_point = FrontierPoint("nothing", (0.0,), 0.0, 0.0, float("inf"))
+    open_point = FrontierDesign("nothing", (0.0,), 0.0, 0.0, float("inf"))
     with pytest.raises(InvalidInputError, match="No design identifies"):
         FrontierDisplay((open_point,)).panel()
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from labelworth.errors import OutputError
-from labelworth.planning.answer import Solutions
+from labelworth.planning.landscape import Solutions
 from labelworth.report.page import page, write_page
 from labelworth.report.page_data import page_data
 from support.plans import HELD_LABELS, document_plan

@@ -1,0 +1,98 @@
+"""What else is possible around a plan: the cloud, the surface, the forecast, and answers to other questions."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class FrontierDesign:
+    """One way to go on in the cloud of all of them.
+
+    Attributes
+    ----------
+    name : str
+        What it is, in a few words.
+    counts : tuple of float
+        Samples per arm, beyond what is held.
+    labels, cost, error : float
+        As in `Design`.
+    dominated_by : int or None
+        The place of a point that is no worse in both and better in one; None: on the frontier.
+    """
+
+    name: str
+    counts: tuple[float, ...]
+    labels: float
+    cost: float
+    error: float
+    dominated_by: int | None = None
+
+
+@dataclass(frozen=True)
+class Surface:
+    """The error over (samples, labeled fraction).
+
+    Attributes
+    ----------
+    n_samples, labeled_fractions : tuple of float
+    error : tuple of rows
+        One row per labeled fraction, an entry per number of samples; None where the model is not identified.
+    """
+
+    n_samples: tuple[float, ...]
+    labeled_fractions: tuple[float, ...]
+    error: tuple[tuple[float | None, ...], ...]
+
+
+@dataclass(frozen=True)
+class ForecastCurve:
+    """The error over the number of labels in all.
+
+    Attributes
+    ----------
+    labels : tuple of float
+        Labels in all.
+    error, low, high : tuple of float
+        What is expected, and its 90 % interval; None where there is none.
+    asymptotic, power_law : tuple of float
+        What the formulas alone, and a plain power law through the pilot, would say; empty: not computed.
+    measured_labels, measured_error : tuple of float
+        What cross-validation on the pilot measured.
+    """
+
+    labels: tuple[float, ...]
+    error: tuple[float | None, ...]
+    low: tuple[float | None, ...] = ()
+    high: tuple[float | None, ...] = ()
+    asymptotic: tuple[float | None, ...] = ()
+    power_law: tuple[float | None, ...] = ()
+    measured_labels: tuple[float, ...] = ()
+    measured_error: tuple[float, ...] = ()
+
+
+@dataclass(frozen=True)
+class Solution:
+    """The answer to one question along a grid of questions.
+
+    Attributes
+    ----------
+    value : float
+        The budget, target or alpha.
+    counts : tuple of float or None
+        Whole samples per arm, beyond what is held; None: infeasible.
+    labels, cost_in_all, error : float or None
+    """
+
+    value: float
+    counts: tuple[float, ...] | None
+    labels: float | None
+    cost_in_all: float | None
+    error: float | None
+
+
+@dataclass(frozen=True)
+class Solutions:
+    """Answers along grids of budgets, targets and alphas: what a control can move through without computing."""
+
+    budgets: tuple[Solution, ...] = ()
+    targets: tuple[Solution, ...] = ()
+    alphas: tuple[Solution, ...] = ()
