@@ -6,7 +6,7 @@ from functools import cached_property
 from typing import Any
 
 from labelworth.arrays import FloatArray
-from labelworth.criteria.plain_figures import plain_figures
+from labelworth.criteria.plain_figures import plain_figures, plain_table
 from labelworth.errors import InvalidInputError
 from labelworth.fisher.choice import AnyCurve
 from labelworth.fisher.fraction_information import FractionInformation
@@ -84,14 +84,7 @@ class InformationTable:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, ready for JSON."""
-        return {
-            "method": self.method,
-            "method_reason": self.reason,
-            "n_samples": self.n_samples,
-            "n_parameters": self.curve.n_parameters,
-            "notes": list(self.notes),
-            "points": [point.to_dict() for point in self.points],
-        }
+        return plain_table(self, n_parameters=self.curve.n_parameters)
 
     def matrices(self) -> dict[str, Any]:
         """Complete, missing and marginal information with the names of the parameters, in free coordinates."""

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from labelworth.arrays import FloatArray
-from labelworth.criteria.plain_figures import plain_figures
+from labelworth.criteria.plain_figures import plain_figures, plain_table
 from labelworth.errors import InvalidInputError
 from labelworth.fisher.identifiability import WeakDirection
 from labelworth.fisher.rule_information import RuleInformation
@@ -95,15 +95,7 @@ class PolicyTable:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, ready for JSON."""
-        return {
-            "method": self.method,
-            "method_reason": self.reason,
-            "n_samples": self.n_samples,
-            "n_parameters": self.n_parameters,
-            "n_estimable": self.n_estimable,
-            "notes": list(self.notes),
-            "points": [point.to_dict() for point in self.points],
-        }
+        return plain_table(self, n_parameters=self.n_parameters, n_estimable=self.n_estimable)
 
     def matrices(self) -> dict[str, Any]:
         """The information of every rule with the names of the parameters, in free coordinates."""

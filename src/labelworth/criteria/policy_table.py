@@ -7,6 +7,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from labelworth.arrays import FloatArray, as_floats
+from labelworth.criteria.draw_notes import rarely_drawn, too_few_draws
+from labelworth.criteria.plain_figures import finite_or_none
 from labelworth.criteria.policy_points import PolicyPoint, PolicyTable
 from labelworth.criteria.policy_reading import read_lengths, read_policies, read_rules
 from labelworth.data.lengths import LengthDistribution
@@ -142,7 +144,11 @@ def tabulate_policies(
         *_notes_on_model(population, information.n_parameters, rank),
         *_notes_on_policies(points),
         *refusals,
-        *(_notes_on_missed(information) if isinstance(information, MatrixFree) else _notes_on_met(information)),
+        *(
+            _notes_on_missed(information)
+            if isinstance(information, MatrixFree)
+            else rarely_drawn(information.n_drawn, information.n_hardly_met)
+        ),
         *_notes_on_draws(information.n_drawn, estimates, rank, relative_error),
     ]
     return PolicyTable(
@@ -183,15 +189,11 @@ def _point(
         expected_labels,
         estimate.is_identifiable,
         estimate.smallest_share,
-        {name: _finite(value) for name, value in figures.items()},
-        {name: _finite(error) for name, error in errors.items()},
+        {name: finite_or_none(value) for name, value in figures.items()},
+        {name: finite_or_none(error) for name, error in errors.items()},
         estimate.weak_directions,
         estimate.refusal,
     )
-
-
-def _finite(value: float) -> float | None:
-    return float(value) if np.isfinite(value) else None
 
 
 def _notes_on_model(population: ChainPopulation, n_parameters: int, rank: int) -> list[str]:
@@ -224,22 +226,7 @@ def _notes_on_missed(figures: MatrixFree) -> list[str]:
     ]
 
 
-def _notes_on_met(information: RuleInformation) -> list[str]:
-    if not information.n_hardly_met:
-        return []
-    return [
-        f"{information.n_drawn} draws say too little of {information.n_hardly_met} parameter(s), as of words too "
-        "rare to be drawn. Standard errors do not show that, and figures may be off by more: it needs more draws."
-    ]
-
-
 def _notes_on_draws(n_drawn: int, estimates: Sequence[PolicyEstimate], rank: int, relative_error: float) -> list[str]:
     if not n_drawn:
         return []
-    needed = draws_needed(estimates, n_drawn, rank, relative_error)
-    if needed <= n_drawn:
-        return []
-    return [
-        f"After {n_drawn} draws some standard errors exceed {relative_error:.2g} of their figure; about {needed} "
-        "draws would do."
-    ]
+    return too_few_draws(n_drawn, draws_needed(estimates, n_drawn, rank, relative_error), relative_error)

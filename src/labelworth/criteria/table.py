@@ -7,8 +7,10 @@ from numpy.typing import ArrayLike
 
 from labelworth.arrays import FloatArray, as_floats, require_between
 from labelworth.criteria.asymptotic import CRITERIA, worst_direction
+from labelworth.criteria.draw_notes import rarely_drawn, too_few_draws
 from labelworth.criteria.exchange import exchange_rates
 from labelworth.criteria.information_table import InformationPoint, InformationTable, dense_information
+from labelworth.criteria.plain_figures import finite_or_none
 from labelworth.errors import InvalidInputError
 from labelworth.fisher.choice import AnyCurve, ChosenCurve, Method, choose_curve
 from labelworth.fisher.curve import Estimate
@@ -104,7 +106,7 @@ def tabulate(
         InformationPoint(
             float(fraction),
             bool(identified[place]),
-            {name: _finite(estimate.values[place]) for name, estimate in estimates.items()},
+            {name: finite_or_none(estimate.values[place]) for name, estimate in estimates.items()},
             _errors(estimates, place),
             None if dense is None else weak_directions(dense.pencil, dense.coordinates, float(fraction)),
         )
@@ -138,33 +140,21 @@ def _fractions(labeled_fractions: ArrayLike) -> FloatArray:
 
 def _errors(estimates: Mapping[str, Estimate], place: int) -> dict[str, float | None]:
     return {
-        name: _finite(estimate.standard_errors[place])
+        name: finite_or_none(estimate.standard_errors[place])
         for name, estimate in estimates.items()
         if estimate.standard_errors is not None
     }
 
 
-def _finite(value: float) -> float | None:
-    return float(value) if np.isfinite(value) else None
-
-
 def _notes(
     curve: AnyCurve, points: Sequence[InformationPoint], fractions: FloatArray, relative_error: float
 ) -> tuple[str, ...]:
-    notes = []
+    notes: list[str] = []
     if isinstance(curve, SampledInformation):
         identified = np.array([point.is_identifiable for point in points])
         needed = curve.draws_needed(fractions[identified], relative_error) if identified.any() else 0
-        if curve.n_hardly_met:
-            notes.append(
-                f"{curve.n_drawn} draws say too little of {curve.n_hardly_met} parameter(s), as of words too rare to "
-                "be drawn. Standard errors do not show that, and figures may be off by more: it needs more draws."
-            )
-        elif needed > curve.n_drawn:
-            notes.append(
-                f"After {curve.n_drawn} draws some standard errors exceed {relative_error:.2g} of their figure; "
-                f"about {needed} draws would do."
-            )
+        rare = rarely_drawn(curve.n_drawn, curve.n_hardly_met)
+        notes += rare or too_few_draws(curve.n_drawn, needed, relative_error)
     if isinstance(curve, MatrixFreeCurve):
         worst = max(_relative(point, name) for point in points for name in point.standard_errors)
         if worst > _PROBE_ERROR:

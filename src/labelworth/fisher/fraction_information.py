@@ -10,6 +10,8 @@ from labelworth.arrays import BoolArray, FloatArray, require_between, require_sh
 from labelworth.errors import InvalidInputError, MoreSamplesNeededError, NotIdentifiableError
 from labelworth.fisher.curve import Estimate, Weight
 from labelworth.fisher.eigen_figures import EigenFigures, Figure
+from labelworth.fisher.identifiability import most_changed
+from labelworth.fisher.jackknife import require_batches
 from labelworth.fisher.spectral_sums import relative_information
 from labelworth.linalg.pencil import Pencil
 from labelworth.linalg.symmetric import SingularMatrixError
@@ -74,10 +76,7 @@ class FractionInformation:
         d = self.coordinates.n_free
         require_shape("complete", self.complete, (d, d))
         require_shape("missing", self.missing, (d, d))
-        if self.missing_batches is not None:
-            require_shape("missing_batches", self.missing_batches, (len(self.missing_batches), d, d))
-            if len(self.missing_batches) < 2:
-                raise InvalidInputError("Standard errors need at least two batches. Got one.")
+        require_batches("missing_batches", self.missing_batches, (d, d))
 
     @property
     def n_parameters(self) -> int:
@@ -90,15 +89,12 @@ class FractionInformation:
         try:
             return Pencil.of(self.missing, self.complete)
         except SingularMatrixError as error:
-            open_directions = [self._largest_entry(vector) for vector in error.null_vectors.T]
+            open_directions = most_changed(self.coordinates, error.null_vectors)
             raise NotIdentifiableError(
                 "Even complete labels do not pin the model down: the information of (x, y) is singular along "
                 f"{', '.join(open_directions)}. Remove a parameter, or give it a prior.",
                 open_directions,
             ) from error
-
-    def _largest_entry(self, vector: FloatArray) -> str:
-        return self.coordinates.name(int(np.argmax(np.abs(vector))))
 
     def at(self, fraction: float) -> FloatArray:
         """I(f), shape (d, d)."""
@@ -122,7 +118,7 @@ class FractionInformation:
             raise NotIdentifiableError(
                 f"At labeled fraction {fraction:g} the information is singular, so there is no covariance. "
                 "Label some samples.",
-                [self._largest_entry(vector) for vector in self.pencil.vectors[:, -self.n_open :].T],
+                most_changed(self.coordinates, self.pencil.vectors[:, -self.n_open :]),
             )
         return self.pencil.vectors / np.sqrt(n_samples * relative_information(self.pencil.values, fraction))
 

@@ -36,6 +36,19 @@ class WeakDirection:
     weights: tuple[float, ...]
 
 
+def most_changed(coordinates: Coordinates, directions: FloatArray) -> tuple[str, ...]:
+    """The parameter that changes most along each direction, by name, each once.
+
+    Parameters
+    ----------
+    coordinates : Coordinates
+    directions : array of shape (d, n_directions)
+        In free coordinates.
+    """
+    places = np.argmax(np.abs(directions), axis=0)
+    return tuple(dict.fromkeys(coordinates.name(int(place)) for place in places))
+
+
 def weak_directions(
     pencil: Pencil, coordinates: Coordinates, fraction: float, threshold: float = WEAK
 ) -> tuple[WeakDirection, ...]:

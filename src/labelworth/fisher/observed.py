@@ -6,6 +6,7 @@ from labelworth.arrays import BoolArray, FloatArray, require_shape
 from labelworth.data.samples import Samples
 from labelworth.errors import InvalidInputError, NotIdentifiableError
 from labelworth.fisher.fraction_information import FractionInformation
+from labelworth.fisher.identifiability import most_changed
 from labelworth.fisher.score_moments import summed_spread
 from labelworth.linalg.symmetric import SingularMatrixError, cholesky
 from labelworth.models.protocol import Model
@@ -82,7 +83,7 @@ def _require_maximum(model: Model, hessian: FloatArray) -> None:
     try:
         cholesky(hessian)
     except SingularMatrixError as error:
-        names = [model.coordinates.name(int(np.argmax(np.abs(vector)))) for vector in error.null_vectors.T]
+        names = most_changed(model.coordinates, error.null_vectors)
         raise NotIdentifiableError(
             "The observed information is not positive definite, so this is not a strict maximum: let the fit "
             f"converge, label more, or use a stronger prior. It fails along {', '.join(names)}.",

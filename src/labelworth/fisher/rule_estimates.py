@@ -8,6 +8,7 @@ import numpy as np
 from labelworth.arrays import FloatArray
 from labelworth.errors import MoreSamplesNeededError
 from labelworth.fisher.identifiability import WeakDirection
+from labelworth.fisher.jackknife import Jackknife
 from labelworth.fisher.policy_figures import FIGURES, PolicyFigures
 from labelworth.fisher.rule_information import RuleInformation
 
@@ -73,12 +74,10 @@ def estimate_policy(rules: RuleInformation, weights: FloatArray) -> PolicyEstima
         return PolicyEstimate(False, 0.0, nothing, no_errors, figures.weak_directions())
     values, errors = figures.values(), np.empty(0)
     if rules.batches is not None:
-        count = len(rules.batches)
-        left_out = rules.jackknifed(figures, weights)
-        correction = (count - 1) * (values - left_out.mean(axis=0))
-        spread = (count - 1) ** 2 / count * left_out.var(axis=0, ddof=1)
+        noise = Jackknife.of(values, rules.jackknifed(figures, weights))
         rounding = figures.pencil.tolerance * np.abs(values)
-        values, errors = values + correction, np.sqrt(spread + correction**2 + rounding**2)
+        errors = np.sqrt(noise.variance + noise.correction**2 + rounding**2)
+        values = values + noise.correction
     return PolicyEstimate(
         True,
         figures.smallest,

@@ -6,7 +6,8 @@ from functools import cached_property
 import numpy as np
 
 from labelworth.arrays import FloatArray, as_floats, require_probabilities, require_shape
-from labelworth.errors import InvalidInputError, MoreSamplesNeededError
+from labelworth.errors import MoreSamplesNeededError
+from labelworth.fisher.jackknife import leave_one_out, require_batches
 from labelworth.fisher.policy_figures import PolicyFigures
 from labelworth.fisher.rule_contrasts import Contrasts
 from labelworth.models.coordinates import Coordinates
@@ -76,10 +77,7 @@ class RuleInformation:
         d, n_rules = self.coordinates.n_free, len(self.rules)
         require_shape("matrices", self.matrices, (n_rules, d, d))
         require_shape("expected_labels", self.expected_labels, (n_rules,))
-        if self.batches is not None:
-            require_shape("batches", self.batches, (len(self.batches), n_rules, d, d))
-            if len(self.batches) < 2:
-                raise InvalidInputError("Standard errors need at least two batches. Got one.")
+        require_batches("batches", self.batches, (n_rules, d, d))
 
     @property
     def n_parameters(self) -> int:
@@ -120,14 +118,13 @@ class RuleInformation:
             self.batches[:, self.everything],
             self.batches[:, self.nothing],
         ]
-        count = len(self.batches)
-        policy, everything, nothing = ((stack.sum(axis=0) - stack) / (count - 1) for stack in stacks)
+        policy, everything, nothing = map(leave_one_out, stacks)
         try:
             return figures.replicates(policy, everything, nothing)
         except np.linalg.LinAlgError as error:
             raise MoreSamplesNeededError(
-                f"Without one of {count} batches of {self.n_drawn} draws the information is not positive definite: "
-                f"draw {16 * self.n_drawn} or more."
+                f"Without one of {len(self.batches)} batches of {self.n_drawn} draws the information is not positive "
+                f"definite: draw {16 * self.n_drawn} or more."
             ) from error
 
     def without_batch(self, batch: int) -> "RuleInformation":

@@ -8,6 +8,7 @@ from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
 from labelworth.arrays import FloatArray, require_between, require_shape
 from labelworth.errors import NotIdentifiableError
+from labelworth.fisher.identifiability import most_changed
 from labelworth.models.coordinates import Coordinates
 from labelworth.robust.score_moments import ScoreMoments
 
@@ -55,7 +56,7 @@ class Sandwich:
             factor = cho_factor(self.bread, lower=True)
         except LinAlgError as error:
             _, vectors = np.linalg.eigh(self.bread)
-            weak = self.coordinates.name(int(np.argmax(np.abs(vectors[:, 0]))))
+            (weak,) = most_changed(self.coordinates, vectors[:, :1])
             raise NotIdentifiableError(
                 "The objective is not curved downwards in every direction where EM stopped, so the estimate has no "
                 f"asymptotic covariance; the weakest direction moves {weak} most. Label more rows, lower "

@@ -3,14 +3,21 @@
 import numpy as np
 
 from labelworth.arrays import FloatArray
-from labelworth.errors import InfeasiblePlanError, InvalidInputError, NotIdentifiableError
+from labelworth.errors import InvalidInputError, NotIdentifiableError
 from labelworth.tradeoff.accuracy import ConvexAccuracy
 from labelworth.tradeoff.costs import ArmPrices
 from labelworth.tradeoff.gap import gap_in_words, gap_scale, is_small
 from labelworth.tradeoff.least_cost import cheapest
 from labelworth.tradeoff.least_error import ErrorMinimizer
 from labelworth.tradeoff.polytope import Polytope
-from labelworth.tradeoff.problem import LOGARITHMIC, Question, Solution, binding_limits, require_same_arms
+from labelworth.tradeoff.problem import (
+    LOGARITHMIC,
+    Question,
+    Solution,
+    binding_limits,
+    require_paid,
+    require_same_arms,
+)
 from labelworth.tradeoff.weighted_sum import least_weighted
 
 
@@ -75,12 +82,8 @@ def _require_identifiable(accuracy: ConvexAccuracy, prices: ArmPrices) -> None:
 
 def _within_budget(minimizer: ErrorMinimizer, prices: ArmPrices, question: Question) -> Solution:
     """Least error within the budget."""
-    money = question.value - prices.fixed
-    if money < 0:
-        raise InfeasiblePlanError(
-            f"The fixed cost of {prices.fixed:g} alone is above the budget of {question.value:g}.", prices.fixed
-        )
-    best = minimizer.within(Polytope(prices.per_sample, money, question.pool))
+    require_paid(question, prices.fixed)
+    best = minimizer.within(Polytope(prices.per_sample, question.value - prices.fixed, question.pool))
     return _solution(minimizer.accuracy, prices, question, best.counts, best.gap, (best.of_money, best.of_samples))
 
 

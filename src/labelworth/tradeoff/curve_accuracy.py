@@ -11,6 +11,7 @@ from labelworth.criteria.asymptotic import CRITERIA
 from labelworth.errors import InvalidInputError, MoreSamplesNeededError, NotIdentifiableError
 from labelworth.fisher.curve import Estimate, FractionCurve, Weight
 from labelworth.fisher.fraction_information import FractionInformation
+from labelworth.fisher.identifiability import most_changed
 from labelworth.fisher.matrix_free_curve import MatrixFreeCurve
 from labelworth.fisher.sampled_information import SampledInformation
 from labelworth.fisher.spectral_sums import relative_information
@@ -143,8 +144,7 @@ class CurveAccuracy:
         if not isinstance(information, FractionInformation) or (fraction > 0 and n > 0):
             return ()
         blind = information.pencil.vectors[:, information.n_parameters - information.n_open :]
-        places = np.argmax(np.abs(blind), axis=0) if blind.size else []
-        return tuple(dict.fromkeys(information.coordinates.name(int(place)) for place in places))
+        return most_changed(information.coordinates, blind)
 
     def _sizes(self, counts: FloatArray) -> tuple[float, float]:
         """n and the labeled fraction."""

@@ -8,6 +8,7 @@ import scipy.linalg
 
 from labelworth.arrays import FloatArray
 from labelworth.errors import NotIdentifiableError
+from labelworth.fisher.identifiability import most_changed
 from labelworth.fisher.policy_figures import BLIND
 from labelworth.fisher.rule_information import RuleInformation
 from labelworth.linalg.symmetric import SingularMatrixError, cholesky, largest_eigenvalue, symmetrized
@@ -79,9 +80,8 @@ class InverseFigure:
         values, vectors = scipy.linalg.eigh(self._total(counts))
         is_open = values <= self._blind * max(float(values[-1]), 0.0)
         whitened = scipy.linalg.solve_triangular(self._factor[0], vectors[:, is_open], lower=True, trans="T")
-        directions = self.information.contrasts.basis @ whitened
-        places = np.argmax(np.abs(directions), axis=0)[:_MOST_DIRECTIONS] if directions.size else []
-        return tuple(dict.fromkeys(self.information.coordinates.name(int(place)) for place in places))
+        directions = self.information.contrasts.basis @ whitened[:, :_MOST_DIRECTIONS]
+        return most_changed(self.information.coordinates, directions)
 
     @cached_property
     def _factor(self) -> tuple[FloatArray, float]:

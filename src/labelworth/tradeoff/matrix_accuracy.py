@@ -9,6 +9,7 @@ import numpy as np
 from labelworth.arrays import FloatArray, as_floats, require_shape
 from labelworth.errors import InvalidInputError, NotIdentifiableError
 from labelworth.fisher.fraction_information import FractionInformation
+from labelworth.fisher.jackknife import Jackknife, leave_one_out
 from labelworth.fisher.policy_figures import FIGURES
 from labelworth.fisher.rule_information import RuleInformation
 from labelworth.tradeoff.accuracy import Source
@@ -161,10 +162,9 @@ class MatrixAccuracy:
         replicates = self._replicates
         if not replicates:
             return None
-        figure, count = self.error(counts), len(replicates)
         left_out = np.array([replicate.error(counts) for replicate in replicates])
-        correction = (count - 1) * (figure - left_out.mean())
-        return float(np.sqrt((count - 1) ** 2 / count * left_out.var(ddof=1) + correction**2))
+        noise = Jackknife.of(self.error(counts), left_out)
+        return float(np.sqrt(noise.variance + noise.correction**2))
 
     def open_directions(self, counts: FloatArray) -> tuple[str, ...]:
         """The parameters that change most along directions of which these counts tell nothing."""
@@ -193,8 +193,7 @@ class MatrixAccuracy:
         batches = self.information.batches
         if batches is None:
             return ()
-        means = (batches.sum(axis=0) - batches) / (len(batches) - 1)
-        return tuple(replace(self, information=self._without(mean)) for mean in means)
+        return tuple(replace(self, information=self._without(mean)) for mean in leave_one_out(batches))
 
     def _without(self, matrices: FloatArray) -> RuleInformation:
         left = replace(self.information, matrices=matrices, batches=None)

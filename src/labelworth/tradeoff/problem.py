@@ -6,7 +6,7 @@ from typing import Any, Literal
 import numpy as np
 
 from labelworth.arrays import FloatArray
-from labelworth.errors import InvalidInputError
+from labelworth.errors import InfeasiblePlanError, InvalidInputError
 from labelworth.tradeoff.accuracy import Accuracy, Source
 from labelworth.tradeoff.costs import Costs
 
@@ -167,6 +167,14 @@ def binding_limits(question: Question, counts: FloatArray, cost: float, error: f
         for name, (value, limit) in used.items()
         if np.isfinite(limit) and abs(value - limit) <= 1e-7 * max(abs(limit), 1e-300)
     )
+
+
+def require_paid(question: Question, fixed: float) -> None:
+    """Refuse a budget that does not even pay for what is paid whatever is labeled."""
+    if question.kind == "budget" and fixed > question.value:
+        raise InfeasiblePlanError(
+            f"The fixed cost of {fixed:g} alone is above the budget of {question.value:g}.", fixed
+        )
 
 
 def require_same_arms(accuracy: Accuracy, costs: Costs) -> None:

@@ -6,13 +6,20 @@ from itertools import permutations
 import numpy as np
 
 from labelworth.arrays import FloatArray
-from labelworth.errors import InfeasiblePlanError, InvalidInputError, NotIdentifiableError
+from labelworth.errors import InvalidInputError, NotIdentifiableError
 from labelworth.tradeoff.accuracy import Accuracy
 from labelworth.tradeoff.ceiling import error_ceiling
 from labelworth.tradeoff.costs import ArmPrices, Costs
 from labelworth.tradeoff.line_search import farthest, first_met, golden_section
 from labelworth.tradeoff.mixtures import mixtures, near_mixtures
-from labelworth.tradeoff.problem import NO_CERTIFICATE, Question, Solution, binding_limits, require_same_arms
+from labelworth.tradeoff.problem import (
+    NO_CERTIFICATE,
+    Question,
+    Solution,
+    binding_limits,
+    require_paid,
+    require_same_arms,
+)
 
 _SIZES = np.logspace(-6.0, 0.0, 24)
 """Sizes tried along every direction, as shares of the largest."""
@@ -232,11 +239,7 @@ def _nearest(accuracy: Accuracy, costs: Costs, question: Question) -> tuple[_Hun
 
 
 def _require_limits(costs: Costs, question: Question) -> None:
-    nothing = costs.cost(np.zeros(len(costs.arms)))
-    if question.kind == "budget" and nothing > question.value:
-        raise InfeasiblePlanError(
-            f"The fixed cost of {nothing:g} alone is above the budget of {question.value:g}.", nothing
-        )
+    require_paid(question, costs.cost(np.zeros(len(costs.arms))))
     is_limited = question.kind == "budget" and isinstance(costs, ArmPrices) and (costs.per_sample > 0).all()
     if not np.isfinite(question.pool) and not is_limited:
         raise InvalidInputError("A search needs a limit. Say how many samples there are (pool).")
