@@ -3,7 +3,6 @@
 import json
 import os
 import random
-import shutil
 import signal
 import subprocess
 import sys
@@ -111,15 +110,48 @@ def test_a_full_disk_is_told(tmp_path: Path, script: Path) -> None:
     assert "Traceback" not in stderr
 
 
-@pytest.mark.skipif(hasattr(os, "geteuid") and os.geteuid() == 0, reason="root may write everywhere")
-def test_a_read_only_folder_is_told(tmp_path: Path, script: Path) -> None:
-    output = tmp_path / "results"
+READ_ONLY = """
+import errno, os
+
+# Root may write everywhere: what the system would answer is answered here, for everything below one folder.
+FOLDER = os.environ["READ_ONLY_FOLDER"]
+
+def refusing(call, asks_to_write):
+    def guarded(path, *arguments, **names):
+        if str(path).startswith(FOLDER) and asks_to_write(path, *arguments):
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(path))
+        return call(path, *arguments, **names)
+    return guarded
+
+os.mkdir = refusing(os.mkdir, lambda path, *mode: not os.path.isdir(path))
+os.open = refusing(os.open, lambda path, flags, *mode: flags & (os.O_CREAT | os.O_WRONLY | os.O_RDWR))
+plain_access = os.access
+os.access = lambda path, mode, **names: (
+    not (mode & os.W_OK and str(path).startswith(FOLDER)) and plain_access(path, mode, **names)
+)
+"""
+
+
+@pytest.mark.parametrize("begun", [False, True])
+def test_a_read_only_folder_is_told(tmp_path: Path, begun: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As root, too: the calls that write are refused as the system refuses them to others."""
+    output, script = tmp_path / "results", tmp_path / "study.py"
     output.mkdir()
-    output.chmod(0o500)
+    if begun:
+        # Cells are there from before; only some are missing.
+        script.write_text(STUDY)
+        _finished(script, output)
+        for path in sorted((output / ".cells" / "killed").glob("*.json"))[:5]:
+            path.unlink()
+    before = {path: path.read_bytes() for path in output.rglob("*") if path.is_file()}
+    script.write_text(READ_ONLY + STUDY)
+    monkeypatch.setenv("READ_ONLY_FOLDER", str(output))
     process = _started(script, output)
     _, stderr = process.communicate(timeout=120)
-    output.chmod(0o700)
-    shutil.rmtree(output)
     assert process.returncode == 2
     assert str(output) in stderr
+    assert "read-only" in stderr or "Permission denied" in stderr
     assert "Traceback" not in stderr
+    assert {path: path.read_bytes() for path in output.rglob("*") if path.is_file()} == before
+    # Elsewhere the same program writes.
+    assert _finished(script, tmp_path / "elsewhere")[0]["n_cells"] == N_CELLS
