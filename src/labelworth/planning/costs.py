@@ -1,6 +1,7 @@
 """What more samples cost beyond what was paid: prices per sample, or a user's function of (policy, n)."""
 
 import hashlib
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -14,6 +15,7 @@ from labelworth.tradeoff.costs import ArmPrices, CostFunction, PolicyCost
 _N_SIZES = 400
 """Sizes at which a function is looked at before it is trusted to rise."""
 _ROUNDING = 1e-9
+_DIGITS = 12
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,7 +77,9 @@ class FurtherCost:
         """Of so many more samples of every arm."""
         samples = self.held.copy()
         samples[: len(self.arms)] += counts
-        return self.in_all.cost(samples) - self.paid
+        total = self.in_all.cost(samples)
+        # Shares times n is a count but for its last bits: of the difference as many digits are kept as are meant.
+        return round(total - self.paid, _DIGITS - math.ceil(math.log10(max(total, 1.0))))
 
     def is_free(self, arm: str, pool: float) -> bool:
         """Whether samples of an arm cost nothing beside others, as far as was looked."""
@@ -146,9 +150,7 @@ def next_price(costs: Costs, counts: FloatArray, place: int) -> float:
         return float(costs.per_sample[place])
     more = counts.copy()
     more[place] += 1
-    # A difference of large sums: what is left of rounding is no price.
-    price = costs.cost(more) - costs.cost(counts)
-    return price if abs(price) > _ROUNDING * max(costs.paid, 1.0) else 0.0
+    return costs.cost(more) - costs.cost(counts)
 
 
 def dearest(costs: Costs, pool: float) -> float:

@@ -37,6 +37,8 @@ class PlanFrontier:
         Why that source.
     criterion, criterion_words : str
         What the error is.
+    prices : dict
+        What one more sample of every arm costs, or which function said so; and what was paid for what is held.
     """
 
     points: tuple[FrontierDesign, ...]
@@ -47,6 +49,7 @@ class PlanFrontier:
     reason: str
     criterion: str
     criterion_words: str
+    prices: dict[str, Any]
 
     @property
     def boundary(self) -> tuple[FrontierDesign, ...]:
@@ -144,4 +147,5 @@ def frontier(
         chosen.reason,
         chosen.criterion,
         CRITERION_WORDS[chosen.criterion],
+        situation.price_list,
     )

@@ -58,7 +58,7 @@ def test_a_function_that_is_a_price_answers_as_prices_do() -> None:
         found = lw.plan(DOCUMENTS, prices=lambda policy, n: policy["everything"] * n, **question, **FORMULA)
         assert found.recommended.labels == linear.recommended.labels
         assert found.recommended.cost_in_all == pytest.approx(linear.recommended.cost_in_all)
-        assert found.worth[0].price == pytest.approx(linear.worth[0].price)
+        assert found.worth[0].price == linear.worth[0].price
         assert found.labels_interval.high == pytest.approx(linear.labels_interval.high, abs=1.0)
 
 
@@ -99,6 +99,14 @@ def test_a_frontier_at_the_costs_of_a_function() -> None:
     found = lw.frontier(DOCUMENTS, prices=batches, criterion="excess_log_loss", use_unlabeled="yes")
     assert {point.cost % 50 for point in found.points} == {0.0}
     assert found.held.cost == 100.0
+    assert found.prices["function"] == "batches"
+
+
+def test_rounding_makes_no_costs() -> None:
+    # The labels are 60 of n, and share times n is not always 60.
+    found = lw.frontier(DOCUMENTS, prices=lambda policy, n: 0.1 * policy["everything"] * n, use_unlabeled="yes")
+    assert all(point.cost >= 0 for point in found.points)
+    assert {point.cost for point in found.points if point.labels == 0} == {0.0}
 
 
 def test_a_function_that_fails_is_told() -> None:
