@@ -168,3 +168,31 @@ def test_bad_questions_have_clear_answers(texts: Path, options: tuple[object, ..
     answer = labelworth("next", texts, *options)
     assert answer.code == code
     assert words in answer.stderr
+
+
+def test_sequences_of_another_length_than_the_mean_are_told(tmp_path: Path) -> None:
+    data, plan = tmp_path / "data.conll", tmp_path / "plan.json"
+    labeled = "the D\ncat N\n\na D\ndog N\nran V\n\n" * 8
+    data.write_text(labeled + "".join("the _\n" + "cat _\n" * (1 + 7 * (place % 2)) + "\n" for place in range(12)))
+    asked = ("--criterion", "excess_log_loss", "--rules", "everything", "--budget", 52)
+    assert labelworth("plan", data, *asked, "-o", plan).code == 0
+    expected = json.loads(plan.read_text())["recommended"]["labels"]
+    answer = labelworth("next", data, "--plan", plan, "--json")
+    assert answer.code == 0
+    assert abs(answer.record["n_labels"] - expected) >= 1
+    assert f"The plan counted on {expected:.4g} labels" in answer.stderr
+
+
+def test_columns_of_parquet_are_kept(tmp_path: Path) -> None:
+    parquet = pytest.importorskip("pyarrow.parquet")
+    table = pytest.importorskip("pyarrow").table(
+        {"id": [7, 8, 9], "text": ["ant", "bee", "cat"], "label": ["a", None, None]}
+    )
+    parquet.write_table(table, tmp_path / "docs.parquet")
+    rows = [
+        json.loads(line) for line in labelworth("next", tmp_path / "docs.parquet", "--count", 2).stdout.splitlines()
+    ]
+    assert sorted((row["row"], row["id"], row["text"], row["label"]) for row in rows) == [
+        (1, 8, "bee", None),
+        (2, 9, "cat", None),
+    ]

@@ -63,7 +63,7 @@ def next_batch(
     if output is not None:
         require_writable(output)
     digest = file_digest(data)
-    counts = _counts_of_plan(plan, digest) if plan is not None else {"everything": int(count or 0)}
+    counts, expected = _counts_of_plan(plan, digest) if plan is not None else ({"everything": int(count or 0)}, None)
     batch = _drawn(raw, counts, policy, seed, is_sequences=is_sequences)
     asked = {"path": data, "plan": plan, "count": count, "policy": policy, "output": output}
     record = Record("next", asked, {**batch.to_dict(), "output": output}, seed, digest, watch.durations)
@@ -74,6 +74,8 @@ def next_batch(
     where = "" if output is None else f", written to {output}"
     what = amount(len(batch.rows), "sequence" if is_sequences else "document")
     tell(f"{what} to label ({amount(batch.n_labels, 'label')}), drawn with seed {seed}{where}.")
+    if expected is not None and abs(batch.n_labels - expected) >= 1:
+        tell(f"The plan counted on {expected:.4g} labels: sequences of mean length. These have their own.")
 
 
 def _columns(
@@ -100,8 +102,8 @@ def _drawn(raw: Any, counts: dict[str, int], policy: str | None, seed: int, *, i
     return next_documents(~raw.evidence().is_unlabeled, counts.get("everything", 0), seed)
 
 
-def _counts_of_plan(path: Path, digest: str) -> dict[str, int]:
-    """How many samples of every arm a plan recommends."""
+def _counts_of_plan(path: Path, digest: str) -> tuple[dict[str, int], float]:
+    """How many samples of every arm a plan recommends, and how many labels it expects them to take."""
     from labelworth.errors import InfeasiblePlanError, InvalidInputError
     from labelworth.report.record import Record
 
@@ -119,4 +121,4 @@ def _counts_of_plan(path: Path, digest: str) -> dict[str, int]:
         raise InfeasiblePlanError(
             f"The plan says to stop: {record.figures['why_stop'] or 'nothing is to be labeled.'}"
         )
-    return counts
+    return counts, float(record.figures["recommended"]["labels"])
