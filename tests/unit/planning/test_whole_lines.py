@@ -1,0 +1,83 @@
+"""Lines of whole designs against all of their designs, long lines and steps included."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+
+from labelworth.planning.answer import Problem
+from labelworth.planning.whole_lines import UNMET, Ranking, WholeLine
+
+
+@dataclass(frozen=True)
+class Falling:
+    """An error that falls with the one arm there is; below `first` samples there is none."""
+
+    first: int = 0
+    arms: tuple[str, ...] = ("everything",)
+    criterion: str = "error"
+    source: str = "asymptotic"
+    reason: str = ""
+
+    @property
+    def labels_per_sample(self) -> np.ndarray:
+        return np.ones(1)
+
+    def error(self, counts: np.ndarray) -> float:
+        return np.inf if counts[0] < self.first else float(0.05 + 3 / (30 + counts[0]))
+
+    def standard_error(self, counts: np.ndarray) -> None:
+        return None
+
+
+@dataclass(frozen=True)
+class Steps:
+    """So much per sample, and a step every so many."""
+
+    each: float
+    step: float
+    every: int
+    arms: tuple[str, ...] = ("everything",)
+
+    def cost(self, counts: np.ndarray) -> float:
+        return float(self.each * counts[0] + self.step * np.ceil(counts[0] / self.every))
+
+
+COSTS = (Steps(1.0, 0.0, 1), Steps(0.0, 100.0, 250), Steps(0.2, 70.0, 90))
+QUESTIONS: tuple[tuple[Problem, float], ...] = (
+    ("budget", 0.0), ("budget", 777.0), ("budget", 1e9), ("target", 0.06), ("target", 0.0503), ("alpha", 500.0),
+    ("alpha", 3e4), ("alpha", 1e6),
+)  # fmt: skip
+
+
+def brute(accuracy: Falling, costs: Steps, most: int, ranking: Ranking) -> tuple[float, float]:
+    return min(
+        ranking.of(costs.cost(np.array([float(k)])), accuracy.error(np.array([float(k)]))) for k in range(most + 1)
+    )
+
+
+@pytest.mark.parametrize("costs", COSTS)
+@pytest.mark.parametrize("most", [0, 1, 7, 900, 9000])
+@pytest.mark.parametrize("first", [0, 40])
+def test_the_best_of_a_line_is_the_best_of_all(costs: Steps, most: int, first: int) -> None:
+    accuracy = Falling(first)
+    line = WholeLine(accuracy, costs, np.zeros(1), np.ones(1), most)
+    for problem, value in QUESTIONS:
+        ranking = Ranking(problem, value)
+        rank, counts = line.best(ranking)
+        expected = brute(accuracy, costs, most, ranking)
+        if not np.isfinite(expected[0]):
+            assert rank == UNMET or not np.isfinite(rank[0])
+            continue
+        assert rank == pytest.approx(expected, rel=1e-9), (problem, value)
+        assert ranking.of(costs.cost(counts), accuracy.error(counts)) == rank
+        assert counts[0] == np.rint(counts[0])
+
+
+@pytest.mark.parametrize("costs", COSTS)
+def test_few_looks_find_nearly_as_much(costs: Steps) -> None:
+    line = WholeLine(Falling(), costs, np.zeros(1), np.ones(1), 9000, n_tried=33)
+    for problem, value in QUESTIONS:
+        ranking = Ranking(problem, value)
+        rank, _ = line.best(ranking)
+        assert rank[0] <= 1.05 * brute(Falling(), costs, 9000, ranking)[0] + 1e-12, (problem, value)
