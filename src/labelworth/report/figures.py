@@ -2,6 +2,7 @@
 
 import io
 import math
+from dataclasses import replace
 from itertools import count
 from pathlib import Path
 from textwrap import fill
@@ -9,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from labelworth.arrays import FloatArray
 from labelworth.data.files import atomic_write
 from labelworth.errors import InvalidInputError
 from labelworth.report.axis_style import (
@@ -63,6 +65,8 @@ _PANEL_SIZE = (5.4, 4.3)
 _ROOM_FOR_NAMES = 56
 """Characters beside each other below an axis."""
 _FORMATS = ("png", "svg")
+_MARGIN = 0.045
+"""As a share of an axis: closer to an edge a contour has no label."""
 
 
 def save_picture(picture: Picture, path: Path) -> Path:
@@ -173,9 +177,10 @@ def _plot_surface(panel: SurfacePanel, ax: "Axes") -> None:
     fill = np.geomspace(low, high, 25)
     filled = ax.contourf(panel.x, panel.y, values, levels=fill, norm=LogNorm(low, high), cmap="YlGnBu")
     lines = ax.contour(panel.x, panel.y, values, levels=round_levels(low, high), colors="#222222", linewidths=0.8)
-    labels = ax.clabel(lines, fmt=short, fontsize=8)
-    for label in labels:
+    for label in ax.clabel(lines, fmt=short, fontsize=8):
         label.set_bbox({"facecolor": "white", "edgecolor": "none", "alpha": 0.75, "pad": 1.0})
+        # At an edge it would be cut off; the color bar tells the level, too.
+        label.set_visible(_is_inside(ax, label.get_position()))
     ax.grid(False)
     if panel.x_scale == "log":
         plain_ticks(ax.xaxis, panel.x)
@@ -186,6 +191,11 @@ def _plot_surface(panel: SurfacePanel, ax: "Axes") -> None:
     bar = ax.figure.colorbar(filled, ax=ax, label=panel.value_label)
     bar.set_ticks(round_levels(low, high), labels=[short(level) for level in round_levels(low, high)])
     bar.ax.minorticks_off()
+
+
+def _is_inside(ax: "Axes", place: tuple[float, float]) -> bool:
+    """Whether a label there has room: not at an edge of the axes."""
+    return all(_MARGIN < share < 1 - _MARGIN for share in (ax.transScale + ax.transLimits).transform(place))
 
 
 def _plot_comparison(panel: ComparisonPanel, ax: "Axes") -> None:
@@ -225,6 +235,10 @@ def _plot_bars(panel: BarsPanel, ax: "Axes") -> None:
     width = 0.8 / len(panel.series)
     for place, series in _numbered(panel.series):
         offset = (place - (len(panel.series) - 1) / 2) * width
+        if panel.y_scale == "log":
+            # A logarithmic axis has no zero for bars to stand on.
+            _plot_curve(_moved(series, places + offset), ax, place)
+            continue
         ax.bar(
             places + offset,
             series.y,
@@ -243,6 +257,11 @@ def _plot_bars(panel: BarsPanel, ax: "Axes") -> None:
     ax.grid(False, axis="x")
     ax.set_ylabel(panel.y_label)
     legend(ax, below=0.06 + 0.05 * max(name.count("\n") + 1 for name in names))
+
+
+def _moved(series: Curve, x: FloatArray) -> Curve:
+    """As points at these places."""
+    return replace(series, x=x, style="points")
 
 
 def _numbered(curves: tuple[Curve, ...]) -> list[tuple[int, Curve]]:

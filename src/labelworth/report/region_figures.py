@@ -17,10 +17,11 @@ def plot_frontier(panel: FrontierPanel, ax: "Axes") -> None:
     """The cloud, its boundary as stairs (between two designs the cheaper one is to be had), and the shade below."""
     ax.set_xscale(panel.x_scale)
     ax.set_yscale(panel.y_scale)
-    for place, group in enumerate(panel.cloud, start=1):
-        number = place if group.color is None else group.color
-        color, marker = color_of(group, number), MARKERS[number % len(MARKERS)]
-        ax.plot(group.x, group.y, marker, color=color, markersize=3.5, alpha=0.55, label=group.label or None)
+    for place, group in enumerate(panel.cloud):
+        # The boundary has the first color of the palette; markers are those of the other panels.
+        number = place + 1 if group.color is None else group.color
+        color, marker = color_of(group, number), MARKERS[place % len(MARKERS)]
+        ax.plot(group.x, group.y, marker, color=color, markersize=4.5, alpha=0.85, label=group.label or None)
     ax.step(panel.boundary_x, panel.boundary_y, where="post", color=PALETTE[0], label="nothing better")
     if panel.recommended is not None:
         chosen = panel.recommended

@@ -159,7 +159,7 @@ def _picture(surfaces: Surfaces, names: Sequence[str], clouds: dict[str, Cloud],
                 y_scale="log",
             )
         )
-    return Picture(title, tuple(panels), n_columns=len(panels))
+    return Picture(title, tuple(panels), n_columns=2)
 
 
 def prepare(progress: Progress) -> None:

@@ -186,7 +186,7 @@ def grid_of(found: Sequence[Surfaces], names: Sequence[str]) -> Table:
 
 def picture_of(found: Sequence[Surfaces], name: str, title: str) -> Picture:
     """One figure of every setting, beside each other."""
-    return Picture(title, tuple(surfaces.panel(name) for surfaces in found), n_columns=min(len(found), 4))
+    return Picture(title, tuple(surfaces.panel(name) for surfaces in found), n_columns=2)
 
 
 def steps_table(found: Sequence[Surfaces], names: Sequence[str]) -> Table:

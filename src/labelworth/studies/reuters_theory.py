@@ -53,7 +53,7 @@ def summarize(pairs: Sequence[tuple[Cell, Result]]) -> Outcome:
             "": Picture(
                 "Reuters: total variance by the paper's formula",
                 tuple(surfaces.panel("paper_total_variance") for surfaces in found),
-                n_columns=min(len(found), 4),
+                n_columns=2,
             ),
             "beside": _beside(found),
         },
@@ -108,7 +108,7 @@ def _beside(found: Sequence[Surfaces]) -> Picture:
         first.setdefault(surfaces.setting.corpus, surfaces)
     names = ("error", "mse", "paper_total_variance", "robust_mse", "robust_error", "simulated_error")
     panels = tuple(surfaces.panel(name) for surfaces in first.values() for name in names)
-    return Picture("Reuters: measured, and what stands in for it", panels, n_columns=3)
+    return Picture("Reuters: measured, and what stands in for it", panels, n_columns=2)
 
 
 STUDY = Study(

@@ -179,7 +179,8 @@ def _ratio(per_sample: Sequence[float]) -> float:
 
 def _picture(pairs: Sequence[tuple[Cell, Result]], label: str, name: str) -> Picture:
     panels = []
-    for cell, result in pairs:
+    # A row per length of documents, a column per vocabulary.
+    for cell, result in sorted(pairs, key=lambda pair: (pair[0]["document_length"], pair[0]["n_words"])):
         panel = panel_of(result)
         panels.append(
             SurfacePanel(
@@ -192,7 +193,7 @@ def _picture(pairs: Sequence[tuple[Cell, Result]], label: str, name: str) -> Pic
                 getattr(panel, name),
             )
         )
-    return Picture("Theory: two multinomials drawn from Dirichlet(5), prior (.2, .8)", tuple(panels), n_columns=3)
+    return Picture("Theory: two multinomials drawn from Dirichlet(5), prior (.2, .8)", tuple(panels), n_columns=2)
 
 
 STUDY = Study(
