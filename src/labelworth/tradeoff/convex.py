@@ -20,6 +20,8 @@ from labelworth.tradeoff.problem import (
 )
 from labelworth.tradeoff.weighted_sum import least_weighted
 
+_SIZES = (1.0, 1e6, 1e12)
+
 
 def solve_convex(accuracy: ConvexAccuracy, prices: ArmPrices, question: Question) -> Solution:
     """The best design, how much better any other could be at most, and what more money or samples would be worth.
@@ -67,9 +69,8 @@ def is_stationary(solution: Solution, prices: ArmPrices) -> bool:
 def _require_identifiable(accuracy: ConvexAccuracy, prices: ArmPrices) -> None:
     """Refuse a menu that leaves the model open however much of it is used."""
     counts = np.full(len(prices.arms), 1.0)
-    if np.isfinite(accuracy.error(counts)):
-        return
-    if any(np.isfinite(accuracy.error(corner)) for corner in np.eye(len(counts))):
+    # Beside much that is held one sample more may drown in rounding.
+    if any(np.isfinite(accuracy.error(size * one)) for size in _SIZES for one in (counts, *np.eye(len(counts)))):
         return
     directions = accuracy.open_directions(counts)
     raise NotIdentifiableError(

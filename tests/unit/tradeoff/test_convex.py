@@ -259,6 +259,17 @@ def test_a_menu_that_cannot_tell_says_what_stays_open() -> None:
     assert caught.value.directions
 
 
+def test_labels_count_beside_very_many_samples_without() -> None:
+    # One label in 1e12 is lost in rounding, 1e5 of them are not.
+    menu = random_menu(np.random.default_rng(7), 3, 4, n_blind=1)
+    accuracy = MatrixAccuracy.of_rules(menu, "total_variance", held=1e12 * menu.matrices[-1])
+    assert not np.isfinite(accuracy.error(np.ones(3)))
+    prices = ArmPrices(menu.rules, menu.expected_labels * 0.4 + 0.05)
+    solution = solve_convex(accuracy, prices, Question.of(budget=1e5 * prices.per_sample[0], pool=1e6))
+    assert solution.is_certified
+    assert solution.error <= accuracy.error(np.array([1e5, 0.0, 0.0])) * (1 + 1e-9)
+
+
 def test_a_budget_that_buys_no_label_says_so() -> None:
     case = setting("total_variance")
     prices = ArmPrices(case.menu.rules, np.array([4.0, 2.0, 0.0]))
