@@ -2,7 +2,8 @@
 
 import math
 from collections.abc import Mapping
-from functools import partial
+from functools import cache, partial
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -10,8 +11,13 @@ import pytest
 
 import labelworth as lw
 from labelworth.errors import InvalidInputError
+from labelworth.planning.answer import Problem
 from labelworth.planning.held_rules import held_by_rule
+from labelworth.planning.plan import planner_of
+from labelworth.planning.situation import Situation
+from labelworth.planning.solving import solved
 from labelworth.policies.spec import parse_rule
+from labelworth.progress import SILENT
 from support.pilots import drawn_documents, drawn_sequences
 
 DOCUMENTS = drawn_documents(400, 60, seed=0)
@@ -114,3 +120,32 @@ def test_a_function_that_fails_is_told() -> None:
         lw.plan(DOCUMENTS, prices=partial(by_the_rule, opening=1.0), budget=300, **FORMULA)
     with pytest.raises(InvalidInputError, match="or a function of"):
         lw.plan(DOCUMENTS, prices=3.0, budget=300, **FORMULA)
+
+
+@pytest.mark.parametrize(
+    ("problem", "value"), [("budget", 245.0), ("budget", 262.0), ("alpha", 4e3), ("target", 0.0425)]
+)
+def test_menus_of_rules_against_all_whole_designs(problem: Problem, value: float) -> None:
+    own = sequences_by_the_rule(14)
+    found = own.design(solved(own, problem, value).counts)
+    designs = [np.array(one, float) for one in product(range(15), repeat=3) if sum(one) <= 14]
+    costs = np.array([200.0 + 4 * w[0] + 3 * w[1] + 20 * (math.ceil((40 + w[0] + w[1]) / 30) - 2) for w in designs])
+    errors = np.array([own.accuracy.error(one) for one in designs])
+    if problem == "budget":
+        assert found.cost_in_all <= value
+        assert found.error == pytest.approx(errors[costs <= value].min(), rel=1e-9)
+    elif problem == "target":
+        assert found.error <= value
+        assert found.cost_in_all == pytest.approx(costs[errors <= value].min())
+    else:
+        assert found.cost_in_all + value * found.error == pytest.approx((costs + value * errors).min())
+
+
+@cache
+def sequences_by_the_rule(pool: int) -> Situation:
+    planner = planner_of(
+        SEQUENCES, None, model="hidden-markov", prices=partial(by_the_rule, opening=20.0), unlabeled=-1, n_draws=0,
+        source="asymptotic", rules="everything,window:2,nothing", use_unlabeled="yes", classes=None, seed=0,
+        criterion="excess_log_loss", checkpoint=None, progress=SILENT,
+    )  # fmt: skip
+    return planner.situation(float(pool))[0]
