@@ -231,7 +231,7 @@ def _plot_comparison(panel: ComparisonPanel, ax: "Axes") -> None:
 
 
 def _plot_bars(panel: BarsPanel, ax: "Axes") -> None:
-    places = np.arange(len(panel.categories))
+    places = np.arange(len(panel.categories), dtype=np.float64)
     width = 0.8 / len(panel.series)
     for place, series in _numbered(panel.series):
         offset = (place - (len(panel.series) - 1) / 2) * width

@@ -1,29 +1,18 @@
 """Half of the tokens, labeled in seven ways: does the theory rank the policies as the experiment does?"""
 
 from collections.abc import Mapping, Sequence
-from itertools import combinations
 from typing import Any
 
 import numpy as np
 
-from labelworth.arrays import FloatArray
 from labelworth.progress import Progress
 from labelworth.studies.chunking_data import conll2000_digest
 from labelworth.studies.outcome import BarsPanel, Curve, Measured, Outcome, Panel, Picture, Table
 from labelworth.studies.policy_ranking_fit import MIN_PAIR_COUNT, MIN_TAG_COUNT, PENALTY, compute, sentences
+from labelworth.studies.policy_ranking_order import POLICIES, mean_of, ranked, ranking_of, ranking_words
 from labelworth.studies.runner import Study
 from labelworth.studies.store import Cell, Result
 
-POLICIES: Mapping[str, str] = {
-    "0.5*everything + 0.5*nothing": "half of the sentences",
-    "every-other": "every other token",
-    "random:0.5": "random tokens",
-    "windows-of-5": "windows of 5",
-    "prefix:0.5": "the first half",
-    "0.3678*everything + 0.6322*window:5": "whole, or one window of 5",
-    "0.478*everything + 0.522*prefix:1": "whole, or the first token",
-}
-"""What half of the tokens are; whole sentences are as probable as makes up for rules that label less than half."""
 ALL_LABELS = "everything"
 THEORY_GROUPS: tuple[tuple[tuple[str, ...], int | None], ...] = (
     ((*list(POLICIES)[:4], ALL_LABELS), None),
@@ -108,71 +97,24 @@ def _figures(kind: str, pairs: Sequence[tuple[Cell, Result]]) -> dict[str, Any]:
             "labeled_share": float(np.mean([result["labeled_share"] for result in results])),
             "predicted_labels_per_sentence": predicted[policy]["expected_labels_per_sample"],
         }
-        row |= _mean("f1", np.array([result["f1"] for result in results]))
+        row |= mean_of("f1", np.array([result["f1"] for result in results]))
         for loss in _LOSSES[kind]:
             values = np.array([result[loss] for result in results])
-            row |= _mean(loss, values)
-            row |= _mean(f"excess_{loss}", values - limit[loss])
+            row |= mean_of(loss, values)
+            row |= mean_of(f"excess_{loss}", values - limit[loss])
             # Draws share their sentences, so policies are compared draw by draw.
             whole = np.array([result[loss] for result in draws[ALL_LABELS]])
-            row |= _mean(f"{loss}_above_all_labels", values - whole)
+            row |= mean_of(f"{loss}_above_all_labels", values - whole)
             row[f"predicted_excess_{loss}"] = predicted[policy][_THEORY[loss]]
             row[f"predicted_excess_{loss}_se"] = predicted[policy].get(f"{_THEORY[loss]}_se")
             if robust:
                 row[f"robust_excess_{loss}"] = robust[policy][loss]
         found["policies"][policy] = row
-    found["rankings"] = {loss: _ranking(found, draws, loss, "predicted") for loss in _LOSSES[kind]}
+    found["rankings"] = {loss: ranking_of(found, draws, loss, "predicted") for loss in _LOSSES[kind]}
     if robust:
-        found["robust_rankings"] = {loss: _ranking(found, draws, loss, "robust") for loss in _LOSSES[kind]}
-    found["rankings"]["f1"] = {"experiment": _ranked(found, "f1")[::-1]}
+        found["robust_rankings"] = {loss: ranking_of(found, draws, loss, "robust") for loss in _LOSSES[kind]}
+    found["rankings"]["f1"] = {"experiment": ranked(found, "f1")[::-1]}
     return found
-
-
-def _ranking(
-    found: Mapping[str, Any], draws: Mapping[str, Sequence[Result]], loss: str, formula: str
-) -> dict[str, Any]:
-    """Both orders, and the pairs that the experiment tells apart; what theory does not tell is in neither count."""
-    theory, experiment = _ranked(found, f"{formula}_excess_{loss}"), _ranked(found, loss)
-    pairs = _told_apart(theory, draws, loss)
-    compared = [pair for pair in pairs if pair["theory_agrees"] is not None]
-    return {
-        "theory": theory,
-        "untold_by_theory": [policy for policy in POLICIES if policy not in theory],
-        "experiment": experiment,
-        "same": theory == [policy for policy in experiment if policy in theory],
-        "pairs_told_apart": pairs,
-        "n_pairs_compared": len(compared),
-        "n_pairs_alike": sum(pair["theory_agrees"] for pair in compared),
-        "n_pairs_left_out": len(pairs) - len(compared),
-    }
-
-
-def _told_apart(order: Sequence[str], draws: Mapping[str, Sequence[Result]], loss: str) -> list[dict[str, Any]]:
-    """The pairs of policies whose losses differ by more than two standard errors, compared draw by draw.
-
-    Whether theory agrees is None where one of them is not in its order.
-    """
-    pairs = []
-    for one, two in combinations(POLICIES, 2):
-        difference = _mean(
-            "difference", np.array([a[loss] - b[loss] for a, b in zip(draws[one], draws[two], strict=True)])
-        )
-        if abs(difference["difference"]) > 2 * difference["difference_se"]:
-            better, worse = (one, two) if difference["difference"] < 0 else (two, one)
-            told = better in order and worse in order
-            agrees = order.index(better) < order.index(worse) if told else None
-            pairs.append({"better": better, "worse": worse, "theory_agrees": agrees, **difference})
-    return pairs
-
-
-def _mean(name: str, values: FloatArray) -> dict[str, float]:
-    return {name: float(values.mean()), f"{name}_se": float(values.std(ddof=1) / np.sqrt(len(values)))}
-
-
-def _ranked(found: Mapping[str, Any], figure: str) -> list[str]:
-    """The policies whose figure is told, the smallest first."""
-    figures = {policy: found["policies"][policy][figure] for policy in POLICIES}
-    return sorted((policy for policy in POLICIES if figures[policy] is not None), key=figures.__getitem__)
 
 
 def _words(kind: str, found: Mapping[str, Any]) -> list[str]:
@@ -180,24 +122,11 @@ def _words(kind: str, found: Mapping[str, Any]) -> list[str]:
     for loss in _LOSSES[kind]:
         experiment = ", ".join(POLICIES[policy] for policy in found["rankings"][loss]["experiment"])
         told = f"{_TITLES[kind]}, {loss} log-perplexity, best first. Experiment: {experiment}."
-        told += " Theory" + _ranking_words(found["rankings"][loss])
+        told += " Theory" + ranking_words(found["rankings"][loss])
         if "robust_rankings" in found:
-            told += " Robust formula" + _ranking_words(found["robust_rankings"][loss])
+            told += " Robust formula" + ranking_words(found["robust_rankings"][loss])
         told_of.append(told)
     return told_of
-
-
-def _ranking_words(ranking: Mapping[str, Any]) -> str:
-    order = ", ".join(POLICIES[policy] for policy in ranking["theory"])
-    told = f": {order}; {'the same' if ranking['same'] else 'another'} order."
-    untold = ", ".join(POLICIES[policy] for policy in ranking["untold_by_theory"])
-    told += f" Not told: {untold}." if untold else ""
-    told += (
-        f" Of the {ranking['n_pairs_compared']} pairs that the experiment tells apart and that are told, "
-        f"{ranking['n_pairs_alike']} are ordered alike"
-    )
-    n_out = ranking["n_pairs_left_out"]
-    return told + (f"; {n_out} more are left out, as one of them is not told." if n_out else ".")
 
 
 def _table(kind: str, found: Mapping[str, Any]) -> Table:

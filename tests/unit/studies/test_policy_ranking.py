@@ -5,6 +5,7 @@ from labelworth.data.readers.raw_sequences import RawTokens
 from labelworth.studies import policy_ranking, policy_ranking_fit
 from labelworth.studies.policy_ranking import ALL_LABELS, KINDS, POLICIES
 from labelworth.studies.policy_ranking_fit import compute, policy_of, sentences, windows_of_five
+from labelworth.studies.policy_ranking_order import ranking_of, ranking_words
 from labelworth.studies.store import canonical
 
 
@@ -115,14 +116,14 @@ def test_pairs_with_a_policy_that_is_not_told_are_left_out_and_counted() -> None
         name: {"joint": float(place), "predicted_excess_joint": float(-place)} for place, name in enumerate(names)
     }
     rows[names[2]]["predicted_excess_joint"] = None
-    ranking = policy_ranking._ranking({"policies": rows}, draws, "joint", "predicted")
+    ranking = ranking_of({"policies": rows}, draws, "joint", "predicted")
     assert len(ranking["pairs_told_apart"]) == 21
     assert (ranking["n_pairs_compared"], ranking["n_pairs_alike"], ranking["n_pairs_left_out"]) == (15, 0, 6)
     assert ranking["untold_by_theory"] == [names[2]]
     assert not ranking["same"]
-    assert "6 more are left out" in policy_ranking._ranking_words(ranking)
+    assert "6 more are left out" in ranking_words(ranking)
     rows[names[2]]["predicted_excess_joint"] = -2.0
-    whole = policy_ranking._ranking({"policies": rows}, draws, "joint", "predicted")
+    whole = ranking_of({"policies": rows}, draws, "joint", "predicted")
     assert (whole["n_pairs_compared"], whole["n_pairs_left_out"]) == (21, 0)
 
 
