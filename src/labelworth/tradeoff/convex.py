@@ -91,11 +91,11 @@ def _within_budget(minimizer: ErrorMinimizer, prices: ArmPrices, question: Quest
 def _within_target(minimizer: ErrorMinimizer, prices: ArmPrices, question: Question) -> Solution:
     """Least cost within an error ceiling."""
     accuracy, target = minimizer.accuracy, question.value
-    if accuracy.criterion not in LOGARITHMIC and target <= 0 and not np.isfinite(question.pool):
-        raise InvalidInputError(f"An error of {target:g} takes infinitely many samples. Give a positive target.")
     free = minimizer.without_money(prices.per_sample, question.pool)
     if free is not None and free.value <= target:
         return _solution(accuracy, prices, question, free.counts, 0.0, (free.of_money, free.of_samples))
+    if accuracy.criterion not in LOGARITHMIC and target <= 0 and not np.isfinite(question.pool):
+        raise InvalidInputError(f"An error of {target:g} takes infinitely many samples. Give a positive target.")
     best, bound = cheapest(minimizer, prices.per_sample, question)
     gap = max(float(prices.per_sample @ best.counts) - bound, 0.0)
     return _solution(accuracy, prices, question, best.counts, gap, (best.of_money, best.of_samples))

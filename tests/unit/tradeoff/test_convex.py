@@ -1,6 +1,6 @@
 """The three problems: optima, certificates, shadow prices and refusals."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
@@ -246,6 +246,16 @@ def test_a_target_that_is_met_already_costs_nothing() -> None:
     solution = case.ask(target=held * 1.01)
     assert solution.cost == 0.0
     assert solution.error <= held * 1.01
+
+
+def test_an_error_that_is_zero_already_is_a_target_without_a_pool_too() -> None:
+    # Where nothing is learned of p(x), its log-loss has no excess.
+    menu = random_menu(np.random.default_rng(7), 3, 4)
+    blind = replace(menu, matrices=np.stack([*menu.matrices[:-1], 0 * menu.matrices[-1]]))
+    accuracy = MatrixAccuracy.of_rules(blind, "excess_marginal_log_loss", held=2 * blind.matrices[0])
+    solution = solve_convex(accuracy, ArmPrices(blind.rules, np.ones(3)), Question.of(target=0.0))
+    assert solution.cost == 0.0
+    assert solution.is_certified
 
 
 def test_a_menu_that_cannot_tell_says_what_stays_open() -> None:
