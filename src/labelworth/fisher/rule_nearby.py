@@ -70,9 +70,11 @@ class NearbyRules:
         }
         return cls(listed, count, controls, contrasts)
 
-    def at(self, population: ChainPopulation, rng: np.random.Generator) -> RuleInformation:
+    def at(
+        self, population: ChainPopulation, rng: np.random.Generator, *, n_batches: int = _BATCHES
+    ) -> RuleInformation:
         """One matrix per rule at the parameters of `population`, with the batches that tell their noise."""
-        batches, model = _drawn(population, self.listed, self.n_draws, _BATCHES, rng), population.model
+        batches, model = _drawn(population, self.listed, self.n_draws, n_batches, rng), population.model
         contrasts = self.contrasts
         if contrasts is None or not isinstance(model, KnowsCompleteInformation):
             return batches.as_drawn()

@@ -28,6 +28,7 @@ QUICK_WORK = 4e9
 QUICK_ALTERNATIVE = 2e8
 """And up to so many at every other parameter."""
 _RELATIVE_ERROR = 0.02
+_TWIN_BATCHES = 32
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,11 +71,6 @@ class RulesOnInputs:
     def _near(self) -> NearbyRules:
         return NearbyRules.learned(self._population, self.rules, self._rng(1))
 
-    def prepare(self) -> None:
-        """Do now what all other parameters share."""
-        if self.is_sampled_nearby:
-            _ = self._near
-
     def at_fit(self, progress: Progress) -> RuleInformation:
         """One matrix per rule: exactly where that is quick."""
         if self._work <= QUICK_WORK:
@@ -96,6 +92,12 @@ class RulesOnInputs:
         if not self.is_sampled_nearby:
             return enumerated_rules(population, self.rules)
         return self._near.at(population, self._rng(2, number))
+
+    def twin(self) -> RuleInformation:
+        """At the fit, from as many draws as at other parameters, in many batches: what their bias is."""
+        if not self.is_sampled_nearby:
+            return enumerated_rules(self._population, self.rules)
+        return self._near.at(self._population, self._rng(3), n_batches=_TWIN_BATCHES)
 
     def _rng(self, *place: int) -> np.random.Generator:
         return np.random.default_rng([*self.stream, *place])
@@ -220,10 +222,9 @@ class SequenceFormulas:
         """Whether other parameters take draws."""
         return any(part.is_sampled_nearby for part in self._parts)
 
-    def prepare(self) -> None:
-        """Do now what all other parameters share."""
-        for part in self._parts:
-            part.prepare()
+    def twin(self) -> PluggedIn:
+        """At the fit, as it would be found at other parameters."""
+        return self._plugged([part.twin() for part in self._parts])
 
     def at_fit(self, progress: Progress) -> PluggedIn:
         """At the fit."""

@@ -72,14 +72,14 @@ def _itself(model: Any) -> Any:
 
 def _drawn(model: Any, information: FloatArray, n_draws: int, rng: np.random.Generator) -> list[Any]:
     """Parameters drawn from the normal law of the fit; those that are none are left out."""
-    values, vectors = scipy.linalg.eigh(information)
-    if values[0] <= 0:
+    try:
+        upper = scipy.linalg.cholesky(information)
+    except np.linalg.LinAlgError:
         return []
-    half = vectors / np.sqrt(values)
     center = model.coordinates.flatten(model.tables)
     found = []
     for _ in range(n_draws):
-        shift = half @ rng.standard_normal(len(values))
+        shift = scipy.linalg.solve_triangular(upper, rng.standard_normal(len(upper)))
         try:
             found.append(model.with_tables(model.coordinates.named(center + shift)))
         except InvalidInputError:

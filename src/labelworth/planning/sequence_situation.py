@@ -43,8 +43,6 @@ def asymptotic_sequences(
     plugged = formulas.at_fit(progress)
     is_dear = formulas.is_sampled_nearby
     around = nearby_chains(data, formulas.center, plugged.of_fit, n_draws, is_dear=is_dear, seed=seed)
-    if around.models:
-        formulas.prepare()
     sampled = plugged.accuracy
     return Situation(
         data.held(prices, None),
@@ -55,6 +53,8 @@ def asymptotic_sequences(
         alternatives=tuple(partial(_near, formulas, build, number) for number, build in enumerate(around.models)),
         origin=around.origin,
         sampled=sampled,
+        twin=formulas.twin().accuracy if around.models and is_dear else None,
+        reflects=around.origin == "bootstrap",
         workers=None if is_dear or around.origin == "bootstrap" else 1,
     )
 

@@ -41,7 +41,11 @@ class Situation:
     bands : tuple of two accuracies, optional
         The lower and the upper end of a forecast's interval, where there are no alternatives.
     sampled : SampledAccuracy, optional
-        The accuracy with what tells the noise of its draws. Intervals are then reflected at it.
+        The accuracy with what tells the noise of its draws.
+    twin : SampledAccuracy, optional
+        The same from as few draws as alternatives have: what their bias is.
+    reflects : bool
+        Whether alternatives are to be reflected at the fit: refits miss it as it misses the truth, bias and all.
     workers : int or None
         How many alternatives are asked about at once; None for one per processor.
     """
@@ -56,6 +60,8 @@ class Situation:
     origin: str = ""
     bands: tuple[Accuracy, Accuracy] | None = None
     sampled: SampledAccuracy | None = None
+    twin: SampledAccuracy | None = None
+    reflects: bool = False
     workers: int | None = 1
 
     def design(self, counts: FloatArray) -> Design:

@@ -12,7 +12,7 @@ from labelworth.errors import InfeasiblePlanError, MoreSamplesNeededError, NotId
 from labelworth.planning.answer import LEVEL, Interval, Problem
 from labelworth.planning.checkpoint import Checkpoint
 from labelworth.planning.reflection import ReflectedAccuracy
-from labelworth.planning.sampled import SampledAccuracy, Settled, on_scale
+from labelworth.planning.sampled import SampledAccuracy, Settled, ShiftedAccuracy, on_scale
 from labelworth.planning.situation import Situation
 from labelworth.planning.solving import continuous, money_left
 from labelworth.progress import SILENT, Progress, tracking
@@ -88,9 +88,11 @@ def spread(
     left = money_left(situation, value) if problem == "budget" else value
     designs = [recommended, *curve]
     center = None if situation.sampled is None else situation.sampled.settled(recommended)
+    mirror = center if situation.reflects else None
+    shift = 0.0 if situation.twin is None else situation.twin.settled(recommended).accuracy.shift
 
     def asked(build: Callable[[], Accuracy | SampledAccuracy]) -> list[float | None]:
-        accuracy, noise = _judged(build(), center, recommended)
+        accuracy, noise = _judged(build(), mirror, shift, recommended)
         errors = [accuracy.error(counts) for counts in designs]
         # JSON has no infinity.
         return [
@@ -113,7 +115,8 @@ def spread(
         return Spread(labels, errors, curves, situation.origin)
     own = [situation.accuracy.error(counts) for counts in designs]
     per_sample, criterion = situation.accuracy.labels_per_sample, situation.accuracy.criterion
-    factor = stretch(criterion, errors, noise, center.noise)
+    # Reflected answers have the noise of the fit twice over.
+    factor = stretch(criterion, errors, noise, center.noise * (2 if situation.reflects else 1))
     # No fewer labels than none, and no more than the pool has room for.
     labels = np.clip(_stretched(labels, factor), 0.0, situation.pool * float(per_sample.max()))
     errors, *columns = (_stretched_errors(criterion, column, factor) for column in table[:, 2:].T)
@@ -128,35 +131,33 @@ def _all_asked(
 
 
 def _judged(
-    found: Accuracy | SampledAccuracy, center: Settled | None, recommended: FloatArray
+    found: Accuracy | SampledAccuracy, mirror: Settled | None, shift: float, recommended: FloatArray
 ) -> tuple[Accuracy, float]:
-    """What to ask, and its noise: reflected at the fit where the noise of draws is told."""
+    """What to ask, without its bias, and its noise; reflected at the fit where there is a mirror."""
     if not isinstance(found, SampledAccuracy):
         return found, 0.0
-    settled = found.settled(recommended)
-    if center is None:
-        return settled.accuracy, settled.noise
-    return ReflectedAccuracy(center.accuracy.apart(), settled.accuracy), settled.noise
+    accuracy, noise = ShiftedAccuracy(found.accuracy, shift), found.settled(recommended).noise
+    return accuracy if mirror is None else ReflectedAccuracy(mirror.accuracy.apart(), accuracy), noise
 
 
 def stretch(criterion: str, errors: FloatArray, noise: FloatArray, center_noise: float) -> float:
     r"""By how much to stretch the spread of sampled errors for it to be that of the pilot, and of drawing at the fit.
 
-    Of the variance v of the answers (on the scale on which noise adds) the mean square e of their standard errors is
-    due to drawing there; what is drawn at the fit moves all of them, by twice its noise s, since they are reflected
-    at it:
+    Of the variance v of the answers (on the scale on which noise adds) e is due to drawing there, the middle one of
+    their squared standard errors (near the edge of a model single ones are wild); what is drawn at the fit moves the
+    plan, by a noise s:
 
-    .. math:: factor^2 = \frac{(v - e)^+ + 4 s^2 + e / B}{v}
+    .. math:: factor^2 = \frac{(v - e)^+ + s^2 + e / B}{v}
 
     One where nothing was sampled.
     """
     if not np.isfinite(errors).all() or len(errors) < 2:
         return 1.0
     total = float(np.var([on_scale(criterion, error) for error in errors], ddof=1))
-    drawn = float(np.square(noise).mean())
+    drawn = float(np.median(np.square(noise)))
     if total == 0 or (drawn == 0 and center_noise == 0):
         return 1.0
-    return float(np.sqrt((max(total - drawn, 0.0) + 4 * center_noise**2 + drawn / len(errors)) / total))
+    return float(np.sqrt((max(total - drawn, 0.0) + center_noise**2 + drawn / len(errors)) / total))
 
 
 def band_intervals(
