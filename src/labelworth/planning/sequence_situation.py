@@ -43,6 +43,11 @@ def asymptotic_sequences(
     plugged = formulas.at_fit(progress)
     is_dear = formulas.is_sampled_nearby
     around = nearby_chains(data, formulas.center, plugged.of_fit, n_draws, is_dear=is_dear, seed=seed)
+    if around.models and is_dear:
+        progress.say(
+            f"How sure the plan is: sequences are drawn at {len(around.models)} other parameters, which may take a "
+            "minute or two; with a checkpoint an interrupted plan goes on from there."
+        )
     sampled = plugged.accuracy
     return Situation(
         data.held(prices, None),
