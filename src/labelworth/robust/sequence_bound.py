@@ -76,8 +76,8 @@ def _places(sequences: Sequences, place: IntArray, chosen: BoolArray) -> PlaceCo
     followed = np.flatnonzero(place < np.repeat(sequences.lengths, sequences.lengths) - 1)
     both = chosen[followed] & chosen[followed + 1]
     return PlaceCounts(
-        np.bincount(place, weights * chosen, minlength=longest),
-        np.bincount(place[followed], weights[followed] * both, minlength=longest),
+        np.bincount(place, weights * chosen, minlength=longest).astype(np.float64),
+        np.bincount(place[followed], weights[followed] * both, minlength=longest).astype(np.float64),
     )
 
 
