@@ -17,11 +17,10 @@ from labelworth.data.lengths import LengthDistribution
 from labelworth.data.samples import Samples
 from labelworth.models.multinomial import MultinomialModel
 from labelworth.progress import Progress
-from labelworth.robust.matrix_free_risk import drawn_risk
 from labelworth.studies.newsgroups_documents import newsgroups_digest
-from labelworth.studies.panel_documents import RESCALED_LENGTH, add_one, panel_samples
+from labelworth.studies.panel_documents import RESCALED_LENGTH, panel_samples
 from labelworth.studies.panel_experiment import class_first, fitted_quietly
-from labelworth.studies.panel_theory import N_RANDOM_ESTIMATES, complete_variance, formula_figures
+from labelworth.studies.panel_theory import complete_variance, formula_figures
 from labelworth.studies.runner import Study
 from labelworth.studies.store import Cell, Result
 from labelworth.studies.two_stage_summary import summarize
@@ -68,19 +67,20 @@ def compute(cell: Cell) -> Result:
 def plug_in(drawn: Samples, cell: Cell) -> Result:
     """Figures of one sample, n times those of n, by the paper's and the robust formula: at the truth, and by pilot.
 
-    The robust formula also looks at rows, which are the labeled ones; its error is that of n samples.
+    The robust formula, at full labels, also looks at rows, which are the labeled ones.
     """
     n_samples = drawn.n_samples
     truth = fitted_quietly(drawn)
     answer: Result = {
-        "truth": _formula(truth, cell) | _robust(truth, drawn, cell, n_samples),
+        "truth": _formula(truth, cell) | {"robust_variance": [robust_complete_variance(truth, drawn)]},
         "pilots": [],
         "labels_only": [],
     }
     for size in cell["pilots"]:
         labeled = drawn.take(np.arange(size))
         model = fitted_quietly(drawn.hide(np.arange(size, n_samples)))
-        answer["pilots"].append(_formula(model, cell) | _robust(model, labeled, cell, n_samples))
+        robust = {"robust_variance": [robust_complete_variance(model, labeled)]}
+        answer["pilots"].append(_formula(model, cell) | robust)
         alone = fitted_quietly(labeled)
         answer["labels_only"].append(
             {
@@ -115,24 +115,6 @@ def robust_complete_variance(model: MultinomialModel, rows: Samples) -> float:
     return total
 
 
-def _robust(model: MultinomialModel, rows: Samples, cell: Cell, n_samples: int) -> dict[str, list[float]]:
-    """The robust formula at full labels; where asked for, the expected error of n samples at every fraction too."""
-    whole = robust_complete_variance(model, rows)
-    if cell["fractions"] == [1.0]:
-        return {"robust_variance": [whole]}
-    risks = drawn_risk(
-        add_one(rows),
-        rows,
-        cell["fractions"],
-        model,
-        np.random.default_rng(cell["seed"]),
-        n_samples=n_samples,
-        n_draws=N_RANDOM_ESTIMATES,
-    )
-    least = float((fitted_quietly(rows).log_joint(rows).argmax(axis=1) != rows.evidence.codes).mean())
-    return {"robust_variance": [whole], "robust_excess_error": [risk.error - least for risk in risks]}
-
-
 def _formula(model: MultinomialModel, cell: Cell) -> dict[str, list[float]]:
     model = _of_one_length(model)
     if cell["fractions"] == [1.0]:
@@ -163,7 +145,7 @@ STUDY = Study(
     cells=cells,
     compute=compute,
     summarize=summarize,
-    version=2,
+    version=3,
     data_digest=newsgroups_digest,
     prepare=prepare,
 )

@@ -17,11 +17,8 @@ CRITERIA = {
     "total_variance": "squared probabilities",
     "excess_log_loss": "nats per post",
     "robust_variance": "squared probabilities",
-    "robust_excess_error": "share of posts",
 }
-"""What is plugged in, by which unit."""
-OF_ONE_SAMPLE = ("total_variance", "excess_log_loss", "robust_variance")
-"""Told for one sample; divided by n for n of them."""
+"""What is plugged in, in which unit; told for one sample, and so divided by n for n of them."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -128,8 +125,7 @@ def _plug_in(
     truth = [result["truth"][criterion][place] for place, (_, result) in zip(places, draws, strict=True)]
     name = criterion if kind == "pilots" else f"{criterion}_labels_only"
     n_samples = draws[0][0]["n_samples"]
-    divisor = n_samples if criterion in OF_ONE_SAMPLE else 1
-    return PlugIn(n_words, name, fraction, n_samples, pilots, np.array(said) / divisor, np.array(truth) / divisor)
+    return PlugIn(n_words, name, fraction, n_samples, pilots, np.array(said) / n_samples, np.array(truth) / n_samples)
 
 
 def _figures(plug_in: PlugIn) -> dict[str, Any]:

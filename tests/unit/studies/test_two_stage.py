@@ -76,15 +76,13 @@ def test_it_sums_up(pairs: list[tuple[dict[str, Any], dict[str, Any]]]) -> None:
         ("total_variance", 1.0, 2),
         ("excess_log_loss", 1.0, 1),
         ("robust_variance", 1.0, 2),
-        ("robust_excess_error", 1.0, 1),
         ("total_variance", 0.5, 1),
         ("excess_log_loss", 0.5, 1),
-        ("robust_excess_error", 0.5, 1),
         ("total_variance_labels_only", 1.0, 2),
         ("robust_variance_labels_only", 1.0, 2),
     ]
     assert outcome.grid is not None
-    assert len(outcome.grid.rows) == 2 * (2 + 1 + 2 + 1 + 1 + 1 + 1 + 2 + 2)
+    assert len(outcome.grid.rows) == 2 * (2 + 1 + 2 + 1 + 1 + 2 + 2)
 
 
 def test_a_size_is_trusted_when_it_and_all_larger_ones_are_close() -> None:
