@@ -4,8 +4,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from scipy.special import logsumexp
-from scipy.stats import norm
+from scipy.special import ndtr
 
 from labelworth.arrays import FloatArray, IntArray
 from labelworth.simulation.basis import Comparison, ForecastBasis, Points, Simulated
@@ -147,7 +146,7 @@ class Regression:
         prior = np.full(len(floors), constants.floor_probability / (len(floors) - 1))
         prior[0] = 1 - constants.floor_probability
         log_weights = likelihoods + np.log(prior)
-        weights = np.exp(log_weights - logsumexp(log_weights))
+        weights = np.exp(log_weights - np.logaddexp.reduce(log_weights))
         return Calibrated(self.measure, floors, weights, means, covariances)
 
     def given(self, constants: Constants, floors: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
@@ -227,7 +226,7 @@ def source_share(comparison: Comparison, doubt: float) -> float:
     """The weight of labels drawn from the semi-supervised fit: how probable it is that this fit predicts better."""
     if not comparison.standard_error > 0:
         return 0.5
-    return float(norm.cdf(-comparison.difference / (doubt * comparison.standard_error)))
+    return float(ndtr(-comparison.difference / (doubt * comparison.standard_error)))
 
 
 def interpolated(measure: Measure, simulated: Simulated, sizes: IntArray) -> tuple[FloatArray, FloatArray]:
