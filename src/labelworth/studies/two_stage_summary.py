@@ -158,10 +158,9 @@ def _sentence(plug_in: PlugIn) -> str:
 
 
 def _title(plug_in: PlugIn) -> str:
-    kind = (
-        plug_in.criterion.replace("_labels_only", ", labels alone").replace("_", " ").replace("log loss", "log-loss")
-    )
-    return f"{plug_in.n_words} words, {plug_in.fraction:.0%} labeled, {kind}"
+    kind = plug_in.criterion.removesuffix("_labels_only").replace("log_loss", "log-loss").replace("_", " ")
+    alone = plug_in.criterion.endswith("_labels_only")
+    return f"{plug_in.n_words} words, {'labels alone' if alone else f'{plug_in.fraction:.0%} labeled'}, {kind}"
 
 
 def _table(found: Sequence[PlugIn]) -> Table:

@@ -1,0 +1,259 @@
+"""What docs/studies/paper_figures.md must say, word by word, if it agrees with the records in results/."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGE = ROOT / "docs" / "studies" / "paper_figures.md"
+_CORPORA = {"rcv1": "RCV1", "r52": "R52"}
+
+
+def figures(name: str) -> dict[str, Any]:
+    """The figures of a record."""
+    return json.loads((ROOT / "results" / f"{name}.json").read_text())["figures"]
+
+
+def plain(value: float, digits: int = 2) -> str:
+    """Without the zero before the point."""
+    text = f"{value:.{digits}f}"
+    return text.replace("0.", ".", 1) if text.lstrip("-").startswith("0.") else text
+
+
+def percent(value: float, digits: int = 0) -> str:
+    return f"{100 * value:.{digits}f}"
+
+
+def _titles() -> dict[str, str]:
+    return {
+        f"{corpus}-{words}-{length}": f"{title}, {words} words, {length}"
+        for corpus, title in _CORPORA.items()
+        for words in (500, 2000)
+        for length in ("raw", "rescaled")
+    }
+
+
+def reuters_lines() -> Iterator[str]:
+    """Rank correlations and steps that fall."""
+    settings, titles = figures("fig1-theory")["settings"], _titles()
+    names = ("mse", "paper_total_variance", "robust_mse", "robust_error", "simulated_mse", "simulated_error")
+    correlations = np.array([[one["rank_correlations"]["error"][name] for name in names] for one in settings])
+    for one, row in zip(settings, correlations, strict=True):
+        yield f"| {titles[one['setting']]} | " + " | ".join(plain(value) for value in row) + " |"
+    means = [plain(value) for value in correlations.mean(axis=0)]
+    for place in (1, 3, 5):
+        means[place] = f"**{means[place]}**"
+    yield "| mean | " + " | ".join(means) + " |"
+    stepped = ("error", "mse", "paper_total_variance", "robust_error", "simulated_error")
+    for one in settings:
+        shares = [
+            f"{percent(one[f'{name}_falls_with_n'])} / {percent(one[f'{name}_falls_with_fraction'])} %"
+            for name in stepped
+        ]
+        yield f"| {titles[one['setting']]} | " + " | ".join(shares) + " |"
+    worth = {name: [one["worth_of_labels"][name] for one in settings] for name in ("mse", "paper_total_variance")}
+    paper = correlations[:, 1]
+    yield f"its rank correlation with error is {plain(paper.min())} to {plain(paper.max())}"
+    yield f"by a factor of {min(worth['mse']):.0f} to {max(worth['mse']):.0f} (geometric mean over n)"
+    expected = worth["paper_total_variance"]
+    yield f"the formula expects {min(expected):.3f} to {max(expected):.3f}"
+    error = figures("fig1-error")["settings"]
+    off = [one["mean_absolute_difference_to_robust_error"] for one in error]
+    yield f"its expected error is {plain(min(off), 3)} to {plain(max(off), 3)} off the measured one"
+    harm = [one["share_of_points_where_unlabeled_harm"] for one in error]
+    for corpus, part in (("RCV1", harm[:4]), ("R52", harm[4:])):
+        yield f"{percent(min(part))} to {percent(max(part))} % of them on {corpus}"
+
+
+def newsgroups_lines() -> Iterator[str]:
+    """Dominated designs."""
+    found = figures("fig2-unachievable")
+    fronts = found["frontiers"]
+    yield f"By squared error {fronts['mse']['n_dominated']} of {fronts['mse']['n_points']} designs are dominated"
+    yield f"By held-out error {fronts['error']['n_dominated']} are"
+    agreement = found["agreement"]
+    yield (
+        f"both say the same of {percent(agreement['error'])} %, the paper's formula and the squared error of "
+        f"{percent(agreement['paper_total_variance'])} %, the robust one of {percent(agreement['robust_mse'])} %"
+    )
+    for name, words in (("error", "less error at {}"), ("mse", "less squared error at {}")):
+        alone, both = (np.array(found[key])[:-1] for key in (f"{name}_labels_only", name))
+        yield words.format(int((alone < both).sum()))
+    paper = np.array(found["paper_total_variance"])
+    yield f"5 % labeled cost {np.median(paper[0] / paper[-1]):.2f} times the variance of all"
+
+
+def chain_lines() -> Iterator[str]:
+    """The Boltzmann chain: steps, dominated designs, both formulas."""
+    panels = [figures("fig2-chunks-window"), figures("fig2-chunks-none")]
+    joint = [panel["joint_findings"] for panel in panels]
+    for direction, title in (("sentences", "falls with n"), ("share_whole", "falls with p")):
+        yield f"| {title} | " + " | ".join(_steps(one["steps"][direction]) for one in joint) + " |"
+    yield "| dominated designs of 24 (labels as cost) | " + " | ".join(_dominated(one) for one in joint) + " |"
+    conditional = [panel["conditional_findings"] for panel in panels]
+    yield "| the same by conditional log-perplexity | " + " | ".join(_dominated(one) for one in conditional) + " |"
+    for formula in ("paper", "robust"):
+        for loss, found in (("joint", joint), ("conditional", conditional)):
+            parts = [one["agreement"][formula] for one in found]
+            cells = [f"{plain(part['spearman'])} ({part['n_told']})" for part in parts]
+            yield f"| {formula}, {loss} | " + " | ".join(cells) + " |"
+    errors = [panel["token_error_findings"]["agreement"]["robust"] for panel in panels]
+    yield "| robust, token error | " + " | ".join(f"{plain(e['spearman'])} ({e['n_told']})" for e in errors) + " |"
+    for panel, title in zip(panels, ("window", "nothing"), strict=True):
+        for place, share in reversed(list(enumerate(panel["shares_whole"]))):
+            if share == 1 and title == "window":
+                continue
+            yield f"| {plain_share(share)}, {title} | {_design(panel, place)} |"
+
+
+def chain_words() -> Iterator[str]:
+    """What the prose about the Boltzmann chain says in numbers."""
+    panels = [figures("fig2-chunks-window"), figures("fig2-chunks-none")]
+    limit, nothing = panels[1]["limit"], panels[1]
+    yield f"{limit['joint']:.2f} nats joint, {limit['conditional']:.2f} conditional"
+    yield f"token error {plain(limit['token_error'], 3)}"
+    ranges = {
+        (loss, formula): _range([panel[f"{loss}_findings"]["agreement"][formula] for panel in panels])
+        for loss in ("joint", "conditional")
+        for formula in ("paper", "robust")
+    }
+    joint, conditional = ranges["joint", "paper"][1], ranges["conditional", "paper"][1]
+    yield f"up to {joint:.1f} times in joint and {conditional:.1f} in conditional log-loss"
+    for loss in ("joint", "conditional"):
+        low, high = ranges[loss, "robust"]
+        yield f"{plain(low)} to {high:.2f} ({loss})"
+    # All labels at n = 700, over p = .1; what was measured there.
+    yield f"{nothing['joint_findings']['paper_excess'][-1][-1] / 0.1:.2f} at p = .1, n = 700"
+    yield f"{nothing['joint'][0][-1] - limit['joint']:.1f} was measured"
+    labels, joint = nothing["labels"], nothing["joint"]
+    yield f"({labels[1][-1]:,.0f} labels) have an excess of {joint[1][-1] - limit['joint']:.2f}".replace(",", " ")
+    yield f"({labels[-1][0]:,.0f} labels) {joint[-1][0] - limit['joint']:.2f}".replace(",", " ")
+    added = nothing["conditional_findings"]["whole_instead"][0]
+    yield f"{plain(added['added'])} ± {plain(added['added_se'])} more conditional log-loss"
+    tokens = [panel["token_error_findings"]["agreement"]["robust"]["spearman"] for panel in panels]
+    yield f"its rank correlation is {plain(tokens[0])} with windows and {plain(tokens[1])} with nothing"
+
+
+def _range(parts: list[dict[str, Any]]) -> tuple[float, float]:
+    values = [value for part in parts for value in (*part["ratio_range_partial"], *part["ratio_all_labels"])]
+    return min(values), max(values)
+
+
+def plain_share(share: float) -> str:
+    return "1" if share == 1 else f"{share:g}".replace("0.", ".")
+
+
+def _steps(found: dict[str, Any]) -> str:
+    n_falling = round(found["falling"] * found["n"])
+    rising = f", {found['n_clearly_rising']} clear rises" if found["n_clearly_rising"] else ""
+    return f"{n_falling} of {found['n']} steps{rising}"
+
+
+def _dominated(found: dict[str, Any]) -> str:
+    return f"{len(found['dominated'])}, clearly {sum(one['is_clear'] for one in found['dominated'])}"
+
+
+def _design(panel: dict[str, Any], place: int) -> str:
+    """Experiment, paper's and robust formula at the least and the most sentences."""
+    found, limit = panel["joint_findings"], panel["limit"]["joint"]
+    ends = (0, -1)
+    measured = [
+        f"{_short(panel['joint'][place][end] - limit)} ± {_short(panel['joint_se'][place][end])}" for end in ends
+    ]
+    formulas = [
+        " / ".join("not told" if (v := found[name][place][end]) is None else _short(v) for end in ends)
+        for name in ("paper_excess", "robust_excess", "robust_bias")
+    ]
+    return " | ".join([" / ".join(measured), *formulas])
+
+
+def _short(value: float) -> str:
+    return f"{value:.1f}" if abs(value) >= 10 else plain(value)
+
+
+def crf_lines() -> Iterator[str]:
+    """The CRF: steps, dominated designs, both formulas."""
+    panels = [figures("fig3-crf")[rule] for rule in ("window:5", "nothing")]
+    found = [panel["conditional_findings"] for panel in panels]
+    for direction, title in (("sentences", "falls with n"), ("share_whole", "falls with p")):
+        yield f"| CRF {title} | " + " | ".join(_steps(one["steps"][direction]) for one in found) + " |"
+    yield "| CRF dominated designs of 24 | " + " | ".join(_dominated(one) for one in found) + " |"
+    for formula in ("paper", "robust"):
+        parts = [one["agreement"][formula] for one in found]
+        cells = [f"{plain(part['spearman'])} ({part['n_told']})" for part in parts]
+        yield f"| CRF, rank correlation with the {formula} formula | " + " | ".join(cells) + " |"
+        ratios = [f"{plain(low)} to {plain(high)}" for low, high in (_range([part]) for part in parts)]
+        yield f"| CRF, experiment over {formula} formula | " + " | ".join(ratios) + " |"
+    errors = [panel["token_error_findings"]["agreement"]["robust"] for panel in panels]
+    yield (
+        "| CRF, rank correlation, token error | "
+        + " | ".join(f"{plain(e['spearman'])} ({e['n_told']})" for e in errors)
+        + " |"
+    )
+
+
+def two_stage_lines() -> Iterator[str]:
+    """The plug-in against pilot size."""
+    found = {(one["n_words"], one["criterion"], one["fraction"]): one for one in figures("fig3-two-stage")["plug_in"]}
+    rows = (
+        ("500 words", (500, "total_variance", 1.0)),
+        ("500 words, robust", (500, "robust_variance", 1.0)),
+        ("2000 words", (2000, "total_variance", 1.0)),
+        ("2000 words, robust", (2000, "robust_variance", 1.0)),
+        ("2000 words, labels alone", (2000, "total_variance_labels_only", 1.0)),
+        ("2000 words, labels alone, robust", (2000, "robust_variance_labels_only", 1.0)),
+    )
+    for title, key in rows:
+        one = found[key]
+        cells = [
+            f"{_signed(median)} % ({_number(low)} to {_number(high)})"
+            for median, (low, high) in zip(one["relative_median"], one["relative_quartiles"], strict=True)
+        ]
+        yield f"| {title} | " + " | ".join(cells) + " |"
+        close = [f"{percent(share)} %" for share in one["share_within_5_percent"]]
+        yield f"| {title}, within 5 % | " + " | ".join(close) + " |"
+    for key, words in (
+        ((500, "total_variance", 1.0), "from r = {} on with 500 words"),
+        ((2000, "total_variance", 1.0), "from r = {} on with 2000"),
+        ((2000, "total_variance_labels_only", 1.0), "is within 5 % from r = {} on"),
+    ):
+        yield words.format(found[key]["within_5_percent_from"])
+
+
+def _number(value: float) -> str:
+    text = f"{100 * value:.0f}" if abs(value) >= 0.095 else plain(100 * value, 1)
+    return ".0" if text == "-.0" else text
+
+
+def _signed(value: float) -> str:
+    return ("+" if value >= 0 else "") + _number(value)
+
+
+def theory_lines() -> Iterator[str]:
+    """What one label in a hundred costs."""
+    ratios: dict[str, list[str]] = {"total_variance": [], "excess_log_loss": []}
+    for panel in figures("fig3-theory")["panels"]:
+        if panel["n_words"] == 1000:
+            for name, texts in ratios.items():
+                values = panel["per_sample"][name]
+                ratio = values[0] / values[-1]
+                texts.append(f"{ratio:.3f}" if ratio < 1.1 else f"{ratio:.2f}" if ratio < 2 else f"{ratio:.1f}")
+    variance, loss = ratios["total_variance"], ratios["excess_log_loss"]
+    short, middle, long = variance
+    yield f"a factor of {short} in total variance with 5 words, {middle} with 20 and {long} with 100"
+    yield f"{loss[0]}, {loss[1]} and {loss[2]}"
+
+
+SECTIONS = {
+    "fig1": reuters_lines,
+    "fig2-unachievable": newsgroups_lines,
+    "fig2-chunks": chain_lines,
+    "fig2-chunks in words": chain_words,
+    "fig3-crf": crf_lines,
+    "fig3-theory": theory_lines,
+    "fig3-two-stage": two_stage_lines,
+}
+"""The lines and fragments of every section."""
