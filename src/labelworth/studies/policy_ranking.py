@@ -26,6 +26,8 @@ ROBUST_KINDS = ("boltzmann-chain",)
 """The robust formula takes one word per token; the CRF has three attributes."""
 N_SENTENCES = 1000
 QUICK_SENTENCES = 400
+QUICK_POPULATION = 1500
+"""Training sentences that the robust formula speaks of; all of them otherwise."""
 N_DRAWS = 10
 _TITLES = {"boltzmann-chain": "Boltzmann chain", "crf": "CRF"}
 _LOSSES = {"boltzmann-chain": ("joint", "conditional"), "crf": ("conditional",)}
@@ -50,6 +52,7 @@ def cells(quick: bool, seed: int) -> list[dict[str, Any]]:
         ]
         grid += [
             {"sort": "robust", "kind": kind, "policy": policy, "n_sentences": size, "seed": seed}
+            | ({"n_population": QUICK_POPULATION} if quick else {})
             for policy in asked
             if kind in ROBUST_KINDS
         ]

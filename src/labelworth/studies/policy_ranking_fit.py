@@ -87,7 +87,8 @@ def compute(cell: Cell) -> Result:
         return _theory(kind, cell["policies"], cell["n_sentences"], cell["seed"], cell.get("max_draws"))
     train = sentences(kind, "train")
     if cell["sort"] == "robust":
-        return _robust(train, cell["policy"], cell["n_sentences"], cell["seed"])
+        chosen = np.random.default_rng(cell["seed"]).permutation(train.n_sequences)[: cell.get("n_population")]
+        return _robust(train.take(np.sort(chosen)), cell["policy"], cell["n_sentences"], cell["seed"])
     if cell["sort"] == "limit":
         return _scores(fitted(kind, train), sentences(kind, "test"))
     rows = np.random.default_rng(cell["seed"]).permutation(train.n_sequences)[: cell["n_sentences"]]
