@@ -22,7 +22,7 @@ QUICK_SIZES = (100, 400)
 QUICK_SHARES = (0.1, 0.5, 1.0)
 QUICK_DRAWS = 2
 QUICK_THEORY_DRAWS = {"boltzmann-chain": 1 << 13, "crf": 1 << 12}
-QUICK_POPULATION = 2000
+QUICK_POPULATION = 1000
 CELLS_NAME = "chunk-panels"
 """The panels share their cells: sentences that are all labeled whole are the same in each."""
 

@@ -26,7 +26,7 @@ ROBUST_KINDS = ("boltzmann-chain",)
 """The robust formula takes one word per token; the CRF has three attributes."""
 N_SENTENCES = 1000
 QUICK_SENTENCES = 400
-QUICK_POPULATION = 1500
+QUICK_POPULATION = 1000
 """Training sentences that the robust formula speaks of; all of them otherwise."""
 N_DRAWS = 10
 _TITLES = {"boltzmann-chain": "Boltzmann chain", "crf": "CRF"}
