@@ -116,10 +116,12 @@ def test_what_is_still_empty_is_told_and_a_second_merge_is_harmless(lines: Path)
     [
         ({"label": "bb"}, "The label 'bb' (row "),
         ({"label": "zebra"}, "name all classes with --classes a,b,zebra"),
-        ({"text": "another text"}, "this is not the text of row"),
+        ({"text": "another text"}, "the column 'text' is 'word"),
+        ({"id": "d99"}, "and 'd99' in the batch. Nothing was merged"),
+        ({"n": 2}, "the column 'n' is '1.5' in the data and '2' in the batch"),
         ({"row": 99}, "the data has no row 99; it has 12"),
         ({"row": "first"}, "It must be the number that `labelworth next` wrote"),
-        ({"row": 0, "text": "word0 ünd"}, "row 0 is 'a' in the data and 'b' in the batch"),
+        ({"row": 0, "text": "word0 ünd", "id": "d0"}, "row 0 is 'a' in the data and 'b' in the batch"),
     ],
 )
 def test_what_does_not_fit_is_refused_and_nothing_is_written(
@@ -224,6 +226,7 @@ def test_tokens_get_their_labels(request: pytest.FixtureRequest, kind: str, name
     [
         ((" ?\n", " Q\n"), "The label 'Q' (sequence "),
         (("is Y", "was Y"), "these are not the words of sequence"),
+        (("is Y", "is V"), """'["X", "Y", "Z"]' in the data and '["X", "V", "Z"]' in the batch"""),
         (("-DOCSTART- sequence", "-DOCSTART- sentence"), "the sequence is"),
         (("-DOCSTART- sequence 1\n", "-DOCSTART- sequence 40\n"), "the data has no sequence 40"),
     ],
@@ -235,6 +238,46 @@ def test_sequences_that_do_not_fit_are_refused(columns: Path, change: tuple[str,
     assert answer.code == 2
     assert words in answer.stderr
     assert not new.exists()
+
+
+def test_an_object_of_another_sequence_is_refused(objects: Path) -> None:
+    batch, new = drawn(objects, "batch.jsonl", "--count", 3), objects.with_stem("new")
+    rows = [json.loads(line) for line in batch.read_text().splitlines()]
+    for row in rows:
+        row["tags"] = ["B", "I"]
+    rows[1]["id"] = 70
+    batch.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    answer = labelworth("merge", objects, batch, "-o", new)
+    assert answer.code == 2
+    assert f"line 2: this is not sequence {rows[1]['sequence']} of the data: the column 'id' is" in answer.stderr
+    assert "and '70' in the batch" in answer.stderr
+    assert not new.exists()
+
+
+@pytest.mark.parametrize(
+    ("held", "given"), [("1.50", "1.5"), ("007", "7"), ("true", "TRUE"), ("", ""), ("a\nb ", "a\r\nb")]
+)
+def test_what_spreadsheets_make_of_a_cell_is_the_same_cell(tmp_path: Path, held: str, given: str) -> None:
+    data, batch, new = tmp_path / "data.csv", tmp_path / "batch.csv", tmp_path / "new.csv"
+    data.write_text(f'id,text,label\n"{held}",one,a\n"{held}",two,\n')
+    batch.write_text(f'row,id,text,label,remark\n1,"{given}",two,a,mine\n')
+    assert labelworth("merge", data, batch, "-o", new).code == 0
+    batch.write_text(f'row,id,text,label\n1,"{given}8",two,a\n')
+    new.unlink()
+    assert labelworth("merge", data, batch, "-o", new).code == 2
+    assert not new.exists()
+
+
+def test_long_cells_are_shown_where_they_differ(tmp_path: Path) -> None:
+    data, batch = tmp_path / "data.csv", tmp_path / "batch.csv"
+    text = "word " * 100
+    data.write_text(f"text,label\n{text}here,a\n{text}there,\n")
+    batch.write_text(f"row,text,label\n1,{text}nowhere,a\n")
+    answer = labelworth("merge", data, batch, "--in-place")
+    assert answer.code == 2
+    assert "word there' in the data and '..." in answer.stderr
+    assert "word nowhere' in the batch" in answer.stderr
+    assert len(answer.stderr) < 800
 
 
 def test_a_label_that_differs_from_the_data_is_a_conflict(columns: Path) -> None:

@@ -103,13 +103,13 @@ def _sequence_lines(writer: BatchWriter, batch: "Batch") -> str:
     names = {name: own_column(name, writer.taken()) for name in (SEQUENCE, "ask", "rule")}
     for row, arm, positions in zip(batch.rows.tolist(), batch.arms, batch.positions or (), strict=True):
         first, end = int(raw.offsets[row]), int(raw.offsets[row + 1])
-        columns = writer.record(row) or _columns_of_tokens(raw, first, end)
+        columns = writer.record(row) or columns_of_tokens(raw, first, end)
         asked = {names["ask"]: positions.tolist(), names["rule"]: arm}
         records.append({names[SEQUENCE]: row, **columns, **asked, writer.label_column: [None] * (end - first)})
     return _as_lines(records)
 
 
-def _columns_of_tokens(raw: Any, first: int, end: int) -> dict[str, list[str]]:
+def columns_of_tokens(raw: Any, first: int, end: int) -> dict[str, list[str]]:
     """What columns say of the tokens of a sequence; attributes are not written out."""
     if not hasattr(raw, "columns"):
         return {}

@@ -1,11 +1,11 @@
 """Labels of documents that were filled in, merged into their file."""
 
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from labelworth.cli.batch_writing import ROW
 from labelworth.cli.merging import Merged, Merging, place_of
+from labelworth.cli.merging_columns import require_same_columns
 from labelworth.cli.reading import NO_MARKER, Source, classes_named
 from labelworth.cli.written_rows import WrittenRows, own_column, written_rows
 
@@ -32,7 +32,7 @@ def merge_documents(source: Source, batch: Path, classes: str | None) -> Merged:
     seen: dict[int, str] = {}
     for record, place in zip(filled.records, filled.places, strict=True):
         row = place_of(record.get(row_column), len(written.records), place, ROW, seen)
-        _require_same_text(written.records[row], record, source.text_column, place, row)
+        require_same_columns(written.records[row], record, (row_column, column), place, f"row {row}")
         cell = record.get(column)
         label = cells.read_written(cell, place) if isinstance(cell, str) else cells.read(cell, place)
         if label is None:
@@ -63,24 +63,3 @@ def _require_columns(filled: WrittenRows, batch: Path, row_column: str, label_co
                 f"{batch} has no column {name!r}, which says {what}; `labelworth next` wrote it. It has: "
                 f"{', '.join(map(repr, filled.names)) or 'none'}."
             )
-
-
-def _require_same_text(
-    held: Mapping[str, Any], given: Mapping[str, Any], text_column: str, place: str, row: int
-) -> None:
-    """Refuse a row whose text is another: numbers alone would put its label on the wrong document."""
-    from labelworth.errors import InvalidInputError
-
-    if text_column in given and _plain(given[text_column]) != _plain(held.get(text_column)):
-        raise InvalidInputError(
-            f"{place}: this is not the text of row {row} in the data. Nothing was merged. Have the data changed "
-            "since the batch was drawn? Then draw it again, or correct the row."
-        )
-
-
-def _plain(text: Any) -> str:
-    """Spreadsheets change line ends and outer blanks; a list of words may have become its JSON."""
-    import json
-
-    plain = text if isinstance(text, str) else json.dumps(text, ensure_ascii=False)
-    return plain.replace("\r\n", "\n").replace("\r", "\n").strip()

@@ -1,16 +1,17 @@
 """Labels of tokens that were filled in, merged into their file."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from labelworth.cli.batch_writing import ASKED, NOT_ASKED, NUMBERED, SEQUENCE, label_place
+from labelworth.cli.batch_writing import ASKED, NOT_ASKED, NUMBERED, SEQUENCE, columns_of_tokens, label_place
 from labelworth.cli.merging import Merged, Merging, place_of
+from labelworth.cli.merging_columns import require_same_columns
 from labelworth.cli.reading import NO_MARKER
 from labelworth.cli.sequence_reading import SequenceSource
-from labelworth.cli.written_rows import own_column, suffix_of, written_rows
+from labelworth.cli.written_rows import WrittenRows, own_column, suffix_of, written_rows
 from labelworth.cli.written_sequences import tags_column, tokens_column, written_sequences
 
 _BLANKS = re.compile(r"[ \t]+")
@@ -18,13 +19,39 @@ _BLANKS = re.compile(r"[ \t]+")
 
 @dataclass(frozen=True)
 class _Filled:
-    """One sequence of a batch: what it says of its place, its words, labels, and which were asked for."""
+    """One sequence of a batch: what it says of its place, its words, labels, which were asked for, and the rest."""
 
     number: Any
     place: str
     words: tuple[str, ...]
     labels: tuple[Any, ...]
     asked: frozenset[int]
+    columns: dict[str, Any]
+
+
+@dataclass(frozen=True)
+class _ColumnsHeld:
+    """What the data says of its sequences beside labels, called as in the batch."""
+
+    raw: Any
+    written: WrittenRows | None
+    is_columns: bool
+
+    @classmethod
+    def of(cls, source: SequenceSource, raw: Any, batch: Path) -> "_ColumnsHeld":
+        written = written_sequences(source.path, source.word_column or "text", source.format, source.encoding)
+        return cls(raw, written, not _is_lines(batch))
+
+    def at(self, sequence: int) -> Mapping[str, Any]:
+        if not self.is_columns and self.written is not None:
+            return self.written.records[sequence]
+        first, end = int(self.raw.offsets[sequence]), int(self.raw.offsets[sequence + 1])
+        if not self.is_columns:
+            return columns_of_tokens(self.raw, first, end)
+        return {
+            name: list(column[first:end])
+            for name, column in zip(self.raw.column_names, self.raw.columns, strict=True)
+        }
 
 
 def merge_sequences(source: SequenceSource, batch: Path, classes: str | None) -> Merged:
@@ -46,11 +73,12 @@ def merge_sequences(source: SequenceSource, batch: Path, classes: str | None) ->
     named = None if classes is None else [name.strip() for name in classes.split(",")]
     merging = Merging(raw.labels, named)
     seen: dict[int, str] = {}
-    filled = _filled(source, raw, batch)
+    filled, columns_held = _filled(source, raw, batch), _ColumnsHeld.of(source, raw, batch)
     for one in filled:
         number = place_of(one.number, len(raw.offsets) - 1, one.place, SEQUENCE, seen)
         first, end = int(raw.offsets[number]), int(raw.offsets[number + 1])
         _require_same_words(one, raw.words[first:end], number)
+        require_same_columns(columns_held.at(number), one.columns, (), one.place, f"sequence {number}")
         for position, label in enumerate(one.labels):
             where, held = f"sequence {number}, token {position}", raw.labels[first + position]
             if label is not None:
@@ -61,9 +89,11 @@ def merge_sequences(source: SequenceSource, batch: Path, classes: str | None) ->
 
 
 def _filled(source: SequenceSource, raw: Any, batch: Path) -> list[_Filled]:
-    if suffix_of(batch) in (".jsonl", ".ndjson", ".json"):
-        return _filled_lines(source, batch)
-    return _filled_columns(source, raw, batch)
+    return _filled_lines(source, batch) if _is_lines(batch) else _filled_columns(source, raw, batch)
+
+
+def _is_lines(batch: Path) -> bool:
+    return suffix_of(batch) in (".jsonl", ".ndjson", ".json")
 
 
 def _filled_lines(source: SequenceSource, batch: Path) -> list[_Filled]:
@@ -75,7 +105,7 @@ def _filled_lines(source: SequenceSource, batch: Path) -> list[_Filled]:
     tokens = tokens_column(source.word_column or "text") if data is not None else "tokens"
     tags = tags_column(data, source.label_column or "label")
     # Rows of ours are found by the data's own columns, as they were named when the batch was written.
-    number, ask = own_column(SEQUENCE, taken), own_column("ask", taken)
+    number, ask, rule = (own_column(name, taken) for name in (SEQUENCE, "ask", "rule"))
     written = written_sequences(batch, tokens, None, "utf-8")
     if written is None or number not in written.names:
         raise InvalidInputError(
@@ -87,7 +117,8 @@ def _filled_lines(source: SequenceSource, batch: Path) -> list[_Filled]:
         first, end = int(raw.offsets[place]), int(raw.offsets[place + 1])
         asked = frozenset(record.get(ask) or ())
         where = written.places[place]
-        found.append(_Filled(record.get(number), where, raw.words[first:end], raw.labels[first:end], asked))
+        beside = {name: cell for name, cell in record.items() if name not in (number, ask, rule, tags)}
+        found.append(_Filled(record.get(number), where, raw.words[first:end], raw.labels[first:end], asked, beside))
     return found
 
 
@@ -104,7 +135,11 @@ def _filled_columns(source: SequenceSource, raw: Any, batch: Path) -> list[_Fill
         cells = found.labels[first:end]
         labels = tuple(None if cell in (None, ASKED, marker) else cell for cell in cells)
         asked = frozenset(position for position, cell in enumerate(cells) if cell == ASKED)
-        filled.append(_Filled(number, f"{batch}, line {line}", found.words[first:end], labels, asked))
+        # Batches have the columns of the data in their order, whatever these are called there.
+        beside = {
+            name: list(column[first:end]) for name, column in zip(raw.column_names, found.columns, strict=False)
+        }
+        filled.append(_Filled(number, f"{batch}, line {line}", found.words[first:end], labels, asked, beside))
     return filled
 
 
