@@ -62,9 +62,8 @@ def test_an_interrupted_plan_goes_on_to_the_same_answer(texts: Path, tmp_path: P
     assert process.returncode == 130, stderr
     assert not stdout
     assert "Traceback" not in stderr
-    assert stderr.splitlines()[-1] == (
-        f"Stopped. Finished steps are kept in {steps}; the same command goes on from there."
-    )
+    steps_kept = "1 finished step is" if n_kept == 1 else f"{n_kept} finished steps are"
+    assert stderr.splitlines()[-1] == f"Stopped. {steps_kept} kept in {steps}; the same command goes on from there."
     resumed = _record(asked)
     # Negative control: it was interrupted before the end.
     assert 0 < n_kept < len(list(steps.glob("*.json")))

@@ -84,13 +84,15 @@ def guarded(command: Callable[Arguments, Returned]) -> Callable[Arguments, Retur
 
 @contextmanager
 def resumable(checkpoint: Path | None) -> Iterator[None]:
-    """Say, after Ctrl-C, that finished steps were kept, or how to keep them."""
+    """Say, after Ctrl-C, how many finished steps were kept, or how to keep them."""
     try:
         yield
     except KeyboardInterrupt:
         said = "Nothing was written. With --checkpoint FOLDER the same command goes on where it was stopped."
         if checkpoint is not None:
             said = "No step was finished yet; the same command begins again."
-        if checkpoint is not None and any(checkpoint.glob("*.json")):
-            said = f"Finished steps are kept in {checkpoint}; the same command goes on from there."
+        n_kept = 0 if checkpoint is None else sum(1 for _ in checkpoint.glob("*.json"))
+        if n_kept:
+            steps = "1 finished step is" if n_kept == 1 else f"{n_kept:,} finished steps are"
+            said = f"{steps} kept in {checkpoint}; the same command goes on from there."
         raise KeyboardInterrupt(f"Stopped. {said}") from None

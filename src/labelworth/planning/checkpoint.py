@@ -4,6 +4,7 @@ import hashlib
 import json
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from threading import Lock
 from typing import Any
 
 from labelworth.data.files import atomic_write, make_folder
@@ -23,24 +24,27 @@ class Checkpoint:
     def __init__(self, folder: Path | None, context: Mapping[str, Any]) -> None:
         self._folder = folder
         self._context = json.dumps(context, sort_keys=True, default=str)
+        self._lock = Lock()
         self.n_reused = 0
 
     def step(self, name: str, compute: Callable[[], Any]) -> Any:
         """The answer of a step, as JSON values: that of before, or else computed now and kept.
 
-        A file that cannot be read as it was written is computed again.
+        A file that cannot be read as it was written is computed again. Threads may ask for different steps at once.
         """
         if self._folder is None:
             return compute()
         path = self._folder / f"{self._key(name)}.json"
         kept = _read(path)
         if kept is not None:
-            self.n_reused += 1
+            with self._lock:
+                self.n_reused += 1
             return kept["answer"]
         # Through its text, so that a fresh answer and one read back are the same value.
         answer = json.loads(json.dumps(compute()))
-        make_folder(self._folder)
-        atomic_write(path, json.dumps({"step": name, "digest": _digest(answer), "answer": answer}))
+        with self._lock:
+            make_folder(self._folder)
+            atomic_write(path, json.dumps({"step": name, "digest": _digest(answer), "answer": answer}))
         return answer
 
     def _key(self, name: str) -> str:

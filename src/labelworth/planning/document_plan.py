@@ -136,7 +136,7 @@ class DocumentPlanner:
 
     @cached_property
     def basis(self) -> ForecastBasis:
-        """What forecasts rest on: simulated once, kept with the other finished steps."""
+        """What forecasts rest on: simulated once, kept fit by fit with the other finished steps."""
         documents = self.documents
         learner = ClassLearner(
             documents.family,
@@ -144,13 +144,20 @@ class DocumentPlanner:
             start_smoothing=float(documents.fitting.get("start_smoothing", 1.0)),
         )
         largest = min(documents.samples.n_samples, _FARTHEST * documents.n_labeled)
+        steps = self._steps(largest)
 
         def computed() -> dict[str, Any]:
             return forecast_basis(
-                learner, documents.samples, largest, seed=self.seed, workers=None, progress=self.progress
+                learner,
+                documents.samples,
+                largest,
+                seed=self.seed,
+                workers=None,
+                progress=self.progress,
+                keep=steps.step,
             ).to_dict()
 
-        return ForecastBasis.from_dict(self._steps(largest).step("forecast", computed))
+        return ForecastBasis.from_dict(steps.step("forecast", computed))
 
     @property
     def _simulates_anyway(self) -> bool:

@@ -207,6 +207,7 @@ class SequencePlanner:
             lambda sequences, start: data.fit(sequences, SILENT).model, mode=modes[-1], modes=modes
         )
         largest = min(data.sequences.n_sequences, _FARTHEST * int(data.labeled.sum()))
+        steps = self._steps(largest, [policy.spec for policy in policies])
 
         def computed() -> dict[str, Any]:
             return forecast_basis(
@@ -217,10 +218,10 @@ class SequencePlanner:
                 seed=self.seed,
                 workers=None,
                 progress=self.progress,
+                keep=steps.step,
             ).to_dict()
 
-        specs = [policy.spec for policy in policies]
-        return ForecastBasis.from_dict(self._steps(largest, specs).step("forecast", computed))
+        return ForecastBasis.from_dict(steps.step("forecast", computed))
 
     @staticmethod
     def _measure(chosen: ChosenSource) -> Measure:

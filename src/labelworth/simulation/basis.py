@@ -1,6 +1,6 @@
 """What a forecast rests on: the pilot's points and simulated curves, as plain values that can be kept."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,7 +10,7 @@ from labelworth.arrays import FloatArray, IntArray
 from labelworth.errors import InvalidInputError
 from labelworth.policies.policy import Policy
 from labelworth.progress import SILENT, Progress
-from labelworth.simulation.jobs import run_jobs
+from labelworth.simulation.jobs import Keep, keep_nothing, run_jobs
 from labelworth.simulation.learner import MODES, DataT, Learner, Mode
 from labelworth.simulation.pilot_points import PilotPoints, labeled_units, pilot_points, point_sizes
 from labelworth.simulation.simulator import SMALLEST_HELD_OUT, Design, LabelSource, simulate
@@ -141,6 +141,7 @@ def forecast_basis(
     n_replicates: int = 2,
     workers: int | None = 1,
     progress: Progress = SILENT,
+    keep: Keep = keep_nothing,
 ) -> ForecastBasis:
     """Cross-validate sub-samples of the pilot, and simulate learning curves with labels from fits to it.
 
@@ -155,9 +156,14 @@ def forecast_basis(
         What else may be labeled of sequences, beside all of it.
     n_replicates : int
         Simulated curves per mode and source.
+    keep : function
+        Asked for the pieces one by one, under names of their own: numbers are the same whether a piece is computed
+        now or was kept by an earlier call with the same arguments.
     """
     modes = learner.modes
-    found = pilot_points(learner, data, modes, seed=seed, n_repeats=N_REPEATS, workers=workers, progress=progress)
+    found = pilot_points(
+        learner, data, modes, seed=seed, n_repeats=N_REPEATS, workers=workers, progress=progress, keep=keep
+    )
     n_units, n_labeled = len(learner.places_per_unit(data)), labeled_units(learner, data).size
     sizes = simulated_sizes(point_sizes(n_labeled), largest, n_units)
     designs = [Design(mode, policy) for mode in modes for policy in (None, *policies)]
@@ -179,11 +185,21 @@ def forecast_basis(
             seed=seed,
             workers=workers,
             progress=progress,
+            keep=_under(f"simulated/{source}", keep),
         ):
             key = (source, curve.design.mode, curve.design.name)
             simulated[*key, "error"] = Simulated(sizes, curve.errors)
             simulated[*key, "log_loss"] = Simulated(sizes, curve.log_losses)
     return ForecastBasis(n_labeled, n_units, _points(found), simulated, _comparisons(found))
+
+
+def _under(name: str, keep: Keep) -> Keep:
+    """Keep under longer names."""
+
+    def longer(rest: str, compute: Callable[[], Any]) -> Any:
+        return keep(f"{name}/{rest}", compute)
+
+    return longer
 
 
 def simulated_sizes(points: IntArray, largest: int, n_units: int) -> IntArray:

@@ -2,7 +2,7 @@
 
 import warnings
 from collections.abc import Callable, Iterable, Sequence
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from joblib import Parallel, cpu_count, delayed
 
@@ -11,6 +11,14 @@ from labelworth.progress import Progress, tracking
 
 JobT = TypeVar("JobT")
 ResultT = TypeVar("ResultT")
+
+Keep = Callable[[str, Callable[[], Any]], Any]
+"""The name of a piece of work and how to do it -> its answer as JSON values: the one kept before, or a new one."""
+
+
+def keep_nothing(name: str, compute: Callable[[], Any]) -> Any:
+    """Do it now; the name would be that of what is kept."""
+    return compute()
 
 
 def run_jobs(

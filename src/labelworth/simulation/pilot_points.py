@@ -9,7 +9,7 @@ import numpy as np
 from labelworth.arrays import FloatArray, IntArray
 from labelworth.errors import InvalidInputError
 from labelworth.progress import SILENT, Progress
-from labelworth.simulation.jobs import run_jobs
+from labelworth.simulation.jobs import Keep, keep_nothing, run_jobs
 from labelworth.simulation.learner import DataT, Learner, Mode, Prediction
 from labelworth.simulation.losses import code_errors, code_losses, honest_temperature
 
@@ -57,11 +57,15 @@ class PilotPoints:
 
 
 @dataclass(frozen=True)
-class _Job:
+class _Part:
+    """All sub-samples of one size in one mode: log-odds are made honest over all of them together."""
+
     mode: Mode
-    repeat: int
-    fold: int
     size: int
+
+    @property
+    def name(self) -> str:
+        return f"pilot/{self.mode}/{self.size}"
 
 
 class _SubSampling(Generic[DataT]):
@@ -83,13 +87,13 @@ class _SubSampling(Generic[DataT]):
         rest = np.setdiff1d(order, test)
         return np.random.default_rng([self.seed, repeat, fold]).permutation(rest), np.sort(test)
 
-    def predicted(self, job: _Job) -> tuple[Prediction, IntArray, IntArray]:
+    def predicted(self, part: _Part, repeat: int, fold: int) -> tuple[Prediction, IntArray, IntArray]:
         """Predictions of the tested units, their labels, and the unit of every place."""
-        train, test = self.fold(job.repeat, job.fold)
+        train, test = self.fold(repeat, fold)
         n_units = int(self.owner[-1]) + 1
         others = np.setdiff1d(np.arange(n_units), test)
-        kept = np.searchsorted(others, train[: job.size])
-        learner = self.learner.in_mode(job.mode)
+        kept = np.searchsorted(others, train[: part.size])
+        learner = self.learner.in_mode(part.mode)
         shown = learner.hide(learner.take(self.data, others), kept)
         tested = learner.take(self.data, test)
         places = np.isin(self.owner, test)
@@ -106,6 +110,7 @@ def pilot_points(
     sizes: IntArray | None = None,
     workers: int | None = 1,
     progress: Progress = SILENT,
+    keep: Keep = keep_nothing,
 ) -> dict[Mode, PilotPoints]:
     """Learn from nested sub-samples of the pilot's folds, and test on the fold that was left out.
 
@@ -121,23 +126,20 @@ def pilot_points(
         How often the pilot is dealt into five folds, per mode.
     sizes : integer array, optional
         Of the sub-samples, rising; `point_sizes` when None.
+    keep : function
+        Asked for the losses at every size in every mode, as they are finished.
     """
     sampling = _SubSampling(learner, data, seed)
     sizes = point_sizes(sampling.pilot.size) if sizes is None else sizes
-    jobs = [
-        _Job(mode, repeat, fold, int(size))
-        for mode in modes
-        for repeat in range(n_repeats[mode])
-        for fold in range(N_FOLDS)
-        for size in sizes[::-1]
-    ]
-    found = run_jobs(
-        sampling.predicted, jobs, workers=workers, title="learning from parts of the pilot", progress=progress
-    )
-    return {
-        mode: _points(sampling, sizes, [(j, f) for j, f in zip(jobs, found, strict=True) if j.mode == mode])
-        for mode in modes
-    }
+    parts = [_Part(mode, int(size)) for mode in modes for size in sizes[::-1]]
+
+    def losses(part: _Part) -> dict[str, Any]:
+        found: dict[str, Any] = keep(part.name, lambda: _losses(sampling, part, n_repeats[part.mode]))
+        return found
+
+    found = run_jobs(losses, parts, workers=workers, title="learning from parts of the pilot", progress=progress)
+    kept = dict(zip(parts, found, strict=True))
+    return {mode: _points(sampling, sizes, [kept[_Part(mode, int(size))] for size in sizes]) for mode in modes}
 
 
 def labeled_units(learner: Learner[DataT], data: DataT) -> IntArray:
@@ -164,25 +166,31 @@ def point_sizes(n_units: int) -> IntArray:
     return np.unique([*(max(1, round(share * n_units)) for share in SHARES), whole])
 
 
-def _points(sampling: _SubSampling[Any], sizes: IntArray, found: Sequence[tuple[_Job, Any]]) -> PilotPoints:
-    errors, log_losses, temperatures = [], [], []
-    for size in sizes:
-        here = [result for job, result in found if job.size == size]
-        predictions, codes = [result[0] for result in here], [result[1] for result in here]
-        units = np.concatenate([result[2] for result in here])
-        temperature = honest_temperature(predictions, codes)
-        wrong = np.concatenate([code_errors(one.best, known) for one, known in zip(predictions, codes, strict=True)])
-        losses = np.concatenate(
-            [
-                code_losses(one.log_posteriors(temperature), known)
-                for one, known in zip(predictions, codes, strict=True)
-            ]
-        )
-        errors.append(_by_unit(wrong, units, sampling.pilot))
-        log_losses.append(_by_unit(losses, units, sampling.pilot))
-        temperatures.append(temperature)
+def _losses(sampling: _SubSampling[Any], part: _Part, n_repeats: int) -> dict[str, Any]:
+    """Losses of every pilot unit at one size in one mode, as JSON values."""
+    found = [sampling.predicted(part, repeat, fold) for repeat in range(n_repeats) for fold in range(N_FOLDS)]
+    predictions, codes = [one[0] for one in found], [one[1] for one in found]
+    units = np.concatenate([one[2] for one in found])
+    temperature = honest_temperature(predictions, codes)
+    wrong = np.concatenate([code_errors(one.best, known) for one, known in zip(predictions, codes, strict=True)])
+    losses = np.concatenate(
+        [code_losses(one.log_posteriors(temperature), known) for one, known in zip(predictions, codes, strict=True)]
+    )
+    return {
+        "errors": _by_unit(wrong, units, sampling.pilot).tolist(),
+        "log_losses": _by_unit(losses, units, sampling.pilot).tolist(),
+        "temperature": temperature,
+    }
+
+
+def _points(sampling: _SubSampling[Any], sizes: IntArray, losses: Sequence[Mapping[str, Any]]) -> PilotPoints:
     return PilotPoints(
-        sizes, sampling.pilot.size, sampling.places, np.array(errors), np.array(log_losses), np.array(temperatures)
+        sizes,
+        sampling.pilot.size,
+        sampling.places,
+        np.array([one["errors"] for one in losses]),
+        np.array([one["log_losses"] for one in losses]),
+        np.array([one["temperature"] for one in losses]),
     )
 
 

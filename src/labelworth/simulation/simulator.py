@@ -11,7 +11,7 @@ from labelworth.arrays import FloatArray, IntArray
 from labelworth.errors import InvalidInputError
 from labelworth.policies.policy import Policy
 from labelworth.progress import SILENT, Progress
-from labelworth.simulation.jobs import run_jobs
+from labelworth.simulation.jobs import Keep, keep_nothing, run_jobs
 from labelworth.simulation.learner import DataT, Learner, Mode, Prediction
 from labelworth.simulation.losses import expected_error, expected_log_loss
 
@@ -138,6 +138,7 @@ def simulate(
     seed: int,
     workers: int | None = 1,
     progress: Progress = SILENT,
+    keep: Keep = keep_nothing,
 ) -> list[LearningCurve]:
     """Learning curves on the real pool with labels drawn from `source`.
 
@@ -152,6 +153,8 @@ def simulate(
         Labels in `data` are not looked at.
     sizes : integer array
         Numbers of labeled units.
+    keep : function
+        Asked for the losses of every single refit.
 
     Raises
     ------
@@ -167,9 +170,13 @@ def simulate(
         for size in sizes
     ]
 
-    def run(job: _Job) -> tuple[float, float]:
+    def run(job: _Job) -> Sequence[float]:
         design = designs[job.design]
-        return replicates[job.replicate].losses(learner.in_mode(design.mode), design, job.size)
+        found: Sequence[float] = keep(
+            f"{job.replicate}/{design.mode}/{design.name}/{job.size}",
+            lambda: replicates[job.replicate].losses(learner.in_mode(design.mode), design, job.size),
+        )
+        return found
 
     found = np.array(run_jobs(run, jobs, workers=workers, title="simulating labels", progress=progress))
     cube = found.reshape(n_replicates, len(designs), len(sizes), 2)
