@@ -101,6 +101,11 @@ class BoltzmannChainModel(ChainOfWords):
         start = None if self.start is None else np.ravel(tables["start"])
         return replace(self, start=start, transition=tables["transition"], emission=tables["emission"])
 
+    def with_features(self, kept: IntArray) -> Self:
+        """The model without other words than these: what it says of sequences that have no others."""
+        names = tuple(self.feature_names[place] for place in kept.tolist())
+        return replace(self, emission=self.emission[:, kept], feature_names=names)
+
     @cached_property
     def log_word_sums(self) -> FloatArray:
         """log of the sum over all words of exp(emission), (K,)."""

@@ -78,6 +78,9 @@ class ChainModel(Protocol):
     def with_tables(self, tables: Mapping[str, FloatArray]) -> Self:
         """The same kind of model with other parameters."""
 
+    def with_features(self, kept: IntArray) -> Self:
+        """The same model without other words or attributes than those at these places."""
+
     def log_potentials(self, sequences: Sequences) -> LogPotentials:
         """The potentials of these tokens; for data of moderate size."""
 

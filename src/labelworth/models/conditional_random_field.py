@@ -149,6 +149,11 @@ class ConditionalRandomFieldModel:
         emission = restored_emission(self.emission, np.asarray(tables["emission"], dtype=np.float64))
         return replace(self, start=start, transition=tables["transition"], emission=emission)
 
+    def with_features(self, kept: IntArray) -> Self:
+        """The model without other attributes than these; what it says where they do not occur stays as it is."""
+        names = tuple(self.feature_names[place] for place in kept.tolist())
+        return replace(self, emission=sp.csc_array(self.emission[:, kept]), feature_names=names)
+
     def aligned(self, sequences: Sequences) -> tuple[Sequences, int]:
         """The sequences with the attributes of the model, and how many occurrences of others were left out.
 

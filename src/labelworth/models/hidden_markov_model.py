@@ -8,7 +8,7 @@ from typing import ClassVar, Self
 import numpy as np
 from scipy.linalg import block_diag
 
-from labelworth.arrays import AnyArray, FloatArray, as_floats, require_shape
+from labelworth.arrays import AnyArray, FloatArray, IntArray, as_floats, require_shape
 from labelworth.data.lengths import LengthDistribution
 from labelworth.data.sequences import Sequences
 from labelworth.errors import InvalidInputError
@@ -103,6 +103,15 @@ class HiddenMarkovModel(ChainOfWords):
         return replace(
             self, start=np.ravel(tables["start"]), transition=tables["transition"], emission=tables["emission"]
         )
+
+    def with_features(self, kept: IntArray) -> Self:
+        """The model without other words than these: their probabilities over the sum of each row."""
+        sums = self.emission[:, kept].sum(axis=1, keepdims=True)
+        if (sums <= 0).any():
+            label = self.classes[int(np.argmin(sums))]
+            raise InvalidInputError(f"The label {label!r} has none of the words that are kept. Keep one that it has.")
+        names = tuple(self.feature_names[place] for place in kept.tolist())
+        return replace(self, emission=self.emission[:, kept] / sums, feature_names=names)
 
     @cached_property
     def word_chain(self) -> WordChain:

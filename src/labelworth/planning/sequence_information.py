@@ -186,7 +186,7 @@ class SequenceFormulas:
     ----------
     data : LabeledSequences
     center : ChainModel
-        At which the plan is made.
+        At which the plan is made, with the words or attributes that occur.
     menu : sequence of Rule
     criterion, reason : str
     seed : int
@@ -201,9 +201,8 @@ class SequenceFormulas:
 
     @cached_property
     def _arms(self) -> RulesOnInputs:
-        return RulesOnInputs(
-            self.center, self.data.sequences.hide(), tuple(self.menu), self.criterion, (self.seed, 17)
-        )
+        inputs = self.data.occurrence.of_sequences(self.data.sequences.hide())
+        return RulesOnInputs(self.center, inputs, tuple(self.menu), self.criterion, (self.seed, 17))
 
     @cached_property
     def _partly(self) -> RulesOnInputs | None:
@@ -211,7 +210,8 @@ class SequenceFormulas:
         if whole.all():
             return None
         partly = self.data.sequences.take(np.flatnonzero(self.data.labeled)[~whole])
-        return RulesOnInputs(self.center, partly.hide(), (as_labeled(partly),), self.criterion, (self.seed, 19))
+        inputs = self.data.occurrence.of_sequences(partly.hide())
+        return RulesOnInputs(self.center, inputs, (as_labeled(partly),), self.criterion, (self.seed, 19))
 
     @property
     def _parts(self) -> list[RulesOnInputs]:

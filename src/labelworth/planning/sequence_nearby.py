@@ -92,7 +92,7 @@ def refitted(data: LabeledSequences, seed: list[int]) -> Any:
 
     Labeled and unlabeled sequences each among their own: the weights of n are n times a draw from the flat Dirichlet
     distribution. To first order that is drawing with replacement; but no label, word or attribute is ever lost, so
-    that all fits have the same parameters.
+    that all fits have the same parameters. What never occurs is left out of all of them.
     """
     rng, weights = np.random.default_rng(seed), data.sequences.sequence_weights.copy()
     for group in (data.labeled, ~data.labeled):
@@ -102,7 +102,8 @@ def refitted(data: LabeledSequences, seed: list[int]) -> Any:
     with warnings.catch_warnings():
         # A fit may be slow to settle with weights far from each other: that is part of how unsure it is.
         warnings.simplefilter("ignore", LabelworthWarning)
-        return interior(data.fit(replace(data.sequences, weights=weights), SILENT).model)
+        fitted = data.fit(replace(data.sequences, weights=weights), SILENT)
+    return interior(data.occurrence.of_model(fitted.model))
 
 
 def interior(model: Any) -> Any:

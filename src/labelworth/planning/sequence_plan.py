@@ -232,7 +232,7 @@ class SequencePlanner:
         return [rule.spec for rule in self.menu]
 
     def _background(self, chosen: ChosenSource, situation: Situation) -> Background:
-        notes = []
+        notes = self.data.notes
         if chosen.source == "simulated" and len(situation.accuracy.arms) > 1:
             notes.append("Rules were simulated one by one; mixtures of them are put together from those.")
         rows = np.flatnonzero(self.data.labeled)

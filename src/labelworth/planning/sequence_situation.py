@@ -39,7 +39,7 @@ def asymptotic_sequences(
             f"A {data.model.kind} model with {data.n_parameters:,} parameters is too large for the formulas of a "
             f"plan, which take up to {MOST_PARAMETERS}. Take source='simulated', or fewer words (min_count=)."
         )
-    formulas = SequenceFormulas(data, interior(data.model), menu, criterion, reason, seed)
+    formulas = SequenceFormulas(data, interior(data.occurring_model), menu, criterion, reason, seed)
     plugged = formulas.at_fit(progress)
     is_dear = formulas.is_sampled_nearby
     around = nearby_chains(data, formulas.center, plugged.of_fit, n_draws, is_dear=is_dear, seed=seed)

@@ -14,6 +14,7 @@ from labelworth.data.lengths import LengthDistribution
 from labelworth.data.sequences import Sequences
 from labelworth.errors import NotIdentifiableError
 from labelworth.models.chain_protocol import Reference
+from labelworth.models.occurrence import Occurrence
 from labelworth.planning.answer import Held
 from labelworth.planning.randomness import labeled_samples
 from labelworth.policies.rule import Rule
@@ -62,10 +63,26 @@ class LabeledSequences:
         """Labeled tokens."""
         return int((~self.sequences.evidence.is_unlabeled).sum())
 
+    @cached_property
+    def occurrence(self) -> Occurrence:
+        """Which words or attributes occur in the sequences; the others are left out of plans by formulas."""
+        return Occurrence.of(self.sequences)
+
+    @cached_property
+    def occurring_model(self) -> Any:
+        """The model with no other words or attributes than those that occur."""
+        return self.occurrence.of_model(self.model)
+
     @property
     def n_parameters(self) -> int:
-        """Of the model."""
-        return int(self.model.coordinates.n_free)
+        """Of the model of what occurs."""
+        return int(self.occurring_model.coordinates.n_free)
+
+    @property
+    def notes(self) -> list[str]:
+        """What is left out of the count, where something is."""
+        what = "attribute" if self.is_conditional else "word"
+        return [] if self.occurrence.is_complete else [self.occurrence.note(what)]
 
     @property
     def is_conditional(self) -> bool:
