@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 _LEAST_RATIO = 1.3
+_TOUCHING = 1.1
+"""Values closer than that would have labels on top of each other."""
 _DARK, _LIGHT = (8, 48, 107), (158, 202, 225)
 
 
@@ -68,16 +70,17 @@ def plain_ticks(axis: "Axis", values: FloatArray) -> None:
     distinct = np.unique(values)
     few = len(distinct) <= 10
     steps = (1.0, 2.0, 5.0) if distinct[-1] < 200 * distinct[0] else (1.0, 3.0)
-    axis.set_major_locator(FixedLocator(distinct.tolist()) if few else LogLocator(subs=steps))
+    shown = apart(distinct.tolist(), _TOUCHING)
+    axis.set_major_locator(FixedLocator(shown.tolist()) if few else LogLocator(subs=steps))
     axis.set_major_formatter(FuncFormatter(lambda value, _: short(value)))
     axis.set_minor_locator(NullLocator())
 
 
-def apart(levels: list[float]) -> FloatArray:
+def apart(levels: list[float], least_ratio: float = _LEAST_RATIO) -> FloatArray:
     """Those of rising levels whose labels have room beside each other on a logarithmic axis."""
     kept = levels[:1]
     for level in levels[1:]:
-        if level >= _LEAST_RATIO * kept[-1]:
+        if level >= least_ratio * kept[-1]:
             kept.append(level)
     return np.array(kept)
 
