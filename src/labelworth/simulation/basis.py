@@ -170,8 +170,7 @@ def forecast_basis(
     simulated: dict[tuple[Mode, Mode, str, str], Simulated] = {}
 
     def fitted(source: Mode) -> LabelSource:
-        one = learner.in_mode(source)
-        return LabelSource(one.predict(one.fit(data), data), _SHARP)
+        return label_source(learner, data, source)
 
     truths = run_jobs(fitted, modes, workers=workers, title="fitting the pilot", progress=progress)
     for source, truth in zip(modes, truths, strict=True):
@@ -191,6 +190,12 @@ def forecast_basis(
             simulated[*key, "error"] = Simulated(sizes, curve.errors)
             simulated[*key, "log_loss"] = Simulated(sizes, curve.log_losses)
     return ForecastBasis(n_labeled, n_units, _points(found), simulated, _comparisons(found))
+
+
+def label_source(learner: Learner[DataT], data: DataT, mode: Mode) -> LabelSource:
+    """What takes the place of the truth: the predictions of a fit to all that is known."""
+    one = learner.in_mode(mode)
+    return LabelSource(one.predict(one.fit(data), data), _SHARP)
 
 
 def _under(name: str, keep: Keep) -> Keep:

@@ -102,7 +102,7 @@ class _Job:
     size: int
 
 
-class _Replicate(Generic[DataT]):
+class Replicate(Generic[DataT]):
     """One draw of labels for the pool, of the units to test on, and of the order in which the others are labeled."""
 
     def __init__(
@@ -120,9 +120,15 @@ class _Replicate(Generic[DataT]):
         is_held_out[held_out] = True
         self.probabilities = source.probabilities[np.repeat(is_held_out, lengths)]
 
-    def losses(self, learner: Learner[DataT], design: Design, size: int) -> tuple[float, float]:
-        """Error and log-loss of a refit to `size` labeled units."""
-        shown = learner.hide(self.pool, self.order[:size], design.policy, self.policy_seed)
+    def losses(
+        self, learner: Learner[DataT], design: Design, size: int, used: int | None = None
+    ) -> tuple[float, float]:
+        """Error and log-loss of a refit to `size` labeled units, and the next ones up to `used`, or all others."""
+        if used is None:
+            shown = learner.hide(self.pool, self.order[:size], design.policy, self.policy_seed)
+        else:
+            part = learner.take(self.pool, self.order[:used])
+            shown = learner.hide(part, np.arange(size), design.policy, self.policy_seed)
         prediction = learner.predict(learner.fit(shown), self.tested)
         return expected_error(prediction.best, self.probabilities), expected_log_loss(prediction, self.probabilities)
 
@@ -162,7 +168,7 @@ def simulate(
         If a size exceeds what the pool holds beside the units kept out.
     """
     n_held_out = held_out_units(len(learner.places_per_unit(data)), int(np.max(sizes)))
-    replicates = [_Replicate(learner, data, source, n_held_out, seed, index) for index in range(n_replicates)]
+    replicates = [Replicate(learner, data, source, n_held_out, seed, index) for index in range(n_replicates)]
     jobs = [
         _Job(replicate, design, int(size))
         for replicate in range(n_replicates)
