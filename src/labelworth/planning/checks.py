@@ -15,7 +15,7 @@ from labelworth.progress import SILENT, Progress
 from labelworth.robust.harm import verdict_of
 from labelworth.robust.held_out import held_out_predictions
 from labelworth.simulation.basis import ForecastBasis
-from labelworth.simulation.forecast import SMALL_FLOOR, error_floor, floor_words
+from labelworth.simulation.forecast import simulation_warning
 from labelworth.simulation.learner import Mode
 from labelworth.tradeoff.accuracy import Source
 
@@ -100,9 +100,9 @@ def class_check(documents: Documents) -> Check:
 
 def simulation_check(basis: ForecastBasis, mode: Mode) -> Check:
     """Whether simulated labels are as hard to learn as the real ones."""
-    floor = error_floor(basis, mode)
-    if floor.low >= SMALL_FLOOR:
-        return Check("simulated labels", "warning", floor_words(floor))
+    warned = simulation_warning(basis, mode)
+    if warned is not None:
+        return Check("simulated labels", "warning", warned)
     return Check("simulated labels", "good", "Simulations of the pilot err about as much as the pilot itself.")
 
 

@@ -8,7 +8,7 @@ from scipy.special import ndtr
 
 from labelworth.arrays import FloatArray, IntArray
 from labelworth.simulation.basis import Comparison, ForecastBasis, Points, Simulated
-from labelworth.simulation.constants import Constants
+from labelworth.simulation.constants import TAILS, Constants
 from labelworth.simulation.learner import Mode
 from labelworth.simulation.normal_mixture import NormalMixture
 from labelworth.simulation.scales import FLOORS, Measure, from_scale, inside, lifted, lifted_slopes, to_scale
@@ -34,18 +34,19 @@ class Floor:
 
 @dataclass(frozen=True, eq=False)
 class Calibrated:
-    """Predictions on the scale of the measure, one normal distribution per floor.
+    """Predictions on the scale of the measure: one normal distribution per floor and per width of what was tuned.
 
     Attributes
     ----------
     measure : str
-    floors, weights : arrays of shape (n_floors,)
-        What no number of labels takes away, and how probable that is now.
-    means, covariances : arrays of shape (n_floors, n_sizes) and (n_floors, n_sizes, n_sizes)
+    floors, factors, weights : arrays of shape (n_parts,)
+        What no number of labels takes away, how much wider than tuned all is, and how probable that is now.
+    means, covariances : arrays of shape (n_parts, n_sizes) and (n_parts, n_sizes, n_sizes)
     """
 
     measure: Measure
     floors: FloatArray
+    factors: FloatArray
     weights: FloatArray
     means: FloatArray
     covariances: FloatArray
@@ -67,9 +68,17 @@ class Calibrated:
     @property
     def floor(self) -> Floor:
         """What no number of labels takes away."""
-        below = np.cumsum(self.weights)
-        low, high = (float(self.floors[np.searchsorted(below, share)]) for share in (0.05, 0.95))
+        order = np.argsort(self.floors, kind="stable")
+        below = np.cumsum(self.weights[order])
+        # Rounding may leave the sum just below one.
+        places = np.minimum(np.searchsorted(below, (0.05, 0.95)), len(order) - 1)
+        low, high = self.floors[order][places].tolist()
         return Floor(float(self.weights @ self.floors), low, high)
+
+    @property
+    def contradiction(self) -> float:
+        """How probable it is that the simulation is plainly wrong: that more than what was tuned is needed."""
+        return float(self.weights[self.factors > 1].sum())
 
     def contrast_errors(self, contrasts: FloatArray) -> FloatArray:
         """Standard errors of weighted sums over sizes, on the scale; of contrasts (n_contrasts, n_sizes)."""
@@ -136,23 +145,32 @@ class Regression:
     comparison: Comparison | None
 
     def solved(self, constants: Constants) -> Calibrated:
-        """Forecasts at all sizes, averaged over what no number of labels takes away.
+        """Forecasts at all sizes, averaged over what no number of labels takes away and over how far off all may be.
 
         Simulated labels follow from the features. Real ones may do so only in part, and the pilot tells which part:
-        it is what its errors are above those of its simulation.
+        it is what its errors are above those of its simulation. Where nothing of the kind explains the pilot, what
+        was tuned is too narrow, all of it, and the pilot is believed.
         """
         floors = np.array(FLOORS[self.measure])
-        likelihoods, means, covariances = self.given(constants, floors)
         prior = np.full(len(floors), constants.floor_probability / (len(floors) - 1))
         prior[0] = 1 - constants.floor_probability
-        log_weights = likelihoods + np.log(prior)
+        parts = [self.given(constants, floors, factor) for factor in TAILS]
+        likelihoods, means, covariances = (np.concatenate(part) for part in zip(*parts, strict=True))
+        log_weights = likelihoods + np.log(np.outer(list(TAILS.values()), prior).ravel())
         weights = np.exp(log_weights - np.logaddexp.reduce(log_weights))
-        return Calibrated(self.measure, floors, weights, means, covariances)
+        factors = np.repeat(list(TAILS), len(floors))
+        return Calibrated(self.measure, np.tile(floors, len(TAILS)), factors, weights, means, covariances)
 
-    def given(self, constants: Constants, floors: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """For every floor all is normal: log-likelihoods of the points, means and covariances at all sizes."""
+    def given(
+        self, constants: Constants, floors: FloatArray, factor: float = 1.0
+    ) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """For every floor all is normal: log-likelihoods of the points, means and covariances at all sizes.
+
+        Spreads of level, tilt, blend and drift are `factor` times those tuned.
+        """
         at_points, at_sizes = (curves.rows(self.measure, floors) for curves in (self.at_points, self.at_sizes))
-        prior, spread = self._prior(constants)
+        prior, tuned = self._prior(constants)
+        spread = factor**2 * tuned
         noise = self.noise + constants.misfit_sd**2 * np.eye(len(self.observed))
         moved = spread @ at_points.transpose(0, 2, 1)
         total = at_points @ moved + noise + self.at_points.noise(self.measure, floors)
@@ -162,9 +180,9 @@ class Regression:
         covariances = spread - moved @ np.linalg.solve(total, moved.transpose(0, 2, 1))
         covariances = at_sizes @ covariances @ at_sizes.transpose(0, 2, 1)
         covariances += self.at_sizes.noise(self.measure, floors)
-        covariances += constants.drift_sd**2 * _shared_way(self.at_sizes.steps)
+        covariances += (factor * constants.drift_sd) ** 2 * _shared_way(self.at_sizes.steps)
         squares = np.einsum("fi,fi->f", residuals, solved[:, :, 0])
-        # Up to a constant that all floors share.
+        # Up to a constant that all parts share.
         likelihoods = -0.5 * (squares + np.linalg.slogdet(total)[1])
         return likelihoods, means[:, :, 0], covariances
 

@@ -48,3 +48,6 @@ TUNED: Mapping[Measure, Constants] = MappingProxyType(
         "log_loss": Constants(0.7, -0.06, 0.023, 0.14, 0.1, 0.037, 3.9, 0.89),
     }
 )
+
+TAILS: Mapping[float, float] = MappingProxyType({1.0: 0.97, 3.0: 0.02, 10.0: 0.01})
+"""How much wider than tuned everything may be, and how probable that is: simulations may be plainly wrong."""

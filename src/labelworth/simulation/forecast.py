@@ -23,6 +23,8 @@ CONFIDENCE = 0.9
 
 SMALL_FLOOR = 0.04
 """A share of labels that does not follow from the features is told of from here on."""
+CONTRADICTED = 0.2
+"""So probable must it be that a simulation is plainly wrong for that to be told; 3 % of tuning pilots are there."""
 
 Excess = Callable[[FloatArray], FloatArray]
 """Numbers of labels -> excess error or log-loss by the asymptotic formulas."""
@@ -281,9 +283,9 @@ def _notes(basis: ForecastBasis, sizes: IntArray, mode: Mode) -> list[str]:
         notes.append(f"Beyond {simulated:,} labels the curve is extended on its own slope.")
     if int(sizes.min()) < int(basis.points[mode, "error"].sizes[0]):
         notes.append("Below the smallest part of the pilot that was learned from the curve is extended backward.")
-    floor = error_floor(basis, mode)
-    if floor.low >= SMALL_FLOOR:
-        notes.append(floor_words(floor))
+    warned = simulation_warning(basis, mode)
+    if warned is not None:
+        notes.append(warned)
     if len(basis.modes) > 1:
         share = source_share(basis.comparisons["log_loss"], TUNED["error"].doubt)
         notes.append(
@@ -293,13 +295,18 @@ def _notes(basis: ForecastBasis, sizes: IntArray, mode: Mode) -> list[str]:
     return notes
 
 
-def error_floor(basis: ForecastBasis, mode: Mode) -> Floor:
-    """The share of labels that does not follow from the features, by what the pilot errs above its simulation."""
-    return calibrate(basis, mode, "error", basis.points[mode, "error"].sizes, TUNED["error"]).floor
-
-
-def floor_words(floor: Floor) -> str:
-    """In words."""
+def simulation_warning(basis: ForecastBasis, mode: Mode) -> str | None:
+    """What the pilot's errors say against its simulation, in words; None where the two agree."""
+    found = calibrate(basis, mode, "error", basis.points[mode, "error"].sizes, TUNED["error"])
+    if found.contradiction >= CONTRADICTED:
+        return (
+            "The pilot's errors do not fit simulations of it. The forecast follows the pilot; its interval is wide, "
+            "and may still be too narrow. Often the model is badly set: try another smoothing or document length, or "
+            "fewer words; and compare the power law."
+        )
+    floor = found.floor
+    if floor.low < SMALL_FLOOR:
+        return None
     return (
         f"About {floor.mean:.0%} of the labels (90 %: {floor.low:.0%}-{floor.high:.0%}) do not seem to follow from "
         "the features: the pilot errs more than simulations of it. More labels do not take that error away."

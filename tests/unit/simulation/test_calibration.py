@@ -135,13 +135,27 @@ def test_what_the_pilot_errs_above_its_simulation_is_not_taken_away() -> None:
     assert (truth > blind.values + 0.03).any()
 
 
+def test_a_pilot_that_contradicts_its_simulation_is_believed_and_widens_the_interval() -> None:
+    """Errors that rise while simulated ones fall: no floor explains them."""
+    usual, contrary = basis_of(curve(SIZES, "labels-only")), basis_of(np.array([0.2, 0.3, 0.7, 0.93]))
+    widths = []
+    for basis, is_contrary in ((usual, False), (contrary, True)):
+        found = calibrate(basis, "labels-only", "error", ASKED, TUNED["error"])
+        assert (found.contradiction > 0.9) == is_contrary
+        widths.append(np.sqrt(found.mixture.variance))
+    assert (widths[1] > 2.5 * widths[0]).all()
+    assert found.values[0] > 0.7
+
+
 def test_differences_of_forecasts_vary_together() -> None:
     found = calibrate(basis_of(curve(SIZES, "labels-only")), "labels-only", "error", ASKED, NO_FLOOR)
     contrast = np.array([[-1.0, 1.0, 0.0]])
-    covariance = found.covariances[0]
-    expected = np.sqrt(covariance[0, 0] + covariance[1, 1] - 2 * covariance[0, 1])
-    np.testing.assert_allclose(found.contrast_errors(contrast), expected, rtol=1e-6)
-    assert expected < np.sqrt(covariance[0, 0])
+    parts = found.means[:, 1] - found.means[:, 0]
+    within = [covariance[0, 0] + covariance[1, 1] - 2 * covariance[0, 1] for covariance in found.covariances]
+    mean = found.weights @ parts
+    expected = np.sqrt(found.weights @ (np.array(within) + (parts - mean) ** 2))
+    np.testing.assert_allclose(found.contrast_errors(contrast), expected)
+    assert expected < np.sqrt(found.mixture.variance[0])
 
 
 def test_points_move_the_level_and_little_data_moves_it_less() -> None:
