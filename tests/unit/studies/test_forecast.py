@@ -7,7 +7,6 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from labelworth.errors import InvalidInputError
 from labelworth.simulation.basis import ForecastBasis
 from labelworth.simulation.constants import TUNED
 from labelworth.studies import forecast, forecast_cell, forecast_data, forecast_harm, forecast_tuning
@@ -78,19 +77,6 @@ def test_what_is_forecast_is_the_mean_over_extensions(pairs: list) -> None:
     scores = scores_of(curves[:1], TUNED["error"])
     assert [score.factor for score in scores] == [2, 4, 8]
     assert basis.n_labeled == 20
-
-
-def test_drawn_documents_are_the_same_whenever_they_are_drawn_and_overlap() -> None:
-    whole = forecast_data.population("drawn-1")
-    again = forecast_data.WORLDS["drawn-1"].draw(whole.data.n_samples)
-    assert (again.counts != whole.data.counts).nnz == 0
-    np.testing.assert_array_equal(again.evidence.codes, whole.data.evidence.codes)
-    # Even a fit to all of them errs.
-    model = whole.learner.fit(whole.data)
-    wrong = whole.learner.predict(model, whole.data).best != whole.data.evidence.codes
-    assert 0.1 < wrong.mean() < 0.4
-    with pytest.raises(InvalidInputError, match="no corpus"):
-        forecast_data.corpus_of("drawn-99")
 
 
 def test_a_search_of_constants_surprises_less_than_its_start(pairs: list) -> None:

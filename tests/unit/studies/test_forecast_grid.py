@@ -2,6 +2,7 @@
 
 from labelworth.studies import forecast, forecast_tuning
 from labelworth.studies.forecast_cell import factors_of
+from labelworth.studies.forecast_data import DRAWN
 
 
 def test_factors_stop_where_labels_run_out() -> None:
@@ -14,5 +15,6 @@ def test_tuning_and_table_share_no_pilot() -> None:
     tuned = {(cell["corpus"], cell["seed"]) for cell in forecast_tuning.cells(False, 0)}
     shown = {(cell["corpus"], cell["seed"]) for cell in forecast.cells(False, 0)}
     assert not tuned & shown
-    assert {corpus for corpus, _ in tuned} == {"newsgroups", "r52"}
-    assert len(forecast.cells(False, 0)) == 4 * 3 * 20
+    assert {corpus for corpus, _ in tuned} == {"newsgroups", "r52", *(f"drawn-{place}" for place in range(1, 7))}
+    assert not {corpus for corpus, _ in tuned if corpus in DRAWN} & {corpus for corpus, _ in shown}
+    assert len(forecast.cells(False, 0)) == 4 * 3 * 20 + 3 * 2 * 20
