@@ -155,6 +155,21 @@ def test_a_plan_says_how_many(tmp_path: Path, texts: Path) -> None:
     assert "The data has changed since the plan" in changed.stderr
 
 
+def test_a_plan_that_rests_on_too_small_a_pilot_says_how_to_go_on(tmp_path: Path) -> None:
+    texts, plan = tmp_path / "docs.jsonl", tmp_path / "plan.json"
+    rows = [{"text": "ant bee" if n % 3 else "bee cat", "label": "ab"[n % 2] if n < 12 else None} for n in range(60)]
+    texts.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    asked = ("--target", 2.0, "--criterion", "excess_log_loss", "-o", plan, "--json")
+    made = labelworth("plan", texts, *asked).record
+    assert made["advice"] == "larger pilot"
+    validate(made)
+    refused = labelworth("next", texts, "--plan", plan)
+    assert refused.code == 1
+    assert f"--count {made['more_pilot']}" in refused.stderr
+    assert "says to stop" not in refused.stderr
+    assert labelworth("next", texts, "--count", made["more_pilot"]).code == 0
+
+
 @pytest.mark.parametrize(
     ("options", "code", "words"),
     [

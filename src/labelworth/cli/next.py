@@ -117,6 +117,8 @@ def _counts_of_plan(path: Path, digest: str) -> tuple[dict[str, int], float]:
         )
     arms = record.figures["recommended"]["arms"]
     counts = {arm["arm"]: round(arm["count"]) for arm in arms if arm["arm"] != "nothing" and arm["count"] > 0}
+    if record.figures["advice"] == "larger pilot":
+        raise InfeasiblePlanError(f"The plan recommends no labels. {record.figures['lines'][0]}")
     if not counts:
         raise InfeasiblePlanError(
             f"The plan says to stop: {record.figures['why_stop'] or 'nothing is to be labeled.'}"

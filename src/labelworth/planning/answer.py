@@ -8,7 +8,7 @@ from labelworth.tradeoff.accuracy import Source
 
 Problem = Literal["budget", "target", "alpha"]
 Kind = Literal["documents", "sequences"]
-Advice = Literal["label", "stop"]
+Advice = Literal["label", "stop", "larger pilot"]
 State = Literal["good", "warning", "bad", "unknown"]
 
 LEVEL = 0.9
@@ -220,7 +220,8 @@ class Plan:
     Attributes
     ----------
     question : Question
-    advice : "label" or "stop"
+    advice : "label", "stop" or "larger pilot"
+        The last: by these figures labeling should stop, but the pilot is too small to stop on them.
     why_stop : str or None
         Why labeling should stop; None: it should not.
     held : Held
@@ -252,6 +253,8 @@ class Plan:
     seed : int
     prices : dict
         What one more sample of every arm costs, or which function said so; and what was paid for what is held.
+    more_pilot : int or None
+        How many more samples to label at random before stopping, where the pilot is too small to stop on it.
     """
 
     question: Question
@@ -277,6 +280,7 @@ class Plan:
     model: str = ""
     seed: int = 0
     prices: dict[str, Any] = field(default_factory=dict)
+    more_pilot: int | None = None
 
     @property
     def arms(self) -> tuple[str, ...]:

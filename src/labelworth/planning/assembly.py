@@ -9,14 +9,14 @@ import numpy as np
 from labelworth.arrays import FloatArray
 from labelworth.planning.answer import Check, Design, Interval, Plan, Question
 from labelworth.planning.checkpoint import Checkpoint
-from labelworth.planning.checks import parameter_check, pilot_check
+from labelworth.planning.checks import parameter_check, parameters_need, pilot_check, pilot_needed, widest_interval
 from labelworth.planning.costs import next_price
 from labelworth.planning.grids import grid_solutions
 from labelworth.planning.landscape import ForecastCurve
 from labelworth.planning.outcome import cloud, curve_counts, forecast_curve, surface, worth
 from labelworth.planning.situation import Situation
 from labelworth.planning.solving import solved
-from labelworth.planning.stop import why_stop
+from labelworth.planning.stop import more_pilot, why_stop
 from labelworth.planning.uncertainty import band_intervals, spread
 from labelworth.planning.words import CRITERION_WORDS, number
 from labelworth.progress import SILENT, Progress
@@ -82,16 +82,19 @@ def assemble(
         labels_interval, error_interval = band_intervals(situation, asked.problem, asked.value, answer.counts)
         error_interval = error_interval or _probes_interval(design)
         forecast = forecast or forecast_curve(situation, designs, None)
+    held, widest = situation.held, widest_interval(design, labels_interval, error_interval)
+    known = (held.n_labels, held.n_parameters, situation.accuracy.source)
+    needed = [one for one in (parameters_need(*known), pilot_needed(held.n_labels, widest)) if one is not None]
     stop = why_stop(situation, asked.problem, asked.value, answer.counts)
-    trust = (
-        parameter_check(situation.held.n_labels, situation.held.n_parameters, situation.accuracy.source),
-        pilot_check(design, situation.held.n_labels, labels_interval, error_interval),
-    )
+    first = None
+    if stop is not None and stop.is_forecast and needed:
+        first = more_pilot(held, max(needed), situation.pool)
+    trust = (parameter_check(*known), pilot_check(held.n_labels, widest))
     return Plan(
         question=asked,
-        advice="label" if stop is None else "stop",
-        why_stop=stop,
-        held=situation.held,
+        advice="label" if stop is None else "stop" if first is None else "larger pilot",
+        why_stop=None if stop is None else stop.words,
+        held=held,
         uses_unlabeled=background.uses_unlabeled,
         source=situation.accuracy.source,
         reason=background.reason,
@@ -111,6 +114,7 @@ def assemble(
         model=background.model,
         seed=background.seed,
         prices=situation.price_list,
+        more_pilot=first,
     )
 
 

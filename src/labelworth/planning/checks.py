@@ -113,22 +113,30 @@ def convergence_check(converged: bool) -> Check:
     return Check("fit", "warning", "The fit did not converge: allow more steps, or a larger tolerance.")
 
 
-def pilot_check(design: Design, n_held: int, labels: Interval | None, error: Interval | None) -> Check:
-    """Whether the pilot is large enough for the plan, and which size would do.
-
-    Widths fall with the square root of the pilot.
-    """
+def widest_interval(design: Design, labels: Interval | None, error: Interval | None) -> float | None:
+    """Half the wider of the two intervals, relative to the labels in all or to the error; None: not known."""
     widths = []
     if labels is not None and labels.high > labels.low and design.labels_in_all > 0:
         widths.append((labels.high - labels.low) / 2 / design.labels_in_all)
     if error is not None and np.isfinite(error.high) and design.error > 0:
         widths.append((error.high - error.low) / 2 / design.error)
-    if not widths:
+    return max(widths, default=None)
+
+
+def pilot_needed(n_held: int, widest: float | None) -> int | None:
+    """Labels that would make the interval narrow enough: widths fall with the square root; None: it is already."""
+    if widest is None or widest <= WIDEST:
+        return None
+    return int(np.ceil(n_held * (widest / WIDEST) ** 2))
+
+
+def pilot_check(n_held: int, widest: float | None) -> Check:
+    """Whether the pilot is large enough for the plan, and which size would do."""
+    if widest is None:
         return Check("pilot size", "unknown", "How far the pilot can be trusted was not computed.")
-    widest = max(widths)
-    if widest <= WIDEST:
+    needed = pilot_needed(n_held, widest)
+    if needed is None:
         return Check("pilot size", "good", f"The plan is known to within {widest:.0%} of itself.".replace("%", " %"))
-    needed = int(np.ceil(n_held * (widest / WIDEST) ** 2))
     return Check(
         "pilot size",
         "warning",
@@ -140,17 +148,25 @@ def pilot_check(design: Design, n_held: int, labels: Interval | None, error: Int
     )
 
 
+def parameters_need(n_labels: int, n_parameters: int, source: Source) -> int | None:
+    """Labels with which the formulas would be trusted with levels; None: they are, or were not asked."""
+    if source == "simulated" or n_labels / max(n_parameters, 1) >= LABELS_PER_PARAMETER:
+        return None
+    return int(np.ceil(LABELS_PER_PARAMETER * n_parameters))
+
+
 def parameter_check(n_labels: int, n_parameters: int, source: Source) -> Check:
     """Whether there are labels enough for the formulas to speak of levels."""
     ratio = n_labels / max(n_parameters, 1)
     told = f"{ratio:.2g} labels per parameter"
     if source == "simulated":
         return Check("labels per parameter", "good", f"{told}; simulated forecasts do not need more.")
-    if ratio >= LABELS_PER_PARAMETER:
+    needed = parameters_need(n_labels, n_parameters, source)
+    if needed is None:
         return Check("labels per parameter", "good", f"{told}.")
     return Check(
         "labels per parameter",
         "warning",
         f"{told}: the pilot is too small for the formulas to do more than rank plans. About "
-        f"{number(np.ceil(LABELS_PER_PARAMETER * n_parameters))} labels would do; or take source='simulated'.",
+        f"{number(needed)} labels would do; or take source='simulated'.",
     )

@@ -79,6 +79,8 @@ def _between(interval: "Interval | None", *, whole: bool = False) -> str:
 def _action(plan: "Plan") -> str:
     if plan.advice == "stop":
         return f"Stop labeling: {plan.why_stop}"
+    if plan.advice == "larger pilot":
+        return f"By this forecast no more labels are needed: {plan.why_stop} {_first(plan)}"
     design, interval = plan.recommended, _between(plan.labels_interval, whole=True)
     if plan.held.kind == "documents":
         return (
@@ -90,6 +92,15 @@ def _action(plan: "Plan") -> str:
     return (
         f"Label {parts}: {count(round(design.labels), 'more label')}{interval}, "
         f"{number(round(design.labels_in_all))} in all."
+    )
+
+
+def _first(plan: "Plan") -> str:
+    more = plan.more_pilot or 0
+    return (
+        f"But the pilot of {count(plan.held.n_labels, 'label')} is too small to stop on it: label about "
+        f"{count(more, 'more ' + plan.held.kind[:-1])} drawn at random (`labelworth next --count {more}`), then plan "
+        "again."
     )
 
 

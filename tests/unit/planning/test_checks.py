@@ -8,7 +8,7 @@ import pytest
 from labelworth.estimation.fit import fit
 from labelworth.models.multinomial import MultinomialFamily
 from labelworth.planning.answer import Design, Interval
-from labelworth.planning.checks import class_check, harm, harm_check, parameter_check, pilot_check
+from labelworth.planning.checks import class_check, harm, harm_check, parameter_check, pilot_check, widest_interval
 from labelworth.planning.documents import Documents
 from support.pilots import drawn_documents
 
@@ -23,14 +23,14 @@ DESIGN = Design((), 300.0, 400.0, 1000.0, 0.4, 300.0, 400.0, 0.1)
 
 
 def test_a_narrow_interval_is_trusted() -> None:
-    found = pilot_check(DESIGN, 100, Interval(260.0, 340.0), Interval(0.09, 0.11))
+    found = pilot_check(100, widest_interval(DESIGN, Interval(260.0, 340.0), Interval(0.09, 0.11)))
     assert found.state == "good"
     assert "within 10 % of itself" in found.words
 
 
 def test_a_wide_interval_names_the_pilot_that_would_do() -> None:
     # Half of 400 is 0.5 of the labels in all, twice what is allowed: four times the pilot.
-    found = pilot_check(DESIGN, 100, Interval(100.0, 500.0), None)
+    found = pilot_check(100, widest_interval(DESIGN, Interval(100.0, 500.0), None))
     assert found.state == "warning"
     assert "About 400 labels" in found.words
 
@@ -69,7 +69,7 @@ def test_too_few_labels_leave_it_open() -> None:
 
 @pytest.mark.parametrize("interval", [None, Interval(300.0, 300.0)])
 def test_without_a_width_nothing_is_said(interval: Interval | None) -> None:
-    assert pilot_check(DESIGN, 100, interval, None).state == "unknown"
+    assert pilot_check(100, widest_interval(DESIGN, interval, None)).state == "unknown"
 
 
 def test_formulas_want_five_labels_per_parameter() -> None:

@@ -116,5 +116,8 @@ def test_the_surface_is_the_accuracy_of_that_many_samples() -> None:
 )
 def test_the_reason_to_stop_is_told(problem: Problem, value: float, labels: float, word: str) -> None:
     counts = np.array([labels, POOL - labels])
-    assert word in str(why_stop(situation(), problem, value, counts))
+    found = why_stop(situation(), problem, value, counts)
+    assert found is not None
+    assert word in found.words
+    assert found.is_forecast == (problem != "budget")
     assert why_stop(situation(), problem, value, np.array([1.0, POOL - 1])) is None

@@ -47,3 +47,12 @@ def test_numbers_as_people_read_them() -> None:
     assert number(float("nan")) == "-"
     assert count(1, "child", "children") == "1 child"
     assert count(3, "child", "children") == "3 children"
+
+
+def test_a_pilot_too_small_is_nothing_to_stop_on() -> None:
+    plan = replace(document_plan(), advice="larger pilot", why_stop="the target of 0.2 is met.", more_pilot=340)
+    assert lines(plan)[0] == (
+        "By this forecast no more labels are needed: the target of 0.2 is met. But the pilot of 100 labels is too "
+        "small to stop on it: label about 340 more documents drawn at random (`labelworth next --count 340`), then "
+        "plan again."
+    )
