@@ -21,11 +21,12 @@ class Occurrence:
 
     A word that never occurs, such as the entry of unseen words where all words have one of their own, is given its
     probability by smoothing alone, and nothing can be learned about it. But to the formulas every parameter counts:
-    the excess log-loss after n complete samples is
+    after n complete samples the excess log-loss of words and labels together is
 
     .. math:: d / (2 n)
 
-    for d parameters, whatever their values. Where in truth the word has no probability, it adds nothing to it.
+    for d parameters, whatever their values; that of labels alone depends on the odds of a word between labels, not on
+    how rare it is. Where in truth the word has no probability, it adds nothing.
 
     Attributes
     ----------
