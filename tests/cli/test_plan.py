@@ -58,6 +58,7 @@ def test_json_is_one_valid_record(texts: Path) -> None:
     assert record["seed"] == 3
     assert record["asked"]["target"] == 0.004
     assert record["recommended"]["error"] <= 0.004
+    assert record["pilot"]["rows"] == "0-119"
     interval = record["labels_interval"]
     assert interval["low"] <= record["recommended"]["labels"] <= interval["high"]
 

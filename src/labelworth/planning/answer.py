@@ -247,7 +247,7 @@ class Plan:
     checks : tuple of Check
     notes : tuple of str
     pilot : dict
-        Which samples carry labels (a digest of their places), and how they were drawn where that is known.
+        Which samples carry labels: their places in the data as ranges, and a digest of them.
     model : str
         The kind of model.
     seed : int

@@ -1,4 +1,4 @@
-"""Pilots: the samples that are labeled first, drawn at random and recorded; and whether labels look so drawn."""
+"""Pilots: which samples carry the labels that a plan is made from; `planning.next` draws and records them."""
 
 import hashlib
 from dataclasses import dataclass
@@ -7,61 +7,51 @@ from typing import Any
 import numpy as np
 
 from labelworth.arrays import IntArray
-from labelworth.errors import InvalidInputError
 
 
 @dataclass(frozen=True, eq=False)
 class Pilot:
-    """Which samples are labeled first.
+    """The samples with labels.
 
     Attributes
     ----------
     rows : integer array of shape (size,)
         Their places in the data, counted from 0, rising.
-    n_pool : int
-        How many samples they were drawn from.
-    seed : int or None
-        Of the draw; None: the labels were there already, and how they were chosen is not known.
+    n_samples : int
+        How many samples there are, with a label or without.
     """
 
     rows: IntArray
-    n_pool: int
-    seed: int | None
+    n_samples: int
 
     @property
     def digest(self) -> str:
-        """The SHA-256 of the places, as ``sha256:...``: says which samples without listing them."""
+        """The SHA-256 of the places, as ``sha256:...``: says in a word whether two plans had the same pilot."""
         content = np.ascontiguousarray(self.rows, dtype="<i8").tobytes()
         return f"sha256:{hashlib.sha256(content).hexdigest()}"
 
     def to_dict(self) -> dict[str, Any]:
-        """As JSON knows it; the places themselves where the pilot was drawn here."""
+        """As JSON knows it; places as ranges."""
         return {
             "size": len(self.rows),
-            "n_pool": self.n_pool,
-            "seed": self.seed,
-            "stratification": "none",
+            "n_samples": self.n_samples,
             "digest": self.digest,
-            "rows": None if self.seed is None else self.rows.tolist(),
+            "rows": ranges(self.rows),
         }
 
     @classmethod
-    def held(cls, labeled: "IntArray", n_samples: int) -> "Pilot":
-        """Labels that were there already, at the places `labeled`."""
-        return cls(np.asarray(labeled, dtype=np.int64), n_samples, None)
+    def held(cls, labeled: IntArray, n_samples: int) -> "Pilot":
+        """The labels at the places `labeled`."""
+        return cls(np.asarray(labeled, dtype=np.int64), n_samples)
 
 
-def draw_pilot(n_pool: int, size: int, seed: int) -> Pilot:
-    """Draw a pilot at random, each set of `size` samples as probable as any other.
+def ranges(rows: IntArray) -> str:
+    """Rising whole numbers in short: the ends of every run of neighbors.
 
     Examples
     --------
-    >>> draw_pilot(1000, 5, seed=0).rows.tolist()
-    [269, 307, 510, 635, 847]
+    >>> ranges(np.array([0, 1, 2, 5, 8, 9]))
+    '0-2, 5, 8-9'
     """
-    if not 1 <= size <= n_pool:
-        raise InvalidInputError(
-            f"A pilot must have at least one sample and no more than the pool, {n_pool}. Got {size}."
-        )
-    rows = np.random.default_rng(seed).choice(n_pool, size=size, replace=False)
-    return Pilot(np.sort(rows), n_pool, seed)
+    runs = np.split(rows, np.flatnonzero(np.diff(rows) != 1) + 1) if len(rows) else []
+    return ", ".join(str(run[0]) if len(run) == 1 else f"{run[0]}-{run[-1]}" for run in runs)
