@@ -12,7 +12,7 @@ from labelworth.planning.checkpoint import Checkpoint
 from labelworth.planning.checks import parameter_check, parameters_need, pilot_check, pilot_needed, widest_interval
 from labelworth.planning.costs import next_price
 from labelworth.planning.grids import grid_solutions
-from labelworth.planning.landscape import ForecastCurve
+from labelworth.planning.landscape import ForecastCurve, Surface
 from labelworth.planning.outcome import cloud, curve_counts, forecast_curve, surface, worth
 from labelworth.planning.situation import Situation
 from labelworth.planning.solving import solved
@@ -55,6 +55,7 @@ def assemble(
     checkpoint: Checkpoint,
     progress: Progress = SILENT,
     forecast: ForecastCurve | None = None,
+    simulated_surface: Surface | None = None,
 ) -> Plan:
     """Solve, ask again at other parameters, and tell everything.
 
@@ -62,6 +63,8 @@ def assemble(
     ----------
     forecast : ForecastCurve, optional
         That of a simulation; else it comes from the situation's alternatives.
+    simulated_surface : Surface, optional
+        That of a simulation; else it comes from the situation's accuracy, where that knows one.
 
     Raises
     ------
@@ -105,7 +108,7 @@ def assemble(
         certificate=answer.certificate,
         worth=worth(situation, answer.counts),
         frontier=cloud(situation),
-        surface=surface(situation),
+        surface=simulated_surface or surface(situation),
         forecast=forecast,
         solutions=grid_solutions(situation),
         checks=(*background.checks, *trust),

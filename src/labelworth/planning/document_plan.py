@@ -1,6 +1,6 @@
 """Plans for documents: looked at, then asked by the formulas or by simulation."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from importlib.metadata import version
 from pathlib import Path
@@ -12,6 +12,7 @@ from labelworth.data.digest import samples_digest
 from labelworth.errors import NotIdentifiableError
 from labelworth.planning.answer import Check, Plan, Question
 from labelworth.planning.assembly import Background, assemble, with_error_of_today
+from labelworth.planning.asymptotic_excess import asymptotic_excess, why_no_excess
 from labelworth.planning.checkpoint import Checkpoint
 from labelworth.planning.checks import (
     class_check,
@@ -22,9 +23,11 @@ from labelworth.planning.checks import (
     simulation_check,
 )
 from labelworth.planning.documents import Documents, asymptotic_documents, simulated_documents
+from labelworth.planning.landscape import Surface
 from labelworth.planning.pilot import Pilot
 from labelworth.planning.randomness import labeled_samples, randomness
 from labelworth.planning.simulated import harm_by_forecast, simulated_curve
+from labelworth.planning.simulated_surface import simulated_surface
 from labelworth.planning.situation import Situation
 from labelworth.planning.source import (
     AskedSource,
@@ -38,6 +41,7 @@ from labelworth.progress import Progress
 from labelworth.simulation.basis import ForecastBasis, forecast_basis
 from labelworth.simulation.document_learner import ClassLearner
 from labelworth.simulation.learner import Mode
+from labelworth.simulation.pool_use import PoolUse, simulate_pool_use
 from labelworth.simulation.scales import Measure
 from labelworth.tradeoff.costs import CostFunction, Prices
 from labelworth.tradeoff.problem import Question as TradeoffQuestion
@@ -64,15 +68,26 @@ class DocumentPlanner:
         """Answer one question."""
         situation, chosen = self.situation(asked.pool)
         question = Question(asked.kind, asked.value, chosen.criterion)
-        forecast = None
+        background, forecast, drawn = self._background(chosen), None, None
         if chosen.source == "simulated":
-            most = self.documents.n_labeled + situation.pool
-            forecast = simulated_curve(self.basis, self._mode, self._measure(chosen), most, 1.0)
+            most, measure = self.documents.n_labeled + situation.pool, self._measure(chosen)
+            excess = asymptotic_excess(self.documents, self._mode, measure, most, self.seed)
+            forecast = simulated_curve(self.basis, self._mode, measure, most, 1.0, excess)
+            drawn = self._surface(measure)
+            if excess is None:
+                left_out = why_no_excess(self.documents.n_parameters)
+                background = replace(background, notes=[*background.notes, left_out])
         steps = self._steps(
             asked.kind, asked.value, situation.pool, chosen.criterion, self.n_draws, situation.price_list
         )
         return assemble(
-            situation, question, self._background(chosen), checkpoint=steps, progress=self.progress, forecast=forecast
+            situation,
+            question,
+            background,
+            checkpoint=steps,
+            progress=self.progress,
+            forecast=forecast,
+            simulated_surface=drawn,
         )
 
     def situation(self, pool: float) -> tuple[Situation, ChosenSource]:
@@ -137,13 +152,7 @@ class DocumentPlanner:
     @cached_property
     def basis(self) -> ForecastBasis:
         """What forecasts rest on: simulated once, kept fit by fit with the other finished steps."""
-        documents = self.documents
-        learner = ClassLearner(
-            documents.family,
-            unlabeled_weight=float(documents.fitting.get("unlabeled_weight", 1.0)),
-            start_smoothing=float(documents.fitting.get("start_smoothing", 1.0)),
-        )
-        largest = min(documents.samples.n_samples, _FARTHEST * documents.n_labeled)
+        documents, learner, largest = self.documents, self._learner, self._largest
         steps = self._steps(largest)
 
         def computed() -> dict[str, Any]:
@@ -158,6 +167,39 @@ class DocumentPlanner:
             ).to_dict()
 
         return ForecastBasis.from_dict(steps.step("forecast", computed))
+
+    @cached_property
+    def _learner(self) -> ClassLearner[Any]:
+        fitting = self.documents.fitting
+        return ClassLearner(
+            self.documents.family,
+            unlabeled_weight=float(fitting.get("unlabeled_weight", 1.0)),
+            start_smoothing=float(fitting.get("start_smoothing", 1.0)),
+        )
+
+    @property
+    def _largest(self) -> int:
+        """Labels that are simulated."""
+        return min(self.documents.samples.n_samples, _FARTHEST * self.documents.n_labeled)
+
+    def _surface(self, measure: Measure) -> Surface | None:
+        """By simulation; None where there is no document without a label."""
+        if not self.documents.n_unlabeled:
+            return None
+        steps = self._steps(self._largest)
+
+        def computed() -> dict[str, Any]:
+            return simulate_pool_use(
+                self._learner,
+                self.documents.samples,
+                self.basis,
+                seed=self.seed,
+                workers=None,
+                progress=self.progress,
+                keep=steps.step,
+            ).to_dict()
+
+        return simulated_surface(self.basis, PoolUse.from_dict(steps.step("pool use", computed)), measure)
 
     @property
     def _simulates_anyway(self) -> bool:

@@ -2,6 +2,13 @@
 
 from dataclasses import dataclass
 
+import numpy as np
+
+from labelworth.arrays import FloatArray
+from labelworth.tradeoff.accuracy import Source
+
+_N_SURFACE = 25
+
 
 @dataclass(frozen=True)
 class FrontierDesign:
@@ -35,12 +42,24 @@ class Surface:
     ----------
     n_samples, labeled_fractions : tuple of float
     error : tuple of rows
-        One row per labeled fraction, an entry per number of samples; None where the model is not identified.
+        One row per labeled fraction, an entry per number of samples; None where the model is not identified, or
+        labels are fewer than was simulated.
+    source : "asymptotic" or "simulated"
+    words : str
+        What to know when reading it.
     """
 
     n_samples: tuple[float, ...]
     labeled_fractions: tuple[float, ...]
     error: tuple[tuple[float | None, ...], ...]
+    source: Source = "asymptotic"
+    words: str = ""
+
+
+def surface_grid(n_labeled: float, most: float) -> tuple[FloatArray, FloatArray]:
+    """Numbers of samples up to `most`, and labeled fractions, from well below what is held; evenly in logarithms."""
+    sizes = np.geomspace(max(most / 50, 10.0), most, _N_SURFACE)
+    return sizes, np.geomspace(max(n_labeled / most / 4, 1e-3), 1.0, _N_SURFACE)
 
 
 @dataclass(frozen=True)

@@ -7,13 +7,12 @@ import numpy as np
 from labelworth.arrays import FloatArray
 from labelworth.planning.answer import Worth
 from labelworth.planning.costs import next_price
-from labelworth.planning.landscape import ForecastCurve, FrontierDesign, Surface
+from labelworth.planning.landscape import ForecastCurve, FrontierDesign, Surface, surface_grid
 from labelworth.planning.simulated import SimulatedAccuracy
 from labelworth.planning.situation import Situation
 from labelworth.tradeoff.accuracy import ConvexAccuracy
 
 _N_CURVE = 13
-_N_SURFACE = 25
 _N_CLOUD = 9
 _SHARES = (0.0, 0.1, 0.3, 0.6, 1.0)
 
@@ -90,9 +89,7 @@ def surface(situation: Situation) -> Surface | None:
     accuracy, held = situation.accuracy, situation.held
     if accuracy.arms != ("everything", "nothing"):
         return None
-    most = held.n_labeled + situation.pool
-    sizes = np.geomspace(max(most / 50, 10.0), most, _N_SURFACE)
-    fractions = np.geomspace(max(held.n_labeled / most / 4, 1e-3), 1.0, _N_SURFACE)
+    sizes, fractions = surface_grid(held.n_labeled, held.n_labeled + situation.pool)
     rows = tuple(
         tuple(
             _finite(accuracy.error(np.array([fraction * size - held.n_labeled, (1 - fraction) * size])))

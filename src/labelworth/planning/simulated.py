@@ -15,7 +15,7 @@ from labelworth.robust.harm import Answer, PairedDifference, combined
 from labelworth.simulation.basis import ForecastBasis
 from labelworth.simulation.calibration import calibrate
 from labelworth.simulation.constants import TUNED
-from labelworth.simulation.forecast import Forecast, MeasureForecast, forecast_from
+from labelworth.simulation.forecast import Excess, Forecast, MeasureForecast, forecast_from
 from labelworth.simulation.learner import Mode
 from labelworth.simulation.scales import Measure
 from labelworth.tradeoff.accuracy import Source
@@ -176,17 +176,29 @@ def measured(found: Forecast, measure: Measure) -> MeasureForecast:
 
 
 def simulated_curve(
-    basis: ForecastBasis, mode: Mode, measure: Measure, most: float, places_per_sample: float
+    basis: ForecastBasis,
+    mode: Mode,
+    measure: Measure,
+    most: float,
+    places_per_sample: float,
+    excess: Excess | None = None,
 ) -> ForecastCurve:
-    """What the page and the record show: the forecast with its interval, the power law and the pilot's points."""
+    """What the page and the record show: the forecast with its interval, the power law and the pilot's points.
+
+    Parameters
+    ----------
+    excess : function, optional
+        What the formulas say: stands beside the forecast, moved to the level of the pilot's largest part.
+    """
     sizes = forecast_sizes(basis.n_labeled, most)
-    found = measured(forecast_from(basis, sizes, mode), measure)
+    beside: dict[Measure, Excess] = {} if excess is None else {measure: excess}
+    found = measured(forecast_from(basis, sizes, mode, excess=beside), measure)
     return ForecastCurve(
         tuple((places_per_sample * sizes).tolist()),
         tuple(found.values.tolist()),
         tuple(found.low.tolist()),
         tuple(found.high.tolist()),
-        (),
+        () if found.asymptotic is None else tuple(found.asymptotic.tolist()),
         tuple(found.power_law.tolist()),
         tuple((places_per_sample * found.point_sizes).tolist()),
         tuple(found.points.tolist()),

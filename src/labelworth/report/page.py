@@ -24,7 +24,7 @@ _CAPTIONS = {
     ),
     "forecast": (
         "Forecast",
-        "Upwards: $error after so many labels, with its 90 % interval; the dotted line is the plan.",
+        "Upwards: $error after so many labels, with its 90 % interval$beside; the dotted line is the plan.",
     ),
     "worth": (
         "What the next label is worth",
@@ -59,7 +59,9 @@ def page(plan: Plan, provenance: Mapping[str, Any]) -> str:
         title=escape(_title(plan)),
         style=(parts / "page.css").read_text(),
         answer=_paragraphs(plan.lines()) + _design_table(plan),
-        figures="\n".join(_figure(name, plan) for name in _CAPTIONS if data[name] is not None),
+        figures="\n".join(
+            _figure(name, plan) if data[name] is not None else _absent(name, plan) for name in _CAPTIONS
+        ),
         checks="\n".join(_check(check) for check in plan.checks) + _paragraphs(plan.notes),
         provenance=_definitions(provenance),
         # "</" would end the script element, wherever it stands.
@@ -77,14 +79,49 @@ def _title(plan: Plan) -> str:
 
 def _figure(name: str, plan: Plan) -> str:
     title, sentence = _CAPTIONS[name]
-    caption = Template(sentence).substitute(error=plan.criterion_words)
-    tables = {"frontier": _frontier_table, "forecast": _forecast_table, "worth": _worth_table}
-    table = tables[name](plan) if name in tables else ""
+    caption = Template(sentence).substitute(error=plan.criterion_words, beside=_beside(plan))
+    if name == "surface" and plan.surface is not None and plan.surface.words:
+        caption += f" {plan.surface.words}"
+    tables = {
+        "frontier": _frontier_table,
+        "surface": _surface_table,
+        "forecast": _forecast_table,
+        "worth": _worth_table,
+    }
+    table = tables[name](plan)
     return (
         f'<figure id="{name}"><h2>{escape(title)}</h2>'
         f'<div class="chart" id="{name}-chart" role="img" aria-label="{escape(f"{title}. {caption}")}"></div>'
         f"<figcaption>{escape(caption)}</figcaption>{table}</figure>"
     )
+
+
+def _absent(name: str, plan: Plan) -> str:
+    """Why there is no surface; other pictures without data are left out."""
+    if name != "surface":
+        return ""
+    why = (
+        "This plan learns from labels alone: documents without a label do not count, and the forecast says it all."
+        if plan.held.kind == "documents"
+        else "Sequences are labeled by rules, which take the place of the labeled fraction: see the first picture."
+    )
+    return f'<figure id="{name}"><h2>{escape(_CAPTIONS[name][0])}</h2><p>{escape(why)}</p></figure>'
+
+
+def _beside(plan: Plan) -> str:
+    """What stands beside the forecast."""
+    curve = plan.forecast
+    if curve is None or plan.source == "asymptotic":
+        return ""
+    named = [
+        words
+        for words, there in (
+            ("a plain power law through the pilot", curve.power_law),
+            ("the formulas moved to the level of the pilot", curve.asymptotic),
+        )
+        if there
+    ]
+    return f"; beside it {' and '.join(named)}" if named else ""
 
 
 def _design_table(plan: Plan) -> str:
@@ -104,11 +141,30 @@ def _forecast_table(plan: Plan) -> str:
     if plan.forecast is None:
         return ""
     curve = plan.forecast
+    columns = {
+        "labels in all": [number(labels) for labels in curve.labels],
+        "forecast": [number(error) for error in curve.error],
+        "90 % interval": [
+            f"{number(low)} to {number(high)}" for low, high in zip(curve.low, curve.high, strict=True)
+        ],
+        "power law": [number(error) for error in curve.power_law],
+        "formulas": [number(error) for error in curve.asymptotic],
+    }
+    there = {head: cells for head, cells in columns.items() if cells}
+    return _folded(_table(tuple(there), zip(*there.values(), strict=True)))
+
+
+def _surface_table(plan: Plan) -> str:
+    """Every fourth line and column of the surface."""
+    if plan.surface is None:
+        return ""
+    drawn, every = plan.surface, slice(None, None, -4)
+    sizes = drawn.n_samples[every][::-1]
     rows = [
-        (number(labels), number(error), f"{number(low)} to {number(high)}")
-        for labels, error, low, high in zip(curve.labels, curve.error, curve.low, curve.high, strict=True)
+        (f"{fraction:.2%}", *(number(error) for error in errors[every][::-1]))
+        for fraction, errors in zip(drawn.labeled_fractions[every], drawn.error[every], strict=True)
     ]
-    return _folded(_table(("labels in all", "forecast", "90 % interval"), rows))
+    return _folded(_table(("labeled", *(f"{size:,.0f} samples" for size in sizes)), rows))
 
 
 def _worth_table(plan: Plan) -> str:

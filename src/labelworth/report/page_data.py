@@ -64,7 +64,9 @@ def _moved(plan: Plan, answer: Solution) -> dict[str, Any]:
     interval = plan.labels_interval if asked else None
     if interval is not None and round(interval.low) == round(interval.high):
         interval = None
-    n_samples = plan.held.n_labeled + sum(counts)
+    # A simulated plan learns from all documents that it does not label, or from none of them.
+    keeps_rest = plan.source == "simulated" and plan.uses_unlabeled
+    n_samples = plan.held.n_samples if keeps_rest else plan.held.n_labeled + sum(counts)
     total = plan.held.n_labels + labels
     return {
         "amount": answer.value,

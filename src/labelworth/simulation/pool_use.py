@@ -1,4 +1,4 @@
-"""What a part of the pool does: simulated refits between the labels alone and the labels with all other units."""
+"""What a part of the pool does: simulated refits between labels alone and labels with all others."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ from labelworth.simulation.calibration import source_share
 from labelworth.simulation.constants import TUNED
 from labelworth.simulation.jobs import Keep, keep_nothing, run_jobs
 from labelworth.simulation.learner import DataT, Learner, Mode
-from labelworth.simulation.scales import Measure, inside, to_scale
+from labelworth.simulation.scales import Measure
 from labelworth.simulation.simulator import WHOLE, Design, Replicate, held_out_units
 
 SHARES = (1 / 3, 2 / 3)
@@ -23,13 +23,18 @@ MEASURES: tuple[Measure, Measure] = ("error", "log_loss")
 
 @dataclass(frozen=True, eq=False)
 class PoolUse:
-    r"""How far refits with a part of the pool lie off the straight line between none and all of it.
+    r"""How much of what the whole pool does a part of it does.
 
-    With L labels, n units used and N in all, at :math:`t = \log(n / L) / \log(N / L)`, on the scale of the measure
+    With L labels, n units used and N in all, at :math:`t = \log(n / L) / \log(N / L)`, the loss of a refit is
+    :math:`s(L, n)`. From one number of labels to the next the gain :math:`s(L, L) - s(L, N)` of the whole pool
+    changes; the share of it that a part gives is taken to depend on t alone,
 
-    .. math:: d(L, t) = s(L, n) - (1 - t)\, s(L, L) - t\, s(L, N).
+    .. math:: s(L, L) - s(L, n) = u(t)\, (s(L, L) - s(L, N)) + noise,
 
-    All three refits share the labels drawn, the units tested and the order in which units are taken.
+    by least squares over all L and replicates, so that numbers of labels at which the pool does little do not count.
+    It may be below zero or above one: a part may do harm, or more than all of it. All three refits share the labels
+    drawn, the units tested and the order in which units are taken. Losses are in their own units: what no number of
+    labels takes away adds to all three alike and leaves u as it is.
 
     Attributes
     ----------
@@ -37,42 +42,51 @@ class PoolUse:
         The fit whose predictions took the place of the truth.
     sizes : integer array of shape (n_sizes,)
         Numbers of labels L.
-    shares : array of shape (n_sizes, n_shares)
-        t, for whole numbers of units.
-    deviations : mapping of measure to array of shape (n_replicates, n_sizes, n_shares)
-        d; zero where there is nothing between the two ends.
+    gains : mapping of measure to array of shape (n_replicates, n_sizes, n_shares)
+        What parts of the pool take off the loss, at `SHARES`.
+    whole_gains : mapping of measure to array of shape (n_replicates, n_sizes)
+        What all of it takes off.
     """
 
     source: Mode
     sizes: IntArray
-    shares: FloatArray
-    deviations: Mapping[Measure, FloatArray]
+    gains: Mapping[Measure, FloatArray]
+    whole_gains: Mapping[Measure, FloatArray]
 
-    def mean(self, measure: Measure) -> FloatArray:
-        """Over replicates, (n_sizes, n_shares)."""
-        return np.asarray(self.deviations[measure].mean(axis=0))
+    def fractions(self, measure: Measure) -> FloatArray:
+        """u at `SHARES`; where the whole pool does nothing anywhere, t itself."""
+        gains, whole = self.gains[measure], self.whole_gains[measure][:, :, None]
+        total = float(np.square(whole).sum())
+        if total == 0:
+            return np.array(SHARES)
+        return np.asarray((whole * gains).sum(axis=(0, 1)) / total)
 
-    def standard_error(self, measure: Measure) -> float | None:
-        """Of these means, pooled over all of them; None with a single replicate."""
-        found = self.deviations[measure]
-        if len(found) < 2:
+    def fraction_errors(self, measure: Measure) -> FloatArray | None:
+        """Standard errors of u from the residuals at all numbers of labels; None where there is nothing to see."""
+        gains, whole = self.gains[measure], self.whole_gains[measure][:, :, None]
+        total, n = float(np.square(whole).sum()), whole.size
+        if total == 0 or n < 2:
             return None
-        return float(np.sqrt(found.var(axis=0, ddof=1).mean() / len(found)))
+        scores = whole * (gains - self.fractions(measure) * whole)
+        return np.asarray(np.sqrt(np.square(scores).sum(axis=(0, 1)) * n / (n - 1)) / total)
 
     def to_dict(self) -> dict[str, Any]:
         """As JSON knows it."""
         return {
             "source": self.source,
             "sizes": self.sizes.tolist(),
-            "shares": self.shares.tolist(),
-            "deviations": {measure: values.tolist() for measure, values in self.deviations.items()},
+            "gains": {measure: values.tolist() for measure, values in self.gains.items()},
+            "whole_gains": {measure: values.tolist() for measure, values in self.whole_gains.items()},
         }
 
     @classmethod
     def from_dict(cls, stored: Mapping[str, Any]) -> "PoolUse":
         """Read it back."""
-        deviations: dict[Any, FloatArray] = {name: np.array(one) for name, one in stored["deviations"].items()}
-        return cls(stored["source"], np.array(stored["sizes"]), np.array(stored["shares"]), deviations)
+        parts: list[dict[Any, FloatArray]] = [
+            {measure: np.array(values) for measure, values in stored[name].items()}
+            for name in ("gains", "whole_gains")
+        ]
+        return cls(stored["source"], np.array(stored["sizes"]), *parts)
 
 
 @dataclass(frozen=True)
@@ -130,39 +144,17 @@ def simulate_pool_use(
 
     losses = np.array(run_jobs(run, jobs, workers=workers, title="using parts of the pool", progress=progress))
     cube = losses.reshape(n_replicates, *used.shape, 2)
-    shares = _shares(ends.sizes, used, n_pool)
-    return PoolUse(
-        source,
-        ends.sizes,
-        shares,
-        {
-            measure: _deviations(basis, source, measure, shares, cube[..., place])
-            for place, measure in enumerate(MEASURES)
-        },
-    )
+    gains, whole_gains = {}, {}
+    for place, measure in enumerate(MEASURES):
+        alone, together = (
+            basis.simulated[source, mode, WHOLE, measure].values for mode in ("labels-only", "semi-supervised")
+        )
+        gains[measure] = alone[:, :, None] - cube[..., place]
+        whole_gains[measure] = alone - together
+    return PoolUse(source, ends.sizes, gains, whole_gains)
 
 
 def _units_used(sizes: IntArray, n_pool: int) -> IntArray:
+    """Whole numbers of units at `SHARES` of the way, (n_sizes, n_shares)."""
     exact = sizes[:, None] * (n_pool / sizes[:, None]) ** np.array(SHARES)
     return np.asarray(np.rint(exact).astype(np.int64))
-
-
-def _shares(sizes: IntArray, used: IntArray, n_pool: int) -> FloatArray:
-    """t of whole numbers of units; where all are labeled it means nothing, and both ends are one."""
-    way = np.log(n_pool / sizes)[:, None]
-    shares = np.tile(SHARES, (len(sizes), 1))
-    np.divide(np.log(used / sizes[:, None]), way, out=shares, where=way > 0)
-    return shares
-
-
-def _deviations(
-    basis: ForecastBasis, source: Mode, measure: Measure, shares: FloatArray, losses: FloatArray
-) -> FloatArray:
-    def scaled(values: FloatArray) -> FloatArray:
-        return to_scale(measure, inside(measure, values))
-
-    alone, together = (
-        scaled(basis.simulated[source, mode, WHOLE, measure].values)[:, :, None]
-        for mode in ("labels-only", "semi-supervised")
-    )
-    return np.asarray(scaled(losses) - (1 - shares) * alone - shares * together)

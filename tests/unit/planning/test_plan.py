@@ -116,6 +116,10 @@ def test_every_criterion_can_be_asked_for(documents: Samples, criterion: str) ->
 def test_a_simulated_plan_has_the_intervals_of_its_forecast(documents: Samples) -> None:
     found = planned(documents, target=0.2, source="simulated", seed=2)
     assert found.source == "simulated"
+    assert found.surface is not None
+    assert found.surface.source == "simulated"
+    assert found.forecast is not None
+    assert len(found.forecast.power_law) == len(found.forecast.asymptotic) == len(found.forecast.labels)
     assert found.certificate is None
     assert found.forecast is not None
     assert found.forecast.power_law

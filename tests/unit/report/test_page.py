@@ -72,6 +72,39 @@ def test_a_plan_without_a_surface_forecast_or_grid_has_a_page_without_these_pict
         assert f'id="{absent}-chart"' not in text
 
 
+def test_what_stands_beside_a_forecast_is_in_its_table_and_named() -> None:
+    plan = replace(document_plan(), source="simulated")
+    assert plan.forecast is not None
+    text = page(plan, {})
+    assert '<th scope="col">power law</th><th scope="col">formulas</th>' in text
+    assert "beside it a plain power law through the pilot and the formulas moved to the level of the pilot" in text
+    bare = page(replace(plan, forecast=replace(plan.forecast, asymptotic=())), {})
+    assert '<th scope="col">power law</th></tr>' in bare
+    assert "beside it a plain power law through the pilot;" in bare
+
+
+def test_the_surface_says_what_it_is_and_has_a_table() -> None:
+    plan = document_plan()
+    assert plan.surface is not None
+    text = page(replace(plan, surface=replace(plan.surface, words="Refits to <parts>.")), {})
+    assert "Refits to &lt;parts&gt;." in text
+    assert '<th scope="col">labeled</th>' in text
+    assert '<th scope="col">5,100 samples</th>' in text
+
+
+def test_a_page_without_a_surface_says_why() -> None:
+    assert "This plan learns from labels alone" in page(replace(document_plan(), surface=None), {})
+
+
+def test_a_simulated_plan_uses_all_documents_or_only_the_labeled_ones() -> None:
+    plan = replace(document_plan(), source="simulated")
+    labeled = plan.held.n_labeled + sum(arm.count for arm in plan.recommended.arms)
+    plan = replace(plan, held=replace(plan.held, n_samples=2 * int(labeled)))
+    for uses, expected in ((True, plan.held.n_samples), (False, labeled)):
+        data = page_data(replace(plan, uses_unlabeled=uses))
+        assert data["control"]["budget"]["solutions"][data["problem"]["place"]]["n_samples"] == expected
+
+
 def test_a_folder_that_is_not_there_is_told_and_nothing_is_written(tmp_path: Path) -> None:
     with pytest.raises(OutputError):
         write_page(document_plan(), tmp_path / "absent" / "plan.html", {})

@@ -4,11 +4,10 @@ import json
 
 import numpy as np
 import pytest
-from scipy.special import logit
 
 from labelworth.data.samples import Samples
 from labelworth.simulation.basis import ForecastBasis, forecast_basis, label_source
-from labelworth.simulation.pool_use import PoolUse, simulate_pool_use
+from labelworth.simulation.pool_use import SHARES, PoolUse, simulate_pool_use
 from labelworth.simulation.simulator import WHOLE, Design, Replicate, held_out_units
 from support.learners import document_learner, documents
 
@@ -49,33 +48,46 @@ def test_the_ends_of_a_replicate_are_the_curves_of_the_basis(
             assert value == pytest.approx(basis.simulated[use.source, mode, WHOLE, measure].values[0, 1], abs=1e-6)
 
 
-def test_deviations_are_refits_to_parts_less_the_line_between_the_ends(
+def test_gains_are_those_of_refits_to_parts(
     samples: Samples, basis: ForecastBasis, use: PoolUse, replicate: Replicate[Samples]
 ) -> None:
     n_pool = len(replicate.order)
     for place, size in enumerate(use.sizes.tolist()):
-        for at, share in enumerate(use.shares[place]):
+        alone = basis.simulated[use.source, "labels-only", WHOLE, "error"].values[0, place]
+        for at, share in enumerate(SHARES):
             used = round(size * (n_pool / size) ** share)
-            model = document_learner(samples).fit(
-                replicate.pool.take(replicate.order[:used]).hide(np.arange(used) >= size)
-            )
-            wrong = model.log_joint(replicate.tested.hide()).argmax(axis=1)
-            error = 1 - replicate.probabilities[np.arange(len(wrong)), wrong].mean()
-            ends = [
-                basis.simulated[use.source, mode, WHOLE, "error"].values[0, place]
-                for mode in ("labels-only", "semi-supervised")
-            ]
-            expected = logit(error) - (1 - share) * logit(ends[0]) - share * logit(ends[1])
-            assert use.deviations["error"][0, place, at] == pytest.approx(expected, abs=1e-9)
+            part = replicate.pool.take(replicate.order[:used]).hide(np.arange(used) >= size)
+            best = document_learner(samples).fit(part).log_joint(replicate.tested.hide()).argmax(axis=1)
+            error = 1 - replicate.probabilities[np.arange(len(best)), best].mean()
+            assert use.gains["error"][0, place, at] == pytest.approx(alone - error, abs=1e-9)
 
 
-def test_its_noise_is_pooled_and_it_can_be_kept(use: PoolUse) -> None:
-    values = use.deviations["log_loss"]
-    assert values.shape == (2, len(use.sizes), 2)
-    by_hand = np.sqrt(np.mean([(a - b) ** 2 / 2 for a, b in zip(values[0].flat, values[1].flat, strict=True)]) / 2)
-    assert use.standard_error("log_loss") == pytest.approx(by_hand)
+def test_fractions_are_least_squares_through_the_origin() -> None:
+    rng = np.random.default_rng(1)
+    whole = rng.normal(0.1, 0.05, size=(2, 4))
+    gains = np.stack([-0.2 * whole, 0.9 * whole], axis=2) + rng.normal(0, 0.01, size=(2, 4, 2))
+    use = PoolUse("labels-only", np.arange(1, 5), {"error": gains}, {"error": whole})
+    errors = use.fraction_errors("error")
+    assert errors is not None
+    for at in range(2):
+        x, y = whole.ravel()[:, None], gains[:, :, at].ravel()
+        solution = np.linalg.lstsq(x, y, rcond=None)[0]
+        assert use.fractions("error")[at] == pytest.approx(solution[0])
+        residuals = y - x[:, 0] * solution[0]
+        variance = 8 / 7 * sum(a**2 * b**2 for a, b in zip(x[:, 0], residuals, strict=True)) / (x**2).sum() ** 2
+        assert errors[at] == pytest.approx(np.sqrt(variance))
+
+
+def test_a_pool_that_does_nothing_is_a_straight_line() -> None:
+    use = PoolUse("labels-only", np.arange(2), {"error": np.zeros((2, 2, 2))}, {"error": np.zeros((2, 2))})
+    assert use.fractions("error").tolist() == list(SHARES)
+    assert use.fraction_errors("error") is None
+
+
+def test_it_can_be_kept(use: PoolUse) -> None:
     again = PoolUse.from_dict(json.loads(json.dumps(use.to_dict())))
     assert again.to_dict() == use.to_dict()
+    assert again.gains["log_loss"].shape == (2, len(use.sizes), 2)
 
 
 def test_the_same_seed_gives_the_same_numbers_whatever_the_workers(
