@@ -218,6 +218,12 @@ class SequenceTagger(CheckedParameters, ABC):
         options
             Of `labelworth.criteria.policy_table.policy_information`: ``lengths``, ``method``, ``seed`` and so on.
             ``relative_error`` is 0.05 unless given: a fitted model is not known better than that.
+
+        Notes
+        -----
+        All parameters of the model count, also those of an entry for unseen words that never occurs (``min_count=1``
+        with ``rare_words="entry"``): it is taken for as true as any other word, and adds to every figure. Fit with
+        ``rare_words="none"`` to have figures for the words that occur alone, as `labelworth.plan` has them.
         """
         from labelworth.criteria.policy_table import policy_information
 
