@@ -122,11 +122,15 @@ class Certificate:
         By how much one more unit of money lowers the error.
     worth_of_sample : float or None
         By how much one more sample in the pool does.
+    if_convex : bool
+        Whether all this holds only were the error convex in the counts, which sampling may have bent: then it is no
+        proof.
     """
 
     gap: float
     worth_of_money: float | None = None
     worth_of_sample: float | None = None
+    if_convex: bool = False
 
 
 @dataclass(frozen=True)
@@ -158,7 +162,12 @@ class Worth:
     @property
     def is_told(self) -> bool:
         """Whether a gain shows beside the forecast's own error; 5 % of no gains do."""
-        return self.gain > NORMAL_95 * (self.gain_se or 0.0)
+        return self.gain > self.noise
+
+    @property
+    def noise(self) -> float:
+        """How large a gain the forecast's own error may look like; 0 where it is not forecast."""
+        return NORMAL_95 * (self.gain_se or 0.0)
 
 
 @dataclass(frozen=True)
@@ -236,7 +245,7 @@ class Plan:
     labels_interval, error_interval : Interval or None
         On the number of labels to buy, and on the error to expect, the pilot's own uncertainty included.
     certificate : Certificate or None
-        None: no certificate; the design was found by search.
+        None: the design was found by search, and nothing is known of better ones.
     worth : tuple of Worth
         Of one more sample of every arm, once the plan is carried out.
     frontier : tuple of FrontierDesign

@@ -124,6 +124,8 @@ class DocumentPlanner:
     @cached_property
     def verdict(self) -> dict[str, Any]:
         """Whether unlabeled documents help: as asked, by the forecast's own comparison, or by cross-validation."""
+        if self.documents.n_unlabeled == 0:
+            return {"answer": "not asked", "words": "there is none."}
         if self.use_unlabeled == "yes":
             return {"answer": "not asked", "words": "as asked."}
         if self.use_unlabeled == "no":

@@ -4,6 +4,7 @@ from collections.abc import Hashable, Sequence
 from pathlib import Path
 from typing import Any, get_args
 
+import numpy as np
 from threadpoolctl import threadpool_limits
 
 from labelworth.arrays import UNLABELED
@@ -139,6 +140,11 @@ def plan(
         return planner.plan(asked)
 
 
+def _require_seed(seed: Any) -> None:
+    if not isinstance(seed, int | np.integer) or seed < 0:
+        raise InvalidInputError(f"seed must be a whole number of at least 0. Got {seed!r}.")
+
+
 def planner_of(
     X: Any,
     y: Any,
@@ -162,6 +168,7 @@ def planner_of(
         raise InvalidInputError(f"use_unlabeled must be auto, yes or no. Got {use_unlabeled!r}.")
     if source not in get_args(AskedSource):
         raise InvalidInputError(f"source must be one of {', '.join(get_args(AskedSource))}. Got {source!r}.")
+    _require_seed(seed)
     folder = None if checkpoint is None else Path(checkpoint)
     if isinstance(estimator, SequenceTagger):
         data = read_sequences(X, y, estimator, classes, progress)

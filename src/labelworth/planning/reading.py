@@ -73,8 +73,8 @@ def read_documents(
     else:
         if not isinstance(X, Samples) or y is not None:
             raise InvalidInputError("A family is fitted to Samples, which carry their labels; leave y out.")
+        require_documents(X)
         samples, family, fitting, rest = X, estimator, {}, {}
-    require_documents(samples)
     fitted = fit(family, samples, **fitting, **rest, progress=progress)
     return Documents(samples, family, fitted, fitting)
 
@@ -92,6 +92,8 @@ def _by_classifier(
         samples = estimator._samples(
             X, lambda: encode_labels(y, classes=classes, unlabeled=estimator.unlabeled), None
         )
+    # Before the family, which would ask for classes where labels are missing.
+    require_documents(samples)
     fitting = {"start_smoothing": estimator.start_smoothing, "unlabeled_weight": estimator.unlabeled_weight}
     rest = {
         "max_iterations": estimator.max_iter,

@@ -14,6 +14,8 @@ from labelworth.planning.sampled import SampledAccuracy
 from labelworth.tradeoff.accuracy import Accuracy
 from labelworth.tradeoff.costs import CostFunction
 
+_ROUNDING = 1e-12
+
 
 @dataclass(frozen=True, eq=False)
 class Situation:
@@ -66,7 +68,7 @@ class Situation:
 
     def design(self, counts: FloatArray) -> Design:
         """What these counts, beyond what is held, amount to."""
-        labels = counts * self.accuracy.labels_per_sample
+        labels = _whole_where_near(counts * self.accuracy.labels_per_sample)
         costs = self._costs_in_turn(counts)
         n_samples = self.held.n_samples if self.keeps_rest else self.held.n_labeled + float(counts.sum())
         in_all = self.held.n_labels + float(labels.sum())
@@ -123,3 +125,9 @@ class Situation:
             return np.asarray(counts * self.prices.per_sample)
         steps = np.tril(np.ones((len(counts), len(counts)))) * counts
         return np.diff([self.prices.cost(one) for one in steps], prepend=0.0)
+
+
+def _whole_where_near(labels: FloatArray) -> FloatArray:
+    """Whole numbers where only rounding is between: mean lengths are sums of shares."""
+    whole = np.rint(labels)
+    return np.where(np.abs(labels - whole) <= _ROUNDING * np.maximum(whole, 1.0), whole, labels)

@@ -100,10 +100,17 @@ def _answered(situation: Situation, problem: Problem, value: float) -> Solved:
         return Solved(arm.counts_inside(np.array([whole])), None)
     else:
         found = _solve(accuracy, prices, situation.pool, problem, value)
-        return Solved(whole_counts(accuracy, prices, found).counts, None)
+        return Solved(whole_counts(accuracy, prices, found).counts, _were_it_convex(found))
     line = LabelLine(accuracy, situation.pool)
     whole = _whole(line, labeled, float(prices.per_sample[0]), problem, value)
     return Solved(line.counts_inside(np.array([whole])), certificate)
+
+
+def _were_it_convex(found: TradeoffSolution) -> Certificate | None:
+    """What following the slope would prove of a convex error."""
+    if found.gap is None:
+        return None
+    return Certificate(found.gap, found.shadow_price_of_money, found.shadow_price_of_sample, if_convex=True)
 
 
 def continuous(accuracy: Accuracy, prices: Costs, pool: float, problem: Problem, value: float) -> FloatArray:

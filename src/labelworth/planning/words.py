@@ -5,6 +5,8 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
+from labelworth.planning.answer import NORMAL_95
+
 if TYPE_CHECKING:
     from labelworth.planning.answer import ArmCount, Interval, Plan, Worth
 
@@ -143,9 +145,12 @@ def _worth(plan: "Plan") -> str:
 
 
 def _no_worth(worth: "Worth") -> str:
-    if worth.gain <= 0 or worth.gain_se is None:
+    if worth.gain <= 0:
         return "the forecast does not fall any further"
-    return f"its worth of {number(worth.gain)} is within the forecast's own error ({number(worth.gain_se)})"
+    return (
+        f"its worth of {number(worth.gain)} is within the forecast's own error of {number(worth.noise)} "
+        f"({NORMAL_95:g} standard errors)"
+    )
 
 
 def _next_sample(plan: "Plan", arm: str) -> str:
@@ -155,6 +160,8 @@ def _next_sample(plan: "Plan", arm: str) -> str:
 
 
 def _unlabeled(plan: "Plan") -> str:
+    if plan.held.kind == "documents" and not plan.held.n_pool:
+        return "There is no unlabeled data: every document has a label."
     found = next((check for check in plan.checks if check.name == UNLABELED_DATA), None)
     opening = "Use the unlabeled data" if plan.uses_unlabeled else "Do not use the unlabeled data"
     return f"{opening}." if found is None else f"{opening}: {found.words}"
@@ -164,6 +171,11 @@ def _source(plan: "Plan") -> str:
     proof = plan.certificate
     if proof is None:
         proved = "found by search, no certificate"
+    elif proof.if_convex:
+        proved = (
+            "found along the slope, no certificate: sampling may have bent the curve; were it convex, no other "
+            f"design would be better by more than {number(proof.gap)}"
+        )
     else:
         proved = f"no other design is better by more than {number(proof.gap)}"
     return f"Figures are {plan.source} ({plan.reason}); {proved}."

@@ -65,7 +65,7 @@ def test_nothing_is_said_where_the_forecast_falls() -> None:
 def test_a_worth_within_the_forecast_s_own_error_is_none() -> None:
     clear, unclear = (plan(FALLING, 450.0, slope_error).lines()[3] for slope_error in (1e-5, 1e-3))
     assert "buy nothing" not in clear
-    assert "is within the forecast's own error (0.001)" in unclear
+    assert "is within the forecast's own error of 0.001645 (1.645 standard errors)" in unclear
 
 
 def test_where_the_pool_ends_the_last_samples_stand_for_the_next() -> None:

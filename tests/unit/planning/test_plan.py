@@ -13,7 +13,7 @@ from labelworth.data.samples import Samples
 from labelworth.errors import InfeasiblePlanError, InvalidInputError, LabelworthWarning, NotIdentifiableError
 from labelworth.fisher.by_enumeration import enumerated_information
 from labelworth.planning.answer import Plan
-from labelworth.planning.checks import pilot_check
+from labelworth.planning.checks import pilot_check, widest_interval
 from labelworth.progress import SilentProgress
 from labelworth.report.record import plain
 from labelworth.tradeoff.curve_accuracy import CurveAccuracy
@@ -179,7 +179,14 @@ def test_a_shaky_pilot_is_told_with_the_size_that_would_do() -> None:
     assert "too small to trust" in check.words
     wide = found.labels_interval
     assert wide is not None
-    assert pilot_check(found.recommended, 24, None, None).state == "unknown"
+    assert pilot_check(24, widest_interval(found.recommended, None, None)).state == "unknown"
+
+
+def test_where_every_document_has_a_label_there_is_no_unlabeled_data_to_judge() -> None:
+    found = planned(drawn_documents(120, 120, seed=0), budget=150, pool=50)
+    assert not found.uses_unlabeled
+    assert found.checks[0].words == "there is none."
+    assert found.lines()[4] == "There is no unlabeled data: every document has a label."
 
 
 class TestBadInput:
@@ -223,6 +230,14 @@ class TestBadInput:
     def test_no_label_at_all(self) -> None:
         with pytest.raises(NotIdentifiableError, match="no pilot"):
             lw.plan(drawn_documents(50, 0, seed=0), budget=10)
+        # Without a label there is not even the name of a class.
+        with pytest.raises(NotIdentifiableError, match="no pilot"):
+            lw.plan(np.ones((4, 2)), [None] * 4, budget=10)
+
+    @pytest.mark.parametrize("seed", [-1, 1.5, None])
+    def test_a_seed_is_a_whole_number(self, documents: Samples, seed: Any) -> None:
+        with pytest.raises(InvalidInputError, match="seed must be a whole number"):
+            planned(documents, budget=300, seed=seed)
 
     def test_a_class_that_no_label_names(self) -> None:
         X = drawn_documents(50, 20, seed=0)

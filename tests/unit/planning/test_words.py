@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from labelworth.planning.answer import ArmCount, Check, Interval
+from labelworth.planning.answer import ArmCount, Certificate, Check, Interval
 from labelworth.planning.words import count, lines, number
 from support.plans import document_plan
 
@@ -56,3 +56,20 @@ def test_a_pilot_too_small_is_nothing_to_stop_on() -> None:
         "small to stop on it: label about 340 more documents drawn at random (`labelworth next --count 340`), then "
         "plan again."
     )
+
+
+def test_without_unlabeled_data_nothing_is_said_of_its_use() -> None:
+    plan = replace(document_plan(), uses_unlabeled=False)
+    labeled = replace(plan, held=replace(plan.held, n_pool=0))
+    assert lines(labeled)[4] == "There is no unlabeled data: every document has a label."
+    assert lines(plan)[4].startswith("Do not use the unlabeled data: ")
+
+
+def test_a_gap_that_is_no_proof_is_told_as_such() -> None:
+    plan = replace(document_plan(), certificate=Certificate(1.7e-9, if_convex=True))
+    assert lines(plan)[5].endswith(
+        "; found along the slope, no certificate: sampling may have bent the curve; were it convex, no other design "
+        "would be better by more than 1.7e-09."
+    )
+    assert lines(document_plan())[5].endswith("; no other design is better by more than 1e-12.")
+    assert lines(replace(plan, certificate=None))[5].endswith("; found by search, no certificate.")
