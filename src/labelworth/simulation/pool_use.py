@@ -62,13 +62,18 @@ class PoolUse:
         return np.asarray((whole * gains).sum(axis=(0, 1)) / total)
 
     def fraction_errors(self, measure: Measure) -> FloatArray | None:
-        """Standard errors of u from the residuals at all numbers of labels; None where there is nothing to see."""
+        """Standard errors of u; None where not even two refits tell of it.
+
+        Every residual is that of a line through all others, so that a single refit with a large gain, through which
+        the line would pass whatever it is, does not look like certainty.
+        """
         gains, whole = self.gains[measure], self.whole_gains[measure][:, :, None]
-        total, n = float(np.square(whole).sum()), whole.size
-        if total == 0 or n < 2:
+        total = float(np.square(whole).sum())
+        others = total - np.square(whole)
+        if not (others > 1e-12 * total).all():
             return None
-        scores = whole * (gains - self.fractions(measure) * whole)
-        return np.asarray(np.sqrt(np.square(scores).sum(axis=(0, 1)) * n / (n - 1)) / total)
+        residuals = (gains - self.fractions(measure) * whole) * total / others
+        return np.asarray(np.sqrt(np.square(whole * residuals).sum(axis=(0, 1))) / total)
 
     def to_dict(self) -> dict[str, Any]:
         """As JSON knows it."""

@@ -73,8 +73,11 @@ def test_fractions_are_least_squares_through_the_origin() -> None:
         x, y = whole.ravel()[:, None], gains[:, :, at].ravel()
         solution = np.linalg.lstsq(x, y, rcond=None)[0]
         assert use.fractions("error")[at] == pytest.approx(solution[0])
-        residuals = y - x[:, 0] * solution[0]
-        variance = 8 / 7 * sum(a**2 * b**2 for a, b in zip(x[:, 0], residuals, strict=True)) / (x**2).sum() ** 2
+        left_out = []
+        for place in range(len(y)):
+            rest = np.arange(len(y)) != place
+            left_out.append(y[place] - x[place, 0] * np.linalg.lstsq(x[rest], y[rest], rcond=None)[0][0])
+        variance = np.sum((x[:, 0] * np.array(left_out)) ** 2) / (x**2).sum() ** 2
         assert errors[at] == pytest.approx(np.sqrt(variance))
 
 
@@ -82,6 +85,20 @@ def test_a_pool_that_does_nothing_is_a_straight_line() -> None:
     use = PoolUse("labels-only", np.arange(2), {"error": np.zeros((2, 2, 2))}, {"error": np.zeros((2, 2))})
     assert use.fractions("error").tolist() == list(SHARES)
     assert use.fraction_errors("error") is None
+
+
+def test_one_refit_alone_is_no_certainty() -> None:
+    whole = np.array([[0.6, 0.01], [0.01, 0.02]])
+    gains = whole[:, :, None] * np.array([0.3, 0.9]) + 0.01 * np.array([[[1], [1]], [[-1], [1]]])
+    use = PoolUse("labels-only", np.arange(2), {"error": gains}, {"error": whole})
+    errors = use.fraction_errors("error")
+    assert errors is not None
+    residuals = gains - use.fractions("error") * whole[:, :, None]
+    plain = np.sqrt(np.square(whole[:, :, None] * residuals).sum(axis=(0, 1))) / np.square(whole).sum()
+    assert (plain < 0.01).all()
+    assert (errors > 0.3).all()
+    alone = PoolUse("labels-only", np.arange(2), {"error": gains}, {"error": np.array([[0.6, 0.0], [0.0, 0.0]])})
+    assert alone.fraction_errors("error") is None
 
 
 def test_it_can_be_kept(use: PoolUse) -> None:
