@@ -18,6 +18,8 @@ from labelworth.simulation.simulator import WHOLE, Design, Replicate, held_out_u
 
 SHARES = (1 / 3, 2 / 3)
 """How far along, in the logarithm of the units used, from the labels alone to the whole pool."""
+N_REPLICATES = 1
+"""Of those of the basis; u is read off all numbers of labels together, and a few fits are all it may cost."""
 MEASURES: tuple[Measure, Measure] = ("error", "log_loss")
 
 
@@ -111,7 +113,7 @@ def simulate_pool_use(
     progress: Progress = SILENT,
     keep: Keep = keep_nothing,
 ) -> PoolUse:
-    """Refit with parts of the pool, at the sizes and in the replicates of `basis`, whose curves are the two ends.
+    """Refit with parts of the pool, at the sizes and in the first replicate of `basis`, whose curves are the two ends.
 
     Labels come from the one source that more probably predicts the pilot better. Fits to parts are cheap: all of
     them together cost as much as a few fits to the whole pool.
@@ -127,7 +129,7 @@ def simulate_pool_use(
     ends = basis.simulated[source, "semi-supervised", WHOLE, "error"]
     n_pool = basis.n_units - held_out_units(basis.n_units, int(ends.sizes.max()))
     used = _units_used(ends.sizes, n_pool)
-    truth, n_replicates = label_source(learner, data, source), len(ends.values)
+    truth, n_replicates = label_source(learner, data, source), min(N_REPLICATES, len(ends.values))
     replicates = [
         Replicate(learner, data, truth, basis.n_units - n_pool, seed, place) for place in range(n_replicates)
     ]
@@ -152,7 +154,8 @@ def simulate_pool_use(
     gains, whole_gains = {}, {}
     for place, measure in enumerate(MEASURES):
         alone, together = (
-            basis.simulated[source, mode, WHOLE, measure].values for mode in ("labels-only", "semi-supervised")
+            basis.simulated[source, mode, WHOLE, measure].values[:n_replicates]
+            for mode in ("labels-only", "semi-supervised")
         )
         gains[measure] = alone[:, :, None] - cube[..., place]
         whole_gains[measure] = alone - together

@@ -7,7 +7,7 @@ import pytest
 
 from labelworth.data.samples import Samples
 from labelworth.simulation.basis import ForecastBasis, forecast_basis, label_source
-from labelworth.simulation.pool_use import SHARES, PoolUse, simulate_pool_use
+from labelworth.simulation.pool_use import N_REPLICATES, SHARES, PoolUse, simulate_pool_use
 from labelworth.simulation.simulator import WHOLE, Design, Replicate, held_out_units
 from support.learners import document_learner, documents
 
@@ -104,7 +104,7 @@ def test_one_refit_alone_is_no_certainty() -> None:
 def test_it_can_be_kept(use: PoolUse) -> None:
     again = PoolUse.from_dict(json.loads(json.dumps(use.to_dict())))
     assert again.to_dict() == use.to_dict()
-    assert again.gains["log_loss"].shape == (2, len(use.sizes), 2)
+    assert again.gains["log_loss"].shape == (N_REPLICATES, len(use.sizes), 2)
 
 
 def test_the_same_seed_gives_the_same_numbers_whatever_the_workers(
