@@ -113,7 +113,7 @@ def simulate_pool_use(
     progress: Progress = SILENT,
     keep: Keep = keep_nothing,
 ) -> PoolUse:
-    """Refit with parts of the pool, at the sizes and in the first replicate of `basis`, whose curves are the two ends.
+    """Refit with parts of the pool, at the sizes and in the first replicate of `basis`; its curves are the ends.
 
     Labels come from the one source that more probably predicts the pilot better. Fits to parts are cheap: all of
     them together cost as much as a few fits to the whole pool.
