@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-N_CELLS, N_KILLS, N_WORKERS = 60, 20, 2
+N_CELLS, N_KILLS, N_WORKERS = 120, 20, 2
 STUDY = """
 import time
 from labelworth.studies import registry
@@ -27,7 +27,7 @@ def summarize(cells):
     return Outcome({"squares": [square for _, square in rows]}, grid=Table("", ("n", "square"), rows))
 
 def grid(quick, seed):
-    return [{"n": n} for n in range(60)]
+    return [{"n": n} for n in range(120)]
 
 STUDY = Study("killed", "Killed", grid, compute, summarize)
 registry.STUDIES = {"killed": "__main__"}
@@ -66,24 +66,40 @@ def script(tmp_path: Path) -> Path:
     return path
 
 
+def _wait_for_cells(process: subprocess.Popen[str], output: Path, n_cells: int) -> None:
+    """Until so many cells are there, or the study has ended."""
+    stop = time.monotonic() + 60
+    while len(_whole_cells(output)) < n_cells and process.poll() is None:
+        assert time.monotonic() < stop, "no further cell was finished in a minute"
+        time.sleep(0.002)
+
+
 def test_twenty_kills_lose_only_cells_in_flight_and_change_nothing(tmp_path: Path, script: Path) -> None:
     undisturbed, _ = _finished(script, tmp_path / "undisturbed")
     output, moments = tmp_path / "killed", random.Random(0)
     kept: set[str] = set()
+    n_hit = 0
     for _ in range(N_KILLS):
         process = _started(script, output)
-        # Some kills fall before the first cell, some between cells, some while one is written.
-        time.sleep(moments.uniform(0.3, 2.2))
+        # Killed while it runs: after none to four further cells, and a moment into the next ones.
+        seen = len(kept) + moments.randrange(5)
+        _wait_for_cells(process, output, seen)
+        time.sleep(moments.uniform(0, 0.05))
+        before = _whole_cells(output)
+        n_hit += process.poll() is None
         os.killpg(process.pid, signal.SIGKILL)
         process.communicate(timeout=60)
         after = _whole_cells(output)
-        assert kept <= after, "a finished cell was lost"
+        assert kept <= before <= after, "a finished cell was lost"
         for name in after:
             json.loads((output / ".cells" / "killed" / name).read_text())
         kept = after
+    assert n_hit == N_KILLS
+    assert 0 < len(kept) < N_CELLS
     record, stderr = _finished(script, output)
     assert record == undisturbed
-    assert not kept or f"{len(kept)} of {N_CELLS} cells of killed were kept from before." in stderr
+    # All that was finished is taken up again: what is computed anew was in flight, or had not begun.
+    assert f"{len(kept)} of {N_CELLS} cells of killed were kept from before." in stderr
     assert (output / "killed.csv").read_bytes() == (tmp_path / "undisturbed" / "killed.csv").read_bytes()
 
 

@@ -1,7 +1,7 @@
 """Plans for sequences: which rules of a menu, for how many sequences."""
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from importlib.metadata import version
@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from labelworth.arrays import FloatArray
 from labelworth.criteria.asymptotic import CRITERIA
 from labelworth.data.sequences import Sequences
 from labelworth.errors import InvalidInputError, NotIdentifiableError
@@ -259,7 +260,7 @@ class SequencePlanner:
     def _context(self) -> dict[str, Any]:
         return {
             "data": sequences_digest(self.data.sequences),
-            "model": [self.data.model.kind, self.data.n_parameters],
+            "model": [self.data.model.kind, tables_digest(self.data.model.tables)],
             "seed": self.seed,
             "labelworth": version("labelworth"),
         }
@@ -273,6 +274,15 @@ def require_anchored(data: LabeledSequences) -> None:
     support = SequenceSupport.of(data.sequences)
     if support.indistinguishable:
         raise NotIdentifiableError(" ".join(support.lines()), [str(name) for name in support.never_labeled])
+
+
+def tables_digest(tables: Mapping[str, FloatArray]) -> str:
+    """The SHA-256 of fitted parameters: other settings of the model lead to other ones."""
+    digest = hashlib.sha256()
+    for name in sorted(tables):
+        digest.update(name.encode())
+        digest.update(np.ascontiguousarray(tables[name], dtype="<f8").tobytes())
+    return digest.hexdigest()
 
 
 def sequences_digest(sequences: Sequences) -> str:

@@ -9,6 +9,7 @@ import labelworth as lw
 from labelworth.data.sequences import Sequences
 from labelworth.errors import InfeasiblePlanError, InvalidInputError, NotIdentifiableError
 from labelworth.planning.reading import read_sequences
+from labelworth.planning.sequence_plan import tables_digest
 from labelworth.planning.sequence_situation import asymptotic_sequences
 from labelworth.planning.sequences import read_menu
 from labelworth.progress import SILENT
@@ -110,3 +111,12 @@ def test_bad_questions(sequences: Sequences) -> None:
 def test_a_target_without_a_unit_is_asked_back() -> None:
     with pytest.raises(InvalidInputError, match="Say what the target"):
         lw.plan(drawn_sequences(40, 6, seed=1), model="hidden-markov", source="asymptotic", target=0.03)
+
+
+def test_kept_steps_belong_to_the_settings_of_the_model(sequences: Sequences) -> None:
+    """Other smoothing, other parameters: what was kept for the one is not taken for the other."""
+    models = [lw.HiddenMarkov(alpha=alpha) for alpha in (0.1, 0.1, 0.2)]
+    fitted = [read_sequences(sequences, None, model, None, SILENT).model for model in models]
+    digests = [tables_digest(model.tables) for model in fitted]
+    assert digests[0] == digests[1]
+    assert digests[0] != digests[2]
