@@ -3,7 +3,8 @@
 import json
 import signal
 import threading
-from collections.abc import Callable, Iterable, Iterator, Sequence
+import warnings
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib.metadata import version
@@ -116,11 +117,16 @@ def run(
     missing = [index for index, result in enumerate(results) if result is None]
     if n_reused:
         progress.say(f"{n_reused} of {len(cells)} cells of {study.name} were kept from before.")
+    if missing:
+        store.require_writable()
     if missing and study.prepare is not None:
         study.prepare(progress)
-    finished = _computed(study.compute, [(index, cells[index]) for index in missing], n_workers)
+    jobs = [(index, cells[index]) for index in missing]
     try:
-        with tracking(progress, study.title, len(missing)) as task:
+        with (
+            _given_up_quietly(_computed(study.compute, jobs, n_workers)) as finished,
+            tracking(progress, study.title, len(missing)) as task,
+        ):
             for index, result in finished:
                 store.save(cells[index], result)
                 results[index] = result
@@ -148,7 +154,7 @@ def _kept(store: CellStore, cells: Iterable[Cell], progress: Progress) -> list[R
 
 def _computed(
     compute: Callable[[Cell], Result], jobs: Sequence[tuple[int, Cell]], n_workers: int
-) -> Iterator[tuple[int, Result]]:
+) -> Generator[tuple[int, Result]]:
     """Results as they finish, each with the place of its cell."""
     if n_workers == 1 or len(jobs) <= 1:
         yield from (_one(compute, index, cell) for index, cell in jobs)
@@ -162,6 +168,17 @@ def _computed(
     with _interrupts_for_the_main_process_only():
         finished = pool(delayed(_one)(compute, index, cell) for index, cell in jobs)
     yield from finished
+
+
+@contextmanager
+def _given_up_quietly(results: Generator[tuple[int, Result]]) -> Iterator[Generator[tuple[int, Result]]]:
+    """Where a cell cannot be kept this is told; that others were then given up needs no words of joblib's."""
+    try:
+        yield results
+    finally:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)
+            results.close()
 
 
 @contextmanager

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from labelworth.data.files import atomic_write, make_folder
+from labelworth.data.files import atomic_write, make_folder, require_writable
 from labelworth.errors import InvalidInputError
 
 Cell = Mapping[str, Any]
@@ -73,6 +73,10 @@ class CellStore:
         if not intact:
             raise CorruptCellError(f"The cell {path} was changed after it was written.")
         return result
+
+    def require_writable(self) -> None:
+        """Refuse a folder in which nothing can be kept, before anything is computed."""
+        require_writable(make_folder(self.folder) / "cell.json")
 
     def save(self, cell: Cell, result: Result) -> None:
         """Keep the cell's answer, whole or not at all."""

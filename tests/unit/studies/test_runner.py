@@ -6,12 +6,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from labelworth.errors import InvalidInputError
+from labelworth.errors import InvalidInputError, OutputError
 from labelworth.progress import SilentProgress
 from labelworth.studies import registry
 from labelworth.studies.outcome import Outcome
 from labelworth.studies.runner import Study, run
-from labelworth.studies.store import Cell, Result
+from labelworth.studies.store import Cell, CellStore, Result
 
 COUNTER = "LABELWORTH_TEST_COUNTER"
 
@@ -141,3 +141,23 @@ def test_studies_that_keep_their_cells_under_one_name_share_them(tmp_path: Path,
 
     assert again.n_reused == again.n_cells
     assert run(replace(STUDY, name="another"), tmp_path, workers=1).n_reused == 0
+
+
+def test_a_folder_that_cannot_be_written_is_told_before_anything_is_computed(tmp_path: Path, computed: Path) -> None:
+    (tmp_path / ".cells").write_text("a file where the folder should be")
+    with pytest.raises(OutputError, match="Cannot make the folder"):
+        run(STUDY, tmp_path, workers=1)
+    assert not computed.exists() or not computed.read_text()
+
+
+def test_a_cell_that_cannot_be_kept_ends_the_run_with_that_error_alone(
+    tmp_path: Path, computed: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Workers that are given up say nothing of their own: warnings are errors here."""
+
+    def full(store: CellStore, cell: Cell, result: Result) -> None:
+        raise OutputError("No space left on device.")
+
+    monkeypatch.setattr(CellStore, "save", full)
+    with pytest.raises(OutputError, match="No space left"):
+        run(STUDY, tmp_path, workers=2)
