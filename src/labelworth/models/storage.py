@@ -115,6 +115,7 @@ def _read(path: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[str, bytes
             entries = archive.infolist()
             compressed = any(entry.compress_type != zipfile.ZIP_STORED for entry in entries)
             members = {} if compressed else {entry.filename: archive.read(entry) for entry in entries}
+    # What zipfile raises: RuntimeError where a part is encrypted, NotImplementedError where it is compressed oddly.
     except (zipfile.BadZipFile, OSError, EOFError, ValueError, NotImplementedError, RuntimeError) as error:
         raise _damaged(path, "it is no model of ours, or was cut short") from error
     if compressed:

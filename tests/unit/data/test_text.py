@@ -81,7 +81,7 @@ def test_a_vocabulary_survives_storage_as_json_and_as_arrays() -> None:
 )
 def test_bad_texts_and_options_are_refused(texts: list[str], options: dict[str, object], message: str) -> None:
     with pytest.raises(InvalidInputError, match=message):
-        count_words(texts, **options)  # type: ignore[arg-type]
+        count_words(texts, **options)
 
 
 @pytest.mark.parametrize(

@@ -37,7 +37,7 @@ def named(refusal: InfeasiblePlanError) -> tuple[float, float]:
     return float(found[1]), float(found[2].replace(",", ""))
 
 
-def typed_back(data, impossible: float, **asked) -> None:
+def assert_the_named_target_is_met(data, impossible: float, **asked) -> None:
     """Ask for what cannot be, then for what is named."""
     with pytest.raises(InfeasiblePlanError) as caught:
         lw.plan(data, target=impossible, n_draws=0, **asked)
@@ -53,13 +53,13 @@ def typed_back(data, impossible: float, **asked) -> None:
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("pool", [None, 2])
 def test_documents_meet_the_target_that_is_named(way: str, pool: float | None) -> None:
-    typed_back(DOCUMENTS, -1e3 if way == "negative figures" else 1e-6, pool=pool, **WAYS[way])
+    assert_the_named_target_is_met(DOCUMENTS, -1e3 if way == "negative figures" else 1e-6, pool=pool, **WAYS[way])
 
 
 @pytest.mark.parametrize("criterion", ["excess_log_loss", "error"])
 def test_sequences_meet_the_target_that_is_named(criterion: str) -> None:
     rules = "everything,nothing,window:2"
-    typed_back(SEQUENCES, 1e-6, model="hidden-markov", rules=rules, criterion=criterion, pool=20)
+    assert_the_named_target_is_met(SEQUENCES, 1e-6, model="hidden-markov", rules=rules, criterion=criterion, pool=20)
 
 
 @pytest.mark.parametrize("digits", [3, 6])

@@ -132,4 +132,4 @@ def test_outcomes_too_many_to_list_are_refused() -> None:
 )
 def test_bad_numbers_are_named(make: object, message: str) -> None:
     with pytest.raises(InvalidInputError, match=message):
-        make()  # type: ignore[operator]
+        make()

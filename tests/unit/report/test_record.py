@@ -26,7 +26,7 @@ class Point:
 
 def a_record(**changes: object) -> Record:
     given = {"command": "something", "asked": {"fraction": 0.1}, "figures": {"error": 0.5}, "seed": 3}
-    return Record(**{**given, **changes})  # type: ignore[arg-type]
+    return Record(**{**given, **changes})
 
 
 def test_everything_becomes_plain() -> None:

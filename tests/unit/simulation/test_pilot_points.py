@@ -42,12 +42,12 @@ def test_every_pilot_unit_is_tested_without_its_own_label() -> None:
             return learner.take(data, units)
 
         def fit(self, data: object) -> set[bytes]:
-            gold = data.labeled_only()  # type: ignore[attr-defined]
+            gold = data.labeled_only()
             seen.append(gold.n_samples)
             return {row.tobytes() for row in gold.counts.toarray()}
 
         def predict(self, model: set[bytes], data: object) -> object:
-            known = np.array([row.tobytes() in model for row in data.counts.toarray()])  # type: ignore[attr-defined]
+            known = np.array([row.tobytes() in model for row in data.counts.toarray()])
             assert not known.any()
             return learner.predict(learner.fit(samples), data)
 

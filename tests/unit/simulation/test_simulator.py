@@ -14,7 +14,7 @@ SIZES = np.array([5, 20, 80])
 
 
 def document_source(samples: object, learner: object) -> LabelSource:
-    return LabelSource(learner.predict(learner.fit(samples), samples), 1.0)  # type: ignore[attr-defined]
+    return LabelSource(learner.predict(learner.fit(samples), samples), 1.0)
 
 
 def test_curves_fall_to_the_error_of_the_source() -> None:

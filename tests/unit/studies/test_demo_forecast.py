@@ -30,7 +30,7 @@ def forecasts() -> tuple[np.ndarray, np.ndarray, Level]:
     curve = information(
         model, labeled_fractions=LABEL_COUNTS / N_POOL, n_samples=N_POOL, method="sampling", relative_error=0.05
     ).curve
-    if_right = forecast_if_right(model, curve, level, LABEL_COUNTS, N_POOL, rng)  # type: ignore[arg-type]
+    if_right = forecast_if_right(model, curve, level, LABEL_COUNTS, N_POOL, rng)
     anyway = forecast_anyway(family, pilot, level, LABEL_COUNTS, N_POOL, (0.0, 1.0), rng)
     return if_right, anyway, level
 

@@ -92,7 +92,7 @@ def test_a_grid_that_grows_computes_only_what_is_new(tmp_path: Path, computed: P
 @pytest.mark.parametrize("change", [{"version": 2}, {"data_digest": lambda: "sha256:other"}])
 def test_other_code_or_data_computes_afresh(tmp_path: Path, computed: Path, change: dict[str, object]) -> None:
     run(STUDY, tmp_path, quick=True, workers=1)
-    assert run(replace(STUDY, **change), tmp_path, quick=True, workers=1).n_reused == 0  # type: ignore[arg-type]
+    assert run(replace(STUDY, **change), tmp_path, quick=True, workers=1).n_reused == 0
 
 
 def test_another_seed_computes_afresh(tmp_path: Path, computed: Path) -> None:
