@@ -4,13 +4,16 @@ ENV := .venv
 BIN := $(ENV)/bin
 STAMP := $(ENV)/.installed
 
-.PHONY: demo test browser-test check bench seeds nojit clean
+.PHONY: demo test golden browser-test check bench seeds nojit clean
 
 demo: $(STAMP)                 ## the whole story on built-in data, with a picture
 	$(BIN)/labelworth demo
 
 test: $(STAMP)                 ## every test
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --ignore=tests/browser
+
+golden: $(STAMP)               ## plans, checks, fits and information on small data: the same answers as on record
+	$(BIN)/python tests/golden/compare.py
 
 browser-test: $(STAMP)         ## the page of a plan in headless Chromium; told and skipped where there is none
 	$(BIN)/python -m pytest -q -rs tests/browser
