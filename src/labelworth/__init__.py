@@ -21,6 +21,7 @@ from labelworth.errors import (
     NotIdentifiableError,
     OutputError,
 )
+from labelworth.estimators.kinds import estimator_homes
 
 if TYPE_CHECKING:
     from labelworth.criteria.information import information
@@ -43,14 +44,8 @@ if TYPE_CHECKING:
     __version__: str
 
 _HOMES = {
-    "BernoulliNaiveBayes": "labelworth.estimators.bernoulli",
-    "BoltzmannChain": "labelworth.estimators.boltzmann_chain",
-    "ConditionalRandomField": "labelworth.estimators.conditional_random_field",
     "FrontierDisplay": "labelworth.report.displays",
-    "GaussianClasses": "labelworth.estimators.gaussian",
-    "HiddenMarkov": "labelworth.estimators.hidden_markov",
     "InformationDisplay": "labelworth.report.displays",
-    "MultinomialNaiveBayes": "labelworth.estimators.multinomial",
     "Policy": "labelworth.policies.policy",
     "PolicyDisplay": "labelworth.report.displays",
     "RiskSurfaceDisplay": "labelworth.report.displays",
@@ -63,6 +58,7 @@ _HOMES = {
     "parse_template": "labelworth.data.templates",
     "plan": "labelworth.planning.plan",
     "read_sequences": "labelworth.data.readers",
+    **estimator_homes(),
 }
 
 __all__ = [

@@ -11,25 +11,11 @@ from sklearn.utils.validation import check_is_fitted
 from labelworth.data.templates import Template
 from labelworth.data.text import Vocabulary
 from labelworth.errors import InvalidInputError
-from labelworth.estimators.bernoulli import BernoulliNaiveBayes
-from labelworth.estimators.boltzmann_chain import BoltzmannChain
 from labelworth.estimators.classifier import GenerativeClassifier
-from labelworth.estimators.conditional_random_field import ConditionalRandomField
-from labelworth.estimators.gaussian import GaussianClasses
-from labelworth.estimators.hidden_markov import HiddenMarkov
-from labelworth.estimators.multinomial import MultinomialNaiveBayes
+from labelworth.estimators.kinds import KINDS
+from labelworth.estimators.model_file import load_model, save_model
 from labelworth.estimators.tagger import SequenceTagger
 from labelworth.estimators.targets import class_array
-from labelworth.models.storage import load_model, save_model
-
-_ESTIMATORS: dict[str, type[Any]] = {
-    "multinomial": MultinomialNaiveBayes,
-    "bernoulli": BernoulliNaiveBayes,
-    "gaussian": GaussianClasses,
-    "hidden-markov": HiddenMarkov,
-    "boltzmann-chain": BoltzmannChain,
-    "conditional-random-field": ConditionalRandomField,
-}
 
 
 @dataclass(frozen=True)
@@ -112,7 +98,7 @@ def load(path: str | os.PathLike[str]) -> Any:
     """
     model, extra = load_model(path)
     try:
-        classifier = _ESTIMATORS[model.kind](**_restored(extra["settings"]))
+        classifier = KINDS[model.kind].estimator(**_restored(extra["settings"]))
         classifier.require_parameters()
         classifier.n_iter_ = int(extra["n_iterations"])
         classifier.converged_ = bool(extra["converged"])
@@ -120,7 +106,7 @@ def load(path: str | os.PathLike[str]) -> Any:
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise InvalidInputError(
             f"{str(path)!r} holds a model, but not a classifier with its settings ({error}). "
-            "Use labelworth.models.storage.load_model for the model alone."
+            "Use labelworth.estimators.model_file.load_model for the model alone."
         ) from error
     classifier.model_ = model
     classifier.classes_ = class_array(model.classes)

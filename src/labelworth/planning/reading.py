@@ -10,13 +10,8 @@ from labelworth.data.samples import Samples
 from labelworth.data.sequences import Sequences
 from labelworth.errors import InvalidInputError, NotIdentifiableError
 from labelworth.estimation.fit import fit
-from labelworth.estimators.bernoulli import BernoulliNaiveBayes
-from labelworth.estimators.boltzmann_chain import BoltzmannChain
 from labelworth.estimators.classifier import GenerativeClassifier
-from labelworth.estimators.conditional_random_field import ConditionalRandomField
-from labelworth.estimators.gaussian import GaussianClasses
-from labelworth.estimators.hidden_markov import HiddenMarkov
-from labelworth.estimators.multinomial import MultinomialNaiveBayes
+from labelworth.estimators.kinds import kind_named
 from labelworth.estimators.parameters import generator
 from labelworth.estimators.tagger import SequenceTagger
 from labelworth.models.protocol import AnyFamily
@@ -28,26 +23,15 @@ from labelworth.tradeoff.costs import CostFunction, Prices
 GivenPrices = Prices | Mapping[str, float] | CostFunction | None
 """Prices as people give them."""
 
-ESTIMATORS: dict[str, type[GenerativeClassifier] | type[SequenceTagger]] = {
-    "multinomial": MultinomialNaiveBayes,
-    "bernoulli": BernoulliNaiveBayes,
-    "gaussian": GaussianClasses,
-    "hidden-markov": HiddenMarkov,
-    "boltzmann-chain": BoltzmannChain,
-    "conditional-random-field": ConditionalRandomField,
-}
-"""The models by name."""
-
 
 def estimator_of(model: Any, unlabeled: Hashable) -> GenerativeClassifier | SequenceTagger | AnyFamily:
     """An estimator that is yet to be fitted; a family is taken as it is."""
     if isinstance(model, str):
-        if model not in ESTIMATORS:
-            raise InvalidInputError(f"model must be one of {', '.join(ESTIMATORS)}, or an estimator. Got {model!r}.")
-        return ESTIMATORS[model](unlabeled=unlabeled)
-    if isinstance(model, GenerativeClassifier | SequenceTagger):
-        fresh: GenerativeClassifier | SequenceTagger = clone(model)
+        fresh: GenerativeClassifier | SequenceTagger = kind_named(model).estimator(unlabeled=unlabeled)
         return fresh
+    if isinstance(model, GenerativeClassifier | SequenceTagger):
+        copy: GenerativeClassifier | SequenceTagger = clone(model)
+        return copy
     if hasattr(model, "neutral") and hasattr(model, "maximize"):
         family: AnyFamily = model
         return family

@@ -9,8 +9,8 @@ from sklearn.exceptions import NotFittedError
 
 import labelworth as lw
 from labelworth.data.text import Vocabulary
+from labelworth.estimators.model_file import save_model
 from labelworth.estimators.storage import Reading, load, save
-from labelworth.models.storage import save_model
 
 RNG = np.random.default_rng(0)
 X = RNG.poisson(2.0, (30, 3)).astype(float)

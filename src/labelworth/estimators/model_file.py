@@ -14,23 +14,13 @@ import numpy as np
 from labelworth.arrays import AnyArray
 from labelworth.data.files import atomic_writer
 from labelworth.errors import DataUnavailableError, InvalidInputError
-from labelworth.models.bernoulli_model import BernoulliModel
-from labelworth.models.boltzmann_chain_model import BoltzmannChainModel
+from labelworth.estimators.kinds import KINDS
 from labelworth.models.chain_protocol import ChainModel
-from labelworth.models.conditional_random_field import ConditionalRandomFieldModel
-from labelworth.models.gaussian_model import GaussianModel
-from labelworth.models.hidden_markov_model import HiddenMarkovModel
-from labelworth.models.multinomial_model import MultinomialModel
 from labelworth.models.protocol import Model
 
 FORMAT = "labelworth-model"
 VERSION = 1
 
-_OF_SEQUENCES = {kind.kind: kind for kind in (HiddenMarkovModel, BoltzmannChainModel, ConditionalRandomFieldModel)}
-_KINDS: dict[str, Any] = {
-    **{kind.kind: kind for kind in (MultinomialModel, BernoulliModel, GaussianModel)},
-    **_OF_SEQUENCES,
-}
 _HEADER = "header.json"
 _EPOCH = (1980, 1, 1, 0, 0, 0)  # the same model gives the same bytes
 
@@ -94,7 +84,7 @@ def load_model(path: str | os.PathLike[str]) -> tuple[Any, dict[str, Any]]:
     names = header["feature_names"]
     try:
         classes = tuple(_class_from_json(entry) for entry in header["classes"])
-        model = _KINDS[header["kind"]].from_arrays(
+        model = KINDS[header["kind"]].model.from_arrays(
             arrays, classes=classes, feature_names=None if names is None else tuple(names)
         )
     except InvalidInputError as error:
@@ -146,9 +136,9 @@ def _require_known(header: Mapping[str, Any], path: str | os.PathLike[str]) -> N
     names = header.get("feature_names", 0)
     if not (names is None or (isinstance(names, list) and all(isinstance(name, str) for name in names))):
         raise _damaged(path, "its feature names are not names")
-    if header.get("kind") not in list(_KINDS):  # a list compares, a dict would hash
+    if header.get("kind") not in list(KINDS):  # a list compares, a dict would hash
         raise _damaged(path, f"it holds a model of the unknown kind {header.get('kind')!r}")
-    if names is None and header["kind"] in _OF_SEQUENCES:
+    if names is None and KINDS[header["kind"]].takes_sequences:
         raise _damaged(path, "it does not say which words or attributes it is about")
 
 
