@@ -14,8 +14,8 @@ import numpy as np
 import pytest
 
 from labelworth.report.record import Record, validate
+from labelworth.report.values import Curve, CurvesPanel, Measured, Outcome, Picture, Table
 from labelworth.studies import registry
-from labelworth.studies.outcome import Curve, CurvesPanel, Measured, Outcome, Picture, Table
 from labelworth.studies.runner import Study
 from labelworth.studies.store import Cell, Result
 from support.command_line import labelworth
@@ -23,7 +23,7 @@ from support.command_line import labelworth
 SLOW_STUDY = """
 import sys, time
 from labelworth.studies import registry
-from labelworth.studies.outcome import Outcome
+from labelworth.report.values import Outcome
 from labelworth.studies.runner import Study
 
 def compute(cell):

@@ -15,7 +15,7 @@ N_CELLS, N_KILLS, N_WORKERS = 120, 20, 2
 STUDY = """
 import time
 from labelworth.studies import registry
-from labelworth.studies.outcome import Outcome, Table
+from labelworth.report.values import Outcome, Table
 from labelworth.studies.runner import Study
 
 def compute(cell):

@@ -10,9 +10,9 @@ from labelworth.cli.options import Json
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from labelworth.report.values import Table
     from labelworth.studies.benchmark_limits import Limit
     from labelworth.studies.benchmarks import Wait
-    from labelworth.studies.outcome import Table
     from labelworth.studies.race import RaceResult
 
 _PATIENCE = 2.0  # seconds to wait, at every turn, for a quiet machine
@@ -66,7 +66,7 @@ def bench(
 
 def _show(console: "Console", results: "list[RaceResult]", felt: "list[Wait]", limits: "list[Limit]") -> None:
     from labelworth.report.tables import show_table
-    from labelworth.studies.outcome import Table
+    from labelworth.report.values import Table
 
     if results:
         show_table(console, _race_table(results))
@@ -81,7 +81,7 @@ def _show(console: "Console", results: "list[RaceResult]", felt: "list[Wait]", l
 
 
 def _race_table(results: "list[RaceResult]") -> "Table":
-    from labelworth.studies.outcome import Table
+    from labelworth.report.values import Table
 
     rows = tuple(
         (

@@ -10,7 +10,7 @@ from labelworth.cli.options import Json, Seed
 
 if TYPE_CHECKING:
     from labelworth.progress import Progress
-    from labelworth.studies.outcome import Outcome
+    from labelworth.report.values import Outcome
 
 
 def demo(

@@ -13,7 +13,7 @@ from labelworth.cli.sequence_reading import SequenceSource, TaggerKind, holds_se
 
 if TYPE_CHECKING:
     from labelworth.estimators.classifier import GenerativeClassifier
-    from labelworth.studies.outcome import Table
+    from labelworth.report.values import Table
 
 
 def fit(
@@ -113,7 +113,7 @@ def _figures(classifier: "GenerativeClassifier", labels: tuple[Any, ...], output
 
 
 def _table(classifier: "GenerativeClassifier", figures: dict[str, Any]) -> "Table":
-    from labelworth.studies.outcome import Table
+    from labelworth.report.values import Table
 
     rows = tuple((str(row["class"]), row["n_labels"], row["probability"]) for row in figures["classes"])
     state = "converged" if figures["converged"] else "did not converge"

@@ -74,7 +74,7 @@ def _show(console: "Console", found: "PlanFrontier") -> None:
     from rich.text import Text
 
     from labelworth.report.tables import show_table
-    from labelworth.studies.outcome import Table
+    from labelworth.report.values import Table
 
     for line in found.lines():
         console.print(Text(line))

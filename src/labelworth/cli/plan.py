@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from labelworth.planning.answer import Plan
     from labelworth.report.record import Record
-    from labelworth.studies.outcome import Table
+    from labelworth.report.values import Table
 
 _ASKED = ("budget", "target", "alpha")
 _N_ROWS = 6
@@ -168,7 +168,7 @@ def _show(console: "Console", found: "Plan") -> None:
 def _table(found: "Plan") -> "Table":
     """What other amounts of money would buy."""
     from labelworth.planning.words import number
-    from labelworth.studies.outcome import Table
+    from labelworth.report.values import Table
 
     design = found.recommended
     recommended = (design.cost_in_all, design.labels, design.error)

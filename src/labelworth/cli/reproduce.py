@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from labelworth.report.record import Record
-    from labelworth.studies.outcome import Outcome
+    from labelworth.report.values import Outcome
 
 ALL = "all"
 
@@ -101,8 +101,8 @@ def _together(records: "Sequence[Record]", *, quick: bool, seed: int) -> "Record
 def _list_studies(*, as_json: bool) -> None:
     from labelworth.report.record import Record
     from labelworth.report.tables import show_table
+    from labelworth.report.values import Table
     from labelworth.studies import registry
-    from labelworth.studies.outcome import Table
 
     titles = {name: registry.find(name).title for name in registry.names()}
     record = Record("studies", {"study": None}, {"studies": titles})

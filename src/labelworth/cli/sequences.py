@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from labelworth.data.readers import RawAttributes, RawTokens
     from labelworth.estimators.tagger import SequenceTagger
     from labelworth.evaluation.sequences import SequenceEvaluation
+    from labelworth.report.values import Table
     from labelworth.robust.sequence_check import SequenceCheckReport
-    from labelworth.studies.outcome import Table
 
 
 def fit_sequences(
@@ -78,7 +78,7 @@ def _fit_figures(tagger: "SequenceTagger", raw: "RawTokens | RawAttributes", out
 
 
 def _fit_table(tagger: "SequenceTagger", figures: dict[str, Any]) -> "Table":
-    from labelworth.studies.outcome import Table
+    from labelworth.report.values import Table
 
     rows = tuple(
         (str(row["class"]), row["n_labels"], f"{row['n_labels'] / max(1, figures['n_labeled']):.1%}")

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from labelworth.arrays import FloatArray
-from labelworth.studies.outcome import Curve, Scale
+from labelworth.report.values import Curve, Scale
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -19,7 +19,7 @@ from labelworth.models.conditional_random_field import ConditionalRandomFieldMod
 from labelworth.models.hidden_markov_model import HiddenMarkovModel
 from labelworth.progress import SILENT, Progress
 from labelworth.report.record import Record, Stopwatch, require_schema
-from labelworth.studies.outcome import Measured, Table
+from labelworth.report.values import Measured, Table
 
 KINDS = ("hidden-markov", "boltzmann-chain", "conditional-random-field")
 

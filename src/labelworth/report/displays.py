@@ -13,7 +13,7 @@ from labelworth.errors import InvalidInputError
 from labelworth.planning.answer import Plan
 from labelworth.planning.landscape import FrontierDesign, Surface
 from labelworth.report.figures import plot
-from labelworth.studies.outcome import BarsPanel, Curve, CurvesPanel, FrontierPanel, Scale, SurfacePanel
+from labelworth.report.values import BarsPanel, Curve, CurvesPanel, FrontierPanel, Scale, SurfacePanel
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -25,7 +25,7 @@ from labelworth.report.axis_style import (
     short,
 )
 from labelworth.report.region_figures import plot_boxes, plot_frontier
-from labelworth.studies.outcome import (
+from labelworth.report.values import (
     BarsPanel,
     BoxesPanel,
     ComparisonPanel,

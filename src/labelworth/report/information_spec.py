@@ -17,7 +17,7 @@ from labelworth.progress import SILENT, Progress
 from labelworth.report.chain_spec import KINDS as CHAIN_KINDS
 from labelworth.report.chain_spec import ChainSpec, chain_table
 from labelworth.report.record import Record, Stopwatch, read_json, require_schema
-from labelworth.studies.outcome import Measured, Table
+from labelworth.report.values import Measured, Table
 
 _SHOWN = {
     "total_variance": "total variance",

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from labelworth.report.axis_style import MARKERS, PALETTE, color_of, legend, plain_ticks, round_levels
-from labelworth.studies.outcome import BoxesPanel, FrontierPanel
+from labelworth.report.values import BoxesPanel, FrontierPanel
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

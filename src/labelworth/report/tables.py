@@ -12,7 +12,7 @@ from rich.table import Table as RichTable
 from rich.text import Text
 
 from labelworth.data.files import atomic_write
-from labelworth.studies.outcome import Measured, Outcome, Table
+from labelworth.report.values import Measured, Outcome, Table
 
 _SIGNIFICANT = 4
 

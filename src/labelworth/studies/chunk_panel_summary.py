@@ -6,8 +6,7 @@ from typing import Any
 import numpy as np
 
 from labelworth.arrays import FloatArray
-from labelworth.studies.chunk_panel_grid import LOSSES, PanelGrid
-from labelworth.studies.outcome import (
+from labelworth.report.values import (
     ComparisonPanel,
     Curve,
     CurvesPanel,
@@ -17,6 +16,7 @@ from labelworth.studies.outcome import (
     Picture,
     Table,
 )
+from labelworth.studies.chunk_panel_grid import LOSSES, PanelGrid
 from labelworth.studies.store import Cell, Result
 
 OTHERWISE = {"window:5": "otherwise a window of five tokens", "nothing": "otherwise nothing"}

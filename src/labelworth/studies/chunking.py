@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 
 from labelworth.progress import Progress
+from labelworth.report.values import BarsPanel, Curve, Measured, Outcome, Picture, Table
 from labelworth.studies.chunking_data import conll2000_digest, divided_tokens
 from labelworth.studies.chunking_fit import Settings, cell_of, compute
-from labelworth.studies.outcome import BarsPanel, Curve, Measured, Outcome, Picture, Table
 from labelworth.studies.runner import Study
 from labelworth.studies.store import Cell, Result
 

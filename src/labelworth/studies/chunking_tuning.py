@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from labelworth.progress import Progress
+from labelworth.report.values import Outcome, Table
 from labelworth.studies.chunking_data import conll2000_digest, divided_tokens
 from labelworth.studies.chunking_fit import Settings, cell_of, compute
-from labelworth.studies.outcome import Outcome, Table
 from labelworth.studies.runner import Study
 from labelworth.studies.store import Cell, Result
 

@@ -6,8 +6,7 @@ import numpy as np
 
 from labelworth.arrays import FloatArray
 from labelworth.criteria.asymptotic import excess_log_loss
-from labelworth.studies.demo import Demonstration
-from labelworth.studies.outcome import (
+from labelworth.report.values import (
     ComparisonPanel,
     Curve,
     CurvesPanel,
@@ -17,6 +16,7 @@ from labelworth.studies.outcome import (
     SurfacePanel,
     Table,
 )
+from labelworth.studies.demo import Demonstration
 
 _N_GRID = 40
 

@@ -7,8 +7,7 @@ import numpy as np
 from labelworth.arrays import FloatArray
 from labelworth.fisher.policy_figures import FIGURES
 from labelworth.policies.policy import Policy
-from labelworth.studies.demo_sequences import LENGTH, POLICIES, SequenceDemonstration
-from labelworth.studies.outcome import (
+from labelworth.report.values import (
     BarsPanel,
     ComparisonPanel,
     Curve,
@@ -18,6 +17,7 @@ from labelworth.studies.outcome import (
     Picture,
     Table,
 )
+from labelworth.studies.demo_sequences import LENGTH, POLICIES, SequenceDemonstration
 
 _LOG_LOSS = FIGURES.index("excess_log_loss")
 _N_GRID = 24

@@ -9,6 +9,7 @@ from functools import partial
 import numpy as np
 
 from labelworth.arrays import FloatArray
+from labelworth.report.values import Measured, Outcome, Panel, Picture, SurfacePanel, Table
 from labelworth.studies.chunk_panel import CELLS_NAME, cells, prepare
 from labelworth.studies.chunk_panel_fit import CELLS_VERSION, compute
 from labelworth.studies.chunk_panel_grid import PanelGrid
@@ -23,7 +24,6 @@ from labelworth.studies.chunk_panel_summary import (
     words_of,
 )
 from labelworth.studies.chunking_data import conll2000_digest
-from labelworth.studies.outcome import Measured, Outcome, Panel, Picture, SurfacePanel, Table
 from labelworth.studies.runner import Study
 from labelworth.studies.store import Cell, Result
 

@@ -6,13 +6,13 @@ from typing import Any
 import numpy as np
 
 from labelworth.progress import Progress
+from labelworth.report.values import ComparisonPanel, Curve, Measured, Outcome, Picture, Table
 from labelworth.simulation.constants import TUNED
 from labelworth.simulation.learner import MODES
 from labelworth.simulation.scales import Measure
 from labelworth.studies.forecast_cell import FACTORS, compute, grid
 from labelworth.studies.forecast_data import CORPORA, DRAWN, corpora_digest, population
 from labelworth.studies.forecast_scores import Score, curves_of, grouped, scores_of, summed_up
-from labelworth.studies.outcome import ComparisonPanel, Curve, Measured, Outcome, Picture, Table
 from labelworth.studies.runner import Study
 from labelworth.studies.store import Cell, Result
 

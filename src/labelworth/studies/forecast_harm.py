@@ -7,6 +7,7 @@ import numpy as np
 
 from labelworth.data.samples import Samples
 from labelworth.progress import SILENT, Progress
+from labelworth.report.values import BarsPanel, Curve, Outcome, Picture, Table
 from labelworth.robust.harm import Answer, combined, harm_verdict, paired
 from labelworth.simulation.document_learner import ClassLearner
 from labelworth.simulation.jobs import run_jobs
@@ -14,7 +15,6 @@ from labelworth.simulation.learner import MODES
 from labelworth.simulation.pilot_points import labeled_units, pilot_points, point_sizes
 from labelworth.studies.forecast_cell import drawn, gaps_of, grid
 from labelworth.studies.forecast_data import CORPORA, Population, corpora_digest, population
-from labelworth.studies.outcome import BarsPanel, Curve, Outcome, Picture, Table
 from labelworth.studies.runner import Study
 from labelworth.studies.store import Cell, Result
 

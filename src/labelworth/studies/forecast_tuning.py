@@ -9,12 +9,12 @@ from scipy.special import expit, logit
 
 from labelworth.arrays import FloatArray
 from labelworth.progress import Progress
+from labelworth.report.values import Measured, Outcome, Table
 from labelworth.simulation.constants import TUNED, Constants
 from labelworth.simulation.scales import Measure, inside, to_scale
 from labelworth.studies.forecast_cell import compute, grid
 from labelworth.studies.forecast_data import CORPORA, DRAWN, corpora_digest, population
 from labelworth.studies.forecast_scores import Curve, curves_of, scores_of, summed_up
-from labelworth.studies.outcome import Measured, Outcome, Table
 from labelworth.studies.runner import Study
 from labelworth.studies.store import Cell, Result
 

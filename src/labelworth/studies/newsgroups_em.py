@@ -8,10 +8,10 @@ import numpy as np
 
 from labelworth.arrays import FloatArray
 from labelworth.progress import Progress
+from labelworth.report.values import Curve, CurvesPanel, Measured, Outcome, Picture, Table
 from labelworth.studies.newsgroups_documents import counted_documents, newsgroups_digest
 from labelworth.studies.newsgroups_em_tuning import EQUAL_CLASSES
 from labelworth.studies.newsgroups_fit import Settings, cell_of, compute
-from labelworth.studies.outcome import Curve, CurvesPanel, Measured, Outcome, Picture, Table
 from labelworth.studies.runner import Study
 from labelworth.studies.store import Cell, Result
 

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from labelworth.progress import Progress
+from labelworth.report.values import Measured, Outcome, Table
 from labelworth.studies.newsgroups_documents import WordWeights, counted_documents, newsgroups_digest
 from labelworth.studies.newsgroups_fit import Settings, cell_of, compute
-from labelworth.studies.outcome import Measured, Outcome, Table
 from labelworth.studies.runner import Study
 from labelworth.studies.store import Cell, Result
 

@@ -14,8 +14,8 @@ import numpy as np
 
 from labelworth.arrays import FloatArray, IntArray
 from labelworth.progress import Progress
+from labelworth.report.values import Curve, FrontierPanel, Outcome, Picture, Table
 from labelworth.studies.newsgroups_documents import newsgroups_digest
-from labelworth.studies.outcome import Curve, FrontierPanel, Outcome, Picture, Table
 from labelworth.studies.panel_cells import VERSION, cells_of, compute, newsgroups_designs
 from labelworth.studies.panel_documents import panel_samples
 from labelworth.studies.panel_surfaces import LABELS, Surfaces, collected, figures_of, grid_of

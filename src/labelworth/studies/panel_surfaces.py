@@ -8,7 +8,7 @@ import numpy as np
 from scipy.stats import spearmanr
 
 from labelworth.arrays import FloatArray
-from labelworth.studies.outcome import Picture, SurfacePanel, Table
+from labelworth.report.values import Picture, SurfacePanel, Table
 from labelworth.studies.panel_cells import Setting, setting_of
 from labelworth.studies.store import Cell, Result
 

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from labelworth.arrays import FloatArray
-from labelworth.studies.outcome import Curve, CurvesPanel, Measured, Outcome, Picture, Table
+from labelworth.report.values import Curve, CurvesPanel, Measured, Outcome, Picture, Table
 from labelworth.studies.store import Cell, Result
 
 N_OPTIMAL = 800

@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 
 from labelworth.progress import Progress
+from labelworth.report.values import BarsPanel, Curve, Measured, Outcome, Panel, Picture, Table
 from labelworth.studies.chunking_data import conll2000_digest
-from labelworth.studies.outcome import BarsPanel, Curve, Measured, Outcome, Panel, Picture, Table
 from labelworth.studies.policy_ranking_fit import MIN_PAIR_COUNT, MIN_TAG_COUNT, PENALTY, compute, sentences
 from labelworth.studies.policy_ranking_order import POLICIES, mean_of, ranked, ranking_of, ranking_words
 from labelworth.studies.runner import Study

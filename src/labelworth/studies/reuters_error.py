@@ -6,7 +6,7 @@ Paper: fig:lorem1.
 from collections.abc import Sequence
 from typing import Any
 
-from labelworth.studies.outcome import Outcome
+from labelworth.report.values import Outcome
 from labelworth.studies.panel_cells import VERSION, cells_of, compute, reuters_designs, say_reuters
 from labelworth.studies.panel_documents import reuters_digest
 from labelworth.studies.panel_surfaces import Surfaces, collected, figures_of, grid_of, picture_of, steps_table

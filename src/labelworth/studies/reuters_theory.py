@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from labelworth.studies.outcome import Outcome, Picture, Table
+from labelworth.report.values import Outcome, Picture, Table
 from labelworth.studies.panel_cells import VERSION, cells_of, compute, reuters_designs, say_reuters
 from labelworth.studies.panel_documents import reuters_digest
 from labelworth.studies.panel_surfaces import LABELS, Surfaces, collected, figures_of, grid_of, steps_table

@@ -25,8 +25,8 @@ from labelworth.fisher.matrix_free_curve import MatrixFreeCurve
 from labelworth.fisher.observed import observed_information
 from labelworth.models.multinomial import MultinomialFamily, MultinomialModel
 from labelworth.progress import SILENT, Progress
+from labelworth.report.values import Curve, CurvesPanel, Measured, Outcome, Picture, Table
 from labelworth.studies.newsgroups_documents import counted_documents, newsgroups_digest
-from labelworth.studies.outcome import Curve, CurvesPanel, Measured, Outcome, Picture, Table
 from labelworth.studies.runner import Study
 from labelworth.studies.store import Cell, Result
 

@@ -15,7 +15,7 @@ from threadpoolctl import threadpool_limits
 
 from labelworth.errors import InvalidInputError
 from labelworth.progress import SILENT, Progress, tracking
-from labelworth.studies.outcome import Outcome
+from labelworth.report.values import Outcome
 from labelworth.studies.store import Cell, CellStore, CorruptCellError, Result, canonical
 
 CELLS_FOLDER = ".cells"

@@ -18,7 +18,7 @@ from labelworth.criteria.asymptotic import excess_log_loss, total_variance
 from labelworth.data.lengths import LengthDistribution
 from labelworth.fisher.two_class_formula import two_class_information
 from labelworth.models.multinomial import MultinomialModel
-from labelworth.studies.outcome import Outcome, Picture, SurfacePanel, Table
+from labelworth.report.values import Outcome, Picture, SurfacePanel, Table
 from labelworth.studies.runner import Study
 from labelworth.studies.store import Cell, Result
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from labelworth.arrays import FloatArray
-from labelworth.studies.outcome import BoxesPanel, Outcome, Picture, Table
+from labelworth.report.values import BoxesPanel, Outcome, Picture, Table
 from labelworth.studies.store import Cell, Result
 
 CLOSE = 0.05

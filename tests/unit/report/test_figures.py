@@ -5,7 +5,7 @@ import pytest
 
 from labelworth.errors import InvalidInputError
 from labelworth.report.figures import draw, plot, save_picture
-from labelworth.studies.outcome import BarsPanel, ComparisonPanel, Curve, CurvesPanel, Panel, Picture, SurfacePanel
+from labelworth.report.values import BarsPanel, ComparisonPanel, Curve, CurvesPanel, Panel, Picture, SurfacePanel
 
 LABELS = np.array([20.0, 50.0, 100.0])
 ERRORS = np.array([0.3, 0.2, 0.15])

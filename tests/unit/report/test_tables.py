@@ -5,7 +5,7 @@ from rich.console import Console
 
 from labelworth.errors import InvalidInputError
 from labelworth.report.tables import show_outcome, show_table, words
-from labelworth.studies.outcome import Measured, Outcome, Table
+from labelworth.report.values import Measured, Outcome, Table
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from labelworth.policies.spec import parse_policy
+from labelworth.report.values import BarsPanel, CurvesPanel
 from labelworth.studies.demo_sequences import (
     LENGTH,
     POLICIES,
@@ -16,7 +17,6 @@ from labelworth.studies.demo_sequences import (
     draw_truth,
 )
 from labelworth.studies.demo_sequences_outcome import outcome
-from labelworth.studies.outcome import BarsPanel, CurvesPanel
 
 SMALL = replace(QUICK, n_words=4, n_sequences=200, n_test=100, n_refits=3, n_labels=2)
 

@@ -3,6 +3,7 @@ from pathlib import Path
 
 import pytest
 
+from labelworth.report.values import Measured
 from labelworth.studies import registry
 from labelworth.studies.newsgroups_em import EM, SUPERVISED
 from labelworth.studies.newsgroups_em_tuning import (
@@ -16,7 +17,6 @@ from labelworth.studies.newsgroups_em_tuning import (
     summarize,
 )
 from labelworth.studies.newsgroups_fit import Settings
-from labelworth.studies.outcome import Measured
 from labelworth.studies.store import Cell, Result, canonical
 
 RESULTS = Path(__file__).resolve().parents[3] / "results"

@@ -7,8 +7,8 @@ import pytest
 from labelworth.data.folds import labeled_folds
 from labelworth.data.samples import Samples
 from labelworth.estimation.fit import fit
+from labelworth.report.values import Outcome
 from labelworth.studies import panel_cells, reuters_error, reuters_mse, reuters_theory
-from labelworth.studies.outcome import Outcome
 from labelworth.studies.panel_cells import Design, Setting, cells_of
 from labelworth.studies.panel_documents import add_one
 from labelworth.studies.panel_experiment import anchored_order, experiment, with_drawn_labels

@@ -8,8 +8,8 @@ import pytest
 
 from labelworth.errors import InvalidInputError, OutputError
 from labelworth.progress import SilentProgress
+from labelworth.report.values import Outcome
 from labelworth.studies import registry
-from labelworth.studies.outcome import Outcome
 from labelworth.studies.runner import Study, run
 from labelworth.studies.store import Cell, CellStore, Result
 

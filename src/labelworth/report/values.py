@@ -1,4 +1,4 @@
-"""What a study hands to the report: figures, words, tables and pictures, as values without a drawing library."""
+"""What commands print and reports draw: figures, words, tables and pictures, as values without a drawing library."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
