@@ -11,7 +11,7 @@ from labelworth.data.evidence import Evidence
 from labelworth.data.sequences import Sequences
 from labelworth.errors import LabelworthWarning
 from labelworth.estimation.boltzmann_chain_fit import fit_boltzmann_chain
-from labelworth.estimation.hidden_markov_fit import fit_hidden_markov
+from labelworth.estimation.fit import fit
 from labelworth.models.boltzmann_chain import BoltzmannChainFamily
 from labelworth.models.boltzmann_chain_model import BoltzmannChainModel
 from labelworth.models.hidden_markov import HiddenMarkovFamily
@@ -44,7 +44,7 @@ def fitted(kind: str, data: Sequences, rng: np.random.Generator):
     """The model that the house fits, with hardly any prior."""
     if kind == "hidden-markov":
         family = HiddenMarkovFamily.for_sequences(data, smoothing=0.1, label_smoothing=0.1)
-        return fit_hidden_markov(family, data, tolerance=1e-6, rng=rng).model
+        return fit(family, data, tolerance=1e-6, rng=rng).model
     family = BoltzmannChainFamily.for_sequences(data, penalty=1e-3, with_start=False)
     return fit_boltzmann_chain(family, data, tolerance=1e-6, rng=rng).model
 

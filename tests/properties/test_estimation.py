@@ -59,7 +59,7 @@ def vectors(draw: st.DrawFn) -> Samples:
     return Samples(features, draw(evidence(shape[0])), draw(sample_weights(shape[0])))
 
 
-def fitted(family: Any, samples: Samples, **arguments: Any) -> Fit[Any] | None:
+def fitted(family: Any, samples: Samples, **arguments: Any) -> Fit[Any, Any] | None:
     """Fit, or None if the data was refused in words."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", LabelworthWarning)
@@ -69,7 +69,7 @@ def fitted(family: Any, samples: Samples, **arguments: Any) -> Fit[Any] | None:
             return None
 
 
-def assert_sound(result: Fit[Any] | None, samples: Samples) -> None:
+def assert_sound(result: Fit[Any, Any] | None, samples: Samples) -> None:
     if result is None:
         return
     path = result.objective_path

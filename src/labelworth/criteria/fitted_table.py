@@ -86,7 +86,7 @@ def information_at_fit(
     return tabulate(chosen, float(samples.sample_weights.sum()) if n_samples is None else n_samples, fractions)
 
 
-def _chosen(settled: Fit[Any], samples: Samples, seed: int, n_probes: int, progress: Progress) -> ChosenCurve:
+def _chosen(settled: Fit[Any, Any], samples: Samples, seed: int, n_probes: int, progress: Progress) -> ChosenCurve:
     model, family = settled.model, settled.family
     n_parameters = model.coordinates.n_free
     if n_parameters <= _DENSE_LIMIT:

@@ -1,7 +1,6 @@
 """Fit a Boltzmann chain to sequences with any mixture of labels."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
 from functools import partial
 
 import numpy as np
@@ -9,30 +8,16 @@ import numpy as np
 from labelworth.arrays import FloatArray
 from labelworth.data.sequences import Sequences
 from labelworth.errors import InvalidInputError
-from labelworth.estimation.chain_doors import counting_sequences
-from labelworth.estimation.chain_starts import seeded_sequences
-from labelworth.estimation.doors import require_search
-from labelworth.estimation.multi_start import Found, tell_exchangeable
+from labelworth.estimation.doors import counting, require_search
+from labelworth.estimation.expectation_maximization import Ascent, Point
+from labelworth.estimation.fit import Fit, report_exchangeable
 from labelworth.estimation.quasi_newton import Descent, minimize
-from labelworth.estimation.starts import exchangeable_classes
+from labelworth.estimation.starts import seeded_data
 from labelworth.models.boltzmann_chain import BoltzmannChainFamily, BoltzmannChainModel, BoltzmannChainObjective
 from labelworth.models.chain_runs import labeled_runs
 from labelworth.progress import SILENT, Progress
 
 _START_TOLERANCE = 1e-4
-
-
-@dataclass(frozen=True, eq=False)
-class BoltzmannChainFit(Found[BoltzmannChainModel]):
-    """A fitted Boltzmann chain and how it was found; see `Found`.
-
-    Attributes
-    ----------
-    family : BoltzmannChainFamily
-        Its prior is the one in the objective.
-    """
-
-    family: BoltzmannChainFamily = field(kw_only=True)
 
 
 def fit_boltzmann_chain(
@@ -46,7 +31,7 @@ def fit_boltzmann_chain(
     n_starts: int = 1,
     rng: np.random.Generator | None = None,
     progress: Progress = SILENT,
-) -> BoltzmannChainFit:
+) -> Fit[BoltzmannChainModel, BoltzmannChainFamily]:
     r"""Maximize the penalized likelihood of whatever is known, by L-BFGS.
 
     .. math:: \sum_i w_i \log \sum_y p_\theta(x_i, y) \prod_t e_{it}(y_t) - c\, |\theta|^2
@@ -73,7 +58,7 @@ def fit_boltzmann_chain(
     rng : Generator, optional
         For random starts; one with seed 0 when absent.
     progress : Progress
-        Told how far the work is.
+        Hears how far the work is.
 
     Warns
     -----
@@ -92,41 +77,30 @@ def fit_boltzmann_chain(
     Paper: eq:ll2.
     """
     require_search(unlabeled_weight, max_iterations, tolerance, n_starts)
-    sequences, weights = counting_sequences(sequences, unlabeled_weight)
+    sequences, weights = counting(sequences, unlabeled_weight)
     evidence = sequences.evidence
     objective = BoltzmannChainObjective(family, sequences, weights)
-    concave = bool(evidence.is_gold.all()) or evidence.n_classes == 1
-    alike = () if concave else exchangeable_classes(evidence)
-    if alike:
-        tell_exchangeable(alike, progress)
+    is_concave = bool(evidence.is_gold.all()) or evidence.n_classes == 1
+    exchangeable = () if is_concave else report_exchangeable(evidence, progress)
     given = [] if start is None else [_weights_of(start, family)]
-    count = (1 if concave else n_starts) - len(given)
+    count = (1 if is_concave else n_starts) - len(given)
     descend = partial(minimize, max_iterations=max_iterations, progress=progress)
 
     def starts() -> Iterator[FloatArray]:
         yield from given
-        if concave and count > 0:
+        if is_concave and count > 0:
             yield np.zeros(objective.size)
         elif count > 0:
             yield from _supervised(family, sequences, weights, count, rng or np.random.default_rng(0), descend)
 
-    descents = [
-        descend(objective, begin, tolerance=tolerance * float(weights.sum()), title="Boltzmann chain")
-        for begin in starts()
-    ]
-    best = min(descents, key=lambda descent: descent.value)
-    return BoltzmannChainFit(
-        model=objective.model(best.theta),
-        objective_path=-best.value_path,
-        log_likelihood=objective.log_likelihood(best.theta),
-        converged=best.converged,
-        n_iterations=best.n_iterations,
-        n_evaluations=best.n_evaluations,
-        starts=np.array([-descent.value for descent in descents]),
-        unlabeled_weight=unlabeled_weight,
-        exchangeable_classes=alike,
-        family=family,
-    )
+    def ascent(begin: FloatArray) -> Ascent[BoltzmannChainModel]:
+        descent = descend(objective, begin, tolerance=tolerance * float(weights.sum()), title="Boltzmann chain")
+        theta = descent.theta
+        log_likelihood = family.penalty * float(theta @ theta) - descent.value
+        end = Point(objective.model(theta), {}, log_likelihood, -descent.value)
+        return Ascent(end, -descent.value_path, descent.converged, descent.n_iterations, descent.n_evaluations)
+
+    return Fit.best_of([ascent(begin) for begin in starts()], family, unlabeled_weight, exchangeable)
 
 
 def _supervised(
@@ -138,7 +112,7 @@ def _supervised(
     descend: Callable[..., Descent],
 ) -> Iterator[FloatArray]:
     """Estimates of the labeled runs, the later ones with random weights; seeded where labels say too little."""
-    for begun, drawn in seeded_sequences(sequences, weights, n_starts, rng):
+    for begun, drawn in seeded_data(sequences, weights, n_starts, rng):
         runs = labeled_runs(begun)
         if runs is None:
             yield np.zeros(family.neutral().coordinates.n_free)

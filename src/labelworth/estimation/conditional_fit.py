@@ -20,7 +20,7 @@ _COARSE = 10.0
 
 @dataclass(frozen=True, eq=False)
 class ConditionalFit:
-    """A fitted CRF and how it was found.
+    """A fitted CRF and how it was reached.
 
     Attributes
     ----------
@@ -30,8 +30,6 @@ class ConditionalFit:
         Penalized log-likelihood at the start and after every iteration; it never falls.
     log_likelihood : float
         Weighted sum of log p(evidence | x) at `model`; the objective is this less the penalty.
-    c2 : float
-        The coefficient of the sum of squares.
     converged : bool
         Whether little was left to gain.
     n_iterations, n_evaluations : int
@@ -43,7 +41,6 @@ class ConditionalFit:
     model: ConditionalRandomFieldModel
     objective_path: FloatArray
     log_likelihood: float
-    c2: float
     converged: bool
     n_iterations: int
     n_evaluations: int
@@ -94,7 +91,7 @@ def fit_conditional(
     memory : int
         How many steps L-BFGS remembers: more take fewer iterations, and each two vectors as long as the weights.
     progress : Progress
-        Told how far the work is.
+        Hears how far the work is.
 
     Warns
     -----
@@ -136,7 +133,6 @@ def fit_conditional(
         fitted,
         -descent.value_path,
         -descent.value + c2 * float(descent.theta @ descent.theta),
-        c2,
         descent.converged,
         n_iterations + descent.n_iterations,
         n_evaluations + descent.n_evaluations,

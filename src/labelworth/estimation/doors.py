@@ -1,66 +1,73 @@
-"""What a fit checks before it begins."""
+"""What a fit checks before it begins, and which rows or sequences count."""
+
+from typing import TypeVar
 
 import numpy as np
 
 from labelworth.arrays import FloatArray, require_between
 from labelworth.data.samples import Samples
+from labelworth.data.sequences import Sequences
 from labelworth.errors import InvalidInputError
-from labelworth.models.protocol import Maximizer, ModelT, ParametersT
-from labelworth.models.responsibilities import condition
+from labelworth.models.chain_runs import unlabeled_sequences
+from labelworth.models.protocol import EMFamily, ParametersT
 
-_LARGEST = float(np.finfo(np.float64).max)
-
-
-def require_arguments(
-    start_smoothing: float, unlabeled_weight: float, max_iterations: int, tolerance: float, n_starts: int
-) -> None:
-    """Refuse numbers that make no sense."""
-    require_between("start_smoothing", start_smoothing, 0.0, _LARGEST, open_low=True)
-    require_search(unlabeled_weight, max_iterations, tolerance, n_starts)
+LARGEST = float(np.finfo(np.float64).max)
+DataT = TypeVar("DataT", Samples, Sequences)
 
 
 def require_search(unlabeled_weight: float, max_iterations: int, tolerance: float, n_starts: int) -> None:
-    """Refuse numbers that no search makes sense of."""
-    require_between("unlabeled_weight", unlabeled_weight, 0.0, _LARGEST)
-    require_between("max_iterations", max_iterations, 1, _LARGEST)
-    require_between("tolerance", tolerance, 0.0, _LARGEST, open_low=True)
-    require_between("n_starts", n_starts, 1, _LARGEST)
+    require_between("unlabeled_weight", unlabeled_weight, 0.0, LARGEST)
+    require_between("max_iterations", max_iterations, 1, LARGEST)
+    require_between("tolerance", tolerance, 0.0, LARGEST, open_low=True)
+    require_between("n_starts", n_starts, 1, LARGEST)
 
 
-def counting_rows(samples: Samples, unlabeled_weight: float) -> tuple[Samples, FloatArray]:
-    """The rows that count, and how much."""
-    weights = samples.sample_weights
-    if not (np.isfinite(weights).all() and (weights >= 0).all()):
-        raise InvalidInputError("Sample weights must be finite and non-negative.")
-    row_weights = np.where(samples.evidence.is_unlabeled, unlabeled_weight * weights, weights)
-    counting = row_weights > 0
-    if not counting.any():
-        cure = "give some labels, or an unlabeled_weight above 0" if unlabeled_weight == 0 else "give some samples"
-        raise InvalidInputError(f"No row counts, so there is nothing to learn from: {cure}.")
-    if counting.all():
-        return samples, row_weights
-    return samples.take(counting), row_weights[counting]
-
-
-def require_matching(start: ParametersT, family: Maximizer[ParametersT]) -> ParametersT:
-    """Refuse a starting model of other classes."""
-    if start.classes != family.classes:
-        raise InvalidInputError(
-            f"The starting model has the classes {start.classes!r}, the family {family.classes!r}; "
-            "both must name the same classes in the same order."
+def counting(data: DataT, unlabeled_weight: float) -> tuple[DataT, FloatArray]:
+    """The rows or sequences that count, and how much: their weight, times `unlabeled_weight` if nothing is known."""
+    unit = unit_name(data)
+    if isinstance(data, Sequences):
+        weights, unlabeled = data.sequence_weights, unlabeled_sequences(data)
+    else:
+        weights, unlabeled = data.sample_weights, data.evidence.is_unlabeled
+    if not weights.size:
+        raise InvalidInputError(f"There are no {unit}s. Give at least one.")
+    weights = np.where(unlabeled, unlabeled_weight * weights, weights)
+    counted = weights > 0
+    if not counted.any():
+        cure = (
+            "give some labels, or an unlabeled_weight above 0"
+            if unlabeled_weight == 0
+            else f"give a positive weight to some {unit}s"
         )
-    return start
+        raise InvalidInputError(f"No {unit} counts, so there is nothing to learn from: {cure}.")
+    if counted.all():
+        return data, weights
+    return data.take(counted), weights[counted]
 
 
-def impossible_start(model: ModelT, samples: Samples) -> InvalidInputError:
-    """Say which sample the starting model rules out."""
-    _, log_evidence = condition(model.log_joint(samples), samples.evidence)
-    rows = np.flatnonzero(~np.isfinite(log_evidence))
-    if not rows.size:
+def impossible_start(
+    model: ParametersT, family: EMFamily[ParametersT, DataT], data: DataT, weights: FloatArray
+) -> InvalidInputError:
+    """Why the objective of a starting model is minus infinity: which row or sequence it rules out, or the prior."""
+
+    def is_possible(indices: slice) -> bool:
+        rows = np.arange(len(weights))[indices]
+        return bool(np.isfinite(family.prepare(data.take(rows), weights[rows]).expectation(model).log_likelihood))
+
+    if is_possible(slice(None)):
         return InvalidInputError(
             "The starting model has probabilities of zero, which the prior rules out; smooth it."
         )
+    first, last = 0, len(weights)
+    while last - first > 1:
+        middle = (first + last) // 2
+        first, last = (middle, last) if is_possible(slice(first, middle)) else (first, middle)
     return InvalidInputError(
-        f"The starting model gives {rows.size} sample(s) the probability zero, the first at row {rows[0]}; "
-        "begin from a model fitted with smoothing above 0, or let the fit find its own start."
+        f"The starting model gives the probability zero to some of the {unit_name(data)}s, the first of them "
+        f"{unit_name(data)} {first}; begin from a model fitted with smoothing above 0, or let the fit find its own "
+        "start."
     )
+
+
+def unit_name(data: Samples | Sequences) -> str:
+    return "sequence" if isinstance(data, Sequences) else "row"

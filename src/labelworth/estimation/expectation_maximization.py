@@ -3,7 +3,7 @@
 from collections import deque
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Generic
+from typing import Generic, TypeVar
 
 import numpy as np
 
@@ -13,6 +13,8 @@ from labelworth.estimation.acceleration import SquaredExtrapolation
 from labelworth.models.protocol import Maximizer, ParametersT, Pass
 from labelworth.progress import Task
 
+FittedT = TypeVar("FittedT")
+
 _ROUNDING = 1e-26  # nats per sample: what rounding leaves of a step that is zero
 _RATES_KEPT = 3
 _FAR = 1e3
@@ -20,17 +22,17 @@ _MEASURABLE = 1e-9
 
 
 @dataclass(frozen=True)
-class Point(Generic[ParametersT]):
+class Point(Generic[FittedT]):
     """A model with what one pass over the data says of it."""
 
-    model: ParametersT
+    model: FittedT
     statistics: Mapping[str, FloatArray]
     log_likelihood: float
     objective: float
 
 
 @dataclass(frozen=True)
-class Ascent(Generic[ParametersT]):
+class Ascent(Generic[FittedT]):
     """Where EM arrived from one start.
 
     Attributes
@@ -47,7 +49,7 @@ class Ascent(Generic[ParametersT]):
         Passes over the data.
     """
 
-    end: Point[ParametersT]
+    end: Point[FittedT]
     objective_path: FloatArray
     converged: bool
     n_iterations: int
@@ -130,6 +132,12 @@ class ExpectationMaximization(Generic[ParametersT]):
         expectation = self.data.expectation(model)
         objective = expectation.log_likelihood + self.family.log_prior(model)
         return Point(model, expectation.statistics, expectation.log_likelihood, objective)
+
+    def closed_form(self) -> Ascent[ParametersT]:
+        """Every class is known: the responsibilities do not depend on the model, so one step is the maximum."""
+        neutral = self.data.expectation(self.family.neutral())
+        end = self.evaluate(self.family.maximize(neutral.statistics))
+        return Ascent(end, np.array([end.objective]), True, 1, 2)
 
     def climb(self, start: Point[ParametersT], task: Task) -> Ascent[ParametersT]:
         """Walk from an evaluated start until nothing is left to gain, or the steps are used up."""

@@ -1,37 +1,98 @@
-"""Fit a model to any mixture of labeled, unlabeled and ambiguous samples."""
+"""Fit a model by EM to any mixture of labeled, unlabeled and ambiguous rows, or of such sequences."""
 
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+import warnings
+from collections.abc import Hashable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Generic, TypeVar
 
 import numpy as np
 
-from labelworth.data.samples import Samples
-from labelworth.estimation.doors import counting_rows, impossible_start, require_arguments, require_matching
-from labelworth.estimation.expectation_maximization import ExpectationMaximization
-from labelworth.estimation.multi_start import Found, search
-from labelworth.estimation.starts import starting_models
-from labelworth.models.protocol import Family, ModelT
-from labelworth.progress import SILENT, Progress
+from labelworth.arrays import FloatArray, require_between
+from labelworth.data.evidence import Evidence
+from labelworth.errors import DidNotConvergeWarning, InvalidInputError, LabelworthWarning
+from labelworth.estimation.doors import LARGEST, DataT, counting, impossible_start, require_search
+from labelworth.estimation.expectation_maximization import Ascent, ExpectationMaximization, FittedT
+from labelworth.estimation.starts import exchangeable_classes, starting_models
+from labelworth.models.protocol import EMFamily, ParametersT
+from labelworth.progress import SILENT, Progress, tracking
+
+FamilyT = TypeVar("FamilyT")
+
+_FIXED_POINT = 1e-13  # nats per sample still to be gained: rounding
+_STEPS_TO_FIXED_POINT = 20_000
 
 
 @dataclass(frozen=True, eq=False)
-class Fit(Found[ModelT]):
-    """A fitted model of classes and how it was found; see `Found`.
+class Fit(Generic[FittedT, FamilyT]):
+    """A fitted model and how it was reached.
 
     Attributes
     ----------
+    model : Model
+        theta_hat.
     family : Family
         With everything filled in: its prior is the one in the objective.
+    objective_path : array
+        The objective of every model kept, in order; it never falls, but by rounding (1e-12 of the sum of its terms).
+    log_likelihood : float
+        Weighted sum of log p(evidence, x) at `model`; the objective is this plus the log prior.
+    converged : bool
+        Whether the gain still to come is within the tolerance.
+    n_iterations, n_evaluations : int
+        Steps and passes over the data, of the start that won.
+    starts : array
+        The objective reached from every start.
+    unlabeled_weight : float
+        How much a row or sequence counted of whose labels nothing is known.
+    exchangeable_classes : tuple of tuples
+        Groups of classes the labels could not tell apart: their names are arbitrary.
     """
 
-    family: Family[ModelT] = field(kw_only=True)
+    model: FittedT
+    family: FamilyT
+    objective_path: FloatArray
+    log_likelihood: float
+    converged: bool
+    n_iterations: int
+    n_evaluations: int
+    starts: FloatArray
+    unlabeled_weight: float
+    exchangeable_classes: tuple[tuple[Hashable, ...], ...] = ()
+
+    @classmethod
+    def best_of(
+        cls,
+        ascents: Sequence[Ascent[FittedT]],
+        family: FamilyT,
+        unlabeled_weight: float,
+        exchangeable: tuple[tuple[Hashable, ...], ...],
+    ) -> "Fit[FittedT, FamilyT]":
+        """The best end of several ascents."""
+        best = max(ascents, key=lambda ascent: ascent.end.objective)
+        return cls(
+            best.end.model,
+            family,
+            best.objective_path,
+            best.end.log_likelihood,
+            best.converged,
+            best.n_iterations,
+            best.n_evaluations,
+            np.array([ascent.end.objective for ascent in ascents]),
+            unlabeled_weight,
+            exchangeable,
+        )
+
+    @property
+    def objective(self) -> float:
+        """Log-likelihood plus log prior at `model`."""
+        return float(self.objective_path[-1])
 
 
 def fit(
-    family: Family[ModelT],
-    samples: Samples,
+    family: EMFamily[ParametersT, DataT],
+    data: DataT,
     *,
-    start: ModelT | None = None,
+    start: ParametersT | None = None,
     start_smoothing: float = 1.0,
     unlabeled_weight: float = 1.0,
     max_iterations: int = 1000,
@@ -40,22 +101,23 @@ def fit(
     n_starts: int = 1,
     rng: np.random.Generator | None = None,
     progress: Progress = SILENT,
-) -> Fit[ModelT]:
+) -> Fit[ParametersT, EMFamily[ParametersT, DataT]]:
     r"""Maximize the penalized likelihood of whatever is known.
 
     .. math:: \sum_i w_i \log \sum_y p_\theta(x_i, y)\, e_i(y) + \log \text{prior}(\theta)
 
-    where :math:`w_i` is the weight of the sample, times `unlabeled_weight` if nothing is known of its class.
+    where :math:`w_i` is the weight of the row or sequence, times `unlabeled_weight` if nothing is known of its class
+    or labels, and :math:`e_i(y)` its evidence, for a sequence the product over its tokens.
 
     Parameters
     ----------
-    family : Family
+    family : EMFamily
         The kind of model and its prior.
-    samples : Samples
-        Labeled, unlabeled and ambiguous rows in any mixture. Rows of weight 0 are left out.
+    data : Samples or Sequences
+        Labeled, unlabeled and ambiguous rows or tokens in any mixture. What weighs 0 is left out.
     start : Model, optional
-        Where to begin; else the supervised model of the rows of whose class something is known. Classes that no
-        label singles out begin from a few random rows.
+        Where to begin; else the supervised model of what is labeled: rows, or tokens and neighbors both of which are.
+        Classes that no label singles out begin from a few random rows or tokens.
     start_smoothing : float
         How many times stronger the prior is for that supervised model. A diffuse start finds better maxima.
     unlabeled_weight : float
@@ -73,7 +135,7 @@ def fit(
     rng : Generator, optional
         For random starts; one with seed 0 when absent.
     progress : Progress
-        Told how far the work is.
+        Hears how far the work is.
 
     Returns
     -------
@@ -91,31 +153,79 @@ def fit(
     ------
     InvalidInputError
         If nothing is left to learn from, or an argument makes no sense.
+
+    Notes
+    -----
+    Paper: eq:ll2.
     """
-    require_arguments(start_smoothing, unlabeled_weight, max_iterations, tolerance, n_starts)
-    samples, row_weights = counting_rows(samples, unlabeled_weight)
-    family = family.adapted(samples, row_weights)
+    require_between("start_smoothing", start_smoothing, 0.0, LARGEST, open_low=True)
+    require_search(unlabeled_weight, max_iterations, tolerance, n_starts)
+    data, weights = counting(data, unlabeled_weight)
+    family = family.adapted(data, weights)
+    if start is not None and start.classes != family.classes:
+        raise InvalidInputError(
+            f"The starting model has the classes {start.classes!r}, the family {family.classes!r}; "
+            "both must name the same classes in the same order."
+        )
     climber = ExpectationMaximization(
+        family, family.prepare(data, weights), tolerance, max_iterations, accelerated, float(weights.sum())
+    )
+    if data.evidence.is_gold.all() or data.evidence.n_classes == 1:
+        return Fit.best_of([climber.closed_form()], family, unlabeled_weight, ())
+    exchangeable = report_exchangeable(data.evidence, progress)
+
+    def starts() -> Iterator[ParametersT]:
+        if start is not None:
+            yield start
+        smoother, count = family.smoother(start_smoothing), n_starts - (start is not None)
+        yield from starting_models(smoother, data, weights, count, rng or np.random.default_rng(0))
+
+    ascents = []
+    with tracking(progress, "EM", None) as task:
+        for model in starts():
+            point = climber.evaluate(model)
+            if not np.isfinite(point.objective):
+                raise impossible_start(model, family, data, weights)
+            ascents.append(climber.climb(point, task))
+    best = Fit.best_of(ascents, family, unlabeled_weight, exchangeable)
+    if not best.converged:
+        gained = best.objective - best.objective_path[max(0, len(best.objective_path) - 3)]
+        warnings.warn(
+            f"EM stopped after {best.n_iterations} steps before it converged (the last steps gained {gained:.3g}); "
+            "allow more steps, or a larger tolerance.",
+            DidNotConvergeWarning,
+            stacklevel=2,
+        )
+    return best
+
+
+def settled(
+    family: EMFamily[ParametersT, DataT],
+    data: DataT,
+    *,
+    start: ParametersT | None = None,
+    progress: Progress = SILENT,
+) -> Fit[ParametersT, EMFamily[ParametersT, DataT]]:
+    """Fit to a fixed point of EM: the observed information holds nowhere else."""
+    return fit(
         family,
-        family.prepare(samples, row_weights),
-        tolerance,
-        max_iterations,
-        accelerated,
-        float(row_weights.sum()),
+        data,
+        start=start,
+        tolerance=_FIXED_POINT,
+        max_iterations=_STEPS_TO_FIXED_POINT,
+        progress=progress,
     )
-    given = [] if start is None else [require_matching(start, family)]
 
-    def starts() -> Iterator[ModelT]:
-        yield from given
-        smoother, count = family.smoother(start_smoothing), n_starts - len(given)
-        yield from starting_models(smoother, samples, row_weights, count, rng or np.random.default_rng(0))
 
-    found = search(
-        climber,
-        samples.evidence,
-        starts,
-        lambda model: impossible_start(model, samples),
-        unlabeled_weight,
-        progress,
-    )
-    return Fit(**vars(found), family=family)
+def report_exchangeable(evidence: Evidence, progress: Progress) -> tuple[tuple[Hashable, ...], ...]:
+    """Find the classes that the labels cannot tell apart, and warn of them."""
+    exchangeable = exchangeable_classes(evidence)
+    if exchangeable:
+        groups = "; ".join(", ".join(repr(name) for name in group[:8]) for group in exchangeable)
+        message = (
+            f"No label tells these classes apart: {groups}. Their names are arbitrary, and they begin from random "
+            "rows; label at least one sample of each."
+        )
+        progress.say(message)
+        warnings.warn(message, LabelworthWarning, stacklevel=3)
+    return exchangeable

@@ -1,6 +1,6 @@
-"""Where EM begins: a supervised model of the labeled rows, or random ones where labels do not say enough."""
+"""Where fits begin: a supervised model of what is labeled, or random ones where labels do not say enough."""
 
-from collections.abc import Hashable, Iterator
+from collections.abc import Hashable, Iterator, Mapping
 from dataclasses import replace
 
 import numpy as np
@@ -8,7 +8,9 @@ import numpy as np
 from labelworth.arrays import FloatArray, IntArray
 from labelworth.data.evidence import Evidence
 from labelworth.data.samples import Samples
-from labelworth.models.protocol import Family, ModelT
+from labelworth.estimation.doors import DataT
+from labelworth.models.chain_runs import labeled_runs
+from labelworth.models.protocol import EMFamily, ParametersT
 
 _SEEDS_PER_CLASS = 5
 
@@ -32,28 +34,61 @@ def exchangeable_classes(evidence: Evidence) -> tuple[tuple[Hashable, ...], ...]
 
 
 def starting_models(
-    family: Family[ModelT],
-    samples: Samples,
-    row_weights: FloatArray,
+    family: EMFamily[ParametersT, DataT],
+    data: DataT,
+    weights: FloatArray,
     n_starts: int,
     rng: np.random.Generator,
-) -> Iterator[ModelT]:
-    """The supervised model first, then models of the labeled rows with random weights.
+) -> Iterator[ParametersT]:
+    """The supervised model first, then models of what is labeled with random weights.
 
-    Every one is a single EM step from the neutral model over the rows of whose class something is known, where
-    candidate sets count in proportion to their weights. Classes no evidence speaks of are seeded with a few random
-    rows, since EM would never tell apart two classes that begin alike.
+    Every one is a single EM step from the neutral model over what is labeled, where candidate sets count in
+    proportion to their weights.
+    """
+    for begun, drawn in seeded_data(data, weights, n_starts, rng):
+        statistics = labeled_statistics(family, begun, drawn)
+        # Nothing labeled, and too little to seed anything: the prior alone.
+        yield family.neutral() if statistics is None else family.maximize(statistics)
+
+
+def seeded_data(
+    data: DataT, weights: FloatArray, n_starts: int, rng: np.random.Generator
+) -> Iterator[tuple[DataT, FloatArray]]:
+    """What each of the supervised starting models is made of: the data, and how much each row or sequence counts.
+
+    The first takes the weights as they are, the others random ones. Classes no evidence speaks of are seeded with a
+    few random rows or tokens, since no fit would ever tell apart two classes that begin alike.
     """
     for attempt in range(n_starts):
-        begun = replace(samples, evidence=seeded(samples.evidence, rng))
-        weights = row_weights * rng.exponential(size=len(row_weights)) if attempt else row_weights
-        labeled = ~begun.evidence.is_unlabeled & (weights > 0)
+        begun = replace(data, evidence=seeded(data.evidence, rng))
+        yield begun, weights * rng.exponential(size=len(weights)) if attempt else weights
+
+
+def labeled_statistics(
+    family: EMFamily[ParametersT, DataT], data: DataT, weights: FloatArray
+) -> Mapping[str, FloatArray] | None:
+    """The statistics of a supervised model, of what is labeled alone; None if nothing is.
+
+    Of sequences these are the counts of labeled tokens, of neighbors both of which are labeled, and of labeled first
+    tokens (``start``).
+    """
+    neutral = family.neutral()
+    if isinstance(data, Samples):
+        labeled = ~data.evidence.is_unlabeled & (weights > 0)
         if not labeled.any():
-            # Too few rows to seed anything: the prior alone.
-            yield family.neutral()
-            continue
-        expectation = family.prepare(begun.take(labeled), weights[labeled]).expectation(family.neutral())
-        yield family.maximize(expectation.statistics)
+            return None
+        return family.prepare(data.take(labeled), weights[labeled]).expectation(neutral).statistics
+    runs = labeled_runs(data)
+    runs = None if runs is None else runs.weighted(weights)
+    if runs is None or not runs.sequences.n_sequences:
+        return None
+    run_weights = runs.sequences.sequence_weights
+    statistics = dict(family.prepare(runs.sequences, run_weights).expectation(neutral).statistics)
+    statistics["start"] = np.zeros(len(family.classes))
+    if runs.is_first.any():
+        firsts = family.prepare(runs.sequences.take(runs.is_first), run_weights[runs.is_first])
+        statistics["start"] = firsts.expectation(neutral).statistics["start"]
+    return statistics
 
 
 def seeded(evidence: Evidence, rng: np.random.Generator) -> Evidence:

@@ -8,7 +8,8 @@ import numpy as np
 from labelworth.arrays import UNLABELED
 from labelworth.data.lexicon import RareWords
 from labelworth.data.sequences import Sequences
-from labelworth.estimation.boltzmann_chain_fit import BoltzmannChainFit, fit_boltzmann_chain
+from labelworth.estimation.boltzmann_chain_fit import fit_boltzmann_chain
+from labelworth.estimation.fit import Fit
 from labelworth.estimators.parameters import AT_LEAST_ONE, AT_LEAST_ZERO, generator
 from labelworth.estimators.word_tagger import WordTagger
 from labelworth.models.boltzmann_chain import BoltzmannChainFamily
@@ -55,7 +56,7 @@ class BoltzmannChain(WordTagger):
     }
 
     model_: BoltzmannChainModel
-    fit_: BoltzmannChainFit
+    fit_: Fit[BoltzmannChainModel, BoltzmannChainFamily]
 
     def __init__(
         self,
@@ -84,7 +85,7 @@ class BoltzmannChain(WordTagger):
         self.unlabeled = unlabeled
         self.random_state = random_state
 
-    def _fitted(self, sequences: Sequences, progress: Progress) -> BoltzmannChainFit:
+    def _fitted(self, sequences: Sequences, progress: Progress) -> Fit[BoltzmannChainModel, BoltzmannChainFamily]:
         family = BoltzmannChainFamily.for_sequences(sequences, penalty=self.c2, with_start=self.start_weights)
         return fit_boltzmann_chain(
             family,

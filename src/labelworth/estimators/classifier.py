@@ -59,7 +59,7 @@ class GenerativeClassifier(ClassifierMixin, CheckedParameters, ABC):
 
     classes_: AnyArray
     model_: AnyModel
-    fit_: Fit[Any]
+    fit_: Fit[Any, Any]
     n_iter_: int
     converged_: bool
     n_features_in_: int

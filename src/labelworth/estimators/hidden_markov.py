@@ -8,7 +8,7 @@ import numpy as np
 from labelworth.arrays import UNLABELED
 from labelworth.data.lexicon import RareWords
 from labelworth.data.sequences import Sequences
-from labelworth.estimation.hidden_markov_fit import HiddenMarkovFit, fit_hidden_markov
+from labelworth.estimation.fit import Fit, fit
 from labelworth.estimators.parameters import ABOVE_ZERO, AT_LEAST_ONE, AT_LEAST_ZERO, generator
 from labelworth.estimators.word_tagger import WordTagger
 from labelworth.models.hidden_markov import HiddenMarkovFamily
@@ -54,7 +54,7 @@ class HiddenMarkov(WordTagger):
     classes_ : array of shape (n_classes,)
     model_ : HiddenMarkovModel
         The fitted model.
-    fit_ : HiddenMarkovFit
+    fit_ : Fit
         How it was found.
     lexicon_ : Lexicon
         The words it knows.
@@ -82,7 +82,7 @@ class HiddenMarkov(WordTagger):
     }
 
     model_: HiddenMarkovModel
-    fit_: HiddenMarkovFit
+    fit_: Fit[HiddenMarkovModel, Any]
 
     def __init__(
         self,
@@ -115,11 +115,11 @@ class HiddenMarkov(WordTagger):
         self.unlabeled = unlabeled
         self.random_state = random_state
 
-    def _fitted(self, sequences: Sequences, progress: Progress) -> HiddenMarkovFit:
+    def _fitted(self, sequences: Sequences, progress: Progress) -> Fit[HiddenMarkovModel, Any]:
         family = HiddenMarkovFamily.for_sequences(
             sequences, smoothing=self.alpha, label_smoothing=self.label_smoothing
         )
-        return fit_hidden_markov(
+        return fit(
             family,
             sequences,
             start_smoothing=self.start_smoothing,

@@ -117,11 +117,6 @@ class BoltzmannChainObjective:
         """The model with these weights."""
         return self._neutral.with_tables(self._neutral.coordinates.named(theta))
 
-    def log_likelihood(self, theta: FloatArray) -> float:
-        """Weighted sum of log p(evidence, x)."""
-        value = self(theta, np.empty(self.size))
-        return self._family.penalty * float(theta @ theta) - value
-
     def __call__(self, theta: FloatArray, gradient: FloatArray) -> float:
         """Write the gradient, return the value."""
         model = self.model(theta)

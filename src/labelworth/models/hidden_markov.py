@@ -14,7 +14,6 @@ from labelworth.errors import InvalidInputError
 from labelworth.kernels.chain_expectation import expectation, make_workspace
 from labelworth.kernels.chain_layout import lay_out
 from labelworth.kernels.tables import padded_width, sum_of_logarithms
-from labelworth.models.chain_runs import labeled_runs
 from labelworth.models.chain_words import require_sequences_for, word_tokens
 from labelworth.models.doors import require_classes, require_feature_names, require_strength
 from labelworth.models.hidden_markov_model import HiddenMarkovModel
@@ -128,25 +127,6 @@ class HiddenMarkovFamily:
             np.full((n_labels, n_labels), 1 / n_labels),
             np.full((n_labels, self.n_features), 1 / self.n_features),
         )
-
-    def labeled_statistics(self, sequences: Sequences, weights: FloatArray) -> Mapping[str, FloatArray] | None:
-        """Counts of what was labeled: tokens, neighbors both of which were, first tokens; None if nothing was.
-
-        Candidate sets count in proportion to their weights. These are the statistics of a supervised model.
-        """
-        runs = labeled_runs(sequences)
-        runs = None if runs is None else runs.weighted(weights)
-        if runs is None or not runs.sequences.n_sequences:
-            return None
-        counted = runs.sequences.sequence_weights
-        counts = dict(self.prepare(runs.sequences, counted).expectation(self.neutral()).statistics)
-        counts["start"] = np.zeros(len(self.classes))
-        if runs.is_first.any():
-            firsts = runs.sequences.take(runs.is_first)
-            counts["start"] = (
-                self.prepare(firsts, counted[runs.is_first]).expectation(self.neutral()).statistics["start"]
-            )
-        return counts
 
     def maximize(self, statistics: Mapping[str, FloatArray]) -> HiddenMarkovModel:
         """Smoothed shares of the expected counts."""

@@ -87,6 +87,7 @@ class Model(Parameters, Protocol):
 
 ModelT = TypeVar("ModelT", bound=Model)
 ParametersT = TypeVar("ParametersT", bound=Parameters)
+DataT_contra = TypeVar("DataT_contra", contravariant=True)
 PassedT_contra = TypeVar("PassedT_contra", bound=Parameters, contravariant=True)
 
 
@@ -133,19 +134,19 @@ class Maximizer(Protocol[ParametersT]):
         """The log-density of the smoothing prior, up to a constant."""
 
 
-class Family(Maximizer[ModelT], Protocol[ModelT]):
-    """How one kind of model is fitted: statistics, maximizer, prior. Frozen; holds the smoothing."""
+class EMFamily(Maximizer[ParametersT], Protocol[ParametersT, DataT_contra]):
+    """How one kind of model is fitted by EM to rows or sequences. Frozen; holds the smoothing."""
 
-    def adapted(self, samples: Samples, row_weights: FloatArray) -> Self:
-        """The family with what it reads off the features filled in: lengths of documents, scales of a prior.
+    def adapted(self, data: DataT_contra, weights: FloatArray, /) -> Self:
+        """The family with what it reads off the data filled in: lengths of documents, scales of a prior.
 
         What was given explicitly stays. Fitting does this once, so that the objective is fixed from then on.
         """
 
-    def prepare(self, samples: Samples, row_weights: FloatArray) -> Pass[ModelT]:
-        """Check the samples and lay them out; `row_weights` (n,) is how much each row counts."""
+    def prepare(self, data: DataT_contra, weights: FloatArray, /) -> Pass[ParametersT]:
+        """Check the data and lay it out; `weights` (n,) is how much each row or sequence counts."""
 
-    def prior_curvature(self, model: ModelT) -> FloatArray:
+    def prior_curvature(self, model: ParametersT) -> FloatArray:
         """Minus the Hessian of `log_prior` in free coordinates, (d, d); for small d."""
 
     def smoother(self, factor: float) -> Self:
@@ -153,6 +154,10 @@ class Family(Maximizer[ModelT], Protocol[ModelT]):
 
         Where there is no prior, the strength becomes `factor` itself.
         """
+
+
+class Family(EMFamily[ModelT, Samples], Protocol[ModelT]):
+    """How one kind of model of p(x, y) is fitted to rows."""
 
 
 AnyModel = Model

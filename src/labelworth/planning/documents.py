@@ -52,7 +52,7 @@ class Documents:
 
     samples: Samples
     family: AnyFamily
-    fitted: Fit[Any]
+    fitted: Fit[Any, Any]
     fitting: dict[str, Any]
 
     @property

@@ -39,7 +39,7 @@ class NearbyModels:
 
 
 def nearby_models(
-    fitted: Fit[Any],
+    fitted: Fit[Any, Any],
     samples: Samples,
     n_models: int,
     rng: np.random.Generator,
@@ -68,7 +68,7 @@ def nearby_models(
     return NearbyModels(tuple(_refitted(settled, samples, n_refits, rng, progress)), "bootstrap")
 
 
-def _drawn(settled: Fit[Any], samples: Samples, n_models: int, rng: np.random.Generator) -> list[AnyModel]:
+def _drawn(settled: Fit[Any, Any], samples: Samples, n_models: int, rng: np.random.Generator) -> list[AnyModel]:
     """Draws of the normal law that are parameters at all."""
     model = settled.model
     information = observed_information(model, samples, settled.family.prior_curvature(model))
@@ -86,7 +86,7 @@ def _drawn(settled: Fit[Any], samples: Samples, n_models: int, rng: np.random.Ge
 
 
 def _refitted(
-    settled: Fit[Any], samples: Samples, n_models: int, rng: np.random.Generator, progress: Progress
+    settled: Fit[Any, Any], samples: Samples, n_models: int, rng: np.random.Generator, progress: Progress
 ) -> list[AnyModel]:
     """Fits to rows drawn with replacement, labeled and unlabeled ones each among their own."""
     unlabeled = samples.evidence.is_unlabeled

@@ -12,7 +12,7 @@ from labelworth.data.evidence import Evidence
 from labelworth.data.sequences import Sequences
 from labelworth.estimation.boltzmann_chain_fit import fit_boltzmann_chain
 from labelworth.estimation.conditional_fit import fit_conditional
-from labelworth.estimation.hidden_markov_fit import fit_hidden_markov
+from labelworth.estimation.fit import fit
 from labelworth.kernels.chain_layout import unweighted
 from labelworth.kernels.chain_paths import draw_paths
 from labelworth.kernels.chain_potentials import Chain, Nodes, Tokens, make_chain, make_tokens, nodes_from_logs
@@ -20,7 +20,7 @@ from labelworth.kernels.chain_sums import marginals
 from labelworth.models.boltzmann_chain import BoltzmannChainFamily
 from labelworth.models.chain_protocol import ChainModel
 from labelworth.models.chain_runs import unlabeled_sequences
-from labelworth.models.hidden_markov import HiddenMarkovFamily
+from labelworth.models.hidden_markov import HiddenMarkovFamily, HiddenMarkovModel
 from labelworth.policies.policy import Policy
 from labelworth.simulation.learner import MODES, Mode
 
@@ -140,8 +140,8 @@ def hidden_markov_learner(
 ) -> SequenceLearner:
     """EM for hidden Markov models; the tolerance is in nats per sequence."""
 
-    def fit_chain(sequences: Sequences, start: Any) -> ChainModel:
-        return fit_hidden_markov(
+    def fit_chain(sequences: Sequences, start: HiddenMarkovModel | None) -> ChainModel:
+        return fit(
             family,
             sequences,
             start=start,

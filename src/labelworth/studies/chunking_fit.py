@@ -8,7 +8,7 @@ import numpy as np
 from labelworth.data.sequences import Sequences
 from labelworth.estimation.boltzmann_chain_fit import fit_boltzmann_chain
 from labelworth.estimation.conditional_fit import fit_conditional
-from labelworth.estimation.hidden_markov_fit import fit_hidden_markov
+from labelworth.estimation.fit import fit
 from labelworth.evaluation.chunks import evaluate_chunks
 from labelworth.evaluation.perplexity import evaluate_log_perplexity
 from labelworth.models.boltzmann_chain import BoltzmannChainFamily
@@ -88,7 +88,7 @@ def fit_model(settings: Settings, train: Sequences) -> tuple[ChainModel, dict[st
         found = fit_boltzmann_chain(chain, train, tolerance=_TOLERANCE, max_iterations=5000)
         n_parameters = found.model.coordinates.n_free
     else:
-        found = fit_hidden_markov(HiddenMarkovFamily.for_sequences(train, smoothing=settings.strength), train)
+        found = fit(HiddenMarkovFamily.for_sequences(train, smoothing=settings.strength), train)
         n_parameters = found.model.coordinates.n_free
     return found.model, {
         "n_parameters": n_parameters,

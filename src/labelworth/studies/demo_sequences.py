@@ -11,7 +11,7 @@ from labelworth.criteria.policy_table import policy_information
 from labelworth.data.evidence import Evidence
 from labelworth.data.lengths import LengthDistribution
 from labelworth.data.sequences import Sequences
-from labelworth.estimation.hidden_markov_fit import fit_hidden_markov
+from labelworth.estimation.fit import fit
 from labelworth.models.hidden_markov import HiddenMarkovFamily
 from labelworth.models.hidden_markov_model import HiddenMarkovModel
 from labelworth.policies.spec import parse_policy
@@ -137,7 +137,7 @@ def _tried(
             floor = conditional(truth, test)
             for place, policy in enumerate(POLICIES.values()):
                 seen, _ = parse_policy(policy).apply(labeled, int(rng.integers(2**32)))
-                model = fit_hidden_markov(family, seen, rng=rng).model
+                model = fit(family, seen, rng=rng).model
                 log_losses[place, refit] = (floor - conditional(model, test)).mean()
                 squared_errors[place, refit] = _squared_error(truth, model)
                 task.advance()

@@ -27,7 +27,6 @@ def test_gradient_is_that_of_the_value(seed: int, with_start: bool) -> None:
     model = objective.model(theta)
     likelihood = sequences.sequence_weights @ model.log_evidence(sequences)
     assert value == pytest.approx(0.3 * theta @ theta - likelihood, rel=1e-12)
-    assert objective.log_likelihood(theta) == pytest.approx(likelihood, rel=1e-12)
     scores = sequences.sequence_weights @ model.scores(sequences)
     np.testing.assert_allclose(gradient, 0.6 * theta - scores, rtol=1e-9, atol=1e-9)
 

@@ -379,7 +379,7 @@ def test_progress_is_told(rng: np.random.Generator) -> None:
             told.append(message)
 
     samples = mixed_samples(multinomial(rng), rng)
-    result: Fit[Any] = fit(MultinomialFamily.for_samples(samples), samples, progress=Listener())
+    result: Fit[Any, Any] = fit(MultinomialFamily.for_samples(samples), samples, progress=Listener())
     assert told[0] == "EM"
     assert told[-1] == "done"
     assert sum(note.startswith("objective") for note in told) == result.n_iterations

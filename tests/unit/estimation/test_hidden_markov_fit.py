@@ -4,7 +4,8 @@ import pytest
 from labelworth.data.evidence import Evidence
 from labelworth.data.sequences import Sequences
 from labelworth.errors import DidNotConvergeWarning, InvalidInputError, LabelworthWarning
-from labelworth.estimation.hidden_markov_fit import fit_hidden_markov
+from labelworth.estimation.fit import fit
+from labelworth.estimation.starts import labeled_statistics
 from labelworth.models.hidden_markov import HiddenMarkovFamily, HiddenMarkovModel
 from support.small_chains import LABELS, WORDS, hidden_markov, partly_labeled, unseen
 
@@ -33,7 +34,7 @@ def counted(sequences: Sequences) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 def test_supervised_fit_is_smoothed_counts(seed: int) -> None:
     sequences = sequences_of(seed, hidden=0.0, ambiguous=0.0, weighted=True)
     family = HiddenMarkovFamily.for_sequences(sequences, smoothing=0.5, label_smoothing=2.0)
-    fitted = fit_hidden_markov(family, sequences)
+    fitted = fit(family, sequences)
     for table, count, strength in zip(fitted.model.tables.values(), counted(sequences), (2.0, 2.0, 0.5), strict=True):
         smoothed = np.atleast_2d(count) + strength
         np.testing.assert_allclose(table, smoothed / smoothed.sum(axis=1, keepdims=True), rtol=1e-12)
@@ -47,7 +48,7 @@ def test_supervised_fit_is_smoothed_counts(seed: int) -> None:
 def test_objective_never_falls_and_ends_where_its_gradient_vanishes(seed: int, accelerated: bool) -> None:
     sequences = sequences_of(seed, hidden=0.6, without_word=0.1, weighted=True)
     family = HiddenMarkovFamily.for_sequences(sequences)
-    fitted = fit_hidden_markov(family, sequences, tolerance=1e-13, max_iterations=5000, accelerated=accelerated)
+    fitted = fit(family, sequences, tolerance=1e-13, max_iterations=5000, accelerated=accelerated)
     path = fitted.objective_path
     assert len(path) > 5
     assert (np.diff(path) >= -1e-10 * np.abs(path[-1])).all()
@@ -65,7 +66,7 @@ def test_acceleration_changes_the_way_and_not_the_end(seed: int) -> None:
     sequences = sequences_of(seed, hidden=0.7)
     family = HiddenMarkovFamily.for_sequences(sequences)
     ends = [
-        fit_hidden_markov(family, sequences, tolerance=1e-12, max_iterations=5000, accelerated=accelerated)
+        fit(family, sequences, tolerance=1e-12, max_iterations=5000, accelerated=accelerated)
         for accelerated in (True, False)
     ]
     assert ends[0].objective == pytest.approx(ends[1].objective, rel=1e-9)
@@ -77,7 +78,7 @@ def test_start_counts_only_what_was_labeled() -> None:
     whole = hidden_markov(rng).sample(unseen([4, 3]), rng)
     hidden = whole.hide(np.array([1, 4]))
     family = HiddenMarkovFamily.for_sequences(hidden).adapted(hidden, np.ones(2))
-    counts = family.labeled_statistics(hidden, np.array([1.0, 2.0]))
+    counts = labeled_statistics(family, hidden, np.array([1.0, 2.0]))
     codes, words = whole.evidence.codes, whole.words
     start, pairs, emission = np.zeros(3), np.zeros((3, 3)), np.zeros((3, 4))
     start[codes[0]] += 1.0
@@ -97,8 +98,8 @@ def test_weights_are_as_good_as_repetitions(seed: int) -> None:
     doubled = Sequences(sequences.features, sequences.offsets, sequences.evidence, WORDS, weights.astype(float))
     repeated = sequences.take(np.repeat(np.arange(20), weights))
     family = HiddenMarkovFamily.for_sequences(sequences)
-    one = fit_hidden_markov(family, doubled, max_iterations=4, tolerance=1e-300, accelerated=False)
-    two = fit_hidden_markov(family, repeated, max_iterations=4, tolerance=1e-300, accelerated=False)
+    one = fit(family, doubled, max_iterations=4, tolerance=1e-300, accelerated=False)
+    two = fit(family, repeated, max_iterations=4, tolerance=1e-300, accelerated=False)
     np.testing.assert_allclose(one.objective_path, two.objective_path, rtol=1e-10)
 
 
@@ -106,8 +107,8 @@ def test_unlabeled_weight_of_zero_leaves_out_the_unlabeled(seed: int) -> None:
     sequences = sequences_of(seed, hidden=0.0, ambiguous=0.0)
     hidden = sequences.hide(np.arange(sequences.offsets[30], sequences.n_tokens))
     family = HiddenMarkovFamily.for_sequences(sequences)
-    part = fit_hidden_markov(family, hidden, unlabeled_weight=0.0)
-    alone = fit_hidden_markov(family, sequences.take(np.arange(30)))
+    part = fit(family, hidden, unlabeled_weight=0.0)
+    alone = fit(family, sequences.take(np.arange(30)))
     np.testing.assert_allclose(part.model.emission, alone.model.emission, rtol=1e-12)
 
 
@@ -115,7 +116,7 @@ def test_labels_that_nothing_names_are_told_of(seed: int) -> None:
     sequences = sequences_of(seed, hidden=0.0, ambiguous=0.0).hide()
     family = HiddenMarkovFamily.for_sequences(sequences)
     with pytest.warns(LabelworthWarning, match="No label tells these classes apart"):
-        fitted = fit_hidden_markov(family, sequences, n_starts=3)
+        fitted = fit(family, sequences, n_starts=3)
     assert fitted.exchangeable_classes == (LABELS,)
     assert len(fitted.starts) == 3
     assert fitted.objective == pytest.approx(fitted.starts.max())
@@ -125,7 +126,7 @@ def test_labels_that_nothing_names_are_told_of(seed: int) -> None:
 def test_too_few_steps_are_told_of(seed: int) -> None:
     sequences = sequences_of(seed, hidden=0.8)
     with pytest.warns(DidNotConvergeWarning):
-        fit_hidden_markov(HiddenMarkovFamily.for_sequences(sequences), sequences, max_iterations=2, tolerance=1e-12)
+        fit(HiddenMarkovFamily.for_sequences(sequences), sequences, max_iterations=2, tolerance=1e-12)
 
 
 def test_start_that_rules_out_the_data_is_refused(seed: int) -> None:
@@ -133,14 +134,14 @@ def test_start_that_rules_out_the_data_is_refused(seed: int) -> None:
     start = HiddenMarkovModel(LABELS, [1, 0, 0], np.eye(3), np.full((3, 4), 0.25), WORDS)
     family = HiddenMarkovFamily.for_sequences(sequences, smoothing=0.0, label_smoothing=0.0)
     with pytest.raises(InvalidInputError, match="probability zero"):
-        fit_hidden_markov(family, sequences, start=start)
+        fit(family, sequences, start=start)
 
 
 def test_nothing_to_learn_from_is_refused(seed: int) -> None:
     sequences = sequences_of(seed).hide()
     family = HiddenMarkovFamily.for_sequences(sequences)
     with pytest.raises(InvalidInputError, match="unlabeled_weight"):
-        fit_hidden_markov(family, sequences, unlabeled_weight=0.0)
+        fit(family, sequences, unlabeled_weight=0.0)
     with pytest.raises(InvalidInputError, match="same labels"):
         family.prepare(sequences.with_evidence(Evidence(sequences.evidence.codes, (1, 2, 3))), np.ones(60))
 
