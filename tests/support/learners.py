@@ -6,6 +6,9 @@ import scipy.sparse as sp
 from labelworth.data.evidence import Evidence
 from labelworth.data.samples import Samples
 from labelworth.data.sequences import Sequences
+from labelworth.estimation.boltzmann_chain_fit import fit_boltzmann_chain
+from labelworth.estimation.conditional_fit import fit_conditional
+from labelworth.models.boltzmann_chain import BoltzmannChainFamily
 from labelworth.models.hidden_markov import HiddenMarkovFamily
 from labelworth.models.multinomial import MultinomialFamily
 from labelworth.simulation.document_learner import ClassLearner
@@ -43,3 +46,22 @@ def sentences(n_sentences: int, seed: int = 0) -> Sequences:
 
 def sentence_learner(sequences: Sequences) -> SequenceLearner:
     return hidden_markov_learner(HiddenMarkovFamily.for_sequences(sequences))
+
+
+def boltzmann_learner(sequences: Sequences) -> SequenceLearner:
+    family = BoltzmannChainFamily.for_sequences(sequences, penalty=0.1)
+    return SequenceLearner(lambda data, start: fit_boltzmann_chain(family, data, start=start, tolerance=1e-4).model)
+
+
+def conditional_learner() -> SequenceLearner:
+    """A conditional random field, which learns from labeled sequences alone."""
+    return SequenceLearner(
+        lambda data, start: fit_conditional(data, start=start, tolerance=1e-4).model,
+        mode="labels-only",
+        modes=("labels-only",),
+    )
+
+
+def relabeled(data: Samples | Sequences, codes: np.ndarray) -> Samples | Sequences:
+    """The same data with these labels everywhere."""
+    return data.with_evidence(Evidence(codes, data.evidence.classes))

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from labelworth.arrays import AnyArray, FloatArray, as_floats
+from labelworth.arrays import AnyArray, BoolArray, FloatArray, IntArray, as_floats
 from labelworth.data.counts import as_counts, as_vectors
 from labelworth.data.evidence import Evidence
 from labelworth.errors import InvalidInputError
@@ -96,6 +96,19 @@ class Samples:
         """How much each sample counts, spelled out."""
         return np.ones(self.n_samples) if self.weights is None else self.weights
 
+    @property
+    def lengths(self) -> IntArray:
+        """A sample is a sequence of length one, as far as labels go."""
+        return np.ones(self.n_samples, dtype=np.int64)
+
+    @property
+    def is_labeled(self) -> BoolArray:
+        return ~self.evidence.is_unlabeled
+
+    def positions_of(self, samples: AnyArray) -> IntArray:
+        """Where the labels of these samples stand: the rows themselves."""
+        return np.arange(self.n_samples)[samples]
+
     def take(self, rows: AnyArray) -> "Samples":
         """Keep `rows` (indices or a mask), in that order."""
         weights = None if self.weights is None else self.weights[rows]
@@ -108,6 +121,10 @@ class Samples:
     def weighted(self, weights: FloatArray | None) -> "Samples":
         """The same samples, counting `weights` each."""
         return replace(self, weights=weights)
+
+    def with_evidence(self, evidence: Evidence) -> "Samples":
+        """The same samples, of whose classes something else is known."""
+        return replace(self, evidence=evidence)
 
     def labeled_only(self) -> "Samples":
         """Keep the samples of whose class something is known."""

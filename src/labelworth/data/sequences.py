@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from labelworth.arrays import AnyArray, FloatArray, IntArray, as_floats
+from labelworth.arrays import AnyArray, BoolArray, FloatArray, IntArray, as_floats
 from labelworth.data.evidence import Evidence
 from labelworth.errors import InvalidInputError
 
@@ -91,6 +91,11 @@ class Sequences:
         return len(self.offsets) - 1
 
     @property
+    def n_samples(self) -> int:
+        """What is bought whole: a sequence."""
+        return self.n_sequences
+
+    @property
     def n_tokens(self) -> int:
         """How many tokens, in all sequences."""
         return int(self.offsets[-1])
@@ -126,16 +131,21 @@ class Sequences:
         """How much each sequence counts, spelled out."""
         return np.ones(self.n_sequences) if self.weights is None else self.weights
 
-    def tokens_of(self, rows: AnyArray) -> IntArray:
-        """The places of all tokens of the sequences `rows` (indices), in that order."""
-        lengths = self.lengths[rows]
+    @property
+    def is_labeled(self) -> BoolArray:
+        """Which sequences carry a label at one token at least."""
+        return np.logical_or.reduceat(~self.evidence.is_unlabeled, self.offsets[:-1])
+
+    def positions_of(self, samples: AnyArray) -> IntArray:
+        """All tokens of these sequences (indices), in that order."""
+        lengths = self.lengths[samples]
         ends = np.cumsum(lengths)
-        return np.repeat(self.offsets[:-1][rows] - ends + lengths, lengths) + np.arange(lengths.sum())
+        return np.repeat(self.offsets[:-1][samples] - ends + lengths, lengths) + np.arange(lengths.sum())
 
     def take(self, rows: AnyArray) -> "Sequences":
         """Keep the sequences `rows` (indices or a mask), in that order."""
         rows = np.arange(self.n_sequences)[rows]
-        tokens = self.tokens_of(rows)
+        tokens = self.positions_of(rows)
         return replace(
             self,
             features=self.features[tokens],

@@ -97,7 +97,7 @@ def _chunks(
     kept = sequences.take(rows)
     names = np.empty(len(classes), dtype=object)
     names[:] = classes
-    truth, found = names[kept.evidence.codes].tolist(), names[predicted[sequences.tokens_of(rows)]].tolist()
+    truth, found = names[kept.evidence.codes].tolist(), names[predicted[sequences.positions_of(rows)]].tolist()
     scheme = find_scheme(truth, kept.offsets)
     if scheme.scheme is TagScheme.PLAIN:
         return None, ()

@@ -25,7 +25,7 @@ from labelworth.planning.checks import (
 from labelworth.planning.documents import Documents, asymptotic_documents, simulated_documents
 from labelworth.planning.landscape import Surface
 from labelworth.planning.pilot import Pilot
-from labelworth.planning.randomness import labeled_samples, randomness
+from labelworth.planning.randomness import randomness
 from labelworth.planning.simulated import harm_by_forecast, simulated_curve
 from labelworth.planning.simulated_surface import simulated_surface
 from labelworth.planning.situation import Situation
@@ -234,7 +234,7 @@ class DocumentPlanner:
             chosen.reason,
             self._checks(chosen),
             notes,
-            Pilot.held(np.flatnonzero(labeled_samples(samples)), samples.n_samples).to_dict(),
+            Pilot.held(np.flatnonzero(samples.is_labeled), samples.n_samples).to_dict(),
             self.documents.fitted.model.kind,
             self.seed,
         )

@@ -10,7 +10,6 @@ from labelworth.arrays import BoolArray, FloatArray, IntArray
 from labelworth.data.samples import Samples
 from labelworth.data.sequences import Sequences
 from labelworth.errors import InfeasiblePlanError, InvalidInputError
-from labelworth.planning.randomness import labeled_samples
 from labelworth.policies.policy import Policy
 from labelworth.policies.rule import Rule
 from labelworth.policies.spec import parse_rule
@@ -61,7 +60,7 @@ class Batch:
 
 def next_documents(data: Samples | BoolArray, count: int, seed: int) -> Batch:
     """Draw `count` documents without a label; `data` may also say which documents carry one."""
-    labeled = labeled_samples(data) if isinstance(data, Samples) else data
+    labeled = data.is_labeled if isinstance(data, Samples) else data
     pool = _pool(labeled, count, "document")
     rows = _random_order(pool, seed)[:count]
     return Batch(rows, (EVERYTHING,) * count, None, seed, len(pool))
@@ -79,7 +78,7 @@ def next_sequences(data: Sequences, counts: Mapping[str, int], seed: int) -> Bat
     """
     rules = [parse_rule(spec) for spec, count in counts.items() if count and spec != NOTHING]
     amounts = [count for spec, count in counts.items() if count and spec != NOTHING]
-    pool = _pool(labeled_samples(data), sum(amounts), "sequence")
+    pool = _pool(data.is_labeled, sum(amounts), "sequence")
     rows = _random_order(pool, seed)[: sum(amounts)]
     rng = np.random.default_rng([seed, 1])
     # Rules in random order too: the first so many of a batch are a random draw of the whole of it.

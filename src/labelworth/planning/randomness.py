@@ -70,7 +70,7 @@ def randomness(data: Samples | Sequences, seed: int) -> Randomness:
     classes, n labels fall so with probability at most :math:`n! / ((n/K)!)^K K^{-n}`.
     """
     rng = np.random.default_rng([seed, 7])
-    labeled = labeled_samples(data)
+    labeled = data.is_labeled
     found: dict[str, float] = {}
     if min(labeled.sum(), (~labeled).sum()) >= _FEWEST:
         rows = _few(labeled, rng)
@@ -82,14 +82,6 @@ def randomness(data: Samples | Sequences, seed: int) -> Randomness:
     if isinstance(data, Samples) and len(counts) > 1 and counts.sum() > 0:
         found["equally many labels of every class"] = _evenness(counts)
     return Randomness(found)
-
-
-def labeled_samples(data: Samples | Sequences) -> BoolArray:
-    """Which samples carry a label, (n,)."""
-    seen = ~data.evidence.is_unlabeled
-    if isinstance(data, Samples):
-        return np.asarray(seen)
-    return np.logical_or.reduceat(seen, data.offsets[:-1])
 
 
 def _few(labeled: BoolArray, rng: np.random.Generator) -> IntArray:

@@ -16,7 +16,6 @@ from labelworth.errors import NotIdentifiableError
 from labelworth.models.chain_protocol import Reference
 from labelworth.models.occurrence import Occurrence
 from labelworth.planning.answer import Held
-from labelworth.planning.randomness import labeled_samples
 from labelworth.policies.rule import Rule
 from labelworth.progress import Progress
 from labelworth.tradeoff.costs import ArmPrices, Prices
@@ -50,7 +49,7 @@ class LabeledSequences:
     @property
     def labeled(self) -> BoolArray:
         """Which sequences carry a label."""
-        return labeled_samples(self.sequences)
+        return self.sequences.is_labeled
 
     @cached_property
     def is_whole(self) -> BoolArray:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from labelworth.arrays import BoolArray, IntArray
-from labelworth.data.sequences import Sequences
+from labelworth.data.protocol import DataT
 from labelworth.errors import InvalidInputError
 
 _SCHEMA = 1
@@ -64,7 +64,7 @@ class Draw:
         """The positions to label in one sequence."""
         return np.flatnonzero(self.labeled[self.offsets[sequence] : self.offsets[sequence + 1]])
 
-    def hide(self, sequences: Sequences) -> Sequences:
+    def hide(self, sequences: DataT) -> DataT:
         """Forget the labels at all other positions.
 
         Raises
@@ -72,10 +72,11 @@ class Draw:
         InvalidInputError
             If these are not sequences of the same lengths.
         """
-        if not np.array_equal(sequences.offsets, self.offsets):
+        if not np.array_equal(sequences.lengths, np.diff(self.offsets)):
             raise InvalidInputError(
                 f"The draw was made for {len(self.offsets) - 1} sequences with {int(self.offsets[-1])} tokens; these "
-                f"are {sequences.n_sequences} with {sequences.n_tokens}, or of other lengths. Use the same data."
+                f"are {sequences.n_samples} with {sequences.evidence.n_samples}, or of other lengths. Use the same "
+                "data."
             )
         return sequences.hide(~self.labeled)
 

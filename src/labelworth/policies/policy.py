@@ -7,7 +7,7 @@ import numpy as np
 
 from labelworth.arrays import AnyArray, FloatArray, as_floats, require_probabilities
 from labelworth.data.lengths import LengthDistribution
-from labelworth.data.sequences import Sequences
+from labelworth.data.protocol import Data, DataT
 from labelworth.errors import InvalidInputError
 from labelworth.policies.catalog import plain_number, require_count
 from labelworth.policies.draw import Draw
@@ -143,26 +143,27 @@ class Policy:
         labels = float(sum(count * self.expected_labels(length) for length, count in counted.items()))
         return ExpectedCost(n_sequences, labels, price_per_label * labels + price_per_sequence * n_sequences)
 
-    def draw(self, sequences: Sequences, seed: int) -> Draw:
-        """Draw a rule for every sequence, and the positions that it labels.
+    def draw(self, data: Data, seed: int) -> Draw:
+        """Draw a rule for every sequence, and the positions that it labels; a document is a sequence of length one.
 
         Each sequence draws its rule by itself, so the share of a rule varies around its weight.
         """
         require_count("seed", seed, at_least=0)
         rng = np.random.default_rng(seed)
-        n_sequences = sequences.n_sequences
+        n_sequences = data.n_samples
         if len(self.rules) == 1:
             rule_of_sequence = np.zeros(n_sequences, dtype=np.int64)
         else:
             rule_of_sequence = rng.choice(len(self.rules), size=n_sequences, p=np.array(self.weights))
-        labeled = np.zeros(sequences.n_tokens, dtype=bool)
+        labeled = np.zeros(data.evidence.n_samples, dtype=bool)
         for index, rule in enumerate(self.rules):
             rows = np.flatnonzero(rule_of_sequence == index)
-            labeled[sequences.tokens_of(rows)] = rule.draw_for(sequences, rows, rng)
+            labeled[data.positions_of(rows)] = rule.draw_for(data, rows, rng)
         specs = tuple(rule.spec for rule in self.rules)
-        return Draw(self.spec, specs, seed, sequences.offsets, rule_of_sequence, labeled)
+        offsets = np.concatenate([[0], np.cumsum(data.lengths)])
+        return Draw(self.spec, specs, seed, offsets, rule_of_sequence, labeled)
 
-    def apply(self, sequences: Sequences, seed: int) -> tuple[Sequences, Draw]:
+    def apply(self, sequences: DataT, seed: int) -> tuple[DataT, Draw]:
         """Hide the labels that this policy would not have bought.
 
         Parameters

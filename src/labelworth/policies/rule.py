@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from labelworth.arrays import AnyArray, BoolArray, FloatArray, IntArray
-from labelworth.data.sequences import Sequences
+from labelworth.data.protocol import Data
 from labelworth.errors import InvalidInputError
 
 
@@ -50,9 +50,9 @@ class Rule(ABC):
             double += probability * (mask[:-1] & mask[1:])
         return single, double
 
-    def draw_for(self, sequences: Sequences, rows: IntArray, rng: np.random.Generator) -> BoolArray:
-        """Draw for the sequences `rows` of the data; shape (n_tokens of those,)."""
-        return self.draw(sequences.lengths[rows], rng)
+    def draw_for(self, data: Data, rows: IntArray, rng: np.random.Generator) -> BoolArray:
+        """Draw for the samples `rows` of the data; one entry for each of their positions."""
+        return self.draw(data.lengths[rows], rng)
 
     def positions(self, length: int, rng: np.random.Generator) -> IntArray:
         """Draw for one sequence: the positions to label, rising."""

@@ -7,11 +7,12 @@ from typing import Any
 import numpy as np
 
 from labelworth.arrays import FloatArray, IntArray
+from labelworth.data.protocol import DataT
 from labelworth.errors import InvalidInputError
 from labelworth.policies.policy import Policy
 from labelworth.progress import SILENT, Progress
 from labelworth.simulation.jobs import Keep, keep_nothing, run_jobs
-from labelworth.simulation.learner import MODES, DataT, Learner, Mode
+from labelworth.simulation.learner import MODES, Learner, Mode
 from labelworth.simulation.pilot_points import PilotPoints, labeled_units, pilot_points, point_sizes
 from labelworth.simulation.simulator import SMALLEST_HELD_OUT, Design, LabelSource, simulate
 
@@ -164,7 +165,7 @@ def forecast_basis(
     found = pilot_points(
         learner, data, modes, seed=seed, n_repeats=N_REPEATS, workers=workers, progress=progress, keep=keep
     )
-    n_units, n_labeled = len(learner.places_per_unit(data)), labeled_units(learner, data).size
+    n_units, n_labeled = data.n_samples, labeled_units(data).size
     sizes = simulated_sizes(point_sizes(n_labeled), largest, n_units)
     designs = [Design(mode, policy) for mode in modes for policy in (None, *policies)]
     simulated: dict[tuple[Mode, Mode, str, str], Simulated] = {}

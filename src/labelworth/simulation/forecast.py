@@ -7,13 +7,14 @@ from typing import Any
 import numpy as np
 
 from labelworth.arrays import FloatArray, IntArray
+from labelworth.data.protocol import DataT
 from labelworth.errors import InvalidInputError
 from labelworth.policies.policy import Policy
 from labelworth.progress import SILENT, Progress
 from labelworth.simulation.basis import ForecastBasis, forecast_basis
 from labelworth.simulation.calibration import Floor, calibrate, source_share
 from labelworth.simulation.constants import TUNED
-from labelworth.simulation.learner import DataT, Learner, Mode
+from labelworth.simulation.learner import Learner, Mode
 from labelworth.simulation.power_law import PowerLaw, fit_power_law
 from labelworth.simulation.scales import Measure
 from labelworth.simulation.simulator import WHOLE
@@ -151,7 +152,7 @@ def forecast(
 
     Parameters
     ----------
-    learner : ClassLearner or SequenceLearner
+    learner : Learner
         What will be fitted to the labels, ``learner.mode`` included.
     data : Samples or Sequences
         The labeled units are the pilot and must have been drawn at random; all others are the pool.

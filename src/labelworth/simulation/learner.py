@@ -1,20 +1,17 @@
-"""What a simulation needs of a model: fit it, predict with it, draw labels from it, hide them.
+"""What a simulation needs of a model: fit it, predict with it, draw labels from it. The rest is the data's."""
 
-Data is made of *units*, the things that are labeled one at a time (rows, sequences), and every unit of *places* that
-carry a label each (the row itself, the tokens).
-"""
-
-from typing import Any, Literal, Protocol, TypeVar
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, field, replace
+from typing import Any, Generic, Literal, Protocol, Self
 
 import numpy as np
 
 from labelworth.arrays import FloatArray, IntArray
+from labelworth.data.protocol import Data, DataT
 from labelworth.policies.policy import Policy
 
 Mode = Literal["labels-only", "semi-supervised"]
 MODES: tuple[Mode, Mode] = ("labels-only", "semi-supervised")
-
-DataT = TypeVar("DataT")
 
 
 class Prediction(Protocol):
@@ -22,46 +19,61 @@ class Prediction(Protocol):
 
     @property
     def best(self) -> IntArray:
-        """The predicted label of every place, as codes, (n_places,)."""
+        """The predicted label of every position, as codes, (n_positions,)."""
 
     def log_posteriors(self, temperature: float) -> FloatArray:
-        """log p(label | x) at every place, (n_places, K), with log-odds divided by the temperature."""
+        """log p(label | x) at every position, (n_positions, K), with log-odds divided by the temperature."""
 
     def draw(self, temperature: float, rng: np.random.Generator) -> IntArray:
-        """Labels drawn given x with those log-odds, (n_places,)."""
+        """Labels drawn given x with those log-odds, (n_positions,)."""
 
 
-class Learner(Protocol[DataT]):
-    """A way to learn, frozen: the kind of model, its prior, and what a unit without label counts."""
+@dataclass(frozen=True, eq=False)
+class Learner(ABC, Generic[DataT]):
+    """A way to learn, frozen: the kind of model, its prior, and what a sample without label counts.
 
-    @property
-    def mode(self) -> Mode:
-        """Whether units without labels are learned from."""
+    Attributes
+    ----------
+    mode : "labels-only" or "semi-supervised"
+        Whether samples without labels are learned from.
+    modes : tuple
+        The ways it can learn: a CRF has only one.
+    """
 
-    @property
-    def modes(self) -> tuple[Mode, ...]:
-        """The ways it can learn: a CRF has only one."""
+    mode: Mode = field(default="semi-supervised", kw_only=True)
+    modes: tuple[Mode, ...] = field(default=MODES, kw_only=True)
 
-    def in_mode(self, mode: Mode) -> "Learner[DataT]":
-        """The same learner with or without the unlabeled units."""
-
-    def places_per_unit(self, data: DataT) -> IntArray:
-        """How many places every unit has, (n_units,)."""
-
-    def codes(self, data: DataT) -> IntArray:
-        """The label of every place, -1 where it is not known, (n_places,)."""
-
-    def take(self, data: DataT, units: IntArray) -> DataT:
-        """Keep these units, in that order."""
-
-    def labeled(self, data: DataT, codes: IntArray) -> DataT:
-        """The same units with these labels at all places."""
-
-    def hide(self, data: DataT, kept: IntArray, policy: Policy | None = None, seed: int = 0) -> DataT:
-        """Forget all labels but those of the units `kept`; of these, the ones that `policy` would not have bought."""
+    def in_mode(self, mode: Mode) -> Self:
+        """The same learner with or without the unlabeled samples."""
+        return replace(self, mode=mode)
 
     def fit(self, data: DataT, start: Any = None) -> Any:
-        """The fitted model, found from `start` where one is given."""
+        """The fitted model, found from `start` where one is given and samples without labels count."""
+        if self.mode == "labels-only":
+            return self.fit_model(data.take(data.is_labeled), None)
+        return self.fit_model(data, start)
 
+    @abstractmethod
+    def fit_model(self, data: DataT, start: Any) -> Any:
+        """The model fitted to all of `data`."""
+
+    @abstractmethod
     def predict(self, model: Any, data: DataT) -> Prediction:
-        """Predict all places; labels that are there are not looked at."""
+        """Predict all positions; labels that are there are not looked at."""
+
+
+def keep_labels(data: DataT, kept: IntArray, policy: Policy | None = None, seed: int = 0) -> DataT:
+    """Forget all labels but those of the samples `kept`; of these, the ones that `policy` would not have bought.
+
+    One seed draws the same positions whatever is kept, so that larger sets contain smaller ones.
+    """
+    hidden = np.ones(data.evidence.n_samples, dtype=bool)
+    hidden[data.positions_of(kept)] = False
+    if policy is not None:
+        hidden |= ~policy.draw(data, seed).labeled
+    return data.hide(hidden)
+
+
+def known_codes(data: Data) -> IntArray:
+    """The label of every position, -1 where it is not known for sure."""
+    return np.maximum(data.evidence.codes, -1)

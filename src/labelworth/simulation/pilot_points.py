@@ -7,10 +7,11 @@ from typing import Any, Generic
 import numpy as np
 
 from labelworth.arrays import FloatArray, IntArray
+from labelworth.data.protocol import Data, DataT
 from labelworth.errors import InvalidInputError
 from labelworth.progress import SILENT, Progress
 from labelworth.simulation.jobs import Keep, keep_nothing, run_jobs
-from labelworth.simulation.learner import DataT, Learner, Mode, Prediction
+from labelworth.simulation.learner import Learner, Mode, Prediction, keep_labels, known_codes
 from labelworth.simulation.losses import code_errors, code_losses, honest_temperature
 
 SHARES = (1 / 8, 1 / 4, 1 / 2)
@@ -73,11 +74,11 @@ class _SubSampling(Generic[DataT]):
 
     def __init__(self, learner: Learner[DataT], data: DataT, seed: int) -> None:
         self.learner, self.data, self.seed = learner, data, seed
-        self.codes = learner.codes(data)
-        lengths = learner.places_per_unit(data)
+        self.codes = known_codes(data)
+        lengths = data.lengths
         self.owner = np.repeat(np.arange(len(lengths)), lengths)
         known = np.bincount(self.owner[self.codes >= 0], minlength=len(lengths))
-        self.pilot = labeled_units(learner, data)
+        self.pilot = labeled_units(data)
         self.places = known[self.pilot].astype(np.float64)
 
     def fold(self, repeat: int, fold: int) -> tuple[IntArray, IntArray]:
@@ -94,8 +95,8 @@ class _SubSampling(Generic[DataT]):
         others = np.setdiff1d(np.arange(n_units), test)
         kept = np.searchsorted(others, train[: part.size])
         learner = self.learner.in_mode(part.mode)
-        shown = learner.hide(learner.take(self.data, others), kept)
-        tested = learner.take(self.data, test)
+        shown = keep_labels(self.data.take(others), kept)
+        tested = self.data.take(test)
         places = np.isin(self.owner, test)
         return learner.predict(learner.fit(shown), tested), self.codes[places], self.owner[places]
 
@@ -142,7 +143,7 @@ def pilot_points(
     return {mode: _points(sampling, sizes, [kept[_Part(mode, int(size))] for size in sizes]) for mode in modes}
 
 
-def labeled_units(learner: Learner[DataT], data: DataT) -> IntArray:
+def labeled_units(data: Data) -> IntArray:
     """The units with a known label at one place at least: the pilot.
 
     Raises
@@ -150,9 +151,8 @@ def labeled_units(learner: Learner[DataT], data: DataT) -> IntArray:
     InvalidInputError
         If there are fewer than ten.
     """
-    lengths = learner.places_per_unit(data)
-    owner = np.repeat(np.arange(len(lengths)), lengths)
-    pilot = np.unique(owner[learner.codes(data) >= 0])
+    owner = np.repeat(np.arange(data.n_samples), data.lengths)
+    pilot = np.unique(owner[known_codes(data) >= 0])
     if pilot.size < _FEWEST_UNITS:
         raise InvalidInputError(
             f"A forecast needs at least {_FEWEST_UNITS} labeled examples. Got {pilot.size}; label more."

@@ -7,12 +7,13 @@ from typing import Any
 import numpy as np
 
 from labelworth.arrays import FloatArray, IntArray
+from labelworth.data.protocol import DataT
 from labelworth.progress import SILENT, Progress
 from labelworth.simulation.basis import ForecastBasis, label_source
 from labelworth.simulation.calibration import source_share
 from labelworth.simulation.constants import TUNED
 from labelworth.simulation.jobs import Keep, keep_nothing, run_jobs
-from labelworth.simulation.learner import DataT, Learner, Mode
+from labelworth.simulation.learner import Learner, Mode
 from labelworth.simulation.scales import Measure
 from labelworth.simulation.simulator import WHOLE, Design, Replicate, held_out_units
 
@@ -130,9 +131,7 @@ def simulate_pool_use(
     n_pool = basis.n_units - held_out_units(basis.n_units, int(ends.sizes.max()))
     used = _units_used(ends.sizes, n_pool)
     truth, n_replicates = label_source(learner, data, source), min(N_REPLICATES, len(ends.values))
-    replicates = [
-        Replicate(learner, data, truth, basis.n_units - n_pool, seed, place) for place in range(n_replicates)
-    ]
+    replicates = [Replicate(data, truth, basis.n_units - n_pool, seed, place) for place in range(n_replicates)]
     jobs = [
         _Job(replicate, int(size), int(n))
         for replicate in range(n_replicates)

@@ -8,11 +8,13 @@ from typing import Generic
 import numpy as np
 
 from labelworth.arrays import FloatArray, IntArray
+from labelworth.data.evidence import Evidence
+from labelworth.data.protocol import DataT
 from labelworth.errors import InvalidInputError
 from labelworth.policies.policy import Policy
 from labelworth.progress import SILENT, Progress
 from labelworth.simulation.jobs import Keep, keep_nothing, run_jobs
-from labelworth.simulation.learner import DataT, Learner, Mode, Prediction
+from labelworth.simulation.learner import Learner, Mode, Prediction, keep_labels
 from labelworth.simulation.losses import expected_error, expected_log_loss
 
 WHOLE = "everything"
@@ -105,15 +107,13 @@ class _Job:
 class Replicate(Generic[DataT]):
     """One draw of labels for the pool, of the units to test on, and of the order in which the others are labeled."""
 
-    def __init__(
-        self, learner: Learner[DataT], data: DataT, source: LabelSource, n_held_out: int, seed: int, replicate: int
-    ) -> None:
+    def __init__(self, data: DataT, source: LabelSource, n_held_out: int, seed: int, replicate: int) -> None:
         rng = np.random.default_rng([seed, replicate])
-        lengths = learner.places_per_unit(data)
+        lengths = data.lengths
         order = rng.permutation(len(lengths))
         held_out, pool = np.sort(order[:n_held_out]), np.sort(order[n_held_out:])
-        drawn = learner.labeled(data, source.draw(rng))
-        self.pool, self.tested = learner.take(drawn, pool), learner.take(data, held_out)
+        drawn = data.with_evidence(Evidence(source.draw(rng), data.evidence.classes))
+        self.pool, self.tested = drawn.take(pool), data.take(held_out)
         self.order = rng.permutation(len(pool))
         self.policy_seed = int(rng.integers(2**32))
         is_held_out = np.zeros(len(lengths), dtype=bool)
@@ -125,10 +125,10 @@ class Replicate(Generic[DataT]):
     ) -> tuple[float, float]:
         """Error and log-loss of a refit to `size` labeled units, and the next ones up to `used`, or all others."""
         if used is None:
-            shown = learner.hide(self.pool, self.order[:size], design.policy, self.policy_seed)
+            shown = keep_labels(self.pool, self.order[:size], design.policy, self.policy_seed)
         else:
-            part = learner.take(self.pool, self.order[:used])
-            shown = learner.hide(part, np.arange(size), design.policy, self.policy_seed)
+            part = self.pool.take(self.order[:used])
+            shown = keep_labels(part, np.arange(size), design.policy, self.policy_seed)
         prediction = learner.predict(learner.fit(shown), self.tested)
         return expected_error(prediction.best, self.probabilities), expected_log_loss(prediction, self.probabilities)
 
@@ -167,8 +167,8 @@ def simulate(
     InvalidInputError
         If a size exceeds what the pool holds beside the units kept out.
     """
-    n_held_out = held_out_units(len(learner.places_per_unit(data)), int(np.max(sizes)))
-    replicates = [Replicate(learner, data, source, n_held_out, seed, index) for index in range(n_replicates)]
+    n_held_out = held_out_units(data.n_samples, int(np.max(sizes)))
+    replicates = [Replicate(data, source, n_held_out, seed, index) for index in range(n_replicates)]
     jobs = [
         _Job(replicate, design, int(size))
         for replicate in range(n_replicates)

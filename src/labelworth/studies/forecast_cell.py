@@ -9,7 +9,7 @@ from labelworth.arrays import FloatArray, IntArray
 from labelworth.progress import SILENT
 from labelworth.simulation.basis import forecast_basis
 from labelworth.simulation.jobs import run_jobs
-from labelworth.simulation.learner import MODES, Mode
+from labelworth.simulation.learner import MODES, Mode, keep_labels, known_codes
 from labelworth.simulation.losses import code_errors, code_losses, honest_temperature
 from labelworth.studies.forecast_data import Population, corpus_of, population
 from labelworth.studies.store import Cell, Result
@@ -56,7 +56,7 @@ def drawn(whole: Population, n_pilot: int, seed: int, extension: int) -> tuple[I
     if whole.corpus.pools is not None:
         n_pool = dict(zip(whole.corpus.pilots, whole.corpus.pools, strict=True))[n_pilot]
         added = added[: n_pool - n_pilot]
-    unlabeled = np.setdiff1d(np.arange(len(whole.learner.places_per_unit(whole.data))), whole.gold)
+    unlabeled = np.setdiff1d(np.arange(whole.data.n_samples), whole.gold)
     return np.concatenate([pilot, added, unlabeled]), held_out
 
 
@@ -66,7 +66,7 @@ def compute(cell: Cell) -> Result:
     factors = factors_of(cell["corpus"], n_pilot, whole.gold.size)
     learner = whole.learner
     units, _ = drawn(whole, n_pilot, seed, 0)
-    shown = learner.hide(learner.take(whole.data, units), np.arange(n_pilot))
+    shown = keep_labels(whole.data.take(units), np.arange(n_pilot))
     basis = forecast_basis(learner, shown, max(factors) * n_pilot, seed=seed, n_replicates=N_REPLICATES, workers=1)
     jobs: list[Job] = [
         (extension, mode, factor)
@@ -97,12 +97,12 @@ def realized(whole: Population, n_pilot: int, seed: int, extension: int, mode: M
     """Error and log-loss on the held-out units of a fit to the extended pilot; errors unit by unit."""
     learner = whole.patient_learner.in_mode(mode)
     units, held_out = drawn(whole, n_pilot, seed, extension)
-    fitted = learner.fit(learner.hide(learner.take(whole.data, units), np.arange(factor * n_pilot)))
-    tested = learner.take(whole.data, np.sort(held_out))
-    prediction, codes = learner.predict(fitted, tested), learner.codes(tested)
+    fitted = learner.fit(keep_labels(whole.data.take(units), np.arange(factor * n_pilot)))
+    tested = whole.data.take(np.sort(held_out))
+    prediction, codes = learner.predict(fitted, tested), known_codes(tested)
     temperature = honest_temperature([prediction], [codes])
     errors = code_errors(prediction.best, codes)
-    lengths = learner.places_per_unit(tested)
+    lengths = tested.lengths
     by_unit = np.add.reduceat(errors, np.concatenate([[0], np.cumsum(lengths)[:-1]])) / lengths.mean()
     log_losses = code_losses(prediction.log_posteriors(temperature), codes)
     return float(errors.mean()), float(log_losses.mean()), by_unit

@@ -11,7 +11,7 @@ from labelworth.report.values import BarsPanel, Curve, Outcome, Picture, Table
 from labelworth.robust.harm import Answer, combined, harm_verdict, paired
 from labelworth.simulation.document_learner import ClassLearner
 from labelworth.simulation.jobs import run_jobs
-from labelworth.simulation.learner import MODES
+from labelworth.simulation.learner import MODES, keep_labels
 from labelworth.simulation.pilot_points import labeled_units, pilot_points, point_sizes
 from labelworth.studies.forecast_cell import drawn, gaps_of, grid
 from labelworth.studies.forecast_data import CORPORA, Population, corpora_digest, population
@@ -35,7 +35,7 @@ def compute(cell: Cell) -> Result:
     """The verdict on one pilot, and the gaps on held-out units."""
     whole, n_pilot, seed = population(cell["corpus"]), int(cell["n_pilot"]), int(cell["seed"])
     units, _ = drawn(whole, n_pilot, seed, 0)
-    shown = whole.learner.hide(whole.learner.take(whole.data, units), np.arange(n_pilot))
+    shown = keep_labels(whole.data.take(units), np.arange(n_pilot))
     found = run_jobs(lambda data: verdict(whole, data, seed), [shown], workers=1, title="verdict", progress=SILENT)
     return {**found[0], "gaps": gaps_of(whole, n_pilot, seed)}
 
@@ -61,7 +61,7 @@ def verdict(whole: Population, shown: Any, seed: int) -> Result:
             MODES,
             seed=seed,
             n_repeats={"labels-only": 1, "semi-supervised": 1},
-            sizes=point_sizes(labeled_units(whole.learner, shown).size)[-1:],
+            sizes=point_sizes(labeled_units(shown).size)[-1:],
         )
         alone, together = points["labels-only"], points["semi-supervised"]
         share = alone.places / alone.places.mean()

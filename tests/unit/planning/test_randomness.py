@@ -53,7 +53,7 @@ def test_long_sequences_labeled_first_are_noticed() -> None:
     whole = drawn_sequences(300, 300, seed=2)
     longest = np.argsort(-whole.lengths, kind="stable")[:60]
     hidden = np.ones(whole.n_tokens, dtype=bool)
-    hidden[whole.tokens_of(longest)] = False
+    hidden[whole.positions_of(longest)] = False
     assert "labeled samples differ in size" in randomness(whole.hide(hidden), 0).suspicious
 
 

@@ -105,7 +105,7 @@ def test_a_rule_may_look_at_the_sample() -> None:
         outcomes = expected_labels = draw = n_outcomes
 
         def draw_for(self, sequences: Sequences, rows: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-            return sequences.words[sequences.tokens_of(rows)] == 0
+            return sequences.words[sequences.positions_of(rows)] == 0
 
     sequences = word_sequences([["the", "cat"], ["a", "the", "the"]], [["D", "N"], ["D", "D", "D"]])
     hidden, _ = Policy.of(FirstWord()).apply(sequences, seed=0)

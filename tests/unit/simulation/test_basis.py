@@ -10,6 +10,7 @@ import pytest
 from labelworth.policies.spec import parse_policy
 from labelworth.simulation.basis import ForecastBasis, forecast_basis
 from labelworth.simulation.jobs import Keep, keep_nothing
+from labelworth.simulation.learner import keep_labels
 from support.learners import document_learner, documents, sentence_learner, sentences
 
 
@@ -33,13 +34,13 @@ class Kept:
 def of_documents(keep: Keep) -> ForecastBasis:
     samples = documents(200)
     learner = document_learner(samples)
-    return forecast_basis(learner, learner.hide(samples, np.arange(40)), 150, workers=1, keep=keep)
+    return forecast_basis(learner, keep_labels(samples, np.arange(40)), 150, workers=1, keep=keep)
 
 
 def of_sentences(keep: Keep) -> ForecastBasis:
     data = sentences(40)
     learner = sentence_learner(data)
-    shown = learner.hide(data, np.arange(15))
+    shown = keep_labels(data, np.arange(15))
     policies = [parse_policy("every-other")]
     return forecast_basis(learner, shown, 30, policies=policies, n_replicates=1, workers=2, keep=keep)
 

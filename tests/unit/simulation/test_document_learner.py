@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from labelworth.errors import InvalidInputError
 from labelworth.policies.spec import parse_policy
 from labelworth.simulation.document_learner import ClassPrediction
-from support.learners import document_learner, documents
+from labelworth.simulation.learner import keep_labels
+from support.learners import document_learner, documents, relabeled
 from support.statistical import FALSE_ALARM_RATE
 
 
@@ -15,7 +15,7 @@ def test_labels_only_is_the_smoothed_share_of_labeled_rows() -> None:
     samples = documents(40)
     learner = document_learner(samples).in_mode("labels-only")
     kept = np.arange(10)
-    model = learner.fit(learner.hide(samples, kept))
+    model = learner.fit(keep_labels(samples, kept))
     counts = np.array([samples.counts[:10][samples.evidence.codes[:10] == code].sum(axis=0) for code in (0, 1)])
     expected = (counts + 1) / (counts + 1).sum(axis=1, keepdims=True)
     np.testing.assert_allclose(model.tables["word_probabilities"], expected)
@@ -24,8 +24,8 @@ def test_labels_only_is_the_smoothed_share_of_labeled_rows() -> None:
 def test_unlabeled_rows_count_in_the_other_mode_alone() -> None:
     samples = documents(200)
     learner = document_learner(samples)
-    shown = learner.hide(samples, np.arange(10))
-    fewer = learner.take(shown, np.arange(50))
+    shown = keep_labels(samples, np.arange(10))
+    fewer = shown.take(np.arange(50))
     alone = learner.in_mode("labels-only")
     np.testing.assert_array_equal(
         alone.fit(shown).tables["word_probabilities"], alone.fit(fewer).tables["word_probabilities"]
@@ -38,7 +38,7 @@ def test_predictions_do_not_look_at_labels() -> None:
     samples = documents(30)
     learner = document_learner(samples)
     model = learner.fit(samples)
-    wrong = learner.labeled(samples, 1 - samples.evidence.codes)
+    wrong = relabeled(samples, 1 - samples.evidence.codes)
     np.testing.assert_array_equal(learner.predict(model, samples).log_joint, learner.predict(model, wrong).log_joint)
 
 
@@ -63,7 +63,8 @@ def test_sharp_draws_are_the_predictions() -> None:
     np.testing.assert_array_equal(prediction.draw(0.01, np.random.default_rng(0)), prediction.best)
 
 
-def test_rows_have_no_policies() -> None:
+def test_a_row_is_a_sequence_of_length_one_to_a_policy() -> None:
     samples = documents(10)
-    with pytest.raises(InvalidInputError, match="one label each"):
-        document_learner(samples).hide(samples, np.arange(3), parse_policy("every-other"))
+    for spec, n_known in (("everything", 3), ("every-other", 3), ("nothing", 0)):
+        shown = keep_labels(samples, np.arange(3), parse_policy(spec))
+        assert shown.is_labeled.tolist() == [True] * n_known + [False] * (10 - n_known)

@@ -12,9 +12,8 @@ from labelworth.errors import InvalidInputError
 from labelworth.policies.spec import parse_policy
 from labelworth.simulation.basis import forecast_basis, simulated_sizes
 from labelworth.simulation.forecast import forecast, forecast_from, forecasts, power_law_of
-from labelworth.simulation.learner import MODES
-from labelworth.simulation.sequence_learner import conditional_learner
-from support.learners import document_learner, documents, sentence_learner, sentences
+from labelworth.simulation.learner import MODES, keep_labels
+from support.learners import conditional_learner, document_learner, documents, relabeled, sentence_learner, sentences
 
 ASKED = [80, 160, 320]
 
@@ -23,7 +22,7 @@ ASKED = [80, 160, 320]
 def both() -> dict:
     samples = documents(500)
     learner = document_learner(samples)
-    return forecasts(learner, learner.hide(samples, np.arange(40)), ASKED, workers=1)
+    return forecasts(learner, keep_labels(samples, np.arange(40)), ASKED, workers=1)
 
 
 def test_both_modes_come_from_one_basis(both: dict) -> None:
@@ -41,7 +40,7 @@ def test_both_modes_come_from_one_basis(both: dict) -> None:
 def test_a_single_forecast_is_that_of_the_learner_s_mode(both: dict) -> None:
     samples = documents(500)
     learner = document_learner(samples).in_mode("labels-only")
-    alone = forecast(learner, learner.hide(samples, np.arange(40)), ASKED, workers=2)
+    alone = forecast(learner, keep_labels(samples, np.arange(40)), ASKED, workers=2)
     np.testing.assert_array_equal(alone.error.values, both["labels-only"].error.values)
 
 
@@ -90,9 +89,9 @@ def test_forecasts_are_near_what_is_realized_and_nearer_than_the_pilot_s_own_err
         samples, fresh = many_words(800, rng, emission), many_words(3000, rng, emission)
         learner = document_learner(samples).in_mode("labels-only")
         known = learner.fit(fresh)
-        samples = learner.labeled(samples, learner.predict(known, samples).best)
-        one = forecast(learner, learner.hide(samples, np.arange(60)), [480], workers=1)
-        fitted = learner.fit(learner.hide(samples, np.arange(480)))
+        samples = relabeled(samples, learner.predict(known, samples).best)
+        one = forecast(learner, keep_labels(samples, np.arange(60)), [480], workers=1)
+        fitted = learner.fit(keep_labels(samples, np.arange(480)))
         realized = (learner.predict(fitted, fresh).best != learner.predict(known, fresh).best).mean()
         gaps.append(abs(one.error.values[0] - realized))
         stale.append(abs(one.error.points[-1] - realized))
@@ -103,10 +102,10 @@ def test_forecasts_are_near_what_is_realized_and_nearer_than_the_pilot_s_own_err
 def test_labels_that_do_not_follow_from_the_words_are_noticed() -> None:
     samples = documents(500, length=3)
     learner = document_learner(samples)
-    sure = learner.labeled(samples, learner.predict(learner.fit(samples), samples).best)
+    sure = relabeled(samples, learner.predict(learner.fit(samples), samples).best)
     told = []
     for data in (sure, samples):
-        basis = forecast_basis(learner, learner.hide(data, np.arange(150)), 200, n_replicates=1)
+        basis = forecast_basis(learner, keep_labels(data, np.arange(150)), 200, n_replicates=1)
         told.append(any("do not seem to follow" in note for note in forecast_from(basis, [200], "labels-only").notes))
     assert told == [False, True]
 
@@ -114,7 +113,7 @@ def test_labels_that_do_not_follow_from_the_words_are_noticed() -> None:
 def test_sequences_under_policies() -> None:
     data = sentences(60)
     learner = sentence_learner(data)
-    shown = learner.hide(data, np.arange(15))
+    shown = keep_labels(data, np.arange(15))
     basis = forecast_basis(learner, shown, 40, policies=[parse_policy("every-other")], n_replicates=1)
     half = forecast_from(basis, [30], "labels-only", policy="every-other")
     assert half.policy == "every-other"
@@ -124,7 +123,7 @@ def test_sequences_under_policies() -> None:
 def test_a_conditional_field_has_one_mode() -> None:
     data = sentences(40)
     learner = conditional_learner()
-    found = forecasts(learner, learner.hide(data, np.arange(15)), [30], n_replicates=1, workers=1)
+    found = forecasts(learner, keep_labels(data, np.arange(15)), [30], n_replicates=1, workers=1)
     assert tuple(found) == ("labels-only",)
     with pytest.raises(InvalidInputError, match="Nothing was simulated"):
         forecast_from(found["labels-only"].basis, [30], "semi-supervised")
@@ -146,6 +145,6 @@ def test_too_few_labels_or_workers_are_refused() -> None:
     samples = documents(50)
     learner = document_learner(samples)
     with pytest.raises(InvalidInputError, match="at least 10"):
-        forecast(learner, learner.hide(samples, np.arange(5)), [20])
+        forecast(learner, keep_labels(samples, np.arange(5)), [20])
     with pytest.raises(InvalidInputError, match="worker"):
-        forecast(learner, learner.hide(samples, np.arange(20)), [20], workers=0)
+        forecast(learner, keep_labels(samples, np.arange(20)), [20], workers=0)

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from labelworth.errors import InvalidInputError
-from labelworth.simulation.learner import MODES
+from labelworth.simulation.learner import MODES, keep_labels
 from labelworth.simulation.pilot_points import PilotPoints, labeled_units, pilot_points, point_sizes
-from support.learners import document_learner, documents, sentence_learner, sentences
+from support.learners import document_learner, documents, relabeled, sentences
 
 ONCE = {"labels-only": 1, "semi-supervised": 1}
 
@@ -18,12 +18,11 @@ def test_sizes_are_shares_of_the_pilot() -> None:
 
 def test_units_with_any_label_are_the_pilot() -> None:
     data = sentences(30)
-    learner = sentence_learner(data)
-    shown = learner.hide(data, np.arange(12))
+    shown = keep_labels(data, np.arange(12))
     first_only = shown.hide(np.setdiff1d(np.arange(data.n_tokens), data.offsets[:-1]))
-    assert labeled_units(learner, first_only).tolist() == list(range(12))
+    assert labeled_units(first_only).tolist() == list(range(12))
     with pytest.raises(InvalidInputError, match="at least 10"):
-        labeled_units(learner, learner.hide(data, np.arange(9)))
+        labeled_units(keep_labels(data, np.arange(9)))
 
 
 def test_every_pilot_unit_is_tested_without_its_own_label() -> None:
@@ -33,13 +32,9 @@ def test_every_pilot_unit_is_tested_without_its_own_label() -> None:
 
     class Remembers:
         modes, mode = ("labels-only",), "labels-only"
-        places_per_unit, codes, hide = learner.places_per_unit, learner.codes, learner.hide
 
         def in_mode(self, mode: str) -> "Remembers":
             return self
-
-        def take(self, data: object, units: np.ndarray) -> object:
-            return learner.take(data, units)
 
         def fit(self, data: object) -> set[bytes]:
             gold = data.labeled_only()
@@ -53,8 +48,8 @@ def test_every_pilot_unit_is_tested_without_its_own_label() -> None:
 
     seen: list[int] = []
     distinct = samples.counts.toarray() + np.random.default_rng(0).random((80, 4)) * 1e-3
-    marked = learner.labeled(type(samples)(type(samples.counts)(distinct), samples.evidence), samples.evidence.codes)
-    shown = learner.hide(marked, np.arange(40))
+    marked = relabeled(type(samples)(type(samples.counts)(distinct), samples.evidence), samples.evidence.codes)
+    shown = keep_labels(marked, np.arange(40))
     points = pilot_points(Remembers(), shown, ("labels-only",), seed=0, n_repeats=ONCE)["labels-only"]
     assert points.errors.shape == (4, 40)
     assert np.isfinite(points.errors).all()
@@ -64,7 +59,7 @@ def test_every_pilot_unit_is_tested_without_its_own_label() -> None:
 def test_more_labels_help_and_modes_share_their_folds() -> None:
     samples = documents(300)
     learner = document_learner(samples)
-    shown = learner.hide(samples, np.arange(120))
+    shown = keep_labels(samples, np.arange(120))
     points = pilot_points(learner, shown, MODES, seed=1, n_repeats={"labels-only": 2, "semi-supervised": 1})
     alone = points["labels-only"]
     means = alone.means(alone.log_losses)

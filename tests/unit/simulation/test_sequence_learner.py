@@ -8,11 +8,11 @@ from scipy import stats
 
 from labelworth.data.evidence import Evidence
 from labelworth.data.sequences import Sequences
-from labelworth.models.boltzmann_chain import BoltzmannChainFamily
 from labelworth.models.hidden_markov import HiddenMarkovModel
 from labelworth.policies.spec import parse_policy
-from labelworth.simulation.sequence_learner import ChainPrediction, boltzmann_chain_learner, conditional_learner
-from support.learners import sentence_learner, sentences
+from labelworth.simulation.learner import keep_labels
+from labelworth.simulation.sequence_learner import ChainPrediction
+from support.learners import boltzmann_learner, conditional_learner, sentence_learner, sentences
 from support.statistical import FALSE_ALARM_RATE
 
 MODEL = HiddenMarkovModel(
@@ -64,15 +64,14 @@ def test_whole_paths_are_drawn_by_their_tempered_probabilities() -> None:
 
 def test_policies_hide_by_sequence_and_larger_sets_contain_smaller_ones() -> None:
     data = sentences(30)
-    learner = sentence_learner(data)
     order, policy = np.random.default_rng(0).permutation(30), parse_policy("random:0.5")
-    few = learner.hide(data, order[:5], policy, seed=3).evidence.is_gold
-    many = learner.hide(data, order[:15], policy, seed=3).evidence.is_gold
+    few = keep_labels(data, order[:5], policy, seed=3).evidence.is_gold
+    many = keep_labels(data, order[:15], policy, seed=3).evidence.is_gold
     assert few.any()
     assert (many & ~few).any()
     assert not (few & ~many).any()
     inside = np.zeros(data.n_tokens, dtype=bool)
-    inside[data.tokens_of(order[:15])] = True
+    inside[data.positions_of(order[:15])] = True
     assert not (many & ~inside).any()
     assert (inside & ~many).any()
 
@@ -80,10 +79,10 @@ def test_policies_hide_by_sequence_and_larger_sets_contain_smaller_ones() -> Non
 def test_labels_only_leaves_out_sequences_without_labels() -> None:
     data = sentences(60)
     learner = sentence_learner(data)
-    shown = learner.hide(data, np.arange(10))
+    shown = keep_labels(data, np.arange(10))
     alone = learner.in_mode("labels-only")
     np.testing.assert_array_equal(
-        alone.fit(shown).tables["emission"], alone.fit(learner.take(shown, np.arange(10))).tables["emission"]
+        alone.fit(shown).tables["emission"], alone.fit(shown.take(np.arange(10))).tables["emission"]
     )
     assert np.abs(learner.fit(shown).tables["emission"] - alone.fit(shown).tables["emission"]).max() > 1e-3
 
@@ -91,10 +90,10 @@ def test_labels_only_leaves_out_sequences_without_labels() -> None:
 def test_boltzmann_chain_and_conditional_field_learn_through_the_same_door() -> None:
     data = sentences(40)
     truth = data.evidence.codes
-    learners = (boltzmann_chain_learner(BoltzmannChainFamily.for_sequences(data, penalty=0.1)), conditional_learner())
+    learners = (boltzmann_learner(data), conditional_learner())
     for learner in learners:
         alone = learner.in_mode("labels-only")
-        prediction = alone.predict(alone.fit(alone.hide(data, np.arange(30))), data)
+        prediction = alone.predict(alone.fit(keep_labels(data, np.arange(30))), data)
         assert (prediction.best != truth).mean() < 0.4
         np.testing.assert_allclose(np.exp(prediction.log_posteriors(2.0)).sum(axis=1), 1)
     assert learners[1].modes == ("labels-only",)
