@@ -35,10 +35,10 @@ nojit: $(STAMP)                ## the kernels as plain Python, without the compi
 	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -q tests/unit/kernels
 
 clean:
-	rm -rf $(ENV) build src/*.egg-info
+	rm -rf $(ENV) build src/*.egg-info studies/*.egg-info
 
-$(STAMP): pyproject.toml constraints.txt
+$(STAMP): pyproject.toml studies/pyproject.toml constraints.txt
 	$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "labelworth needs Python 3.11 or newer; this is " + sys.version.split()[0] + ". Name another with: make PYTHON=python3.12")'
 	test -d $(ENV) || $(PYTHON) -m venv $(ENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]' -e studies
 	touch $(STAMP)

@@ -11,6 +11,8 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "src" / "labelworth"
+STUDIES = ROOT / "studies" / "labelworth_studies"
+DOOR = PACKAGE / "cli" / "laboratory.py"
 LAYERS = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"]["contracts"][0]["layers"]
 FLOOR_OF = {room.strip(): level for level, rooms in enumerate(LAYERS) for room in rooms.split("|")}
 ONLY_IN = {"numba": "kernels", "llvmlite": "kernels", "matplotlib": "report", "typer": "cli"}
@@ -30,6 +32,8 @@ def violation(room: str, imported: str) -> str | None:
     if top in ONLY_IN and room != ONLY_IN[top]:
         return f"{room} imports {top}, which belongs to {ONLY_IN[top]}"
     other = rest.partition(".")[0]
+    if top == "labelworth_studies":
+        return f"{room} imports {imported}: the product knows nothing of the laboratory"
     if top == "labelworth" and room != other and other in FLOOR_OF and FLOOR_OF[other] <= FLOOR_OF[room]:
         return f"{room} imports {imported}: {other} is not on a floor below {room}"
     return None
@@ -51,7 +55,7 @@ def test_every_import_goes_down() -> None:
         f"{path.relative_to(ROOT)}: {problem}"
         for room, path in rooms()
         for imported in imported_names(path.read_text())
-        if (problem := violation(room, imported))
+        if path != DOOR and (problem := violation(room, imported))
     ]
     assert found == []
 
@@ -64,6 +68,7 @@ def test_every_import_goes_down() -> None:
         ("models", "labelworth.estimation.fit"),
         ("models", "numba.njit"),
         ("cli", "matplotlib.pyplot"),
+        ("planning", "labelworth_studies.corpora.folder"),
     ],
 )
 def test_the_rule_bites(room: str, imported: str) -> None:
@@ -85,11 +90,14 @@ def lint_imports(package: Path) -> subprocess.CompletedProcess[str]:
 def test_the_import_contract_passes_and_fails_on_a_planted_violation(tmp_path: Path) -> None:
     import shutil
 
-    shutil.copytree(PACKAGE, tmp_path / "labelworth", ignore=shutil.ignore_patterns("__pycache__"))
+    for package in (PACKAGE, STUDIES):
+        shutil.copytree(package, tmp_path / package.name, ignore=shutil.ignore_patterns("__pycache__"))
     clean = lint_imports(tmp_path)
     assert clean.returncode == 0, clean.stdout
-    planted = tmp_path / "labelworth" / "kernels" / "planted.py"
-    planted.write_text("from labelworth.fisher.curve import Weight\n\n__all__ = ['Weight']\n")
-    broken = lint_imports(tmp_path)
-    assert broken.returncode != 0
-    assert "kernels.planted" in broken.stdout
+    for room, imported in (("kernels", "labelworth.fisher"), ("planning", "labelworth_studies.runner")):
+        planted = tmp_path / "labelworth" / room / "planted.py"
+        planted.write_text(f"import {imported}\n\n__all__ = ['{imported.split('.')[0]}']\n")
+        broken = lint_imports(tmp_path)
+        assert broken.returncode != 0
+        assert f"{room}.planted" in broken.stdout
+        planted.unlink()

@@ -7,7 +7,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "src" / "labelworth"
-SOURCES = sorted(PACKAGE.rglob("*.py"))
+SOURCES = sorted([*PACKAGE.rglob("*.py"), *(ROOT / "studies" / "labelworth_studies").rglob("*.py")])
 BANNED_MODULES = {"utils", "helpers", "misc", "common", "base"}
 BANNED_IDENTIFIERS = {"sigma", "lam", "wp", "chi", "V1", "V2"}
 PAPER_LABEL = re.compile(r"\b(?:prop|eq|def|fig):[A-Za-z0-9]+")
@@ -51,7 +51,7 @@ def test_the_paper_map_has_every_label_of_the_paper_and_no_other() -> None:
 def test_every_place_named_in_the_paper_map_exists() -> None:
     missing = []
     for label, places in paper_map_rows().items():
-        paths = re.findall(r"`((?:src|tests|docs|results)/[^`]*?)`", places)
+        paths = re.findall(r"`((?:src|studies|tests|docs|results)/[^`]*?)`", places)
         assert paths or "not yet" in places, f"{label} names no place"
         missing += [f"{label}: {path}" for path in paths if not (ROOT / path).exists()]
     assert missing == []
@@ -69,11 +69,11 @@ def test_every_paper_label_in_the_code_is_in_the_paper_map_with_that_file() -> N
 
 
 def test_no_machine_path_is_committed() -> None:
-    files = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=False).stdout.split()
+    files = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True, check=False)
     pattern = re.compile(r"/(?:work|root|home)/|/tmp/[a-z]")
     this_file = Path(__file__).resolve()
     found = []
-    for name in files:
+    for name in filter(None, files.stdout.split("\0")):
         path = ROOT / name
         if path.suffix in {".png", ".gz", ".npz"} or not path.is_file() or path.resolve() == this_file:
             continue

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
+from labelworth.demo.policies import POLICIES
 from labelworth.report.record import validate
-from labelworth.studies.demo_sequences import POLICIES
 from support.command_line import Answer, labelworth
 
 

@@ -46,16 +46,16 @@ def demo(
 
 def _on_digits(quick: bool, seed: int, progress: "Progress") -> "tuple[Any, Outcome, str | None]":
     from labelworth.data.files import file_digest
-    from labelworth.studies.demo import QUICK, DemoSettings, data_path, demonstrate
-    from labelworth.studies.demo_outcome import outcome
+    from labelworth.demo.digits import QUICK, DemoSettings, data_path, demonstrate
+    from labelworth.demo.digits_outcome import outcome
 
     settings = QUICK if quick else DemoSettings()
     return settings, outcome(demonstrate(settings, seed, progress)), file_digest(data_path())
 
 
 def _on_sequences(quick: bool, seed: int, progress: "Progress") -> "tuple[Any, Outcome, str | None]":
-    from labelworth.studies.demo_sequences import QUICK, SequenceDemoSettings, demonstrate_policies
-    from labelworth.studies.demo_sequences_outcome import outcome
+    from labelworth.demo.policies import QUICK, SequenceDemoSettings, demonstrate_policies
+    from labelworth.demo.policies_outcome import outcome
 
     settings = QUICK if quick else SequenceDemoSettings()
     return settings, outcome(demonstrate_policies(settings, seed, progress)), None

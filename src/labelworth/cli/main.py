@@ -6,7 +6,6 @@ from typing import Annotated
 
 import typer
 
-from labelworth.cli.bench import bench
 from labelworth.cli.check import check
 from labelworth.cli.console import tell
 from labelworth.cli.demo import demo
@@ -14,11 +13,11 @@ from labelworth.cli.fit import fit
 from labelworth.cli.frontier import frontier
 from labelworth.cli.guard import INTERRUPTED, guarded
 from labelworth.cli.information import information
+from labelworth.cli.laboratory import bench, reproduce
 from labelworth.cli.merge import merge
 from labelworth.cli.next import next_batch
 from labelworth.cli.plan import plan
 from labelworth.cli.predict import predict
-from labelworth.cli.reproduce import reproduce
 
 app = typer.Typer(
     name="labelworth",
@@ -45,8 +44,12 @@ def labelworth_command(
     """How many examples to label, what accuracy that buys, and whether unlabeled data helps."""
 
 
-for _command in (demo, fit, predict, check, information, frontier, plan, merge, reproduce, bench):
+for _command in (demo, fit, predict, check, information, frontier, plan, merge):
     app.command()(guarded(_command))
+# Options of a door, and its help, are those of the command behind it.
+_PASSED_ON = {"allow_extra_args": True, "ignore_unknown_options": True}
+for _door in (reproduce, bench):
+    app.command(context_settings=_PASSED_ON, add_help_option=False)(guarded(_door))
 app.command("next")(guarded(next_batch))
 
 

@@ -1,0 +1,110 @@
+"""`labelworth reproduce NAME`: a figure or table of the paper, or one of ours, from one command."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from labelworth.cli.console import answer, tell, working
+from labelworth.cli.options import Json, Seed
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from labelworth.report.record import Record
+    from labelworth.report.values import Outcome
+
+ALL = "all"
+
+
+def reproduce(
+    name: Annotated[str | None, typer.Argument(help='Which study, or "all"; without it, they are listed.')] = None,
+    quick: Annotated[bool, typer.Option("--quick", help="A smaller grid: the same story, rougher.")] = False,
+    workers: Annotated[int | None, typer.Option(min=1, help="Processes; every core unless said.")] = None,
+    output: Annotated[Path, typer.Option("--output", "-o", help="Folder for records, pictures and cells.")] = Path(
+        "results"
+    ),
+    seed: Seed = 0,
+    as_json: Json = False,
+) -> None:
+    """Reproduce a study; interrupted, it goes on where it stopped."""
+    from labelworth.data.files import make_folder
+    from labelworth.report.tables import show_outcome
+    from labelworth_studies.runner import registry
+
+    if name is None:
+        _list_studies(as_json=as_json)
+        return
+    names = registry.names() if name == ALL else (name,)
+    for one in names:
+        registry.find(one)
+    make_folder(output)
+    done = [_reproduced(one, output, quick=quick, workers=workers, seed=seed) for one in names]
+    record = done[0][0] if len(done) == 1 else _together([record for record, _ in done], quick=quick, seed=seed)
+
+    def show(console: "Console") -> None:
+        for _, outcome in done:
+            show_outcome(console, outcome)
+
+    answer(record, show, as_json=as_json)
+
+
+def _reproduced(name: str, output: Path, *, quick: bool, workers: int | None, seed: int) -> "tuple[Record, Outcome]":
+    """Run one study, and write its record, pictures and grid."""
+    from labelworth.report.figures import save_picture
+    from labelworth.report.record import Record, Stopwatch
+    from labelworth.report.tables import save_csv
+    from labelworth_studies.runner import registry
+    from labelworth_studies.runner.run import run
+
+    watch = Stopwatch()
+    with working() as progress, watch.timing("cells"):
+        done = run(registry.find(name), output, quick=quick, seed=seed, workers=workers, progress=progress)
+    stem = f"{name}-quick" if quick else name
+    pictures = [
+        save_picture(picture, output / f"{stem}{'-' + suffix if suffix else ''}.png")
+        for suffix, picture in done.outcome.pictures.items()
+    ]
+    grids = [] if done.outcome.grid is None else [save_csv(done.outcome.grid, output / f"{stem}.csv")]
+    figures = {
+        "study": name,
+        "n_cells": done.n_cells,
+        "n_reused": done.n_reused,
+        "pictures": [path.name for path in pictures],
+        "figures": done.outcome.figures,
+    }
+    asked = {"study": name, "quick": quick}
+    record = Record("reproduce", asked, figures, seed=seed, data_digest=done.data_digest, durations=watch.durations)
+    record.write(output / f"{stem}.json")
+    for path in [output / f"{stem}.json", *grids, *pictures]:
+        tell(f"Wrote {path}")
+    return record, done.outcome
+
+
+def _together(records: "Sequence[Record]", *, quick: bool, seed: int) -> "Record":
+    """One record of all studies; each has its own in a file."""
+    from labelworth.report.record import Record
+
+    parts: list[dict[str, Any]] = [dict(record.figures) for record in records]
+    figures = {
+        "study": ALL,
+        "n_cells": sum(part["n_cells"] for part in parts),
+        "n_reused": sum(part["n_reused"] for part in parts),
+        "pictures": [picture for part in parts for picture in part["pictures"]],
+        "figures": {part["study"]: part["figures"] for part in parts},
+    }
+    durations = {part["study"]: record.durations["total"] for part, record in zip(parts, records, strict=True)}
+    return Record("reproduce", {"study": ALL, "quick": quick}, figures, seed=seed, durations=durations)
+
+
+def _list_studies(*, as_json: bool) -> None:
+    from labelworth.report.record import Record
+    from labelworth.report.tables import show_table
+    from labelworth.report.values import Table
+    from labelworth_studies.runner import registry
+
+    titles = {name: registry.find(name).title for name in registry.names()}
+    record = Record("studies", {"study": None}, {"studies": titles})
+    table = Table("Studies", ("name", "what it shows"), tuple(titles.items()))
+    answer(record, lambda console: show_table(console, table), as_json=as_json)

@@ -1,0 +1,133 @@
+"""Forecasts, power laws and realized losses of many pilots, side by side."""
+
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from labelworth.arrays import FloatArray
+from labelworth.simulation.basis import ForecastBasis
+from labelworth.simulation.calibration import Regression, regression_of
+from labelworth.simulation.constants import Constants
+from labelworth.simulation.forecast import CONFIDENCE, power_law_of
+from labelworth.simulation.learner import MODES, Mode
+from labelworth.simulation.scales import Measure
+from labelworth_studies.forecasts.parts.forecast_cell import FACTORS
+from labelworth_studies.runner.store import Cell, Result
+
+_PLACE = {"error": 0, "log_loss": 1}
+
+
+@dataclass(frozen=True, eq=False)
+class Curve:
+    """One pilot in one mode.
+
+    Attributes
+    ----------
+    corpus, mode, n_pilot
+        Where it comes from.
+    factors : tuple of int
+        At how many times the labels of the pilot.
+    regression : Regression
+        What the forecast is computed from, but for the constants.
+    power_law, realized : arrays of shape (n_factors,)
+    """
+
+    corpus: str
+    mode: Mode
+    n_pilot: int
+    factors: tuple[int, ...]
+    regression: Regression
+    power_law: FloatArray
+    realized: FloatArray
+
+
+@dataclass(frozen=True)
+class Score:
+    """One forecast and what came of it."""
+
+    corpus: str
+    mode: Mode
+    n_pilot: int
+    factor: int
+    forecast: float
+    low: float
+    high: float
+    power_law: float
+    realized: float
+
+
+def curves_of(pairs: Sequence[tuple[Cell, Result]], measure: Measure) -> list[Curve]:
+    """Every pilot in every mode."""
+    curves = []
+    for cell, result in pairs:
+        basis = ForecastBasis.from_dict(result["basis"])
+        for mode in MODES:
+            factors = tuple(factor for factor in FACTORS if f"{mode}/{factor}" in result["realized"])
+            sizes = np.array(factors) * int(cell["n_pilot"])
+            realized = [
+                np.mean(result["realized"][f"{mode}/{factor}"], axis=0)[_PLACE[measure]] for factor in factors
+            ]
+            curves.append(
+                Curve(
+                    cell["corpus"],
+                    mode,
+                    int(cell["n_pilot"]),
+                    factors,
+                    regression_of(basis, mode, measure, sizes),
+                    power_law_of(basis, mode, measure).at(sizes),
+                    np.array(realized),
+                )
+            )
+    return curves
+
+
+def scores_of(curves: Sequence[Curve], constants: Constants) -> list[Score]:
+    """All forecasts with these constants."""
+    tail, scores = (1 - CONFIDENCE) / 2, []
+    for curve in curves:
+        calibrated = curve.regression.solved(constants)
+        columns = (
+            curve.factors,
+            calibrated.values,
+            calibrated.quantiles(tail),
+            calibrated.quantiles(1 - tail),
+            curve.power_law,
+            curve.realized,
+        )
+        for factor, *figures in zip(*columns, strict=True):
+            scores.append(Score(curve.corpus, curve.mode, curve.n_pilot, factor, *map(float, figures)))
+    return scores
+
+
+def summed_up(scores: Sequence[Score]) -> dict[str, Any]:
+    """Mean absolute errors of forecast and power law, their ratio, the bias and the coverage."""
+    forecast = np.array([score.forecast - score.realized for score in scores])
+    power_law = np.array([score.power_law - score.realized for score in scores])
+    inside = np.array([score.low <= score.realized <= score.high for score in scores])
+    return {
+        "n_forecasts": len(scores),
+        "mean_absolute_error": float(np.abs(forecast).mean()),
+        "mean_absolute_error_se": _standard_error(np.abs(forecast)),
+        "power_law": float(np.abs(power_law).mean()),
+        "power_law_se": _standard_error(np.abs(power_law)),
+        "ratio": float(np.abs(forecast).mean() / np.abs(power_law).mean()),
+        "bias": float(forecast.mean()),
+        "coverage": float(inside.mean()),
+        "coverage_se": _standard_error(inside.astype(np.float64)),
+        "interval_width": float(np.mean([score.high - score.low for score in scores])),
+        "mean_realized": float(np.mean([score.realized for score in scores])),
+    }
+
+
+def grouped(scores: Sequence[Score], key: Callable[[Score], Hashable]) -> Mapping[Any, list[Score]]:
+    """Scores by what they share, in the order they appear."""
+    groups: dict[Any, list[Score]] = {}
+    for score in scores:
+        groups.setdefault(key(score), []).append(score)
+    return groups
+
+
+def _standard_error(values: FloatArray) -> float:
+    return float(values.std(ddof=1) / np.sqrt(len(values))) if len(values) > 1 else float("nan")

@@ -1,0 +1,122 @@
+"""The forecast studies on small corpora made here."""
+
+import json
+from collections.abc import Iterator
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from labelworth.simulation.basis import ForecastBasis
+from labelworth.simulation.constants import TUNED
+from labelworth_studies.corpora import populations as forecast_data
+from labelworth_studies.corpora.populations import CORPORA, Population
+from labelworth_studies.forecasts import forecast, forecast_tuning
+from labelworth_studies.forecasts import harm_verdict as forecast_harm
+from labelworth_studies.forecasts.forecast_tuning import search, surprise
+from labelworth_studies.forecasts.harm_verdict import agreement, truth_of
+from labelworth_studies.forecasts.parts import forecast_cell
+from labelworth_studies.forecasts.parts.forecast_cell import compute, drawn, grid
+from labelworth_studies.forecasts.parts.forecast_scores import Score, curves_of, scores_of, summed_up
+from support.learners import document_learner, documents, sentence_learner, sentences
+
+SMALL = {
+    "newsgroups": replace(CORPORA["newsgroups"], pilots=(20, 40), pools=(200, 330), n_held_out=150),
+    "conll2000": replace(CORPORA["conll2000"], pilots=(12,), pools=(100,), n_held_out=40),
+}
+
+
+@pytest.fixture(scope="module")
+def small_corpora() -> Iterator[None]:
+    samples, sequences = documents(600), sentences(150)
+    populations = {
+        "newsgroups": Population(SMALL["newsgroups"], samples, np.arange(600), document_learner(samples)),
+        "conll2000": Population(SMALL["conll2000"], sequences, np.arange(150), sentence_learner(sequences)),
+    }
+    with pytest.MonkeyPatch.context() as patch:
+        for module in (forecast_cell, forecast_harm, forecast_data, forecast, forecast_tuning):
+            patch.setattr(module, "CORPORA", SMALL, raising=False)
+            patch.setattr(module, "SHOWN", SMALL, raising=False)
+            patch.setattr(module, "population", lambda name: populations[name], raising=False)
+        yield
+
+
+def test_pilots_are_nested_and_nothing_learned_from_is_tested(small_corpora: None) -> None:
+    whole = forecast_cell.population("newsgroups")
+    units, held_out = drawn(whole, 20, 3, 0)
+    others, tested = drawn(whole, 20, 3, 1)
+    np.testing.assert_array_equal(units[:20], others[:20])
+    assert not np.array_equal(units[20:], others[20:])
+    assert len(units) == 200
+    assert len(held_out) == 150
+    for one, two in ((units, held_out), (others, tested)):
+        assert not np.intersect1d(one, two).size
+        assert np.unique(one).size == one.size
+
+
+@pytest.fixture(scope="module")
+def pairs(small_corpora: None) -> list:
+    cells = grid(("newsgroups", "conll2000"), 2, 0)
+    return [(cell, json.loads(json.dumps(compute(cell)))) for cell in cells]
+
+
+def test_the_table_and_its_figures(pairs: list) -> None:
+    outcome = forecast.summarize(pairs)
+    groups = outcome.figures["error"]["groups"]
+    assert set(groups) == {"the corpora tuned on", "the other corpora"}
+    cell = outcome.figures["error"]["cells"]["newsgroups/labels-only/20/4"]
+    assert cell["n_forecasts"] == 2
+    assert len(outcome.tables) == 3
+    assert "ratio" in outcome.words[0]
+    json.dumps(outcome.figures)
+
+
+def test_what_is_forecast_is_the_mean_over_extensions(pairs: list) -> None:
+    cell, result = pairs[0]
+    curves = curves_of([(cell, result)], "error")
+    realized = np.mean([errors[0] for errors in result["realized"]["labels-only/4"]])
+    assert curves[0].realized[1] == pytest.approx(realized)
+    basis = ForecastBasis.from_dict(result["basis"])
+    scores = scores_of(curves[:1], TUNED["error"])
+    assert [score.factor for score in scores] == [2, 4, 8]
+    assert basis.n_labeled == 20
+
+
+def test_a_search_of_constants_surprises_less_than_its_start(pairs: list) -> None:
+    curves = curves_of(pairs[:2], "error")
+    assert surprise(curves, search(curves)) < surprise(curves, forecast_tuning.START)
+    outcome = forecast_tuning.summarize(pairs[:1])
+    assert outcome.figures["error"]["in use"]["constants"]["level_sd"] == TUNED["error"].level_sd
+
+
+def test_scores_are_summed_up_by_hand() -> None:
+    scores = [
+        Score("r52", "labels-only", 100, 2, 0.2, 0.1, 0.3, 0.4, 0.25),
+        Score("r52", "labels-only", 100, 4, 0.3, 0.28, 0.4, 0.2, 0.25),
+    ]
+    found = summed_up(scores)
+    assert found["mean_absolute_error"] == pytest.approx(0.05)
+    assert found["power_law"] == pytest.approx(0.1)
+    assert found["ratio"] == pytest.approx(0.5)
+    assert found["bias"] == pytest.approx(0.0)
+    assert found["coverage"] == 0.5
+
+
+def test_truth_and_agreement() -> None:
+    assert truth_of([[0.03, 0.01], [0.02, 0.01]]) == "hurts"
+    assert truth_of([[-0.03, 0.01], [-0.02, 0.01]]) == "helps"
+    assert truth_of([[0.03, 0.01], [-0.02, 0.01]]) == "cannot be told"
+    assert agreement("helps", "helps") == "right"
+    assert agreement("helps", "hurts") == "wrong"
+    assert agreement("cannot be told", "hurts") == "open"
+    assert agreement("hurts", "cannot be told") == "said of a tie"
+    assert agreement("cannot be told", "cannot be told") == "open on a tie"
+
+
+def test_verdicts_on_documents_and_sentences(small_corpora: None) -> None:
+    cells = [forecast_cell.cell_of("newsgroups", 20, 0), forecast_cell.cell_of("conll2000", 12, 0)]
+    pairs = [(cell, json.loads(json.dumps(forecast_harm.compute(cell)))) for cell in cells]
+    assert len(pairs[0][1]["gaps"]) == 2
+    outcome = forecast_harm.summarize(pairs)
+    assert sum(outcome.figures["total"].values()) == 2
+    assert len(outcome.words) == 2
