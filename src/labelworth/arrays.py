@@ -23,7 +23,7 @@ def as_floats(name: str, values: ArrayLike, *, ndim: int | None = None) -> Float
     """Read `values` as a contiguous array of finite doubles, or say what is wrong with them."""
     try:
         array = np.ascontiguousarray(values, dtype=np.float64)
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
         raise InvalidInputError(f"{name} must be numbers in a regular array; {error}.") from error
     if ndim is not None and array.ndim != ndim:
         raise InvalidInputError(f"{name} must have {ndim} dimension(s). Got shape {array.shape} instead.")

@@ -23,8 +23,8 @@ FAST = settings(max_examples=50, deadline=None)
 # Half of all characters are those that formats trip over.
 characters = st.sampled_from("\r\n\t\"',;\\[]{}: \0\x1c\x85\u2028\ufeff") | st.characters(codec="utf-8")
 texts = st.text(characters, max_size=30)
-# A label is more than white space, and -1 has to be explained.
-classes = st.text(characters, min_size=1, max_size=8).filter(lambda name: name.strip() and name != "-1")
+# Blanks around a label do not count, and -1 has to be explained.
+classes = st.text(characters, min_size=1, max_size=8).map(str.strip).filter(lambda name: name not in ("", "-1"))
 numbers = st.integers(min_value=0) | st.floats(allow_nan=False, allow_infinity=False).filter(lambda x: x != -1)
 sets_of = st.lists(classes, min_size=1, max_size=3)
 

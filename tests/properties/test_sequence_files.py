@@ -11,7 +11,8 @@ import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from labelworth.data.readers import RawAttributes, RawTokens, read_sequences
+from labelworth.data.readers import read_sequences
+from labelworth.data.readers.raw_sequences import RawAttributes, RawTokens
 from labelworth.data.writers import write_conll, write_crfsuite, write_tokens_jsonl
 from labelworth.errors import LabelworthError, LabelworthWarning
 
@@ -21,8 +22,10 @@ characters = st.sampled_from("\"',;\\[]{}:@?_#-= \0\x1c\x85\u2028\u00a0\ufeff") 
 texts = st.text(characters, max_size=6)
 cells = st.text(characters.filter(lambda c: c not in "\t\r\n "), min_size=1, max_size=6)
 lines = st.text(characters.filter(lambda c: c not in "\t\r\n"), min_size=1, max_size=6)
-tags = st.sampled_from(["O", "B-X", "I-X", "S-Y"]) | cells
-sets_of = st.lists(cells, min_size=1, max_size=3)
+# Blanks around a label do not count.
+names_of_classes = cells.map(str.strip).filter(bool)
+tags = st.sampled_from(["O", "B-X", "I-X", "S-Y"]) | names_of_classes
+sets_of = st.lists(names_of_classes, min_size=1, max_size=3)
 
 
 def raw_tokens(draw: Any, words: st.SearchStrategy[str], labels: st.SearchStrategy[Any], n_columns: int) -> RawTokens:
@@ -85,7 +88,8 @@ def test_attribute_files_come_back(data: st.DataObject) -> None:
     names = data.draw(st.lists(lines, min_size=1, max_size=4, unique=True))
     some = st.dictionaries(st.sampled_from(names), weights, max_size=4)
     rows = data.draw(st.lists(some, min_size=sum(lengths), max_size=sum(lengths)))
-    label = st.none() | lines.filter(lambda name: name != "?" and name[0] != "@" and name.strip(" "))
+    named = lines.map(str.strip).filter(lambda name: name not in ("", "?") and name[0] != "@")
+    label = st.none() | named
     labels = tuple(data.draw(st.lists(label, min_size=len(rows), max_size=len(rows))))
     dense = np.array([[row.get(name, 0.0) for name in names] for row in rows])
     sequence_weights = np.array(data.draw(st.lists(st.floats(0, 9), min_size=len(lengths), max_size=len(lengths))))

@@ -49,7 +49,7 @@ def prices_of_column(
 def _cells(path: Path, column: str, format: str | None, encoding: str, text_column: str) -> list[Any]:
     from labelworth.data.readers import read
     from labelworth.data.readers.cells import missing_column
-    from labelworth.data.readers.jsonl import read_records
+    from labelworth.data.readers.json_files import read_records
 
     name = path.with_suffix("") if path.suffix.lower() == ".gz" else path
     if format in ("jsonl", "tokens-jsonl") or (

@@ -8,7 +8,7 @@ from labelworth.cli.options import SEQUENCE_MODELS, ModelKind
 from labelworth.cli.reading import NO_MARKER
 
 if TYPE_CHECKING:
-    from labelworth.data.readers import RawAttributes, RawTokens
+    from labelworth.data.readers.raw_sequences import RawAttributes, RawTokens
     from labelworth.estimators.tagger import SequenceTagger
 
 _ONLY_SEQUENCES = {".conll", ".iob", ".iob2", ".bio", ".txt", ".crfsuite", ".crf"}

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from labelworth.cli.console import write_json
 
 if TYPE_CHECKING:
-    from labelworth.data.readers import RawAttributes, RawTokens
+    from labelworth.data.readers.raw_sequences import RawAttributes, RawTokens
 
 _LINES, _COLUMNS, _ATTRIBUTES = (".jsonl", ".ndjson"), (".conll", ".iob", ".iob2", ".bio"), (".crfsuite", ".crf")
 ENDINGS = (*_LINES, *_COLUMNS, *_ATTRIBUTES)

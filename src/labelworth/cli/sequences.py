@@ -14,7 +14,7 @@ from labelworth.cli.sequence_writing import as_lines, prediction_writer
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from labelworth.data.readers import RawAttributes, RawTokens
+    from labelworth.data.readers.raw_sequences import RawAttributes, RawTokens
     from labelworth.estimators.tagger import SequenceTagger
     from labelworth.evaluation.sequences import SequenceEvaluation
     from labelworth.report.values import Table

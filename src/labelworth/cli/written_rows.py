@@ -96,19 +96,23 @@ def _cell(value: Any) -> str:
 
 
 def _json_lines(path: Path, encoding: str) -> WrittenRows:
-    from labelworth.data.readers.jsonl import read_records
+    from labelworth.data.readers.json_files import read_records
     from labelworth.data.readers.streams import read_lines
 
     found = list(read_records(path, encoding=encoding))
     lines = tuple(line.rstrip("\r\n") + "\n" for line in read_lines(path, encoding) if line.strip())
+    if len(lines) != len(found) or not lines[0].lstrip().startswith("{"):
+        # An array, or objects over several lines: written one per line.
+        lines = tuple(json.dumps(record, ensure_ascii=False) + "\n" for _, record in found)
     names = dict.fromkeys(name for _, record in found for name in record)
     records = tuple(record for _, record in found)
     return WrittenRows(tuple(names), records, tuple(place for place, _ in found), None, lines)
 
 
 def _table(path: Path, delimiter: str, encoding: str) -> WrittenRows:
-    from labelworth.data.readers.delimited import read_table
+    from labelworth.data.readers.delimited import find_delimiter, read_table
 
+    delimiter = find_delimiter(path, delimiter, encoding)
     rows = list(read_table(path, delimiter, encoding))
     header = tuple(rows[0][1]) if rows else ()
     records = tuple(dict(zip(header, row, strict=False)) for _, row in rows[1:])
@@ -116,13 +120,10 @@ def _table(path: Path, delimiter: str, encoding: str) -> WrittenRows:
 
 
 def _parquet(path: Path) -> WrittenRows:
-    from io import BytesIO
+    from labelworth.data.readers.parquet import read_columns
 
-    from pyarrow import parquet
-
-    from labelworth.data.readers.streams import read_bytes
-
-    table = parquet.read_table(BytesIO(read_bytes(path)))
-    records = tuple(table.to_pylist())
-    places = tuple(f"{path}, row {number}" for number in range(1, len(records) + 1))
-    return WrittenRows(tuple(table.column_names), records, places, None)
+    columns = read_columns(path)
+    n_rows = len(next(iter(columns.values()), []))
+    records = tuple({name: cells[row] for name, cells in columns.items()} for row in range(n_rows))
+    places = tuple(f"{path}, row {number}" for number in range(1, n_rows + 1))
+    return WrittenRows(tuple(columns), records, places, None)

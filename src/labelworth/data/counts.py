@@ -6,6 +6,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from labelworth.arrays import AnyArray, FloatArray, require_between, require_finite
+from labelworth.data.guard import require_sound
 from labelworth.errors import InvalidInputError
 
 _LARGEST_SMALL_INDEX = np.iinfo(np.int32).max
@@ -64,15 +65,6 @@ def as_vectors(features: Any, *, name: str = "X") -> FloatArray:
     vectors = _matrix(features, name)
     require_finite(name, vectors)
     return vectors
-
-
-def require_sound(features: Any, *, name: str = "X") -> None:
-    """Refuse a compressed sparse matrix whose indices point outside: whoever converts it would follow them."""
-    try:
-        if hasattr(features, "check_format"):
-            features.check_format(full_check=True)
-    except ValueError as error:
-        raise InvalidInputError(f"{name} is a broken sparse matrix; {error}. Build it again.") from error
 
 
 def document_lengths(counts: sp.csr_array) -> FloatArray:

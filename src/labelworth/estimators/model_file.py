@@ -6,6 +6,7 @@ import json
 import os
 import zipfile
 from collections.abc import Hashable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ import numpy as np
 
 from labelworth.arrays import AnyArray
 from labelworth.data.files import atomic_writer
+from labelworth.data.guard import guarded, read_archive, read_array
 from labelworth.errors import DataUnavailableError, InvalidInputError
 from labelworth.estimators.kinds import KINDS
 from labelworth.models.chain_protocol import ChainModel
@@ -82,38 +84,31 @@ def load_model(path: str | os.PathLike[str]) -> tuple[Any, dict[str, Any]]:
             raise _damaged(path, f"the array {name!r} is missing or was changed")
         arrays[name.removesuffix(".npy")] = _array(content, name, path)
     names = header["feature_names"]
-    try:
-        classes = tuple(_class_from_json(entry) for entry in header["classes"])
-        model = KINDS[header["kind"]].model.from_arrays(
-            arrays, classes=classes, feature_names=None if names is None else tuple(names)
-        )
-    except InvalidInputError as error:
-        raise _damaged(path, str(error)) from error
+    with _guarded(path, "its parts do not fit together"):
+        try:
+            classes = tuple(_class_from_json(entry) for entry in header["classes"])
+            model = KINDS[header["kind"]].model.from_arrays(
+                arrays, classes=classes, feature_names=None if names is None else tuple(names)
+            )
+        except InvalidInputError as error:
+            raise _damaged(path, str(error)) from error
     return model, header["extra"]
 
 
 def _read(path: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[str, bytes]]:
-    """The header and the raw members; arrays are stored as they are, so nothing unpacks to more than the file."""
+    """The header and the raw members."""
     try:
         content = Path(path).read_bytes()
     except FileNotFoundError as error:
         raise DataUnavailableError(f"There is no model file {str(path)!r}.") from error
-    except OSError as error:
-        raise DataUnavailableError(f"Cannot read {str(path)!r}: {error.strerror or error}.") from error
-    try:
-        with zipfile.ZipFile(io.BytesIO(content)) as archive:
-            entries = archive.infolist()
-            compressed = any(entry.compress_type != zipfile.ZIP_STORED for entry in entries)
-            members = {} if compressed else {entry.filename: archive.read(entry) for entry in entries}
-    # What zipfile raises: RuntimeError where a part is encrypted, NotImplementedError where it is compressed oddly.
-    except (zipfile.BadZipFile, OSError, EOFError, ValueError, NotImplementedError, RuntimeError) as error:
-        raise _damaged(path, "it is no model of ours, or was cut short") from error
-    if compressed:
-        raise _damaged(path, "its parts are compressed, which we never do")
-    try:
+    except (OSError, ValueError) as error:
+        raise DataUnavailableError(
+            f"Cannot read {str(path)!r}: {getattr(error, 'strerror', None) or error}."
+        ) from error
+    with _guarded(path, "it is no model of ours, or was cut short"):
+        members = read_archive(content, path, may_be_packed=False)
+    with _guarded(path, "it has no header of ours"):
         header = json.loads(members.pop(_HEADER))
-    except (KeyError, ValueError, RecursionError) as error:
-        raise _damaged(path, "it has no header of ours") from error
     if not isinstance(header, dict):
         raise _damaged(path, "it has no header of ours")
     return header, members
@@ -149,10 +144,8 @@ def _array_bytes(array: AnyArray) -> bytes:
 
 
 def _array(content: bytes, name: str, path: str | os.PathLike[str]) -> AnyArray:
-    try:
-        array: AnyArray = np.lib.format.read_array(io.BytesIO(content), allow_pickle=False)
-    except (ValueError, EOFError, OSError, MemoryError, SyntaxError) as error:
-        raise _damaged(path, f"the array {name!r} cannot be read") from error
+    with _guarded(path, f"the array {name!r} cannot be read"):
+        array = read_array(content)
     if array.dtype.kind not in "fiu":
         raise _damaged(path, f"the array {name!r} does not hold numbers")
     return array
@@ -179,7 +172,7 @@ def _class_from_json(entry: Any) -> Hashable:
                 return float.fromhex(value)
             except ValueError as error:
                 raise InvalidInputError(f"a class is written as {entry!r}") from error
-        if kind in {"str", "int", "bool"} and type(value).__name__ == kind:
+        if kind in ("str", "int", "bool") and type(value).__name__ == kind:
             plain: Hashable = value
             return plain
     raise InvalidInputError(f"a class is written as {entry!r}")
@@ -190,6 +183,10 @@ def _json_bytes(header: Mapping[str, Any]) -> bytes:
         return json.dumps(header, allow_nan=False, sort_keys=True).encode()
     except (TypeError, ValueError) as error:
         raise InvalidInputError(f"What is stored beside a model must be plain JSON; {error}.") from error
+
+
+def _guarded(path: str | os.PathLike[str], reason: str) -> AbstractContextManager[None]:
+    return guarded(repr(str(path)), f"cannot be used as a model: {reason}", "Save or copy the model again.")
 
 
 def _damaged(path: str | os.PathLike[str], reason: str) -> InvalidInputError:

@@ -103,7 +103,7 @@ def load(path: str | os.PathLike[str]) -> Any:
         classifier.n_iter_ = int(extra["n_iterations"])
         classifier.converged_ = bool(extra["converged"])
         classifier.reading_ = Reading.from_mapping(extra["reading"])
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
+    except Exception as error:  # whatever settings that somebody else wrote bring about
         raise InvalidInputError(
             f"{str(path)!r} holds a model, but not a classifier with its settings ({error}). "
             "Use labelworth.estimators.model_file.load_model for the model alone."

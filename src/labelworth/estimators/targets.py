@@ -35,16 +35,17 @@ def read_targets(y: Any, unlabeled: Hashable) -> Evidence:
     labels = _one_dimensional(y)
     _require_marker_apart(labels, unlabeled)
     seen = _seen(labels, unlabeled)
-    gold = [label for label in labels[seen] if not isinstance(label, _SETS)]
-    if gold:
-        _require_classes(_typed(gold))
-    elif not seen.any():
+    if not seen.any():
         markers = "None or NaN" if unlabeled is None else f"{unlabeled!r}, None or NaN"
         raise InvalidInputError(
             f"Every row is unlabeled (y is {markers} everywhere), so the classes have no names. "
             "Label at least one row per class, or name another marker with unlabeled=."
         )
-    return encode_labels(labels, unlabeled=unlabeled)
+    evidence = encode_labels(labels, unlabeled=unlabeled)
+    gold = [label for label in labels[seen] if not isinstance(label, _SETS)]
+    if gold:
+        _require_classes(_typed(gold))
+    return evidence
 
 
 def labeled_rows(y: Any, unlabeled: Hashable) -> tuple[BoolArray, AnyArray]:

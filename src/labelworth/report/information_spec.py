@@ -10,13 +10,14 @@ from labelworth.criteria.information_table import InformationPoint, InformationT
 from labelworth.criteria.policy_points import PolicyTable
 from labelworth.criteria.table import information
 from labelworth.data.lengths import LengthDistribution
+from labelworth.data.readers.json_files import read_json
 from labelworth.errors import InvalidInputError
 from labelworth.fisher.choice import Method
 from labelworth.models.multinomial import MultinomialModel
 from labelworth.progress import SILENT, Progress
 from labelworth.report.chain_spec import KINDS as CHAIN_KINDS
 from labelworth.report.chain_spec import ChainSpec, chain_table
-from labelworth.report.record import Record, Stopwatch, read_json, require_schema
+from labelworth.report.record import Record, Stopwatch, require_schema
 from labelworth.report.values import Measured, Table
 
 _SHOWN = {

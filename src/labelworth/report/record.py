@@ -5,7 +5,6 @@ import json
 import math
 import os
 import platform
-import sys
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -13,11 +12,12 @@ from dataclasses import dataclass, field
 from enum import Enum
 from functools import cache
 from importlib import metadata, resources
-from pathlib import Path, PurePath
+from pathlib import PurePath
 from typing import Any, Self
 
 from labelworth.data.files import atomic_write
-from labelworth.errors import DataUnavailableError, InvalidInputError
+from labelworth.data.readers.json_files import read_json
+from labelworth.errors import InvalidInputError
 
 SCHEMA_VERSION = "1.0"
 
@@ -125,20 +125,6 @@ class Record:
     def read(cls, path: str | os.PathLike[str]) -> Self:
         """Read a record that `write` wrote."""
         return cls.from_document(read_json(path, "record"))
-
-
-def read_json(path: str | os.PathLike[str], kind: str) -> Any:
-    """Read the JSON document in a file, a `kind` of thing; ``-`` is standard input."""
-    try:
-        content = sys.stdin.buffer.read() if str(path) == "-" else Path(path).read_bytes()
-    except OSError as error:
-        raise DataUnavailableError(f"Cannot read {str(path)!r}: {error.strerror or error}.") from error
-    try:
-        return json.loads(content.decode("utf-8-sig"))
-    except UnicodeDecodeError as error:
-        raise InvalidInputError(f"{str(path)!r} is not a {kind}: it is not UTF-8 text.") from error
-    except (ValueError, RecursionError) as error:
-        raise InvalidInputError(f"{str(path)!r} is not a {kind}: it is not JSON ({error}).") from error
 
 
 def plain(value: Any) -> Any:

@@ -2,8 +2,6 @@
 
 from labelworth.data.readers.cells import NOT_NAMED as NOT_NAMED
 from labelworth.data.readers.choose import read as read
-from labelworth.data.readers.choose_sequences import read_sequences as read_sequences
+from labelworth.data.readers.choose import read_sequences as read_sequences
 from labelworth.data.readers.raw import RawFeatures as RawFeatures
 from labelworth.data.readers.raw import RawTexts as RawTexts
-from labelworth.data.readers.raw_sequences import RawAttributes as RawAttributes
-from labelworth.data.readers.raw_sequences import RawTokens as RawTokens

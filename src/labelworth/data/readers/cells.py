@@ -38,7 +38,10 @@ class LabelCells:
     unlabeled: Hashable = NOT_NAMED
 
     def read(self, cell: Any, place: str) -> Any:
-        """A class, None for an unlabeled row, or a list of candidates; `place` is named in an error."""
+        """A class (texts without the blanks around them), None for an unlabeled row, or a list of candidates.
+
+        `place` is named in an error.
+        """
         if isinstance(cell, list):
             return self._candidates(cell, place)
         if _is_empty(cell):
@@ -50,10 +53,11 @@ class LabelCells:
             )
         if isinstance(cell, str):
             require_unicode(cell, place)
+            cell = cell.strip()
         label = _whole(cell)
         if self.unlabeled is NOT_NAMED and str(label) == str(UNLABELED):
             raise InvalidInputError(what_minus_one_means(place))
-        return None if self.unlabeled is not None and str(label) == str(_whole(self.unlabeled)) else label
+        return None if self.unlabeled is not None and str(label) == str(_whole(self.unlabeled)).strip() else label
 
     def read_written(self, cell: str, place: str) -> Any:
         """The same for formats that know text only: a JSON list of texts, ``["ham", "spam"]``, is a candidate set."""
@@ -92,7 +96,6 @@ class TextRows:
 
     @classmethod
     def of(cls, source: Path, unlabeled: Hashable) -> "TextRows":
-        """Begin with none."""
         return cls(source, LabelCells(unlabeled), [], [])
 
     def add(self, text: Any, label: Any, place: str) -> None:
@@ -107,11 +110,11 @@ class TextRows:
         self.texts.append(text)
         self.labels.append(self.cells.read(label, place))
 
-    def finish(self) -> RawTexts:
+    def finish(self, notes: tuple[str, ...] = ()) -> RawTexts:
         """All rows; an error if there are none."""
         if not self.texts:
             raise InvalidInputError(f"{self.source} holds no rows. Was it written completely?")
-        return RawTexts(tuple(self.texts), tuple(self.labels), str(self.source))
+        return RawTexts(tuple(self.texts), tuple(self.labels), str(self.source), notes)
 
 
 def what_minus_one_means(place: str) -> str:

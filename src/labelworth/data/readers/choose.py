@@ -1,29 +1,66 @@
-"""One function that reads every format, chosen by the name of the file."""
+"""Two doors, for documents and for sequences, and one table of the formats behind them."""
 
 import os
-from collections.abc import Hashable
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from importlib import import_module
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from labelworth.data.readers.cells import NOT_NAMED
 from labelworth.data.readers.raw import RawFeatures, RawTexts
 from labelworth.errors import InvalidInputError
 
-_FORMAT_OF_SUFFIX = {
-    ".jsonl": "jsonl",
-    ".ndjson": "jsonl",
-    ".json": "jsonl",
-    ".csv": "csv",
-    ".tsv": "tsv",
-    ".tab": "tsv",
-    ".parquet": "parquet",
-    ".pq": "parquet",
-    ".svm": "svmlight",
-    ".svmlight": "svmlight",
-    ".libsvm": "svmlight",
-    ".npz": "npz",
+if TYPE_CHECKING:
+    from labelworth.data.readers.raw_sequences import RawAttributes, RawTokens
+
+_TEXT_OPTIONS = ("text_column", "label_column", "unlabeled")
+
+
+@dataclass(frozen=True)
+class _Format:
+    """A format: the endings that mean it, the module and function that read it, and the options that these take."""
+
+    endings: tuple[str, ...]
+    module: str
+    function: str
+    options: tuple[str, ...]
+    fixed: Mapping[str, Any] | None = None
+
+    def read(self, path: Path, options: Mapping[str, Any]) -> Any:
+        reader = getattr(import_module(f"labelworth.data.readers.{self.module}"), self.function)
+        return reader(path, **{name: options[name] for name in self.options}, **(self.fixed or {}))
+
+
+_JSON_ENDINGS = (".jsonl", ".ndjson", ".json")
+_DOCUMENTS = {
+    "jsonl": _Format(_JSON_ENDINGS, "jsonl", "read_jsonl", (*_TEXT_OPTIONS, "encoding")),
+    "csv": _Format((".csv",), "delimited", "read_delimited", (*_TEXT_OPTIONS, "encoding"), {"delimiter": ","}),
+    "tsv": _Format(
+        (".tsv", ".tab"), "delimited", "read_delimited", (*_TEXT_OPTIONS, "encoding"), {"delimiter": "\t"}
+    ),
+    "parquet": _Format((".parquet", ".pq"), "parquet", "read_parquet", _TEXT_OPTIONS),
+    "svmlight": _Format(
+        (".svm", ".svmlight", ".libsvm"), "svmlight", "read_svmlight", ("unlabeled", "zero_based", "n_features")
+    ),
+    "npz": _Format((".npz",), "npz", "read_npz", ("labels", "unlabeled", "encoding")),
 }
-FORMATS = tuple(dict.fromkeys(_FORMAT_OF_SUFFIX.values()))
+_SEQUENCES = {
+    "conll": _Format(
+        (".conll", ".iob", ".iob2", ".bio", ".txt"),
+        "conll",
+        "read_conll",
+        ("label_column", "word_column", "unlabeled", "encoding"),
+    ),
+    "crfsuite": _Format((".crfsuite", ".crf"), "crfsuite", "read_crfsuite", ("unlabeled", "encoding")),
+    "tokens-jsonl": _Format(
+        _JSON_ENDINGS, "tokens_jsonl", "read_tokens_jsonl", ("tokens_column", "tags_column", "tag_names", "encoding")
+    ),
+}
+FORMATS = tuple(_DOCUMENTS)
 """What `read` understands."""
+SEQUENCE_FORMATS = tuple(_SEQUENCES)
+"""What `read_sequences` understands."""
 
 
 def read(
@@ -33,6 +70,7 @@ def read(
     label_column: str | None = "label",
     labels: str | os.PathLike[str] | None = None,
     unlabeled: Hashable = NOT_NAMED,
+    rename: Mapping[str, str] | None = None,
     format: str | None = None,
     encoding: str = "utf-8",
     zero_based: bool | None = None,
@@ -40,14 +78,14 @@ def read(
 ) -> RawTexts | RawFeatures:
     """Read a file of samples, compressed with gzip or not.
 
-    An empty label (an empty cell, null, NaN, or no such key in a JSON line) means that the row is unlabeled;
-    a list of labels means "one of these".
+    An empty label (an empty cell, null, NaN, or no such key in a JSON object) means that the row is unlabeled;
+    a list of labels means "one of these". Blanks around a label do not count.
 
     Parameters
     ----------
     path : path
-        Its ending chooses the format: ``.jsonl``, ``.csv``, ``.tsv``, ``.parquet`` (texts), ``.svm`` (features),
-        ``.npz`` (features); each may end in ``.gz``.
+        Its ending chooses the format: ``.jsonl`` or ``.json`` (objects, one per line or in an array), ``.csv``,
+        ``.tsv``, ``.parquet`` (texts), ``.svm`` (features), ``.npz`` (features); each may end in ``.gz``.
     text_column, label_column : str
         For files of texts. ``label_column=None``: the file has no labels.
     labels : path, optional
@@ -55,6 +93,8 @@ def read(
     unlabeled : hashable
         The marker of unlabeled rows beside empty ones; None if there is none. Where nothing is named and a
         label is -1, files of arrays take it as the marker, and all others ask.
+    rename : mapping, optional
+        Labels that mean another one: ``{"hamm": "ham"}``.
     format : str, optional
         One of `FORMATS`, where the ending does not say.
     encoding : str
@@ -70,55 +110,128 @@ def read(
         If the file is not what it should be: says the line, what is wrong there, and what to do.
     """
     source = Path(path)
-    chosen = _format(source) if format is None else format
-    if chosen not in FORMATS:
-        raise InvalidInputError(f"There is no format {chosen!r}. Choose one of {', '.join(FORMATS)}.")
-    if labels is not None and chosen != "npz":
+    name = _format_name(source, format, _DOCUMENTS, "format")
+    if labels is not None and name != "npz":
         raise InvalidInputError(f"labels= goes with .npz files. {source} holds its labels itself; use label_column=.")
-    if chosen == "svmlight":
-        from labelworth.data.readers.svmlight import read_svmlight
-
-        return read_svmlight(source, unlabeled=unlabeled, zero_based=zero_based, n_features=n_features)
-    if chosen == "npz":
-        from labelworth.data.readers.npz import read_npz
-
-        beside = None if labels is None else Path(labels)
-        return read_npz(source, labels=beside, unlabeled=unlabeled, encoding=encoding)
-    return _read_texts(source, chosen, text_column, label_column, unlabeled, encoding)
-
-
-def _read_texts(
-    source: Path, chosen: str, text_column: str, label_column: str | None, unlabeled: Hashable, encoding: str
-) -> RawTexts:
-    if chosen == "parquet":
-        from labelworth.data.readers.parquet import read_parquet
-
-        return read_parquet(source, text_column=text_column, label_column=label_column, unlabeled=unlabeled)
-    if chosen == "jsonl":
-        from labelworth.data.readers.jsonl import read_jsonl
-
-        return read_jsonl(
-            source, text_column=text_column, label_column=label_column, unlabeled=unlabeled, encoding=encoding
-        )
-    from labelworth.data.readers.delimited import read_delimited
-
-    return read_delimited(
-        source,
-        delimiter="\t" if chosen == "tsv" else ",",
-        text_column=text_column,
-        label_column=label_column,
-        unlabeled=unlabeled,
-        encoding=encoding,
-    )
+    options = {
+        "text_column": text_column,
+        "label_column": label_column,
+        "labels": None if labels is None else Path(labels),
+        "unlabeled": unlabeled,
+        "encoding": encoding,
+        "zero_based": zero_based,
+        "n_features": n_features,
+    }
+    raw: RawTexts | RawFeatures = _DOCUMENTS[name].read(source, options)
+    return replace(raw, labels=_renamed(raw.labels, rename)) if rename else raw
 
 
-def _format(path: Path) -> str:
-    name = path.with_suffix("") if path.suffix.lower() == ".gz" else path
-    chosen = _FORMAT_OF_SUFFIX.get(name.suffix.lower())
-    if chosen is None:
-        endings = ", ".join(_FORMAT_OF_SUFFIX)
+def read_sequences(
+    path: str | os.PathLike[str],
+    *,
+    format: str | None = None,
+    label_column: int | None = -1,
+    word_column: int = 0,
+    tokens_column: str = "tokens",
+    tags_column: str | None = None,
+    tag_names: Sequence[str] | None = None,
+    unlabeled: str | None = None,
+    rename: Mapping[str, str] | None = None,
+    encoding: str = "utf-8",
+) -> "RawTokens | RawAttributes":
+    """Read a file of sequences, compressed with gzip or not.
+
+    Parameters
+    ----------
+    path : path
+        Its ending chooses the format: ``.conll``, ``.iob``, ``.txt`` (columns), ``.crfsuite`` (attributes),
+        ``.jsonl`` (objects with tokens and tags); each may end in ``.gz``.
+    format : str, optional
+        One of `SEQUENCE_FORMATS`, where the ending does not say.
+    label_column, word_column
+        For columns; see `labelworth.data.readers.conll.read_conll`.
+    tokens_column, tags_column, tag_names
+        For JSON lines; see `labelworth.data.readers.tokens_jsonl.read_tokens_jsonl`.
+    unlabeled : str, optional
+        The label that means "not seen", for columns (``?`` and ``_`` when absent) and attributes (``?``).
+    rename : mapping, optional
+        Labels that mean another one: ``{"b-np": "B-NP"}``.
+    encoding : str
+
+    Raises
+    ------
+    DataUnavailableError
+        If there is no such file.
+    InvalidInputError
+        If the file is not what it should be: says the line, what is wrong there, and what to do.
+    """
+    source = Path(path)
+    options = {
+        "label_column": label_column,
+        "word_column": word_column,
+        "tokens_column": tokens_column,
+        "tags_column": tags_column,
+        "tag_names": tag_names,
+        "unlabeled": unlabeled,
+        "encoding": encoding,
+    }
+    name = _format_name(source, format, _SEQUENCES, "format of sequences")
+    raw: RawTokens | RawAttributes = _SEQUENCES[name].read(source, options)
+    return replace(raw, labels=_renamed(raw.labels, rename)) if rename else raw
+
+
+def holds_sequences(path: Path, format: str | None = None) -> bool:
+    """Whether a file is one of sequences: by the format that was named, its ending, or its first object.
+
+    What is wrong with a file its reader says: here it is taken for documents.
+    """
+    from labelworth.data.readers.json_files import read_records
+    from labelworth.errors import LabelworthError
+
+    if format is not None:
+        return format in _SEQUENCES
+    ending = _ending(path)
+    if ending not in _JSON_ENDINGS:
+        return any(ending in known.endings for known in _SEQUENCES.values())
+    try:
+        _, record = next(read_records(path), ("", {}))
+    except LabelworthError:
+        return False
+    return isinstance(record.get("tokens"), list)
+
+
+def _format_name(path: Path, format: str | None, formats: Mapping[str, _Format], what: str) -> str:
+    if format is not None:
+        if format not in formats:
+            raise InvalidInputError(f"There is no {what} {format!r}. Choose one of {', '.join(formats)}.")
+        return format
+    ending = _ending(path)
+    name = next((name for name, known in formats.items() if ending in known.endings), None)
+    if name is None:
+        endings = ", ".join(ending for known in formats.values() for ending in known.endings)
         raise InvalidInputError(
             f"The ending of {path.name!r} does not say what it holds. Known are {endings} (and .gz behind them); "
-            f"or name it with format= (one of {', '.join(FORMATS)})."
+            f"or name it with format= (one of {', '.join(formats)})."
         )
-    return chosen
+    return name
+
+
+def _ending(path: Path) -> str:
+    return (path.with_suffix("") if path.suffix.lower() == ".gz" else path).suffix.lower()
+
+
+def _renamed(labels: Sequence[Any], rename: Mapping[str, str]) -> tuple[Any, ...]:
+    """Other names for some labels; a number of the file stays a number under its new name."""
+    members = [label for entry in labels for label in (entry if isinstance(entry, list) else [entry])]
+    as_written = {str(label): label for label in members if label is not None}
+    missing = [name for name in rename if name not in as_written]
+    if missing:
+        raise InvalidInputError(f"There is no label {missing[0]!r} to rename. Leave it out of rename=.")
+    new = {as_written[old]: as_written.get(name, name) for old, name in rename.items()}
+
+    def named(entry: Any) -> Any:
+        if isinstance(entry, list):
+            return [new.get(label, label) for label in entry]
+        return new.get(entry, entry)
+
+    return tuple(named(entry) for entry in labels)

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from labelworth.data.readers.raw_sequences import RawTokens
-from labelworth.data.readers.sequence_rows import SequenceEnds, told
+from labelworth.data.readers.sequence_rows import SequenceRows
 from labelworth.data.readers.streams import read_lines
 from labelworth.errors import InvalidInputError
 
@@ -22,7 +22,7 @@ def read_conll(
     *,
     label_column: int | None = -1,
     word_column: int = 0,
-    unlabeled: Sequence[str] = UNSEEN_TAGS,
+    unlabeled: str | Sequence[str] | None = None,
     encoding: str = "utf-8",
 ) -> RawTokens:
     """Read a file as the shared tasks of 2000, 2002 and 2003 have them, packed with gzip or not.
@@ -38,8 +38,8 @@ def read_conll(
         None if the file has no labels.
     word_column : int
         Which column holds the words, counted in the same way.
-    unlabeled : sequence of str
-        The labels that mean "not seen".
+    unlabeled : str or sequence of str, optional
+        The labels that mean "not seen"; `UNSEEN_TAGS` when absent.
     encoding : str
 
     Raises
@@ -53,56 +53,53 @@ def read_conll(
     rows = _Rows(path)
     for number, line in enumerate(read_lines(path, encoding), start=1):
         rows.add(line.rstrip("\r\n"), number)
-    rows.ends.close(len(rows.lines))
-    offsets = rows.ends.offsets(path)
+    offsets = rows.offsets()
     label_at, word_at = _columns(path, rows.n_columns, label_column, word_column)
     columns = rows.columns()
-    labels = (None,) * len(rows.lines) if label_at is None else _labels(columns.pop(label_at), set(unlabeled))
+    markers = UNSEEN_TAGS if unlabeled is None else (unlabeled,) if isinstance(unlabeled, str) else unlabeled
+    rows.labels = [None] * len(rows.places) if label_at is None else _labels(columns.pop(label_at), {"", *markers})
     names = tuple(str(number) for number in range(rows.n_columns) if number != label_at)
-    notes = told(labels, offsets, lambda token: f"line {rows.lines[token]}")
+    notes = rows.notes()
     if rows.n_documents:
         notes = (*notes, f"{rows.n_documents} line(s) {DOCUMENT_START} were left out.")
-    return RawTokens(tuple(columns), names, names.index(str(word_at)), offsets, labels, str(path), notes)
+    word_column = names.index(str(word_at))
+    return RawTokens(tuple(columns), names, word_column, offsets, tuple(rows.labels), str(path), notes)
 
 
-class _Rows:
-    """The tokens read so far; their cells in one long list, which is read and cut fast."""
+class _Rows(SequenceRows):
+    """Cells are kept in one long list, which is read and cut fast."""
 
     def __init__(self, path: Path) -> None:
-        self.path = path
+        super().__init__(path)
         self.cells: list[str] = []
-        self.lines: list[int] = []
-        self.ends = SequenceEnds()
         self.n_columns = self.n_documents = 0
         self.split: Callable[[str], list[str]] | None = None
 
     def add(self, text: str, number: int) -> None:
         if not text or not text.strip(" \t"):
-            self.ends.close(len(self.lines))
+            self.close()
             return
         if text.startswith(DOCUMENT_START):
             self.n_documents += 1
-            self.ends.close(len(self.lines))
+            self.close()
             return
         self.split = self.split or (_at_tabs if "\t" in text else _at_blanks)
         cells = self.split(text)
         self.n_columns = self.n_columns or len(cells)
         if len(cells) != self.n_columns:
             raise InvalidInputError(
-                f"{self.path}, line {number} has {len(cells)} column(s) where line {self.lines[0]} has "
+                f"{self.path}, line {number} has {len(cells)} column(s) where line {self.places[0]} has "
                 f"{self.n_columns}. Every token needs all columns, and a blank line ends a sentence."
             )
         self.cells += cells
-        self.lines.append(number)
+        self.places.append(number)
 
     def columns(self) -> list[tuple[str, ...]]:
         """Column by column; an error if a cell is empty."""
         if "" in self.cells:
             token, column = divmod(self.cells.index(""), self.n_columns)
-            raise InvalidInputError(
-                f"{self.path}, line {self.lines[token]}: column {column} is empty. "
-                "Write '_' or '?' for a label that was not seen."
-            )
+            problem = f"column {column} is empty. Write '_' or '?' for a label that was not seen"
+            raise self.error(self.places[token], problem)
         return [tuple(self.cells[column :: self.n_columns]) for column in range(self.n_columns)]
 
 
@@ -116,8 +113,8 @@ def _at_blanks(text: str) -> list[str]:
     return _BLANKS.split(text.strip(" \t")) if "" in cells or "\t" in text else cells
 
 
-def _labels(column: Sequence[str], unlabeled: set[str]) -> tuple[Any, ...]:
-    return tuple(None if label in unlabeled else label for label in column)
+def _labels(column: Sequence[str], unlabeled: set[str]) -> list[Any]:
+    return [None if label in unlabeled else label for label in map(str.strip, column)]
 
 
 def _columns(path: Path, n_columns: int, label_column: int | None, word_column: int) -> tuple[int | None, int]:

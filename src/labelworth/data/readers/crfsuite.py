@@ -7,15 +7,13 @@ weight 2.
 import math
 import re
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
 from labelworth.data.readers.raw_sequences import RawAttributes
-from labelworth.data.readers.sequence_rows import SequenceEnds, told
+from labelworth.data.readers.sequence_rows import SequenceRows
 from labelworth.data.readers.streams import read_lines
-from labelworth.errors import InvalidInputError
 
 UNSEEN_LABEL = "?"
 WEIGHT = "@weight"
@@ -23,14 +21,14 @@ _ESCAPED = re.compile(r"\\(.)", re.DOTALL)
 _BARE_COLON = re.compile(r"((?:[^\\:]|\\.)*):(.*)", re.DOTALL)
 
 
-def read_crfsuite(path: Path, *, unlabeled: str = UNSEEN_LABEL, encoding: str = "utf-8") -> RawAttributes:
+def read_crfsuite(path: Path, *, unlabeled: str | None = None, encoding: str = "utf-8") -> RawAttributes:
     """Read a file that CRFsuite trains on, packed with gzip or not.
 
     Parameters
     ----------
     path : path
-    unlabeled : str
-        The label that means "not seen".
+    unlabeled : str, optional
+        The label that means "not seen"; `UNSEEN_LABEL` when absent.
     encoding : str
 
     Raises
@@ -40,37 +38,35 @@ def read_crfsuite(path: Path, *, unlabeled: str = UNSEEN_LABEL, encoding: str = 
     InvalidInputError
         If a weight is not a number or a label is missing: says the line and what to do.
     """
-    rows = _Rows(path, unlabeled)
+    rows = _Rows(path, UNSEEN_LABEL if unlabeled is None else unlabeled)
     for number, line in enumerate(read_lines(path, encoding), start=1):
         rows.add(line.rstrip("\r\n"), number)
     return rows.finish()
 
 
-class _Rows:
-    """The tokens read so far."""
-
+class _Rows(SequenceRows):
     def __init__(self, path: Path, unlabeled: str) -> None:
-        self.path, self.unlabeled = path, unlabeled
+        super().__init__(path)
+        self.unlabeled = unlabeled
         self.columns: dict[str, int] = {}
         self.indices: list[int] = []
         self.values: list[float] = []
-        self.starts, self.lines = [0], list[int]()
-        self.labels: list[Any] = []
-        self.ends = SequenceEnds()
+        self.starts = [0]
         self.weights: list[float] = []
         self.weight = 1.0
         self.weight_line: int | None = None
 
     def add(self, text: str, number: int) -> None:
         if not text.strip(" \t"):
-            self._close()
+            self.close()
             return
         label, *fields = text.split("\t")
         if label.startswith("@"):
             self.weight, self.weight_line = self._declared(text, number), number
             return
+        label = label.strip()
         if not label:
-            raise self._wrong(
+            raise self.error(
                 number, f"there is no label before the first tab. Write {UNSEEN_LABEL!r} if it is unseen"
             )
         self.labels.append(None if label == self.unlabeled else self._label(label, number))
@@ -80,33 +76,32 @@ class _Rows:
                 self.indices.append(self.columns.setdefault(name, len(self.columns)))
                 self.values.append(value)
         self.starts.append(len(self.indices))
-        self.lines.append(number)
+        self.places.append(number)
 
     def finish(self) -> RawAttributes:
-        self._close()
-        offsets = self.ends.offsets(self.path)
+        offsets = self.offsets()
         if self.weight_line is not None:
-            raise self._wrong(
+            raise self.error(
                 self.weight_line, f"{WEIGHT} has no sequence behind it. Leave it out, or was the file cut off"
             )
         parts = (np.array(self.values, dtype=np.float64), np.array(self.indices, dtype=np.int64), self.starts)
         rows = sp.csr_array(parts, (len(self.labels), len(self.columns)))
         rows.sum_duplicates()
-        notes = told(self.labels, offsets, lambda token: f"line {self.lines[token]}")
         weights = None if all(weight == 1.0 for weight in self.weights) else np.array(self.weights)
-        return RawAttributes(rows, tuple(self.columns), offsets, tuple(self.labels), str(self.path), notes, weights)
+        names, labels = tuple(self.columns), tuple(self.labels)
+        return RawAttributes(rows, names, offsets, labels, str(self.path), self.notes(), weights)
 
-    def _close(self) -> None:
-        if len(self.labels) > self.ends.open_from:
-            self.ends.close(len(self.labels))
+    def close(self) -> None:
+        if self.has_open_sequence:
             self.weights.append(self.weight)
             self.weight, self.weight_line = 1.0, None
+        super().close()
 
     def _label(self, label: str, number: int) -> str:
         if "\\" not in label and ":" not in label:
             return label
         if _BARE_COLON.fullmatch(label):
-            raise self._wrong(number, rf"the label {label!r} has a bare colon. Write \: for a colon within a name")
+            raise self.error(number, rf"the label {label!r} has a bare colon. Write \: for a colon within a name")
         return _ESCAPED.sub(r"\1", label)
 
     def _attribute(self, field: str, number: int) -> tuple[str, float]:
@@ -121,7 +116,7 @@ class _Rows:
         name, _, value = text.partition(":")
         weight = self._number(value, text, number) if name == WEIGHT else -1.0
         if weight < 0:
-            raise self._wrong(number, f"{text!r} is not {WEIGHT} with a non-negative number, as in {WEIGHT}:2")
+            raise self.error(number, f"{text!r} is not {WEIGHT} with a non-negative number, as in {WEIGHT}:2")
         return weight
 
     def _number(self, value: str, field: str, number: int) -> float:
@@ -130,10 +125,5 @@ class _Rows:
         except ValueError:
             weight = math.nan
         if not math.isfinite(weight):
-            raise self._wrong(
-                number, rf"{field!r} has no number behind its colon. Write \: for a colon within a name"
-            )
+            raise self.error(number, rf"{field!r} has no number behind its colon. Write \: for a colon within a name")
         return weight
-
-    def _wrong(self, number: int, problem: str) -> InvalidInputError:
-        return InvalidInputError(f"{self.path}, line {number}: {problem}.")

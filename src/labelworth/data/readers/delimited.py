@@ -1,4 +1,4 @@
-"""Comma- or tab-separated tables with a header line, quoted as spreadsheets and pandas quote them."""
+"""Tables with a header line, cells between commas, tabs or semicolons, quoted as spreadsheets quote them."""
 
 import csv
 import sys
@@ -21,11 +21,16 @@ def read_delimited(
     unlabeled: Hashable = NOT_NAMED,
     encoding: str = "utf-8",
 ) -> RawTexts:
-    """Read a CSV (or, with a tab as `delimiter`, a TSV) file; see `labelworth.data.readers.read`."""
+    """Read a CSV (or, with a tab as `delimiter`, a TSV) file; see `labelworth.data.readers.read`.
+
+    A file whose header has a single cell at that delimiter and more at another one, such as the semicolons that
+    spreadsheets write where commas are decimal points, is read with the other one, and a note says so.
+    """
     rows = TextRows.of(path, unlabeled)
+    expected, delimiter = delimiter, find_delimiter(path, delimiter, encoding)
     table = read_table(path, delimiter, encoding)
     _, header = next(table, (1, []))
-    _require_header(path, header, delimiter)
+    _require_header(path, header)
     text_at = _position(path, header, text_column, "text_column")
     label_at = None if label_column is None else _position(path, header, label_column, "label_column")
     for number, row in table:
@@ -37,7 +42,16 @@ def read_delimited(
             )
         label = None if label_at is None else rows.cells.read_written(row[label_at], place)
         rows.add(row[text_at], label, place)
-    return rows.finish()
+    notes = () if delimiter == expected else (f"The cells of {path} end at {delimiter!r}, and were read so.",)
+    return rows.finish(notes)
+
+
+def find_delimiter(path: Path, delimiter: str, encoding: str) -> str:
+    """Where cells end: at `delimiter`, unless that leaves the header in one piece and another mark divides it."""
+    _, header = next(read_table(path, delimiter, encoding), (1, []))
+    if len(header) != 1:
+        return delimiter
+    return next((mark for mark in ("\t", ";", ",") if mark in header[0]), delimiter)
 
 
 def read_table(path: Path, delimiter: str, encoding: str) -> Iterator[tuple[int, list[str]]]:
@@ -67,18 +81,12 @@ def _cells_of_any_size() -> Iterator[None]:
         csv.field_size_limit(before)
 
 
-def _require_header(path: Path, header: list[str], delimiter: str) -> None:
+def _require_header(path: Path, header: list[str]) -> None:
     if not header:
         raise InvalidInputError(f"{path} holds no rows. The first line must name the columns.")
     repeated = sorted({name for name in header if header.count(name) > 1})
     if repeated:
         raise InvalidInputError(f"{path} has more than one column {repeated[0]!r}. Name each column differently.")
-    cures = {"\t": "use format='tsv'", ",": "use format='csv'", ";": "save it with commas or tabs"}
-    other = next((mark for mark in cures if len(header) == 1 and mark in header[0] and mark != delimiter), None)
-    if other is not None:
-        raise InvalidInputError(
-            f"{path} has a single column {header[0]!r}. Its cells seem to end at {other!r}: {cures[other]}."
-        )
 
 
 def _position(path: Path, header: list[str], wanted: str, keyword: str) -> int:

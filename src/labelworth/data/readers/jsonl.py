@@ -1,14 +1,11 @@
-"""JSON lines: one object per line, with a text and (unless the row is unlabeled) a label."""
+"""Objects of JSON, one per line or in an array, with a text and (unless the row is unlabeled) a label."""
 
-import json
-from collections.abc import Hashable, Iterator
+from collections.abc import Hashable
 from pathlib import Path
-from typing import Any
 
 from labelworth.data.readers.cells import NOT_NAMED, TextRows, missing_column
+from labelworth.data.readers.json_files import read_records
 from labelworth.data.readers.raw import RawTexts
-from labelworth.data.readers.streams import read_lines
-from labelworth.errors import InvalidInputError
 
 
 def read_jsonl(
@@ -32,28 +29,3 @@ def read_jsonl(
     if label_column is not None and label_column not in columns:
         raise missing_column(str(path), label_column, columns, "label_column")
     return texts
-
-
-def read_records(path: Path, *, encoding: str = "utf-8") -> Iterator[tuple[str, dict[str, Any]]]:
-    """The objects of a file of JSON lines, each with its place for messages; blank lines are passed over."""
-    for number, line in enumerate(read_lines(path, encoding), start=1):
-        if line.strip():
-            place = f"{path}, line {number}"
-            yield place, _record(line, place)
-
-
-def _record(line: str, place: str) -> dict[str, Any]:
-    try:
-        record = json.loads(line)
-    except (ValueError, RecursionError) as error:
-        what = f"{error.msg} at character {error.colno}" if isinstance(error, json.JSONDecodeError) else str(error)
-        raise InvalidInputError(
-            f"{place} is not JSON ({what}). Each line must be one whole object such as "
-            '{"text": "...", "label": "..."}; `jq -c .` writes objects one per line.'
-        ) from error
-    if not isinstance(record, dict):
-        raise InvalidInputError(
-            f"{place} is a JSON {type(record).__name__}, not an object. Each line must be one object such as "
-            '{"text": "...", "label": "..."}; `jq -c ".[]"` turns an array into lines.'
-        )
-    return record

@@ -1,17 +1,13 @@
 """NumPy archives: a sparse matrix from scipy, or an array, with labels inside or beside it."""
 
-import zipfile
-import zlib
 from collections.abc import Hashable
-from io import BytesIO
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import scipy.sparse as sp
 
 from labelworth.arrays import UNLABELED, AnyArray
-from labelworth.data.counts import require_sound
+from labelworth.data.guard import guarded, read_archive, read_array, read_sparse
 from labelworth.data.readers.cells import NOT_NAMED, LabelCells, what_minus_one_means
 from labelworth.data.readers.raw import RawFeatures
 from labelworth.data.readers.streams import read_bytes, read_lines
@@ -19,11 +15,8 @@ from labelworth.errors import InvalidInputError
 
 _FEATURES = ("X", "features")
 _LABELS = ("y", "labels")
-# What NumPy, scipy and zipfile raise on files that are damaged, foreign or hold pickled objects.
-_DAMAGE = (
-    ValueError, KeyError, TypeError, IndexError, EOFError, OSError, OverflowError, MemoryError, RuntimeError,
-    SyntaxError, zipfile.BadZipFile, zlib.error,
-)  # fmt: skip
+_PROBLEM = "is damaged or holds more than plain arrays"
+_CURE = "Write it again with numpy.savez or scipy.sparse.save_npz, without arrays of objects."
 
 
 def read_npz(
@@ -55,11 +48,8 @@ def read_npz(
 def read_labels(path: Path, *, unlabeled: Hashable = NOT_NAMED, encoding: str = "utf-8") -> tuple[Any, ...]:
     """Read labels from an ``.npy`` array, or from a text file with one label per line."""
     if path.suffix == ".npy":
-        content = read_bytes(path)
-        try:
-            return _array_labels(np.load(BytesIO(content), allow_pickle=False), unlabeled, str(path))
-        except _DAMAGE as error:
-            raise _damaged(path, error) from error
+        with guarded(path, _PROBLEM, _CURE):
+            return _array_labels(read_array(read_bytes(path)), unlabeled, str(path))
     cells = LabelCells(unlabeled)
     return tuple(
         cells.read_written(line.removesuffix("\n").removesuffix("\r"), f"{path}, line {number}")
@@ -70,26 +60,22 @@ def read_labels(path: Path, *, unlabeled: Hashable = NOT_NAMED, encoding: str = 
 def _archive(path: Path) -> tuple["sp.csr_array | AnyArray", AnyArray | None]:
     """The features, and the labels if there are any."""
     content = read_bytes(path)
-    try:
-        with np.load(BytesIO(content), allow_pickle=False) as archive:
-            names = list(archive.files)
-            inside = next((archive[name] for name in _LABELS if name in names), None)
-            dense = next((archive[name] for name in _FEATURES if name in names), None)
-        if dense is None and "format" in names:
-            matrix = sp.load_npz(BytesIO(content))
-            require_sound(matrix, name=str(path))
-            return sp.csr_array(matrix), inside
-    except _DAMAGE as error:
-        raise _damaged(path, error) from error
+    with guarded(path, _PROBLEM, _CURE):
+        members = read_archive(content, path)
+        arrays = {name.removesuffix(".npy"): read_array(member) for name, member in members.items()}
+        labels = next((arrays[name] for name in _LABELS if name in arrays), None)
+        dense = next((arrays[name] for name in _FEATURES if name in arrays), None)
+        if dense is None and "format" in arrays:
+            return read_sparse(arrays, path), labels
     if dense is None:
-        listed = ", ".join(names) or "nothing"
+        listed = ", ".join(arrays) or "nothing"
         raise InvalidInputError(
-            f"{path} holds {listed}, but no array X (or features). Write it with numpy.savez(path, X=X, y=y) "
+            f"{path} holds {listed:.200}, but no array X (or features). Write it with numpy.savez(path, X=X, y=y) "
             "or scipy.sparse.save_npz(path, X)."
         )
     if dense.ndim != 2:
         raise InvalidInputError(f"{path}: X must have 2 dimensions, one row per sample. Got shape {dense.shape}.")
-    return dense, inside
+    return dense, labels
 
 
 def _array_labels(array: AnyArray, unlabeled: Hashable, source: str) -> tuple[Any, ...]:
@@ -104,12 +90,3 @@ def _array_labels(array: AnyArray, unlabeled: Hashable, source: str) -> tuple[An
         unlabeled = UNLABELED
     cells = LabelCells(unlabeled)
     return tuple(cells.read(value, f"{source}, row {row}") for row, value in enumerate(values, start=1))
-
-
-def _damaged(path: Path, error: Exception) -> InvalidInputError:
-    if isinstance(error, InvalidInputError):
-        return error
-    return InvalidInputError(
-        f"{path} is damaged or holds more than plain arrays ({str(error) or type(error).__name__}). "
-        "Write it again with numpy.savez or scipy.sparse.save_npz, without arrays of objects."
-    )

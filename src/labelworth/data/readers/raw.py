@@ -22,11 +22,14 @@ class RawTexts:
         Per text a class, None (unlabeled) or a list of classes (one of these).
     source : str
         Where they come from.
+    notes : tuple of str
+        What was found or done while reading, in words.
     """
 
     texts: tuple[str, ...]
     labels: tuple[Any, ...]
     source: str
+    notes: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         _require_as_many(len(self.texts), self.labels, self.source)
@@ -50,12 +53,15 @@ class RawFeatures:
         Where they come from.
     zero_based : bool, optional
         For svmlight files, whether the columns were counted from zero; None elsewhere.
+    notes : tuple of str
+        What was found or done while reading, in words.
     """
 
     features: "sp.csr_array | FloatArray"
     labels: tuple[Any, ...]
     source: str
     zero_based: bool | None = None
+    notes: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         _require_as_many(int(self.features.shape[0]), self.labels, self.source)

@@ -1,7 +1,7 @@
-"""Collects the tokens of a file, sequence by sequence, and says what was found in them."""
+"""The tokens of a file, sequence by sequence: what the readers of sequences share."""
 
 import warnings
-from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,48 +11,55 @@ from labelworth.data.tag_schemes import find_scheme
 from labelworth.errors import InvalidInputError, LabelworthWarning
 
 
-class SequenceEnds:
-    """Where sequences end, as tokens are counted one by one."""
+class SequenceRows:
+    """Labels and places of the tokens read so far, and where sequences end.
 
-    def __init__(self) -> None:
+    Attributes
+    ----------
+    path : path
+    labels : list
+        Per token a label, None (not seen) or a list of labels (one of these).
+    places : list
+        Per token the number of its line, or what else to call where it stands.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.labels: list[Any] = []
+        self.places: list[int | str] = []
         self._ends = [0]
 
-    def close(self, n_tokens: int) -> None:
-        """End the sequence that is open, if there is one."""
-        if n_tokens > self._ends[-1]:
-            self._ends.append(n_tokens)
-
     @property
-    def open_from(self) -> int:
-        """The first token of the open sequence."""
-        return self._ends[-1]
+    def has_open_sequence(self) -> bool:
+        return len(self.places) > self._ends[-1]
 
-    def offsets(self, source: object) -> IntArray:
+    def close(self) -> None:
+        """End the sequence that is open, if there is one."""
+        if self.has_open_sequence:
+            self._ends.append(len(self.places))
+
+    def offsets(self) -> IntArray:
         """Where all sequences begin; an error if there is none."""
+        self.close()
         if len(self._ends) == 1:
-            raise InvalidInputError(f"{source} holds no tokens. Was it written completely?")
+            raise InvalidInputError(f"{self.path} holds no tokens. Was it written completely?")
         return np.array(self._ends, dtype=np.int64)
 
+    def notes(self) -> tuple[str, ...]:
+        """What is to be said of the labels; tags that break a scheme, or nearly follow one, are a warning too."""
+        n_unseen = sum(label is None for label in self.labels)
+        if n_unseen == len(self.labels):
+            return ("No token has a label.",)
+        scheme = find_scheme(self.labels, self.offsets())
+        notes = [scheme.describe()]
+        if scheme.first is not None:
+            place = self.places[min(scheme.first, len(self.labels) - 1)]
+            notes[0] += f" The first is at {f'line {place}' if isinstance(place, int) else place}."
+        if scheme.is_doubtful:
+            warnings.warn(notes[0], LabelworthWarning, stacklevel=4)
+        if n_unseen:
+            notes.append(f"{n_unseen} of {len(self.labels)} tokens have no label.")
+        return tuple(notes)
 
-def told(labels: Sequence[Any], offsets: IntArray, place: Callable[[int], str]) -> tuple[str, ...]:
-    """What is to be said of the labels; tags that break a scheme, or nearly follow one, are a warning too.
-
-    Parameters
-    ----------
-    labels : one entry per token
-    offsets : integer array of shape (n_sequences + 1,)
-    place : callable
-        What to call a token in a message.
-    """
-    n_unseen = sum(label is None for label in labels)
-    if n_unseen == len(labels):
-        return ("No token has a label.",)
-    found = find_scheme(labels, offsets)
-    notes = [found.describe()]
-    if found.first is not None:
-        notes[0] += f" The first is at {place(min(found.first, len(labels) - 1))}."
-    if found.is_doubtful:
-        warnings.warn(notes[0], LabelworthWarning, stacklevel=4)
-    if n_unseen:
-        notes.append(f"{n_unseen} of {len(labels)} tokens have no label.")
-    return tuple(notes)
+    def error(self, place: int | str, problem: str) -> InvalidInputError:
+        return InvalidInputError(f"{self.path}, line {place}: {problem}.")

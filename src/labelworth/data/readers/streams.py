@@ -2,6 +2,7 @@
 
 import difflib
 import gzip
+import os
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -9,6 +10,7 @@ from io import TextIOWrapper
 from pathlib import Path
 from typing import IO, cast
 
+from labelworth.data.guard import most_unpacked, unpacks_to_too_much
 from labelworth.errors import DataUnavailableError, InvalidInputError
 
 _GZIP_MAGIC = b"\x1f\x8b"
@@ -37,11 +39,31 @@ def open_binary(path: Path) -> Iterator[IO[bytes]]:
         if magic != _GZIP_MAGIC and path.suffix == ".gz":
             raise InvalidInputError(f"{path} is not gzip, although its name ends in .gz. Rename or compress it.")
         try:
-            yield cast("IO[bytes]", gzip.GzipFile(fileobj=raw)) if magic == _GZIP_MAGIC else raw
+            yield cast("IO[bytes]", _Unpacked(raw, path)) if magic == _GZIP_MAGIC else raw
         except (EOFError, gzip.BadGzipFile, zlib.error) as error:
             raise InvalidInputError(
                 f"{path} is damaged or cut off ({error}). Copy or download it again; `gzip -t` tests a file."
             ) from error
+
+
+class _Unpacked(gzip.GzipFile):
+    """What a packed file holds, unless that is out of proportion to its size."""
+
+    def __init__(self, packed: IO[bytes], path: Path) -> None:
+        super().__init__(fileobj=packed)
+        self._path, self._n_packed = path, os.fstat(packed.fileno()).st_size
+
+    def _checked(self, content: bytes) -> bytes:
+        if self.tell() > most_unpacked(self._n_packed):
+            raise unpacks_to_too_much(self._path, self._n_packed)
+        return content
+
+    def read(self, size: int | None = -1) -> bytes:
+        limit = most_unpacked(self._n_packed) + 1
+        return self._checked(super().read(limit if size is None or size < 0 else min(size, limit)))
+
+    def read1(self, size: int = -1) -> bytes:
+        return self._checked(super().read1(size))
 
 
 def read_bytes(path: Path) -> bytes:

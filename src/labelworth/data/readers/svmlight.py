@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import scipy.sparse as sp
 
+from labelworth.data.guard import guarded, require_filled
 from labelworth.data.readers.cells import NOT_NAMED, LabelCells
 from labelworth.data.readers.raw import RawFeatures
 from labelworth.data.readers.streams import read_bytes
@@ -40,10 +41,14 @@ def read_svmlight(
 
     content = read_bytes(path)
     # scikit-learn's parser is compiled and fast, and knows no line numbers: look for the line only when it fails.
-    try:
-        features, targets = load_svmlight_file(BytesIO(content), dtype=np.float64, zero_based=True)
-    except (ValueError, OverflowError) as error:
-        raise InvalidInputError(_first_bad_line(path, content) or f"{path}: {error}.") from error
+    with guarded(path, "is not an svmlight file", "Lines must read: label index:value index:value ..."):
+        try:
+            features, targets = load_svmlight_file(BytesIO(content), dtype=np.float64, zero_based=True)
+        except (ValueError, OverflowError) as error:
+            problem = _first_bad_line(path, content)
+            if problem is None:
+                raise
+            raise InvalidInputError(problem) from error
     if not targets.size:
         raise InvalidInputError(f"{path} holds no rows. Was it written completely?")
     counts_from_zero = bool((features.indices == 0).any()) if zero_based is None else zero_based
@@ -63,6 +68,7 @@ def _columns(path: Path, features: sp.csr_array, zero_based: bool, n_features: i
         raise InvalidInputError(
             f"{path} has {width} columns where {n_features} are expected. Was it made with another vocabulary?"
         )
+    require_filled((features.shape[0], width), features.nnz, path)
     parts = (features.data, features.indices - first, features.indptr)
     return sp.csr_array(parts, shape=(features.shape[0], n_features or width))
 

@@ -6,9 +6,9 @@ from typing import Any
 
 from labelworth.arrays import UNLABELED
 from labelworth.data.readers.cells import missing_column, require_unicode
-from labelworth.data.readers.jsonl import read_records
+from labelworth.data.readers.json_files import read_records
 from labelworth.data.readers.raw_sequences import RawTokens
-from labelworth.data.readers.sequence_rows import SequenceEnds, told
+from labelworth.data.readers.sequence_rows import SequenceRows
 from labelworth.errors import InvalidInputError
 
 TAG_COLUMNS = ("tags", "ner_tags", "chunk_tags", "pos_tags", "labels")
@@ -53,56 +53,45 @@ def read_tokens_jsonl(
     return rows.finish()
 
 
-class _Rows:
-    """The sequences read so far."""
-
+class _Rows(SequenceRows):
     def __init__(self, path: Path, tokens_column: str, tags_column: str | None, names: Sequence[str] | None) -> None:
-        self.path, self.tokens_column, self.tags_column, self.names = path, tokens_column, tags_column, names
-        self.named = tags_column is not None
+        super().__init__(path)
+        self.tokens_column, self.tags_column, self.names = tokens_column, tags_column, names
+        self.is_named = tags_column is not None
         self.words: list[str] = []
-        self.labels: list[Any] = []
         self.beside: list[dict[str, list[str]]] = []
-        self.places: list[str] = []
-        self.ends = SequenceEnds()
         self.n_empty = self.n_ignored = self.n_numbers = 0
-        self.met_tags = False
+        self.has_tags = False
 
     def add(self, record: Mapping[str, Any], place: str) -> None:
         if self.tokens_column not in record:
             raise missing_column(place, self.tokens_column, record, "tokens_column")
         tokens = self._tokens(record[self.tokens_column], place)
-        if not self.named:
+        if not self.is_named:
             self._find_tags(record, place)
         tags = record.get(self.tags_column) if self.tags_column is not None else None
-        self.met_tags |= self.tags_column in record
+        self.has_tags |= self.tags_column in record
         labels = self._tags([None] * len(tokens) if tags is None else tags, len(tokens), place)
         if not tokens:
             self.n_empty += 1
             return
         self.words += tokens
         self.labels += labels
-        self.places.append(place)
+        self.places += [place] * len(tokens)
         self.beside.append(self._columns(record, len(tokens)))
-        self.ends.close(len(self.words))
+        self.close()
 
     def finish(self) -> RawTokens:
-        offsets = self.ends.offsets(self.path)
-        if self.named and not self.met_tags:
+        offsets = self.offsets()
+        if self.is_named and not self.has_tags:
             raise InvalidInputError(
                 f"{self.path} has no column {self.tags_column!r}. Name another with tags_column=."
             )
         kept = [name for name in self.beside[0] if all(name in columns for columns in self.beside)]
         columns = [tuple(cell for beside in self.beside for cell in beside[name]) for name in kept]
-        names = (self.tokens_column, *kept)
-        notes = (
-            *self._notes(),
-            *told(self.labels, offsets, lambda token: self.places[self._sequence(offsets, token)]),
-        )
-        return RawTokens((tuple(self.words), *columns), names, 0, offsets, tuple(self.labels), str(self.path), notes)
-
-    @staticmethod
-    def _sequence(offsets: Any, token: int) -> int:
-        return int(offsets.searchsorted(token, side="right")) - 1
+        names, labels = (self.tokens_column, *kept), tuple(self.labels)
+        notes = (*self._notes(), *self.notes())
+        return RawTokens((tuple(self.words), *columns), names, 0, offsets, labels, str(self.path), notes)
 
     def _notes(self) -> list[str]:
         notes = []
@@ -160,11 +149,11 @@ class _Rows:
         return candidates
 
     def _single(self, tag: Any, place: str) -> Any:
-        if tag is None or tag == "":
-            return None
         if isinstance(tag, str):
             require_unicode(tag, place)
-            return tag
+            return tag.strip() or None
+        if tag is None:
+            return None
         if not isinstance(tag, int) or isinstance(tag, bool):
             raise InvalidInputError(
                 f"{place}: the tag {tag!r} must be text, a whole number, null, or a list of those."

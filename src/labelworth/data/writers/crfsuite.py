@@ -56,7 +56,7 @@ def _label(label: Any) -> str:
         return UNSEEN_LABEL
     if isinstance(label, list | tuple | set | frozenset):
         raise InvalidInputError(f"Attribute files cannot hold the candidate set {label!r}. Write JSON lines.")
-    if label == UNSEEN_LABEL or str(label).startswith("@") or not str(label).strip(" "):
+    if label == UNSEEN_LABEL or str(label).startswith("@") or not str(label).strip():
         raise InvalidInputError(f"The label {label!r} would not be read as a label. Call it something else.")
     return _escaped(str(label), "label")
 

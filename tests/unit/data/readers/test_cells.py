@@ -10,9 +10,15 @@ def test_empty_cells_are_unlabeled(cell: object) -> None:
     assert LabelCells(unlabeled="?").read(cell, "here") is None
 
 
-@pytest.mark.parametrize("cell", ["spam", " spam ", "-1.5", 0, 7, 2.5, True, ["a", "b"]])
+@pytest.mark.parametrize("cell", ["spam", "a b", "-1.5", 0, 7, 2.5, True, ["a", "b"]])
 def test_labels_are_kept_as_they_are(cell: object) -> None:
     assert LabelCells().read(cell, "here") == cell
+
+
+@pytest.mark.parametrize("cell", [" spam", "spam ", "\tspam\r", "\u00a0spam"])
+def test_blanks_around_a_label_do_not_count(cell: str) -> None:
+    assert LabelCells().read(cell, "here") == "spam"
+    assert LabelCells(unlabeled="spam ").read(cell, "here") is None
 
 
 def test_whole_numbers_are_integers() -> None:

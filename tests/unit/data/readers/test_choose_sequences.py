@@ -2,7 +2,8 @@ from pathlib import Path
 
 import pytest
 
-from labelworth.data.readers import RawAttributes, RawTokens, read_sequences
+from labelworth.data.readers import read_sequences
+from labelworth.data.readers.raw_sequences import RawAttributes, RawTokens
 from labelworth.errors import InvalidInputError
 
 CONTENT = {

@@ -36,6 +36,16 @@ def test_cells_longer_than_the_csv_module_likes_are_read_and_its_limit_restored(
     assert csv.field_size_limit() == limit
 
 
+@pytest.mark.parametrize("mark", [";", "\t"])
+def test_cells_that_end_elsewhere_are_read_and_that_is_said(tmp_path: Path, mark: str) -> None:
+    table = [["text", "label"], ["one, two", "x"], [f'"a{mark}b"', ""]]
+    raw = read_delimited(written(tmp_path, "".join(mark.join(row) + "\r\n" for row in table)))
+    assert raw.texts == ("one, two", f"a{mark}b")
+    assert raw.labels == ("x", None)
+    assert raw.notes == (f"The cells of {tmp_path / 'a.csv'} end at {mark!r}, and were read so.",)
+    assert read_delimited(written(tmp_path, "text,label\na;b,x\n")).notes == ()
+
+
 @pytest.mark.parametrize(
     ("content", "message"),
     [
@@ -45,8 +55,8 @@ def test_cells_longer_than_the_csv_module_likes_are_read_and_its_limit_restored(
         ('text,label\n"a" b,c\n', r"line 2 and on: .*doubled"),
         ("text,label\ra,b\r", r"line 1 and on"),
         ("text,text\na,b\n", r"more than one column 'text'"),
-        ("text\tlabel\na\tb\n", r"single column.*format='tsv'"),
-        ("text;label\na;b\n", r"single column.*commas or tabs"),
+        ("body\na\n", r"no column 'text'. It has: 'body'"),
+        ("text;topic\na;b\n", r"no column 'label'. It has: 'text', 'topic'"),
         ("body,label\na,b\n", r"no column 'text'. It has: 'body', 'label'.*text_column="),
         ("text,labels\na,b\n", r"no column 'label'.*label_column='labels'"),
         ("text,label\n", r"holds no rows"),

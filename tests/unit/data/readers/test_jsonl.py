@@ -1,3 +1,4 @@
+import json
 from pathlib import Path
 
 import pytest
@@ -19,6 +20,21 @@ def test_labels_are_classes_candidate_sets_or_absent(tmp_path: Path) -> None:
     raw = read_jsonl(path)
     assert raw.texts == ("a", "b", "", "d")
     assert raw.labels == ("x", ["x", "y"], None, None)
+
+
+@pytest.mark.parametrize("indent", [None, 2])
+def test_an_array_of_objects_is_read(tmp_path: Path, indent: int | None) -> None:
+    rows = [{"text": "a [b]", "label": "x"}, {"text": "c\n{d}", "label": None}]
+    raw = read_jsonl(written(tmp_path, json.dumps(rows, indent=indent)))
+    assert raw.texts == ("a [b]", "c\n{d}")
+    assert raw.labels == ("x", None)
+
+
+def test_objects_over_several_lines_are_read(tmp_path: Path) -> None:
+    rows = [{"text": "a", "label": "x"}, {"text": "b", "label": ["x", "y"]}]
+    raw = read_jsonl(written(tmp_path, "\n".join(json.dumps(row, indent=2) for row in rows)))
+    assert raw.texts == ("a", "b")
+    assert raw.labels == ("x", ["x", "y"])
 
 
 def test_a_text_may_be_a_list_of_words(tmp_path: Path) -> None:
@@ -43,7 +59,11 @@ def test_a_marker_is_read_as_unlabeled(tmp_path: Path) -> None:
     ("content", "message"),
     [
         ('{"text": "a", "label": 1}\n{"text": "b" "label": 1}', r"line 2 is not JSON.*at character 14"),
-        ("[1]", r"line 1 is a JSON list, not an object.*jq"),
+        ("[1]", r"entry 1 of the array is a JSON int, not an object"),
+        ('[{"text": "a", "label": 1}, null]', r"entry 2 of the array is a JSON NoneType"),
+        ('{"text": "a"}\n[{"text": "b"}]', r"line 2 is a JSON list, not an object"),
+        ('[\n{"text": "a"},\n{"text": b}\n]', r"line 3 is not JSON.*at character 10"),
+        ('{\n "text": "a"\n}\n{\n "text": 3\n}\n', r"line 4: the text is 3"),
         ("[" * 100_000, r"line 1 is not JSON"),
         ('{"label": ' + "1" * 5000 + "}", r"line 1 is not JSON"),
         ('{"text": 3, "label": 1}', r"line 1: the text is 3"),

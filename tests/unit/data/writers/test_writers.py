@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from labelworth.data.readers import RawAttributes, RawTokens
+from labelworth.data.readers.raw_sequences import RawAttributes, RawTokens
 from labelworth.data.writers import write_conll, write_crfsuite, write_tokens_jsonl
 from labelworth.errors import InvalidInputError, OutputError
 

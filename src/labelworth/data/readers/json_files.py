@@ -1,0 +1,126 @@
+"""JSON of unknown origin: whole documents, and objects one by one (lines, an array, or over several lines)."""
+
+import json
+import os
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from labelworth.data.readers.streams import read_lines
+from labelworth.errors import DataUnavailableError, InvalidInputError
+
+_MOST_DIGITS = 300
+_EXAMPLE = '{"text": "...", "label": "..."}'
+
+
+def read_json(path: str | os.PathLike[str], kind: str) -> Any:
+    """The JSON document in a file, a `kind` of thing; ``-`` is standard input.
+
+    Its numbers are finite and fit a double, and its texts can be written as UTF-8.
+    """
+    try:
+        content = sys.stdin.buffer.read() if str(path) == "-" else Path(path).read_bytes()
+    except (OSError, ValueError) as error:
+        raise DataUnavailableError(
+            f"Cannot read {str(path)!r}: {getattr(error, 'strerror', None) or error}."
+        ) from error
+    try:
+        text = content.decode("utf-8-sig")
+        document = json.loads(text, parse_float=_finite, parse_int=_bounded, parse_constant=_no_number)
+        if "\\u" in text:
+            json.dumps(document, ensure_ascii=False).encode()
+    except UnicodeDecodeError as error:
+        raise InvalidInputError(f"{str(path)!r} is not a {kind}: it is not UTF-8 text.") from error
+    except UnicodeEncodeError as error:
+        raise InvalidInputError(
+            f"{str(path)!r} is not a {kind}: it holds half of a surrogate pair, "
+            f"\\u{ord(error.object[error.start]):04x}. Write the character itself, or both halves."
+        ) from error
+    except (ValueError, RecursionError) as error:
+        raise InvalidInputError(f"{str(path)!r} is not a {kind}: it is not JSON ({error}).") from error
+    return document
+
+
+def _finite(text: str) -> float:
+    number = float(text)
+    if number in (float("inf"), float("-inf")):
+        raise ValueError(f"the number {text[:40]} is too large")
+    return number
+
+
+def _bounded(text: str) -> int:
+    if len(text) > _MOST_DIGITS:
+        raise ValueError(f"a number of {len(text)} digits is too large")
+    return int(text)
+
+
+def _no_number(text: str) -> float:
+    raise ValueError(f"{text} is not a number; leave it out or write null")
+
+
+def read_records(path: Path, *, encoding: str = "utf-8") -> Iterator[tuple[str, dict[str, Any]]]:
+    """The objects of a file, each with its place for messages; blank lines are passed over.
+
+    One object per line is read line by line. A file whose first line is not a whole object is read as a whole: an
+    array of objects, or objects that run over several lines.
+    """
+    is_first = True
+    for number, line in enumerate(read_lines(path, encoding), start=1):
+        if not line.strip():
+            continue
+        place = f"{path}, line {number}"
+        try:
+            record = json.loads(line)
+        except (ValueError, RecursionError) as error:
+            if is_first:
+                yield from _records_of_whole(path, encoding)
+                return
+            raise _not_json(place, error) from error
+        if is_first and isinstance(record, list):
+            yield from _records_of_whole(path, encoding)
+            return
+        yield place, _object(record, place)
+        is_first = False
+
+
+def _records_of_whole(path: Path, encoding: str) -> Iterator[tuple[str, dict[str, Any]]]:
+    text = "".join(read_lines(path, encoding))
+    decoder, position = json.JSONDecoder(), _after_blanks(text, 0)
+    while position < len(text):
+        place = f"{path}, line {1 + text.count(chr(10), 0, position)}"
+        try:
+            value, end = decoder.raw_decode(text, position)
+        except json.JSONDecodeError as error:
+            raise _not_json(f"{path}, line {error.lineno}", error) from error
+        except (ValueError, RecursionError) as error:
+            raise _not_json(place, error) from error
+        if isinstance(value, list):
+            for number, entry in enumerate(value, start=1):
+                entry_place = f"{path}, entry {number} of the array"
+                yield entry_place, _object(entry, entry_place)
+        else:
+            yield place, _object(value, place)
+        position = _after_blanks(text, end)
+
+
+def _after_blanks(text: str, position: int) -> int:
+    while position < len(text) and text[position] in " \t\r\n":
+        position += 1
+    return position
+
+
+def _not_json(place: str, error: Exception) -> InvalidInputError:
+    what = f"{error.msg} at character {error.colno}" if isinstance(error, json.JSONDecodeError) else str(error)
+    return InvalidInputError(
+        f"{place} is not JSON ({what}). A file must hold one whole object per line, such as {_EXAMPLE}, or an array "
+        "of objects."
+    )
+
+
+def _object(record: Any, place: str) -> dict[str, Any]:
+    if not isinstance(record, dict):
+        raise InvalidInputError(
+            f"{place} is a JSON {type(record).__name__}, not an object such as {_EXAMPLE}. Write an object per row."
+        )
+    return record
