@@ -9,7 +9,7 @@ import pytest
 from labelworth.data.lengths import LengthDistribution
 from labelworth.fisher.by_enumeration import enumerated_information
 from labelworth.fisher.curve import Weight
-from labelworth.models.multinomial import MultinomialModel
+from labelworth.models.classes.multinomial import MultinomialModel
 from support.oracles import enumerated_multinomial
 from support.replicates import draw_replicates, estimate
 from support.statistical import assert_mean_is

@@ -12,10 +12,8 @@ from labelworth.data.sequences import Sequences
 from labelworth.errors import LabelworthWarning
 from labelworth.estimation.boltzmann_chain_fit import fit_boltzmann_chain
 from labelworth.estimation.fit import fit
-from labelworth.models.boltzmann_chain import BoltzmannChainFamily
-from labelworth.models.boltzmann_chain_model import BoltzmannChainModel
-from labelworth.models.hidden_markov import HiddenMarkovFamily
-from labelworth.models.hidden_markov_model import HiddenMarkovModel
+from labelworth.models.chains.boltzmann_chain import BoltzmannChainFamily, BoltzmannChainModel
+from labelworth.models.chains.hidden_markov import HiddenMarkovFamily, HiddenMarkovModel
 from labelworth.policies.spec import parse_policy
 
 pytestmark = pytest.mark.statistical

@@ -15,7 +15,7 @@ from labelworth.criteria.asymptotic import (
 from labelworth.data.lengths import LengthDistribution
 from labelworth.estimation.fit import fit
 from labelworth.fisher.by_enumeration import enumerated_information
-from labelworth.models.multinomial import MultinomialFamily, MultinomialModel
+from labelworth.models.classes.multinomial import MultinomialFamily, MultinomialModel
 from support.oracles import enumerated_multinomial
 from support.replicates import draw_replicates, estimate
 from support.statistical import assert_covariance_is, assert_mean_is

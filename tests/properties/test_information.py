@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from labelworth.criteria.asymptotic import CRITERIA
 from labelworth.data.lengths import LengthDistribution
 from labelworth.fisher.by_enumeration import enumerated_information
-from labelworth.models.multinomial import MultinomialModel
+from labelworth.models.classes.multinomial import MultinomialModel
 
 FRACTIONS = np.array([0.02, 0.3, 1.0])
 

@@ -2,10 +2,10 @@
 
 from typing import Any
 
-from labelworth.models.boltzmann_chain_model import BoltzmannChainModel
-from labelworth.models.chain_protocol import ChainModel
-from labelworth.models.conditional_random_field import ConditionalRandomFieldModel
-from labelworth.models.hidden_markov_model import HiddenMarkovModel
+from labelworth.models.chains.boltzmann_chain import BoltzmannChainModel
+from labelworth.models.chains.conditional_random_field import ConditionalRandomFieldModel
+from labelworth.models.chains.hidden_markov import HiddenMarkovModel
+from labelworth.models.chains.protocol import ChainModel
 
 LABELS = ("A", "B", "C", "D")
 

@@ -3,7 +3,7 @@
 import numpy as np
 
 from labelworth.data.lengths import LengthDistribution
-from labelworth.models.multinomial import MultinomialModel
+from labelworth.models.classes.multinomial import MultinomialModel
 
 ENUMERABLE = [
     (2, 2, {2: 1.0}),

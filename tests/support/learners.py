@@ -8,9 +8,9 @@ from labelworth.data.samples import Samples
 from labelworth.data.sequences import Sequences
 from labelworth.estimation.boltzmann_chain_fit import fit_boltzmann_chain
 from labelworth.estimation.conditional_fit import fit_conditional
-from labelworth.models.boltzmann_chain import BoltzmannChainFamily
-from labelworth.models.hidden_markov import HiddenMarkovFamily
-from labelworth.models.multinomial import MultinomialFamily
+from labelworth.models.chains.boltzmann_chain import BoltzmannChainFamily
+from labelworth.models.chains.hidden_markov import HiddenMarkovFamily
+from labelworth.models.classes.multinomial import MultinomialFamily
 from labelworth.simulation.document_learner import ClassLearner
 from labelworth.simulation.sequence_learner import SequenceLearner, hidden_markov_learner
 

@@ -9,8 +9,8 @@ from scipy.special import logsumexp
 
 from labelworth.data.evidence import Evidence
 from labelworth.data.sequences import Sequences
-from labelworth.models.boltzmann_chain import BoltzmannChainModel
-from labelworth.models.conditional_random_field import ConditionalRandomFieldModel
+from labelworth.models.chains.boltzmann_chain import BoltzmannChainModel
+from labelworth.models.chains.conditional_random_field import ConditionalRandomFieldModel
 from support.wrong_chains import LABELS, WORDS
 
 KINDS = ("boltzmann", "boltzmann with start", "crf", "crf of some pairs")

@@ -4,7 +4,7 @@ import numpy as np
 
 from labelworth.data.lengths import LengthDistribution
 from labelworth.data.samples import Samples
-from labelworth.models.multinomial import MultinomialModel
+from labelworth.models.classes.multinomial import MultinomialModel
 
 
 def small_corpus(n_documents: int = 200, n_words: int = 12, n_classes: int = 3) -> Samples:

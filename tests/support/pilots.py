@@ -9,7 +9,7 @@ from labelworth.data.evidence import Evidence
 from labelworth.data.lengths import LengthDistribution
 from labelworth.data.samples import Samples
 from labelworth.data.sequences import Sequences
-from labelworth.models.multinomial import MultinomialModel
+from labelworth.models.classes.multinomial import MultinomialModel
 
 SHARES = (0.4, 0.6)
 WORDS = ((0.4, 0.3, 0.15, 0.1, 0.05), (0.1, 0.1, 0.2, 0.25, 0.35))

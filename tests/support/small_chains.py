@@ -7,8 +7,8 @@ import numpy as np
 from labelworth.data.evidence import Evidence
 from labelworth.data.lengths import LengthDistribution
 from labelworth.data.sequences import Sequences
-from labelworth.models.boltzmann_chain import BoltzmannChainModel
-from labelworth.models.hidden_markov import HiddenMarkovModel
+from labelworth.models.chains.boltzmann_chain import BoltzmannChainModel
+from labelworth.models.chains.hidden_markov import HiddenMarkovModel
 
 LABELS = ("B", "I", "O")
 WORDS = ("the", "cat", "sat", "on")

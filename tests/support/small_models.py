@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from labelworth.data.lengths import LengthDistribution
-from labelworth.models.bernoulli import BernoulliFamily, BernoulliModel
-from labelworth.models.gaussian import GaussianFamily, GaussianModel
-from labelworth.models.multinomial import MultinomialFamily, MultinomialModel
+from labelworth.models.classes.bernoulli import BernoulliFamily, BernoulliModel
+from labelworth.models.classes.gaussian import GaussianFamily, GaussianModel
+from labelworth.models.classes.multinomial import MultinomialFamily, MultinomialModel
 
 CLASSES = ("ham", "spam", "other")
 

@@ -33,7 +33,7 @@ def working() -> "Iterator[ProgressBar]":
     """Show progress on stderr while the block runs, and turn our warnings into plain lines there."""
     from rich.console import Console
 
-    from labelworth.kernels.compilation import telling_of_compilation
+    from labelworth.kernels.machine.compilation import telling_of_compilation
     from labelworth.report.progress_bar import ProgressBar
 
     bar = ProgressBar(Console(stderr=True, highlight=False))

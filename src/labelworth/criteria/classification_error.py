@@ -12,8 +12,8 @@ from labelworth.criteria.asymptotic import excess_log_loss
 from labelworth.data.samples import Samples
 from labelworth.fisher.curve import Estimate, FractionCurve
 from labelworth.fisher.outcomes import enumerate_outcomes, n_outcomes
+from labelworth.models.classes.responsibilities import condition
 from labelworth.models.protocol import Model
-from labelworth.models.responsibilities import condition
 
 _ENUMERATION_LIMIT = 20_000
 _NUMBERS_PER_CHUNK = 4_000_000

@@ -14,7 +14,7 @@ from labelworth.estimation.fit import Fit, fit
 from labelworth.fisher.choice import ChosenCurve
 from labelworth.fisher.matrix_free import matrix_free_information
 from labelworth.fisher.observed import observed_information
-from labelworth.models.multinomial import MultinomialFamily
+from labelworth.models.classes.multinomial import MultinomialFamily
 from labelworth.models.protocol import AnyFamily
 from labelworth.progress import SILENT, Progress
 

@@ -14,7 +14,7 @@ from labelworth.data.sequences import Sequences
 from labelworth.errors import InvalidInputError
 from labelworth.fisher.choice import Method
 from labelworth.fisher.rule_choice import RuleMethod
-from labelworth.models.chain_protocol import ChainModel, Reference
+from labelworth.models.chains.protocol import ChainModel, Reference
 from labelworth.models.protocol import Model
 from labelworth.policies.policy import Policy
 from labelworth.policies.rule import Rule
@@ -67,7 +67,7 @@ def information(model: Any, **question: Any) -> InformationTable | PolicyTable:
 
     Examples
     --------
-    >>> from labelworth.models.hidden_markov_model import HiddenMarkovModel
+    >>> from labelworth.models.chains.hidden_markov import HiddenMarkovModel
     >>> model = HiddenMarkovModel(("A", "B"), [0.5, 0.5], [[0.8, 0.2], [0.3, 0.7]], [[0.7, 0.3], [0.1, 0.9]])
     >>> policies = ["everything", "0.5*everything + 0.5*nothing", "every-other"]
     >>> table = information(model, policies=policies, lengths={6: 1.0}, n_samples=1000)

@@ -21,7 +21,7 @@ from labelworth.fisher.rule_information import RuleInformation
 from labelworth.fisher.rule_list import RuleList
 from labelworth.fisher.rule_matrix_free import MatrixFree
 from labelworth.fisher.rule_sampling import draws_needed
-from labelworth.models.chain_protocol import ChainModel
+from labelworth.models.chains.protocol import ChainModel
 from labelworth.policies.policy import Policy
 from labelworth.policies.rule import Rule
 from labelworth.progress import SILENT, Progress

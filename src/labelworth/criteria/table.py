@@ -71,7 +71,7 @@ def information(
     Examples
     --------
     >>> from labelworth.data.lengths import LengthDistribution
-    >>> from labelworth.models.multinomial import MultinomialModel
+    >>> from labelworth.models.classes.multinomial import MultinomialModel
     >>> words = [[0.8, 0.2], [0.3, 0.7]]
     >>> model = MultinomialModel(("ham", "spam"), [0.5, 0.5], words, LengthDistribution.single(4))
     >>> table = information(model, labeled_fractions=[1.0, 0.1], n_samples=1000)

@@ -13,7 +13,7 @@ from labelworth.data.evidence import encode_labels
 from labelworth.data.samples import Samples
 from labelworth.demo.digits_forecast import Level, forecast_anyway, forecast_if_right
 from labelworth.estimation.fit import fit
-from labelworth.models.gaussian import GaussianFamily, GaussianModel
+from labelworth.models.classes.gaussian import GaussianFamily, GaussianModel
 from labelworth.progress import SILENT, Progress, tracking
 from labelworth.robust.check import CheckReport, check
 from labelworth.robust.held_out import held_out_predictions

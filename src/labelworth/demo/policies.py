@@ -12,8 +12,7 @@ from labelworth.data.evidence import Evidence
 from labelworth.data.lengths import LengthDistribution
 from labelworth.data.sequences import Sequences
 from labelworth.estimation.fit import fit
-from labelworth.models.hidden_markov import HiddenMarkovFamily
-from labelworth.models.hidden_markov_model import HiddenMarkovModel
+from labelworth.models.chains.hidden_markov import HiddenMarkovFamily, HiddenMarkovModel
 from labelworth.policies.spec import parse_policy
 from labelworth.progress import SILENT, Progress, tracking
 

@@ -13,8 +13,12 @@ from labelworth.estimation.expectation_maximization import Ascent, Point
 from labelworth.estimation.fit import Fit, report_exchangeable
 from labelworth.estimation.quasi_newton import Descent, minimize
 from labelworth.estimation.starts import seeded_data
-from labelworth.models.boltzmann_chain import BoltzmannChainFamily, BoltzmannChainModel, BoltzmannChainObjective
-from labelworth.models.chain_runs import labeled_runs
+from labelworth.models.chains.boltzmann_chain import (
+    BoltzmannChainFamily,
+    BoltzmannChainModel,
+    BoltzmannChainObjective,
+)
+from labelworth.models.chains.runs import labeled_runs
 from labelworth.progress import SILENT, Progress
 
 _START_TOLERANCE = 1e-4

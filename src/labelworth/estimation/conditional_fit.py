@@ -9,9 +9,9 @@ from labelworth.data.sequences import Sequences
 from labelworth.errors import InvalidInputError
 from labelworth.estimation.conditional_objective import ConditionalObjective
 from labelworth.estimation.quasi_newton import Descent, minimize
-from labelworth.models.chain_runs import labeled_runs
-from labelworth.models.conditional_random_field import ConditionalRandomFieldModel
-from labelworth.models.crf_features import FeatureSet, Pairs, feature_set, is_informed
+from labelworth.models.chains.conditional_random_field import ConditionalRandomFieldModel
+from labelworth.models.chains.crf_features import FeatureSet, Pairs, feature_set, is_informed
+from labelworth.models.chains.runs import labeled_runs
 from labelworth.progress import SILENT, Progress
 
 _COARSE = 10.0

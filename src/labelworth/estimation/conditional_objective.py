@@ -4,10 +4,10 @@ import numpy as np
 
 from labelworth.arrays import BoolArray, FloatArray, IntArray
 from labelworth.data.sequences import Sequences
-from labelworth.kernels.attribute_layout import make_layout, observed_features
-from labelworth.kernels.attribute_pass import Evidence, attribute_pass, make_workspace
-from labelworth.kernels.chain_potentials import Chain, make_chain, make_tokens
-from labelworth.models.conditional_random_field import ConditionalRandomFieldModel
+from labelworth.kernels.chains.attribute_layout import make_layout, observed_features
+from labelworth.kernels.chains.attribute_pass import Evidence, attribute_pass, make_workspace
+from labelworth.kernels.chains.potentials import Chain, make_chain, make_tokens
+from labelworth.models.chains.conditional_random_field import ConditionalRandomFieldModel
 
 
 class ConditionalObjective:

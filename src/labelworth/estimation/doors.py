@@ -8,7 +8,7 @@ from labelworth.arrays import FloatArray, require_between
 from labelworth.data.samples import Samples
 from labelworth.data.sequences import Sequences
 from labelworth.errors import InvalidInputError
-from labelworth.models.chain_runs import unlabeled_sequences
+from labelworth.models.chains.runs import unlabeled_sequences
 from labelworth.models.protocol import EMFamily, ParametersT
 
 LARGEST = float(np.finfo(np.float64).max)

@@ -5,8 +5,8 @@ import numpy as np
 from labelworth.arrays import FloatArray
 from labelworth.data.samples import Samples
 from labelworth.errors import InvalidInputError
+from labelworth.models.classes.responsibilities import condition
 from labelworth.models.protocol import Model
-from labelworth.models.responsibilities import condition
 
 
 def posterior(model: Model, samples: Samples) -> FloatArray:

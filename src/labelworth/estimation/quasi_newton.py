@@ -13,7 +13,7 @@ import numpy as np
 
 from labelworth.arrays import FloatArray
 from labelworth.errors import DidNotConvergeWarning, InvalidInputError
-from labelworth.kernels.long_vectors import add_scaled, combine, inner, record_step
+from labelworth.kernels.rows.long_vectors import add_scaled, combine, inner, record_step
 from labelworth.progress import SILENT, Progress, Task, tracking
 
 Objective = Callable[[FloatArray, FloatArray], float]

@@ -15,7 +15,7 @@ from labelworth.data.samples import Samples
 from labelworth.errors import InvalidInputError
 from labelworth.estimators.classifier import GenerativeClassifier
 from labelworth.estimators.parameters import AT_LEAST_ZERO
-from labelworth.models.bernoulli import BernoulliFamily
+from labelworth.models.classes.bernoulli import BernoulliFamily
 
 
 class BernoulliNaiveBayes(GenerativeClassifier):

@@ -12,8 +12,7 @@ from labelworth.estimation.boltzmann_chain_fit import fit_boltzmann_chain
 from labelworth.estimation.fit import Fit
 from labelworth.estimators.parameters import AT_LEAST_ONE, AT_LEAST_ZERO, generator
 from labelworth.estimators.word_tagger import WordTagger
-from labelworth.models.boltzmann_chain import BoltzmannChainFamily
-from labelworth.models.boltzmann_chain_model import BoltzmannChainModel
+from labelworth.models.chains.boltzmann_chain import BoltzmannChainFamily, BoltzmannChainModel
 from labelworth.progress import Progress
 
 

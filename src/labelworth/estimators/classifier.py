@@ -20,8 +20,8 @@ from labelworth.errors import InvalidInputError, NotIdentifiableError
 from labelworth.estimation.fit import Fit, fit
 from labelworth.estimators.parameters import ABOVE_ZERO, AT_LEAST_ONE, AT_LEAST_ZERO, CheckedParameters, generator
 from labelworth.estimators.targets import class_array, labeled_rows, read_targets
+from labelworth.models.classes.responsibilities import condition
 from labelworth.models.protocol import AnyFamily, AnyModel
-from labelworth.models.responsibilities import condition
 from labelworth.progress import SILENT, Progress
 
 if TYPE_CHECKING:

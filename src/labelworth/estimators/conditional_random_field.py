@@ -14,8 +14,8 @@ from labelworth.estimation.conditional_fit import ConditionalFit, fit_conditiona
 from labelworth.estimators.parameters import AT_LEAST_ONE, AT_LEAST_ZERO
 from labelworth.estimators.tagger import Coverage, SequenceTagger
 from labelworth.estimators.token_input import TokenInput, unlabeled_input
-from labelworth.models.conditional_random_field import ConditionalRandomFieldModel
-from labelworth.models.crf_features import Pairs
+from labelworth.models.chains.conditional_random_field import ConditionalRandomFieldModel
+from labelworth.models.chains.crf_features import Pairs
 from labelworth.progress import Progress
 
 TEMPLATES = {"chunking": CHUNKING}

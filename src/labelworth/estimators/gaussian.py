@@ -10,8 +10,8 @@ from labelworth.data.counts import as_vectors
 from labelworth.data.samples import Samples
 from labelworth.estimators.classifier import GenerativeClassifier
 from labelworth.estimators.parameters import AT_LEAST_ZERO
-from labelworth.models.gaussian import GaussianFamily
-from labelworth.models.gaussian_model import Covariance
+from labelworth.models.classes.gaussian import GaussianFamily
+from labelworth.models.classes.gaussian_model import Covariance
 
 
 class GaussianClasses(GenerativeClassifier):

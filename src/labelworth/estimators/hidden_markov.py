@@ -11,8 +11,7 @@ from labelworth.data.sequences import Sequences
 from labelworth.estimation.fit import Fit, fit
 from labelworth.estimators.parameters import ABOVE_ZERO, AT_LEAST_ONE, AT_LEAST_ZERO, generator
 from labelworth.estimators.word_tagger import WordTagger
-from labelworth.models.hidden_markov import HiddenMarkovFamily
-from labelworth.models.hidden_markov_model import HiddenMarkovModel
+from labelworth.models.chains.hidden_markov import HiddenMarkovFamily, HiddenMarkovModel
 from labelworth.progress import Progress
 
 

@@ -55,37 +55,37 @@ KINDS: dict[str, ModelKind] = {
             "multinomial",
             "counts",
             f"{_ESTIMATORS}.multinomial:MultinomialNaiveBayes",
-            f"{_MODELS}.multinomial_model:MultinomialModel",
+            f"{_MODELS}.classes.multinomial:MultinomialModel",
         ),
         ModelKind(
             "bernoulli",
             "counts",
             f"{_ESTIMATORS}.bernoulli:BernoulliNaiveBayes",
-            f"{_MODELS}.bernoulli_model:BernoulliModel",
+            f"{_MODELS}.classes.bernoulli:BernoulliModel",
         ),
         ModelKind(
             "gaussian",
             "vectors",
             f"{_ESTIMATORS}.gaussian:GaussianClasses",
-            f"{_MODELS}.gaussian_model:GaussianModel",
+            f"{_MODELS}.classes.gaussian_model:GaussianModel",
         ),
         ModelKind(
             "hidden-markov",
             "sequences",
             f"{_ESTIMATORS}.hidden_markov:HiddenMarkov",
-            f"{_MODELS}.hidden_markov_model:HiddenMarkovModel",
+            f"{_MODELS}.chains.hidden_markov:HiddenMarkovModel",
         ),
         ModelKind(
             "boltzmann-chain",
             "sequences",
             f"{_ESTIMATORS}.boltzmann_chain:BoltzmannChain",
-            f"{_MODELS}.boltzmann_chain_model:BoltzmannChainModel",
+            f"{_MODELS}.chains.boltzmann_chain:BoltzmannChainModel",
         ),
         ModelKind(
             "conditional-random-field",
             "sequences",
             f"{_ESTIMATORS}.conditional_random_field:ConditionalRandomField",
-            f"{_MODELS}.conditional_random_field:ConditionalRandomFieldModel",
+            f"{_MODELS}.chains.conditional_random_field:ConditionalRandomFieldModel",
         ),
     )
 }

@@ -17,7 +17,7 @@ from labelworth.data.files import atomic_writer
 from labelworth.data.guard import guarded, read_archive, read_array
 from labelworth.errors import DataUnavailableError, InvalidInputError
 from labelworth.estimators.kinds import KINDS
-from labelworth.models.chain_protocol import ChainModel
+from labelworth.models.chains.protocol import ChainModel
 from labelworth.models.protocol import Model
 
 FORMAT = "labelworth-model"

@@ -11,7 +11,7 @@ from labelworth.data.counts import as_counts, rescale_documents
 from labelworth.data.samples import Samples
 from labelworth.estimators.classifier import GenerativeClassifier
 from labelworth.estimators.parameters import ABOVE_ZERO, AT_LEAST_ZERO
-from labelworth.models.multinomial import MultinomialFamily
+from labelworth.models.classes.multinomial import MultinomialFamily
 
 
 class MultinomialNaiveBayes(GenerativeClassifier):

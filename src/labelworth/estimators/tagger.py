@@ -18,7 +18,7 @@ from labelworth.estimators.parameters import ABOVE_ZERO, AT_LEAST_ONE, CheckedPa
 from labelworth.estimators.targets import class_array
 from labelworth.estimators.token_input import TokenInput, non_empty, nothing_known
 from labelworth.evaluation.sequences import evaluate_labels
-from labelworth.models.chain_protocol import ChainModel
+from labelworth.models.chains.protocol import ChainModel
 from labelworth.progress import SILENT, Progress
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 from labelworth.arrays import FloatArray, IntArray
 from labelworth.data.sequences import Sequences
 from labelworth.errors import InvalidInputError
-from labelworth.models.chain_protocol import ChainModel, Reference
+from labelworth.models.chains.protocol import ChainModel, Reference
 
 
 @dataclass(frozen=True)

@@ -10,8 +10,8 @@ from labelworth.fisher.fraction_information import FractionInformation
 from labelworth.fisher.sampled_information import SampledInformation
 from labelworth.fisher.score_moments import chunks, marginal_scores, score_spread
 from labelworth.linalg.pencil import Pencil
+from labelworth.models.classes.responsibilities import condition
 from labelworth.models.protocol import Model
-from labelworth.models.responsibilities import condition
 from labelworth.progress import SILENT, Progress, Task, tracking
 
 _BATCHES = 64

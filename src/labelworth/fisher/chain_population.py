@@ -12,7 +12,7 @@ from labelworth.data.evidence import Evidence
 from labelworth.data.lengths import LengthDistribution
 from labelworth.data.sequences import Sequences
 from labelworth.errors import InvalidInputError
-from labelworth.models.chain_protocol import ChainModel, Reference
+from labelworth.models.chains.protocol import ChainModel, Reference
 
 
 @dataclass(frozen=True, eq=False)

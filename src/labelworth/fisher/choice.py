@@ -14,7 +14,7 @@ from labelworth.fisher.matrix_free_curve import MatrixFreeCurve
 from labelworth.fisher.outcomes import n_outcomes
 from labelworth.fisher.sampled_information import SampledInformation
 from labelworth.fisher.two_class_formula import TwoClassCurve, two_class_information
-from labelworth.models.multinomial import MultinomialModel
+from labelworth.models.classes.multinomial import MultinomialModel
 from labelworth.models.protocol import Model
 from labelworth.progress import SILENT, Progress
 

@@ -15,7 +15,7 @@ from labelworth.fisher.curve import Weight
 from labelworth.fisher.matrix_free_curve import MatrixFreeCurve, Spectrum
 from labelworth.fisher.observed_counts import ObservedCounts
 from labelworth.linalg.lanczos import LockstepLanczos, largest_eigenvalue_bound, row_chunks
-from labelworth.models.multinomial import MultinomialFamily, MultinomialModel
+from labelworth.models.classes.multinomial import MultinomialFamily, MultinomialModel
 from labelworth.progress import SILENT, Progress, tracking
 
 _FIXED_POINT = 1e-3  # how much one more EM step may change a probability, relatively

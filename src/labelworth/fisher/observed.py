@@ -9,8 +9,8 @@ from labelworth.fisher.fraction_information import FractionInformation
 from labelworth.fisher.identifiability import most_changed
 from labelworth.fisher.score_moments import summed_spread
 from labelworth.linalg.symmetric import SingularMatrixError, cholesky
+from labelworth.models.classes.responsibilities import condition
 from labelworth.models.protocol import Model
-from labelworth.models.responsibilities import condition
 
 
 def observed_information(model: Model, samples: Samples, prior_curvature: FloatArray) -> FractionInformation:

@@ -16,11 +16,11 @@ from labelworth.arrays import FloatArray
 from labelworth.data.counts import as_counts
 from labelworth.data.samples import Samples
 from labelworth.errors import InvalidInputError
-from labelworth.kernels.documents import Documents, block_documents
-from labelworth.kernels.missing import missing_product
-from labelworth.kernels.responsibilities import Responsibilities, find_responsibilities, keep_undecided
+from labelworth.kernels.documents.layout import Documents, block_documents
+from labelworth.kernels.documents.missing import missing_product
+from labelworth.kernels.documents.responsibilities import Responsibilities, find_responsibilities, keep_undecided
 from labelworth.linalg.lanczos import row_chunks
-from labelworth.models.multinomial import MultinomialFamily, MultinomialModel
+from labelworth.models.classes.multinomial import MultinomialFamily, MultinomialModel
 from labelworth.models.probability_rows import require_interior
 
 

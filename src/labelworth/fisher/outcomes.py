@@ -11,7 +11,7 @@ from labelworth.arrays import UNLABELED, FloatArray, IntArray
 from labelworth.data.evidence import Evidence
 from labelworth.data.samples import Samples
 from labelworth.errors import InvalidInputError
-from labelworth.models.multinomial import MultinomialModel
+from labelworth.models.classes.multinomial import MultinomialModel
 from labelworth.models.protocol import Model
 
 OUTCOME_LIMIT = 2_000_000

@@ -13,7 +13,7 @@ from labelworth.fisher.rule_information import RuleInformation
 from labelworth.fisher.rule_list import RuleList
 from labelworth.fisher.rule_matrix_free import FEWEST_PARAMETERS, MatrixFree, matrix_free_policies
 from labelworth.fisher.rule_sampling import MAX_PARAMETERS, sampled_rules
-from labelworth.models.hidden_markov_model import HiddenMarkovModel
+from labelworth.models.chains.hidden_markov import HiddenMarkovModel
 from labelworth.policies.policy import Policy
 from labelworth.policies.rule import Rule
 from labelworth.progress import SILENT, Progress

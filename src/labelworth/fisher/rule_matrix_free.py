@@ -24,7 +24,7 @@ from labelworth.fisher.rule_probes import Probes, Solved, complete_figures, poli
 from labelworth.fisher.rule_shares import labeled_shares
 from labelworth.fisher.rule_whitening import Whitening
 from labelworth.linalg.conjugate_gradients import LockstepConjugateGradients
-from labelworth.models.hidden_markov_model import HiddenMarkovModel
+from labelworth.models.chains.hidden_markov import HiddenMarkovModel
 from labelworth.policies.catalog import Everything, Nothing
 from labelworth.policies.policy import Policy
 from labelworth.progress import SILENT, Progress, Task, tracking

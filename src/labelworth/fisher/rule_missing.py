@@ -14,9 +14,9 @@ from labelworth.errors import InvalidInputError
 from labelworth.fisher.chain_population import ChainPopulation
 from labelworth.fisher.rule_information import RuleInformation
 from labelworth.fisher.rule_list import RuleList
-from labelworth.models.boltzmann_chain_model import BoltzmannChainModel
-from labelworth.models.chain_curvature import WordModel, clamped_covariance, reference_covariance
-from labelworth.models.conditional_random_field import ConditionalRandomFieldModel
+from labelworth.models.chains.boltzmann_chain import BoltzmannChainModel
+from labelworth.models.chains.conditional_random_field import ConditionalRandomFieldModel
+from labelworth.models.chains.curvature import WordModel, clamped_covariance, reference_covariance
 from labelworth.policies.rule import Rule
 
 

@@ -7,8 +7,8 @@ import numpy as np
 
 from labelworth.arrays import FloatArray, IntArray
 from labelworth.fisher.identifiability import WeakDirection
+from labelworth.models.blocks import ListedTable
 from labelworth.models.coordinates import Coordinates, FreeTable, SimplexRows
-from labelworth.models.listed_table import ListedTable
 
 _NAMED_SHARE = 0.9
 _MOST_NAMES = 6

@@ -9,8 +9,8 @@ import scipy.linalg
 from labelworth.arrays import FloatArray
 from labelworth.data.sequences import Sequences
 from labelworth.fisher.rule_whitening import Whitening
-from labelworth.kernels.chain_grams import GramSums
-from labelworth.models.chain_products import ChainProducts
+from labelworth.kernels.chains.grams import GramSums
+from labelworth.models.chains.products import ChainProducts
 
 _CHUNK = 1 << 12
 """Sequences at a time: their marginals should stay near the processor."""

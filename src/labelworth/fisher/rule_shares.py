@@ -7,7 +7,7 @@ import numpy as np
 from labelworth.arrays import FloatArray
 from labelworth.data.lengths import LengthDistribution
 from labelworth.fisher.rule_whitening import Whitening
-from labelworth.models.chain_protocol import ChainModel
+from labelworth.models.chains.protocol import ChainModel
 from labelworth.policies.policy import Policy
 
 

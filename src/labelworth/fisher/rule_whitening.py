@@ -7,8 +7,8 @@ import numpy as np
 
 from labelworth.arrays import FloatArray
 from labelworth.data.lengths import LengthDistribution
-from labelworth.models.chain_counts import ChainCounts
-from labelworth.models.hidden_markov_model import HiddenMarkovModel
+from labelworth.models.chains.hidden_markov import HiddenMarkovModel
+from labelworth.models.chains.words import ChainCounts
 
 
 @dataclass(frozen=True, eq=False)

@@ -16,7 +16,7 @@ from labelworth.fisher.two_class_contrasts import Contrasts
 from labelworth.fisher.two_class_moments import MissingMoments, TwoClasses, missing_moments
 from labelworth.linalg.low_rank import ConstrainedInverse, DiagonalPlusLowRank, constrained_inverse
 from labelworth.linalg.symmetric import largest_eigenvalue
-from labelworth.models.multinomial import MultinomialModel
+from labelworth.models.classes.multinomial import MultinomialModel
 from labelworth.models.probability_rows import require_interior
 
 _BLIND = 1e-10  # without labels, a direction with 1 - mu below this cannot be told from one nothing is known of

@@ -7,7 +7,7 @@ import numpy as np
 
 from labelworth.arrays import FloatArray, require_probabilities
 from labelworth.errors import InvalidInputError
-from labelworth.kernels.tables import smoothed_shares
+from labelworth.kernels.rows.tables import smoothed_shares
 
 _SUM_TOLERANCE = 1e-9
 SMALLEST_PROBABILITY = 1e-150

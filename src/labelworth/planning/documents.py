@@ -13,7 +13,7 @@ from labelworth.errors import InvalidInputError, NotIdentifiableError
 from labelworth.estimation.fit import Fit, fit
 from labelworth.fisher.curve import FractionCurve
 from labelworth.fisher.matrix_free import matrix_free_information
-from labelworth.models.multinomial import MultinomialFamily
+from labelworth.models.classes.multinomial import MultinomialFamily
 from labelworth.models.protocol import AnyFamily, AnyModel
 from labelworth.planning.answer import Held
 from labelworth.planning.levels import ErrorAccuracy, LabelsOnlyAccuracy, LogLossAccuracy, entropy

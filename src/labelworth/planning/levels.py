@@ -12,8 +12,8 @@ from labelworth.data.samples import Samples
 from labelworth.fisher.fraction_information import FractionInformation
 from labelworth.fisher.outcomes import enumerate_outcomes, n_outcomes
 from labelworth.fisher.spectral_sums import relative_information
+from labelworth.models.classes.responsibilities import condition
 from labelworth.models.protocol import AnyModel
-from labelworth.models.responsibilities import condition
 from labelworth.tradeoff.accuracy import Source
 from labelworth.tradeoff.curve_accuracy import CurveAccuracy
 

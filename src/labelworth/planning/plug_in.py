@@ -14,9 +14,9 @@ from labelworth.fisher.fraction_information import FractionInformation
 from labelworth.fisher.outcomes import n_outcomes
 from labelworth.fisher.score_moments import summed_spread
 from labelworth.fisher.two_class_formula import two_class_information
-from labelworth.models.multinomial import MultinomialModel
+from labelworth.models.classes.multinomial import MultinomialModel
+from labelworth.models.classes.responsibilities import condition
 from labelworth.models.protocol import AnyModel
-from labelworth.models.responsibilities import condition
 
 Way = Literal["enumeration", "formula", "draws"]
 

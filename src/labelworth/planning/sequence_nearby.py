@@ -11,7 +11,7 @@ import scipy.linalg
 
 from labelworth.arrays import FloatArray
 from labelworth.errors import InvalidInputError, LabelworthWarning
-from labelworth.models.chain_protocol import Reference
+from labelworth.models.chains.protocol import Reference
 from labelworth.planning.nearby import Origin
 from labelworth.planning.sequences import LabeledSequences
 from labelworth.progress import SILENT

@@ -13,8 +13,8 @@ from labelworth.criteria.policy_reading import read_rules
 from labelworth.data.lengths import LengthDistribution
 from labelworth.data.sequences import Sequences
 from labelworth.errors import NotIdentifiableError
-from labelworth.models.chain_protocol import Reference
-from labelworth.models.occurrence import Occurrence
+from labelworth.models.chains.occurrence import Occurrence
+from labelworth.models.chains.protocol import Reference
 from labelworth.planning.answer import Held
 from labelworth.policies.rule import Rule
 from labelworth.progress import Progress

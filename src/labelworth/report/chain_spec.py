@@ -13,10 +13,10 @@ from labelworth.criteria.policy_table import policy_information
 from labelworth.data.lengths import LengthDistribution
 from labelworth.errors import InvalidInputError
 from labelworth.fisher.rule_choice import RuleMethod
-from labelworth.models.boltzmann_chain_model import BoltzmannChainModel
-from labelworth.models.chain_protocol import ChainModel
-from labelworth.models.conditional_random_field import ConditionalRandomFieldModel
-from labelworth.models.hidden_markov_model import HiddenMarkovModel
+from labelworth.models.chains.boltzmann_chain import BoltzmannChainModel
+from labelworth.models.chains.conditional_random_field import ConditionalRandomFieldModel
+from labelworth.models.chains.hidden_markov import HiddenMarkovModel
+from labelworth.models.chains.protocol import ChainModel
 from labelworth.progress import SILENT, Progress
 from labelworth.report.record import Record, Stopwatch, require_schema
 from labelworth.report.values import Measured, Table

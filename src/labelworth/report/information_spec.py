@@ -13,7 +13,7 @@ from labelworth.data.lengths import LengthDistribution
 from labelworth.data.readers.json_files import read_json
 from labelworth.errors import InvalidInputError
 from labelworth.fisher.choice import Method
-from labelworth.models.multinomial import MultinomialModel
+from labelworth.models.classes.multinomial import MultinomialModel
 from labelworth.progress import SILENT, Progress
 from labelworth.report.chain_spec import KINDS as CHAIN_KINDS
 from labelworth.report.chain_spec import ChainSpec, chain_table

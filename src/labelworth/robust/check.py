@@ -12,9 +12,9 @@ from labelworth.data.counts import as_counts, as_vectors, rescale_documents
 from labelworth.data.evidence import encode_labels
 from labelworth.data.samples import Samples
 from labelworth.errors import InvalidInputError, LabelworthWarning
-from labelworth.models.bernoulli import BernoulliFamily
-from labelworth.models.gaussian import GaussianFamily
-from labelworth.models.multinomial import MultinomialFamily
+from labelworth.models.classes.bernoulli import BernoulliFamily
+from labelworth.models.classes.gaussian import GaussianFamily
+from labelworth.models.classes.multinomial import MultinomialFamily
 from labelworth.models.protocol import AnyFamily
 from labelworth.progress import SILENT, Progress
 from labelworth.robust.harm import HarmVerdict, verdict_of

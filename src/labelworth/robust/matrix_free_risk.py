@@ -16,8 +16,8 @@ from labelworth.data.samples import Samples
 from labelworth.errors import NotIdentifiableError
 from labelworth.fisher.observed_counts import ObservedCounts
 from labelworth.linalg.conjugate_gradients import LockstepConjugateGradients
-from labelworth.models.multinomial import MultinomialFamily, MultinomialModel
-from labelworth.models.responsibilities import condition
+from labelworth.models.classes.multinomial import MultinomialFamily, MultinomialModel
+from labelworth.models.classes.responsibilities import condition
 from labelworth.progress import SILENT, Progress
 from labelworth.robust.finite_sample import named_distance
 from labelworth.robust.pseudo_true import pseudo_true_path, weighted_population

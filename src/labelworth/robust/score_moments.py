@@ -7,8 +7,8 @@ import numpy as np
 from labelworth.arrays import FloatArray
 from labelworth.data.samples import Samples
 from labelworth.errors import InvalidInputError
+from labelworth.models.classes.responsibilities import condition
 from labelworth.models.protocol import Model
-from labelworth.models.responsibilities import condition
 
 _CHUNK_BYTES = 64 * 2**20
 

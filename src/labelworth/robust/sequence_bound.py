@@ -8,7 +8,7 @@ import numpy as np
 from labelworth.arrays import BoolArray, FloatArray, IntArray
 from labelworth.data.sequences import Sequences
 from labelworth.fisher.rule_shares import PlaceCounts, row_shares
-from labelworth.models.chain_protocol import ChainModel, Reference
+from labelworth.models.chains.protocol import ChainModel, Reference
 
 _MOST_GROUPS, _FEWEST_IN_GROUP = 8, 30
 

@@ -9,7 +9,7 @@ from labelworth.criteria.policy_reading import read_policies
 from labelworth.data.sequences import Sequences
 from labelworth.errors import InvalidInputError, LabelworthWarning, NotIdentifiableError
 from labelworth.fisher.rule_sampling import MAX_PARAMETERS
-from labelworth.models.chain_protocol import Reference
+from labelworth.models.chains.protocol import Reference
 from labelworth.policies.catalog import Everything
 from labelworth.policies.policy import Policy
 from labelworth.progress import SILENT, Progress

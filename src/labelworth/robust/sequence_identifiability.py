@@ -14,7 +14,7 @@ from labelworth.errors import InvalidInputError, MoreSamplesNeededError, NotIden
 from labelworth.fisher.identifiability import WEAK
 from labelworth.fisher.rule_choice import RuleMethod
 from labelworth.fisher.rule_sampling import MAX_PARAMETERS
-from labelworth.models.chain_protocol import ChainModel, Reference
+from labelworth.models.chains.protocol import ChainModel, Reference
 from labelworth.policies.function_rule import FunctionRule
 from labelworth.policies.policy import Policy
 from labelworth.progress import SILENT, Progress

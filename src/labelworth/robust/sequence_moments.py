@@ -7,8 +7,8 @@ import numpy as np
 from labelworth.arrays import FloatArray
 from labelworth.data.sequences import NO_WORD, Sequences
 from labelworth.errors import InvalidInputError
-from labelworth.models.chain_curvature import WordModel, clamped_covariance
-from labelworth.models.conditional_random_field import ConditionalRandomFieldModel
+from labelworth.models.chains.conditional_random_field import ConditionalRandomFieldModel
+from labelworth.models.chains.curvature import WordModel, clamped_covariance
 from labelworth.policies.policy import Policy
 
 

@@ -10,9 +10,8 @@ from labelworth.arrays import FloatArray, require_between
 from labelworth.errors import NotIdentifiableError
 from labelworth.estimation.boltzmann_chain_fit import fit_boltzmann_chain
 from labelworth.estimation.conditional_fit import fit_conditional
-from labelworth.models.boltzmann_chain import BoltzmannChainFamily
-from labelworth.models.boltzmann_chain_model import BoltzmannChainModel
-from labelworth.models.chain_curvature import WordModel, clamped_covariance, reference_covariance
+from labelworth.models.chains.boltzmann_chain import BoltzmannChainFamily, BoltzmannChainModel
+from labelworth.models.chains.curvature import WordModel, clamped_covariance, reference_covariance
 from labelworth.robust.sequence_moments import SequenceMoments, ShownPopulation, mean_log_losses, sequence_moments
 
 _TOLERANCES = (1e-5, 1e-8)

@@ -10,8 +10,8 @@ from labelworth.arrays import FloatArray, as_floats
 from labelworth.data.samples import Samples
 from labelworth.errors import InvalidInputError
 from labelworth.estimation.fit import fit
+from labelworth.models.classes.responsibilities import condition
 from labelworth.models.protocol import Family, ModelT
-from labelworth.models.responsibilities import condition
 from labelworth.progress import SILENT, Progress, tracking
 from labelworth.robust.held_out import HeldOutPredictions, held_out_predictions
 from labelworth.robust.row_forms import RowForms

@@ -10,12 +10,12 @@ import numpy as np
 from labelworth.arrays import FloatArray, IntArray
 from labelworth.data.sequences import Sequences
 from labelworth.estimation.fit import fit
-from labelworth.kernels.chain_layout import unweighted
-from labelworth.kernels.chain_paths import draw_paths
-from labelworth.kernels.chain_potentials import Chain, Nodes, Tokens, make_chain, make_tokens, nodes_from_logs
-from labelworth.kernels.chain_sums import marginals
-from labelworth.models.chain_protocol import ChainModel
-from labelworth.models.hidden_markov import HiddenMarkovFamily, HiddenMarkovModel
+from labelworth.kernels.chains.layout import unweighted
+from labelworth.kernels.chains.paths import draw_paths
+from labelworth.kernels.chains.potentials import Chain, Nodes, Tokens, make_chain, make_tokens, nodes_from_logs
+from labelworth.kernels.chains.sums import marginals
+from labelworth.models.chains.hidden_markov import HiddenMarkovFamily, HiddenMarkovModel
+from labelworth.models.chains.protocol import ChainModel
 from labelworth.simulation.learner import Learner
 
 FitChain = Callable[[Sequences, Any], ChainModel]

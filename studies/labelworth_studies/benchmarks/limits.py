@@ -19,10 +19,8 @@ from labelworth.fisher.chain_population import ChainPopulation
 from labelworth.fisher.observed_counts import ObservedCounts
 from labelworth.fisher.rule_matrix_free import MatrixFree, matrix_free_policies
 from labelworth.linalg.lanczos import LockstepLanczos
-from labelworth.models.hidden_markov import HiddenMarkovFamily, HiddenMarkovPass
-from labelworth.models.hidden_markov_model import HiddenMarkovModel
-from labelworth.models.multinomial import MultinomialFamily
-from labelworth.models.multinomial_model import MultinomialModel
+from labelworth.models.chains.hidden_markov import HiddenMarkovFamily, HiddenMarkovModel, HiddenMarkovPass
+from labelworth.models.classes.multinomial import MultinomialFamily, MultinomialModel
 from labelworth.models.protocol import Pass
 from labelworth.policies.catalog import Everything, Nothing, Window
 from labelworth.policies.policy import Policy

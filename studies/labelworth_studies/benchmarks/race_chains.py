@@ -14,8 +14,7 @@ from labelworth.data.lexicon import Lexicon
 from labelworth.data.sequences import Sequences
 from labelworth.errors import DataUnavailableError
 from labelworth.estimation.conditional_fit import fit_conditional
-from labelworth.models.hidden_markov import HiddenMarkovFamily
-from labelworth.models.hidden_markov_model import HiddenMarkovModel
+from labelworth.models.chains.hidden_markov import HiddenMarkovFamily, HiddenMarkovModel
 from labelworth_studies.benchmarks.race import Contender, Race
 from labelworth_studies.corpora.chunking_data import AttributeChoice, with_attributes
 from labelworth_studies.corpora.folder import conll2000

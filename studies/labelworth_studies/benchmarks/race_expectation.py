@@ -7,7 +7,7 @@ from scipy.special import logsumexp
 
 from labelworth.arrays import FloatArray
 from labelworth.data.samples import Samples
-from labelworth.models.multinomial import MultinomialFamily
+from labelworth.models.classes.multinomial import MultinomialFamily
 from labelworth_studies.benchmarks.race import Contender, Race
 from labelworth_studies.benchmarks.race_documents import RCV1, SMALL, drawn_documents, newsgroup_documents
 

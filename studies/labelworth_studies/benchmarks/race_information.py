@@ -11,7 +11,7 @@ from labelworth.fisher.fraction_information import FractionInformation
 from labelworth.fisher.observed_counts import ObservedCounts
 from labelworth.fisher.two_class_formula import two_class_information
 from labelworth.linalg.lanczos import LockstepLanczos
-from labelworth.models.multinomial import MultinomialFamily
+from labelworth.models.classes.multinomial import MultinomialFamily
 from labelworth_studies.benchmarks.race import Contender, Race
 from labelworth_studies.benchmarks.race_documents import RCV1, SMALL, drawn_documents
 from labelworth_studies.paper.fig3_theory import drawn_model

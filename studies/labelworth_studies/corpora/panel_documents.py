@@ -17,7 +17,7 @@ from labelworth.data.readers.raw import RawTexts
 from labelworth.data.samples import Samples
 from labelworth.data.text import count_words
 from labelworth.errors import InvalidInputError
-from labelworth.models.multinomial import MultinomialFamily
+from labelworth.models.classes.multinomial import MultinomialFamily
 from labelworth_studies.corpora.folder import newsgroups, rcv1_tokens, reuters_r52
 
 RESCALED_LENGTH = 20.0

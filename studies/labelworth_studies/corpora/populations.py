@@ -19,8 +19,8 @@ from labelworth.data.samples import Samples
 from labelworth.data.sequences import Sequences
 from labelworth.data.text import LETTERS, count_words
 from labelworth.errors import InvalidInputError
-from labelworth.models.hidden_markov import HiddenMarkovFamily
-from labelworth.models.multinomial import MultinomialFamily
+from labelworth.models.chains.hidden_markov import HiddenMarkovFamily
+from labelworth.models.classes.multinomial import MultinomialFamily
 from labelworth.simulation.document_learner import ClassLearner
 from labelworth.simulation.learner import Learner
 from labelworth.simulation.sequence_learner import hidden_markov_learner

@@ -13,7 +13,7 @@ import numpy as np
 
 from labelworth.data.lengths import LengthDistribution
 from labelworth.fisher.by_enumeration import enumerated_information
-from labelworth.models.multinomial import MultinomialFamily, MultinomialModel
+from labelworth.models.classes.multinomial import MultinomialFamily, MultinomialModel
 from labelworth.planning.checkpoint import Checkpoint
 from labelworth.planning.document_plan import DocumentPlanner
 from labelworth.planning.reading import read_documents

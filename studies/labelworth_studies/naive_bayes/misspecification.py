@@ -18,7 +18,7 @@ from labelworth.data.samples import Samples
 from labelworth.estimation.fit import fit
 from labelworth.fisher.curve import Weight
 from labelworth.fisher.two_class_formula import two_class_information
-from labelworth.models.multinomial import MultinomialFamily, MultinomialModel
+from labelworth.models.classes.multinomial import MultinomialFamily, MultinomialModel
 from labelworth.progress import Progress
 from labelworth.robust.risk import Method, full_label_model, misspecified_risk
 from labelworth.robust.specification import specification_test

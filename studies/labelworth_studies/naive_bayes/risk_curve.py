@@ -23,7 +23,7 @@ from labelworth.fisher.curve import FractionCurve, Weight
 from labelworth.fisher.matrix_free import matrix_free_information
 from labelworth.fisher.matrix_free_curve import MatrixFreeCurve
 from labelworth.fisher.observed import observed_information
-from labelworth.models.multinomial import MultinomialFamily, MultinomialModel
+from labelworth.models.classes.multinomial import MultinomialFamily, MultinomialModel
 from labelworth.progress import SILENT, Progress
 from labelworth.report.values import Curve, CurvesPanel, Measured, Outcome, Picture, Table
 from labelworth_studies.corpora.newsgroups_documents import counted_documents, newsgroups_digest

@@ -17,7 +17,7 @@ from labelworth.arrays import FloatArray
 from labelworth.criteria.asymptotic import excess_log_loss, total_variance
 from labelworth.data.lengths import LengthDistribution
 from labelworth.fisher.two_class_formula import two_class_information
-from labelworth.models.multinomial import MultinomialModel
+from labelworth.models.classes.multinomial import MultinomialModel
 from labelworth.report.values import Outcome, Picture, SurfacePanel, Table
 from labelworth_studies.runner.run import Study
 from labelworth_studies.runner.store import Cell, Result

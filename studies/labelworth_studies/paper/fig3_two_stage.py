@@ -15,7 +15,7 @@ import numpy as np
 from labelworth.data.counts import as_counts
 from labelworth.data.lengths import LengthDistribution
 from labelworth.data.samples import Samples
-from labelworth.models.multinomial import MultinomialModel
+from labelworth.models.classes.multinomial import MultinomialModel
 from labelworth.progress import Progress
 from labelworth_studies.corpora.newsgroups_documents import newsgroups_digest
 from labelworth_studies.corpora.panel_documents import RESCALED_LENGTH, panel_samples

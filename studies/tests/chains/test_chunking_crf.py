@@ -5,7 +5,7 @@ from labelworth.data.evidence import Evidence
 from labelworth.data.readers.raw_sequences import RawTokens
 from labelworth.errors import DataUnavailableError
 from labelworth.estimation.conditional_fit import fit_conditional
-from labelworth.models.crf_features import feature_set
+from labelworth.models.chains.crf_features import feature_set
 from labelworth_studies.chains import chunking_crf as chunking
 from labelworth_studies.chains import chunking_tuning
 from labelworth_studies.chains.parts import chunking_fit

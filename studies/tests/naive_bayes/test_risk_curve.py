@@ -7,7 +7,7 @@ from scipy import stats
 
 from labelworth.data.lengths import LengthDistribution
 from labelworth.data.samples import Samples
-from labelworth.models.multinomial import MultinomialModel
+from labelworth.models.classes.multinomial import MultinomialModel
 from labelworth_studies.corpora.newsgroups_documents import Documents
 from labelworth_studies.naive_bayes import risk_curve as study
 

@@ -7,7 +7,7 @@ from labelworth.data.evidence import Evidence
 from labelworth.data.lengths import LengthDistribution
 from labelworth.data.readers.raw_sequences import RawTokens
 from labelworth.data.sequences import Sequences
-from labelworth.models.boltzmann_chain_model import BoltzmannChainModel
+from labelworth.models.chains.boltzmann_chain import BoltzmannChainModel
 from labelworth.policies.spec import parse_policy
 from labelworth.report.figures import draw
 from labelworth_studies.paper import fig2_chunks_none, fig2_chunks_window, fig3_crf

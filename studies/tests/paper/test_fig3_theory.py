@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from labelworth.data.lengths import LengthDistribution
-from labelworth.models.multinomial import MultinomialModel
+from labelworth.models.classes.multinomial import MultinomialModel
 from labelworth_studies.paper.fig3_theory import (
     STUDY,
     cells,

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from labelworth.estimation.fit import fit
-from labelworth.models.multinomial import MultinomialFamily
+from labelworth.models.classes.multinomial import MultinomialFamily
 from labelworth_studies.corpora.panel_documents import add_one
 from labelworth_studies.paper import fig3_two_stage as study
 from labelworth_studies.paper.parts.panel_theory import complete_variance

@@ -7,7 +7,7 @@ from labelworth.criteria.classification_error import _drawn_shortfalls, _inputs,
 from labelworth.data.lengths import LengthDistribution
 from labelworth.fisher.by_enumeration import enumerated_information
 from labelworth.fisher.fraction_information import FractionInformation
-from labelworth.models.multinomial import MultinomialModel
+from labelworth.models.classes.multinomial import MultinomialModel
 from support.drawn_models import drawn_multinomial
 from support.oracles import enumerated_multinomial
 from support.statistical import assert_mean_is

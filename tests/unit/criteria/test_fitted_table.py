@@ -11,7 +11,7 @@ from labelworth.data.samples import Samples
 from labelworth.errors import InvalidInputError, NotIdentifiableError
 from labelworth.estimation.fit import fit
 from labelworth.fisher.observed import observed_information
-from labelworth.models.multinomial import MultinomialFamily, MultinomialModel
+from labelworth.models.classes.multinomial import MultinomialFamily, MultinomialModel
 
 
 def drawn(n_words: int, n_samples: int, length: int = 20, n_classes: int = 3, seed: int = 0) -> Samples:

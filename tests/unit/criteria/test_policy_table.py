@@ -7,7 +7,7 @@ from labelworth.data.evidence import Evidence
 from labelworth.data.lengths import LengthDistribution
 from labelworth.data.sequences import Sequences
 from labelworth.errors import InvalidInputError, MoreSamplesNeededError
-from labelworth.models.multinomial import MultinomialModel
+from labelworth.models.classes.multinomial import MultinomialModel
 from labelworth.policies.catalog import Everything, Nothing, Window
 from labelworth.policies.policy import Policy
 from support.chain_models import chain_model

@@ -7,7 +7,7 @@ from labelworth.criteria.table import information
 from labelworth.data.samples import Samples
 from labelworth.demo.digits_forecast import Level, forecast_anyway, forecast_if_right
 from labelworth.estimation.fit import fit
-from labelworth.models.gaussian import GaussianFamily, GaussianModel
+from labelworth.models.classes.gaussian import GaussianFamily, GaussianModel
 from labelworth.robust.held_out import held_out_predictions
 
 N_POOL = 1500

@@ -5,7 +5,7 @@ from scipy.optimize import approx_fprime
 from labelworth.data.sequences import Sequences
 from labelworth.errors import InvalidInputError, LabelworthWarning
 from labelworth.estimation.boltzmann_chain_fit import fit_boltzmann_chain
-from labelworth.models.boltzmann_chain import BoltzmannChainFamily, BoltzmannChainObjective
+from labelworth.models.chains.boltzmann_chain import BoltzmannChainFamily, BoltzmannChainObjective
 from support.small_chains import LABELS, boltzmann_chain, partly_labeled
 
 

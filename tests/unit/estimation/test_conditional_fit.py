@@ -10,9 +10,9 @@ from labelworth.data.sequences import Sequences
 from labelworth.errors import DidNotConvergeWarning, InvalidInputError
 from labelworth.estimation.conditional_fit import fit_conditional
 from labelworth.estimation.conditional_objective import ConditionalObjective
-from labelworth.kernels import attribute_layout
-from labelworth.models.conditional_random_field import ConditionalRandomFieldModel
-from labelworth.models.crf_features import feature_set
+from labelworth.kernels.chains import attribute_layout
+from labelworth.models.chains.conditional_random_field import ConditionalRandomFieldModel
+from labelworth.models.chains.crf_features import feature_set
 from support.attribute_chains import Drawn, drawn_sequences, log_evidence_by_hand
 
 known_labels = st.sampled_from([(1.0, 0.0), (0.5, 0.0), (0.4, 0.4), (0.0, 1.0)])
@@ -102,7 +102,7 @@ def test_the_same_bits_for_any_number_of_threads(monkeypatch: pytest.MonkeyPatch
     theta = rng.normal(size=objective.size)
     found = []
     for n_threads in (1, 2, 5):
-        monkeypatch.setattr("labelworth.kernels.attribute_pass.n_threads_for", lambda size, n=n_threads: n)
+        monkeypatch.setattr("labelworth.kernels.chains.attribute_pass.n_threads_for", lambda size, n=n_threads: n)
         gradient = np.empty(objective.size)
         found.append((objective(theta, gradient), gradient.tobytes()))
     assert len(set(found)) == 1

@@ -10,7 +10,7 @@ from labelworth.estimation import expectation_maximization
 from labelworth.estimation.acceleration import SquaredExtrapolation
 from labelworth.estimation.expectation_maximization import StoppingRule
 from labelworth.estimation.fit import fit
-from labelworth.models.multinomial import MultinomialFamily
+from labelworth.models.classes.multinomial import MultinomialFamily
 from support.small_models import CASES, Case, multinomial
 
 

@@ -6,7 +6,7 @@ from labelworth.data.sequences import Sequences
 from labelworth.errors import DidNotConvergeWarning, InvalidInputError, LabelworthWarning
 from labelworth.estimation.fit import fit
 from labelworth.estimation.starts import labeled_statistics
-from labelworth.models.hidden_markov import HiddenMarkovFamily, HiddenMarkovModel
+from labelworth.models.chains.hidden_markov import HiddenMarkovFamily, HiddenMarkovModel
 from support.small_chains import LABELS, WORDS, hidden_markov, partly_labeled, unseen
 
 

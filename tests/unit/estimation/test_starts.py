@@ -7,7 +7,7 @@ import scipy.sparse as sp
 from labelworth.data.evidence import Evidence, encode_labels
 from labelworth.data.samples import Samples
 from labelworth.estimation.starts import exchangeable_classes, starting_models
-from labelworth.models.multinomial import MultinomialFamily
+from labelworth.models.classes.multinomial import MultinomialFamily
 from support.small_models import multinomial
 
 CLASSES = ("a", "b", "c")

@@ -14,10 +14,10 @@ import scipy.sparse as sp
 from labelworth.data.lengths import LengthDistribution
 from labelworth.errors import DataUnavailableError, InvalidInputError
 from labelworth.estimators.model_file import VERSION, load_model, save_model
-from labelworth.models.boltzmann_chain_model import BoltzmannChainModel
-from labelworth.models.conditional_random_field import ConditionalRandomFieldModel
-from labelworth.models.hidden_markov_model import HiddenMarkovModel
-from labelworth.models.multinomial import MultinomialModel
+from labelworth.models.chains.boltzmann_chain import BoltzmannChainModel
+from labelworth.models.chains.conditional_random_field import ConditionalRandomFieldModel
+from labelworth.models.chains.hidden_markov import HiddenMarkovModel
+from labelworth.models.classes.multinomial import MultinomialModel
 from support.small_models import CASES, Case
 
 

@@ -7,7 +7,7 @@ from labelworth.data.sequences import Sequences
 from labelworth.data.token_lists import word_sequences
 from labelworth.errors import InvalidInputError
 from labelworth.evaluation.perplexity import evaluate_log_perplexity, log_perplexity
-from labelworth.models.chain_protocol import Reference
+from labelworth.models.chains.protocol import Reference
 
 WORDS = [["a", "b"], ["b"], ["a", "a", "b"]]
 SEQUENCES = word_sequences(WORDS, [["X", "Y"], ["Y"], ["X", "X", "Y"]])

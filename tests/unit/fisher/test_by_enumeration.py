@@ -7,9 +7,9 @@ from labelworth.data.lengths import LengthDistribution
 from labelworth.errors import InvalidInputError
 from labelworth.fisher.by_enumeration import enumerated_information
 from labelworth.fisher.outcomes import bags_of_words, enumerate_outcomes, n_outcomes
-from labelworth.models.bernoulli import BernoulliModel
-from labelworth.models.gaussian import GaussianModel
-from labelworth.models.multinomial import MultinomialModel
+from labelworth.models.classes.bernoulli import BernoulliModel
+from labelworth.models.classes.gaussian import GaussianModel
+from labelworth.models.classes.multinomial import MultinomialModel
 from support.drawn_models import ENUMERABLE, drawn_multinomial
 from support.oracles import enumerated_bernoulli
 from support.sequences import enumerated_sequences

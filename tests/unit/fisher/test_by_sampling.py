@@ -16,9 +16,9 @@ from labelworth.fisher.by_enumeration import enumerated_information
 from labelworth.fisher.by_sampling import sampled_information
 from labelworth.fisher.curve import Weight
 from labelworth.fisher.fraction_information import FractionInformation
-from labelworth.models.bernoulli import BernoulliModel
-from labelworth.models.gaussian import GaussianModel
-from labelworth.models.multinomial import MultinomialModel
+from labelworth.models.classes.bernoulli import BernoulliModel
+from labelworth.models.classes.gaussian import GaussianModel
+from labelworth.models.classes.multinomial import MultinomialModel
 from support.drawn_models import ENUMERABLE, drawn_multinomial
 
 FRACTIONS = np.array([1.0, 0.5, 0.1, 0.01])

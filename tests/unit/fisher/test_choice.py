@@ -4,8 +4,8 @@ import pytest
 from labelworth.data.lengths import LengthDistribution
 from labelworth.errors import InvalidInputError
 from labelworth.fisher.choice import choose_curve
-from labelworth.models.bernoulli import BernoulliModel
-from labelworth.models.multinomial import MultinomialModel
+from labelworth.models.classes.bernoulli import BernoulliModel
+from labelworth.models.classes.multinomial import MultinomialModel
 from support.drawn_models import drawn_multinomial
 
 FRACTIONS = np.array([1.0, 0.1])

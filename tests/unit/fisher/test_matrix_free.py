@@ -16,7 +16,7 @@ from labelworth.fisher.curve import Weight
 from labelworth.fisher.matrix_free import matrix_free_information
 from labelworth.fisher.matrix_free_curve import MatrixFreeCurve
 from labelworth.fisher.observed_counts import ObservedCounts
-from labelworth.models.multinomial import MultinomialFamily, MultinomialModel
+from labelworth.models.classes.multinomial import MultinomialFamily, MultinomialModel
 
 N_CLASSES, N_WORDS, N_SAMPLES = 3, 12, 500
 FALSE_ALARM_RATE = 1e-6

@@ -8,7 +8,7 @@ from labelworth.estimation.fit import fit
 from labelworth.fisher.by_enumeration import enumerated_information
 from labelworth.fisher.curve import Weight
 from labelworth.fisher.observed import observed_information
-from labelworth.models.multinomial import MultinomialFamily
+from labelworth.models.classes.multinomial import MultinomialFamily
 from support.drawn_models import drawn_multinomial
 from support.oracles import dense_evidence, enumerated_multinomial
 

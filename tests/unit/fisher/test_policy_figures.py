@@ -2,7 +2,7 @@ import pytest
 
 import labelworth as lw
 from labelworth.errors import NotIdentifiableError
-from labelworth.models.boltzmann_chain import BoltzmannChainModel
+from labelworth.models.chains.boltzmann_chain import BoltzmannChainModel
 
 
 def test_weights_that_leave_nothing_to_chance_are_refused_in_words() -> None:

@@ -15,7 +15,7 @@ from labelworth.fisher.rule_matrix_free import matrix_free_policies
 from labelworth.fisher.rule_operator import DenseNeighbor, PolicyOperator, Shown
 from labelworth.fisher.rule_shares import labeled_shares
 from labelworth.fisher.rule_whitening import Whitening
-from labelworth.models.hidden_markov_model import HiddenMarkovModel
+from labelworth.models.chains.hidden_markov import HiddenMarkovModel
 from labelworth.policies.spec import parse_policy
 from support.chain_models import chain_model
 from support.chain_oracle import ChainOracle, drawn_tables

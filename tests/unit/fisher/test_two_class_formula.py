@@ -12,7 +12,7 @@ from labelworth.errors import InvalidInputError
 from labelworth.fisher.curve import Weight
 from labelworth.fisher.two_class_formula import TwoClassCurve, two_class_information
 from labelworth.fisher.two_class_moments import missing_moments
-from labelworth.models.multinomial import MultinomialModel
+from labelworth.models.classes.multinomial import MultinomialModel
 from support.oracles import Enumeration, enumerated_multinomial
 
 FRACTIONS = np.array([1.0, 0.5, 0.1, 0.01])

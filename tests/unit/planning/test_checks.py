@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from labelworth.estimation.fit import fit
-from labelworth.models.multinomial import MultinomialFamily
+from labelworth.models.classes.multinomial import MultinomialFamily
 from labelworth.planning.answer import Design, Interval
 from labelworth.planning.checks import class_check, harm, harm_check, parameter_check, pilot_check, widest_interval
 from labelworth.planning.documents import Documents

@@ -5,7 +5,7 @@ import pytest
 
 from labelworth.data.samples import Samples
 from labelworth.estimation.fit import fit
-from labelworth.models.multinomial import MultinomialFamily
+from labelworth.models.classes.multinomial import MultinomialFamily
 from labelworth.planning.nearby import nearby_models
 from support.pilots import drawn_documents
 from support.statistical import assert_covariance_is

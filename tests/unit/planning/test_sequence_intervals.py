@@ -13,7 +13,7 @@ from labelworth.data.lengths import LengthDistribution
 from labelworth.data.sequences import Sequences
 from labelworth.fisher.chain_population import ChainPopulation
 from labelworth.fisher.rule_enumeration import enumerated_rules
-from labelworth.models.hidden_markov import HiddenMarkovModel
+from labelworth.models.chains.hidden_markov import HiddenMarkovModel
 from labelworth.planning import sequence_information
 from labelworth.planning.assembly import _probes_interval, _with_noise
 from labelworth.planning.checkpoint import Checkpoint

@@ -14,8 +14,8 @@ from labelworth.data.sequences import Sequences
 from labelworth.estimators.tagger import SequenceTagger
 from labelworth.fisher.chain_population import ChainPopulation
 from labelworth.fisher.rule_enumeration import enumerated_rules
-from labelworth.models.hidden_markov import HiddenMarkovModel
-from labelworth.models.occurrence import Occurrence
+from labelworth.models.chains.hidden_markov import HiddenMarkovModel
+from labelworth.models.chains.occurrence import Occurrence
 from labelworth.planning.checkpoint import Checkpoint
 from labelworth.planning.reading import read_sequences
 from labelworth.planning.sequence_situation import asymptotic_sequences

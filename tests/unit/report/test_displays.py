@@ -6,8 +6,8 @@ from matplotlib.figure import Figure
 
 from labelworth import InvalidInputError, information
 from labelworth.data.lengths import LengthDistribution
-from labelworth.models.hidden_markov_model import HiddenMarkovModel
-from labelworth.models.multinomial import MultinomialModel
+from labelworth.models.chains.hidden_markov import HiddenMarkovModel
+from labelworth.models.classes.multinomial import MultinomialModel
 from labelworth.planning.landscape import FrontierDesign
 from labelworth.report.displays import FrontierDisplay, InformationDisplay, PolicyDisplay, RiskSurfaceDisplay
 from support.plans import document_plan

@@ -8,7 +8,7 @@ import pytest
 from labelworth.data.evidence import Evidence
 from labelworth.data.samples import Samples
 from labelworth.errors import InvalidInputError
-from labelworth.models.multinomial import MultinomialFamily
+from labelworth.models.classes.multinomial import MultinomialFamily
 from labelworth.robust.check import check
 from labelworth.robust.label_support import label_support
 from support.wrong_populations import bursty_documents, crossing_topics, with_labels

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from labelworth.estimation.fit import fit
-from labelworth.models.multinomial import MultinomialFamily, MultinomialModel
+from labelworth.models.classes.multinomial import MultinomialFamily, MultinomialModel
 from labelworth.robust.finite_sample import finite_sample_path, named_distance, walk_down
 from labelworth.robust.pseudo_true import pseudo_true_path
 from labelworth.robust.risk import full_label_model, misspecified_risk

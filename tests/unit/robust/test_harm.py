@@ -7,7 +7,7 @@ import pytest
 
 from labelworth.data.lengths import LengthDistribution
 from labelworth.data.samples import Samples
-from labelworth.models.multinomial import MultinomialFamily, MultinomialModel
+from labelworth.models.classes.multinomial import MultinomialFamily, MultinomialModel
 from labelworth.robust.harm import PairedDifference, combined, harm_verdict, paired
 from labelworth.robust.held_out import best_temperature, held_out_predictions, tempered, true_class_losses
 from support.statistical import assert_share_is

@@ -4,7 +4,7 @@ import pytest
 from labelworth.data.lengths import LengthDistribution
 from labelworth.data.samples import Samples
 from labelworth.errors import InvalidInputError
-from labelworth.models.multinomial import MultinomialFamily, MultinomialModel
+from labelworth.models.classes.multinomial import MultinomialFamily, MultinomialModel
 from labelworth.robust.matrix_free_risk import DrawnRisk, drawn_risk
 from labelworth.robust.risk import full_label_model, misspecified_risk
 

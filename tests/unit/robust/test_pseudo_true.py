@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from labelworth.errors import InvalidInputError
-from labelworth.models.multinomial import MultinomialFamily
+from labelworth.models.classes.multinomial import MultinomialFamily
 from labelworth.robust.pseudo_true import pseudo_true_path
 from labelworth.robust.score_moments import score_moments
 from support.oracles import numerical_gradient

@@ -7,7 +7,7 @@ import pytest
 
 from labelworth.errors import InvalidInputError
 from labelworth.estimation.fit import fit
-from labelworth.models.multinomial import MultinomialFamily
+from labelworth.models.classes.multinomial import MultinomialFamily
 from labelworth.robust.pseudo_true import pseudo_true_path
 from labelworth.robust.risk import full_label_model, misspecified_risk
 from labelworth.robust.sandwich import Sandwich, sandwich

@@ -8,7 +8,7 @@ from labelworth.data.evidence import Evidence
 from labelworth.data.lengths import LengthDistribution
 from labelworth.data.samples import Samples
 from labelworth.errors import NotIdentifiableError
-from labelworth.models.multinomial import MultinomialModel
+from labelworth.models.classes.multinomial import MultinomialModel
 from labelworth.robust.sandwich import Sandwich, sandwich
 from labelworth.robust.score_moments import score_moments
 from support.oracles import Enumeration, enumerated_multinomial

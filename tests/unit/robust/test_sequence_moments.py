@@ -5,7 +5,7 @@ import pytest
 
 from labelworth.data.sequences import Sequences
 from labelworth.errors import InvalidInputError
-from labelworth.models.chain_curvature import reference_covariance
+from labelworth.models.chains.curvature import reference_covariance
 from labelworth.policies.spec import parse_policy
 from labelworth.robust.sequence_moments import ShownPopulation, mean_log_losses, sequence_moments
 from support.log_weight_chains import KINDS, PlainChain, few, model_of

@@ -5,8 +5,8 @@ import pytest
 
 from labelworth.errors import LabelworthWarning, NotIdentifiableError
 from labelworth.estimation.boltzmann_chain_fit import fit_boltzmann_chain
-from labelworth.models.boltzmann_chain import BoltzmannChainFamily, BoltzmannChainModel
-from labelworth.models.conditional_random_field import ConditionalRandomFieldModel
+from labelworth.models.chains.boltzmann_chain import BoltzmannChainFamily, BoltzmannChainModel
+from labelworth.models.chains.conditional_random_field import ConditionalRandomFieldModel
 from labelworth.policies.spec import parse_policy
 from labelworth.robust.sequence_moments import ShownPopulation, mean_log_losses
 from labelworth.robust.sequence_sandwich import pseudo_true_chain, sequence_risk

@@ -8,7 +8,7 @@ import pytest
 from labelworth.data.lengths import LengthDistribution
 from labelworth.data.samples import Samples
 from labelworth.errors import InvalidInputError, NotIdentifiableError
-from labelworth.models.multinomial import MultinomialFamily, MultinomialModel
+from labelworth.models.classes.multinomial import MultinomialFamily, MultinomialModel
 from labelworth.robust.specification import SpecificationTest, specification_test
 from support.statistical import assert_share_is
 from support.wrong_populations import CLASSES, bursty_documents, with_labels

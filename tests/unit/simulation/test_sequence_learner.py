@@ -8,7 +8,7 @@ from scipy import stats
 
 from labelworth.data.evidence import Evidence
 from labelworth.data.sequences import Sequences
-from labelworth.models.hidden_markov import HiddenMarkovModel
+from labelworth.models.chains.hidden_markov import HiddenMarkovModel
 from labelworth.policies.spec import parse_policy
 from labelworth.simulation.learner import keep_labels
 from labelworth.simulation.sequence_learner import ChainPrediction

@@ -9,7 +9,7 @@ from labelworth.criteria.asymptotic import CRITERIA
 from labelworth.data.lengths import LengthDistribution
 from labelworth.errors import InfeasiblePlanError, InvalidInputError, NotIdentifiableError
 from labelworth.fisher.by_enumeration import enumerated_information
-from labelworth.models.multinomial import MultinomialModel
+from labelworth.models.classes.multinomial import MultinomialModel
 from labelworth.tradeoff.certificate import Minorant, most_gain
 from labelworth.tradeoff.convex import solve_convex
 from labelworth.tradeoff.costs import ArmPrices

@@ -12,7 +12,7 @@ from labelworth.fisher.by_sampling import sampled_information
 from labelworth.fisher.matrix_free import matrix_free_information
 from labelworth.fisher.observed import observed_information
 from labelworth.fisher.two_class_formula import two_class_information
-from labelworth.models.multinomial import MultinomialFamily, MultinomialModel
+from labelworth.models.classes.multinomial import MultinomialFamily, MultinomialModel
 from labelworth.tradeoff.costs import ArmPrices
 from labelworth.tradeoff.curve_accuracy import CurveAccuracy
 from labelworth.tradeoff.matrix_accuracy import MatrixAccuracy

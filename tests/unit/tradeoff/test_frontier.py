@@ -9,7 +9,7 @@ from labelworth.criteria.asymptotic import total_variance
 from labelworth.data.lengths import LengthDistribution
 from labelworth.errors import InvalidInputError, NotIdentifiableError
 from labelworth.fisher.by_enumeration import enumerated_information
-from labelworth.models.multinomial import MultinomialModel
+from labelworth.models.classes.multinomial import MultinomialModel
 from labelworth.tradeoff.costs import ArmPrices, PolicyCost, Prices
 from labelworth.tradeoff.curve_accuracy import CurveAccuracy
 from labelworth.tradeoff.frontier import Frontier, FrontierPoint, frontier

@@ -9,9 +9,9 @@ from labelworth.data.lengths import LengthDistribution
 from labelworth.errors import InvalidInputError, NotIdentifiableError
 from labelworth.fisher.by_enumeration import enumerated_information
 from labelworth.fisher.rule_estimates import estimate_policy
-from labelworth.models.boltzmann_chain_model import BoltzmannChainModel
-from labelworth.models.hidden_markov_model import HiddenMarkovModel
-from labelworth.models.multinomial import MultinomialModel
+from labelworth.models.chains.boltzmann_chain import BoltzmannChainModel
+from labelworth.models.chains.hidden_markov import HiddenMarkovModel
+from labelworth.models.classes.multinomial import MultinomialModel
 from labelworth.tradeoff.matrix_accuracy import MatrixAccuracy
 from support.menus import crossed_menu, plain_error, random_menu
 

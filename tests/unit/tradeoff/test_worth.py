@@ -8,7 +8,7 @@ from labelworth.data.lengths import LengthDistribution
 from labelworth.errors import InvalidInputError
 from labelworth.fisher.by_enumeration import enumerated_information
 from labelworth.fisher.two_class_formula import two_class_information
-from labelworth.models.multinomial import MultinomialModel
+from labelworth.models.classes.multinomial import MultinomialModel
 from labelworth.tradeoff.curve_accuracy import CurveAccuracy
 from labelworth.tradeoff.matrix_accuracy import MatrixAccuracy
 from labelworth.tradeoff.worth import worth_of_next

@@ -11,10 +11,10 @@ from labelworth.estimation.conditional_fit import fit_conditional
 from labelworth.estimation.fit import fit
 from labelworth.evaluation.chunks import evaluate_chunks
 from labelworth.evaluation.perplexity import evaluate_log_perplexity
-from labelworth.models.boltzmann_chain import BoltzmannChainFamily
-from labelworth.models.chain_protocol import ChainModel
-from labelworth.models.crf_features import Pairs
-from labelworth.models.hidden_markov import HiddenMarkovFamily
+from labelworth.models.chains.boltzmann_chain import BoltzmannChainFamily
+from labelworth.models.chains.crf_features import Pairs
+from labelworth.models.chains.hidden_markov import HiddenMarkovFamily
+from labelworth.models.chains.protocol import ChainModel
 from labelworth_studies.corpora.chunking_data import AttributeChoice, Divided, Division, with_attributes, with_words
 from labelworth_studies.runner.store import Cell, Result
 

@@ -21,9 +21,9 @@ from labelworth.estimation.boltzmann_chain_fit import fit_boltzmann_chain
 from labelworth.estimation.conditional_fit import fit_conditional
 from labelworth.evaluation.perplexity import evaluate_log_perplexity
 from labelworth.evaluation.sequences import evaluate_labels
-from labelworth.models.boltzmann_chain import BoltzmannChainFamily, BoltzmannChainModel
-from labelworth.models.chain_protocol import ChainModel
-from labelworth.models.crf_features import feature_set
+from labelworth.models.chains.boltzmann_chain import BoltzmannChainFamily, BoltzmannChainModel
+from labelworth.models.chains.crf_features import feature_set
+from labelworth.models.chains.protocol import ChainModel
 from labelworth.policies.policy import Policy
 from labelworth.policies.spec import parse_policy
 from labelworth.robust.sequence_moments import ShownPopulation

@@ -9,7 +9,7 @@ from labelworth.data.folds import draw_labeled
 from labelworth.estimation.fit import fit
 from labelworth.estimation.posterior import posterior
 from labelworth.evaluation.classes import evaluate
-from labelworth.models.multinomial import MultinomialFamily
+from labelworth.models.classes.multinomial import MultinomialFamily
 from labelworth_studies.corpora.newsgroups_documents import Division, Documents, WordWeights, weighted_documents
 from labelworth_studies.runner.store import Cell, Result
 

@@ -17,10 +17,10 @@ from labelworth.estimation.boltzmann_chain_fit import fit_boltzmann_chain
 from labelworth.estimation.conditional_fit import fit_conditional
 from labelworth.evaluation.perplexity import evaluate_log_perplexity
 from labelworth.evaluation.sequences import evaluate_labels
-from labelworth.models.boltzmann_chain import BoltzmannChainFamily
-from labelworth.models.chain_curvature import WordModel
-from labelworth.models.chain_protocol import ChainModel
-from labelworth.models.crf_features import feature_set
+from labelworth.models.chains.boltzmann_chain import BoltzmannChainFamily
+from labelworth.models.chains.crf_features import feature_set
+from labelworth.models.chains.curvature import WordModel
+from labelworth.models.chains.protocol import ChainModel
 from labelworth.policies.spec import parse_policy
 from labelworth_studies.corpora.folder import conll2000
 from labelworth_studies.paper.parts.chunk_panel_robust import robust_excess

@@ -8,7 +8,7 @@ from labelworth.arrays import FloatArray
 from labelworth.data.sequences import Sequences
 from labelworth.errors import NotIdentifiableError
 from labelworth.evaluation.sequences import evaluate_labels
-from labelworth.models.chain_curvature import WordModel
+from labelworth.models.chains.curvature import WordModel
 from labelworth.policies.policy import Policy
 from labelworth.robust.sequence_moments import ShownPopulation
 from labelworth.robust.sequence_sandwich import SequenceRisk, sequence_risk

@@ -12,7 +12,7 @@ from labelworth.fisher.chain_population import ChainPopulation
 from labelworth.fisher.rule_estimates import estimate_policy
 from labelworth.fisher.rule_information import RuleInformation
 from labelworth.fisher.rule_missing import rules_by_missing
-from labelworth.models.chain_protocol import ChainModel
+from labelworth.models.chains.protocol import ChainModel
 from labelworth.policies.policy import Policy
 
 CRITERIA = {"joint": "excess_joint_log_loss", "conditional": "excess_log_loss"}

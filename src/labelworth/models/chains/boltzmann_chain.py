@@ -1,0 +1,305 @@
+"""How Boltzmann chains are fitted: the penalized likelihood of whatever is known, and its gradient."""
+
+from collections.abc import Hashable, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import ClassVar, Self
+
+import numpy as np
+from scipy.special import logsumexp
+
+from labelworth.arrays import AnyArray, FloatArray, IntArray, as_floats, require_shape
+from labelworth.data.evidence import Evidence
+from labelworth.data.lengths import LengthDistribution
+from labelworth.data.sequences import NO_WORD, Sequences
+from labelworth.errors import InvalidInputError
+from labelworth.kernels.chains.expectation import expectation, make_workspace
+from labelworth.kernels.chains.layout import lay_out
+from labelworth.kernels.chains.potentials import make_chain, nodes_from_logs
+from labelworth.kernels.rows.tables import padded_width
+from labelworth.models.chains.boltzmann_covariance import label_covariance, with_words
+from labelworth.models.chains.protocol import Reference
+from labelworth.models.chains.words import ChainCounts, ChainOfWords, WordChain, require_sequences_for, word_tokens
+from labelworth.models.coordinates import Coordinates, FreeTable
+from labelworth.models.doors import require_classes, require_feature_names, require_strength, stored
+from labelworth.models.names import Numbered, arrow_name
+
+
+@dataclass(frozen=True, eq=False)
+class BoltzmannChainModel(ChainOfWords):
+    r"""A chain given by log-weights, normalized over all words and labels of its length.
+
+    .. math::
+
+        p(x, y | m) = \frac{1}{Z_m} \exp\Bigl(s_{y_1} + \sum_{t=2}^m a_{y_{t-1} y_t} + \sum_{t=1}^m b_{y_t x_t}\Bigr)
+
+    A token whose word is not in the vocabulary (`NO_WORD`) is a word that was not observed: all words are summed over
+    at its place, so that probabilities stay probabilities.
+
+    The weights are redundant: adding a constant to all transitions, or to all emissions, changes nothing.
+
+    Attributes
+    ----------
+    classes : tuple
+        What the label codes stand for.
+    start : array of shape (K,), or None
+        :math:`s`; None for a chain without such weights.
+    transition : array of shape (K, K)
+        :math:`a`, from a label (row) to the next.
+    emission : array of shape (K, V)
+        :math:`b`, a row per label.
+    feature_names : tuple of str
+        The words; "word 0", "word 1", .. when absent.
+
+    Examples
+    --------
+    >>> model = BoltzmannChainModel(("A", "B"), None, [[1.0, 0.0], [0.0, 1.0]], [[0.5], [0.0]])
+    >>> model.coordinates.names()[1:5]
+    ['transition A -> B', 'transition B -> A', 'transition B -> B', 'emission A -> word 0']
+
+    Notes
+    -----
+    Paper: `log_evidence` is the term of one sequence in eq:ll2.
+    """
+
+    kind: ClassVar[str] = "boltzmann-chain"
+    reference: ClassVar[Reference] = Reference.WORDS_AND_LABELS
+
+    classes: tuple[Hashable, ...]
+    start: FloatArray | None
+    transition: FloatArray
+    emission: FloatArray
+    feature_names: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "classes", require_classes(self.classes))
+        if self.start is not None:
+            object.__setattr__(self, "start", as_floats("start weights", self.start, ndim=1))
+            require_shape("start weights", np.asarray(self.start), (self.n_classes,))
+        object.__setattr__(self, "transition", as_floats("transition weights", self.transition, ndim=2))
+        object.__setattr__(self, "emission", as_floats("emission weights", self.emission, ndim=2))
+        require_shape("transition weights", self.transition, (self.n_classes, self.n_classes))
+        require_shape("emission weights", self.emission, (self.n_classes, max(1, self.n_features)))
+        names = require_feature_names(self.feature_names or Numbered("word", self.n_features), self.n_features)
+        object.__setattr__(self, "feature_names", names)
+
+    @cached_property
+    def coordinates(self) -> Coordinates:
+        """Start (where there is one), transition and emission: all log-weights are free."""
+        labels = [str(name) for name in self.classes]
+        start = [] if self.start is None else [FreeTable("start", [""], labels, naming=arrow_name)]
+        transition = FreeTable("transition", labels, labels, naming=arrow_name)
+        emission = FreeTable("emission", labels, self.feature_names, naming=arrow_name)
+        return Coordinates((*start, transition, emission))
+
+    @property
+    def tables(self) -> dict[str, FloatArray]:
+        """``start`` (1, K) where there is one, ``transition`` (K, K) and ``emission`` (K, V)."""
+        start = {} if self.start is None else {"start": self.start[None, :]}
+        return start | {"transition": self.transition, "emission": self.emission}
+
+    def with_tables(self, tables: Mapping[str, FloatArray]) -> Self:
+        """The same labels and words with other weights."""
+        start = None if self.start is None else np.ravel(tables["start"])
+        return replace(self, start=start, transition=tables["transition"], emission=tables["emission"])
+
+    def with_features(self, kept: IntArray) -> Self:
+        """The model without other words than these: what it says of sequences that have no others."""
+        names = tuple(self.feature_names[place] for place in kept.tolist())
+        return replace(self, emission=self.emission[:, kept], feature_names=names)
+
+    @cached_property
+    def log_word_sums(self) -> FloatArray:
+        """log of the sum over all words of exp(emission), (K,)."""
+        return np.asarray(logsumexp(self.emission, axis=1))
+
+    @cached_property
+    def word_probabilities(self) -> FloatArray:
+        """p(word | label), (K, V)."""
+        return np.exp(self.emission - self.log_word_sums[:, None])
+
+    @cached_property
+    def word_chain(self) -> WordChain:
+        """What the recursion runs on."""
+        start = np.zeros(self.n_classes) if self.start is None else self.start
+        logs = np.concatenate([self.emission.T, self.log_word_sums[None, :]])
+        return WordChain(make_chain(start, self.transition), nodes_from_logs(logs))
+
+    def log_normalizers(self, lengths: IntArray) -> FloatArray:
+        """log Z_m of every length in `lengths`, (n,)."""
+        distinct, place = np.unique(lengths, return_inverse=True)
+        return self.word_chain.log_totals(self._unseen(distinct))[place]
+
+    def log_evidence(self, sequences: Sequences) -> FloatArray:
+        """log p(evidence, x) of every sequence, given its length."""
+        require_sequences_for(self, sequences)
+        return self.word_chain.log_totals(sequences) - self.log_normalizers(sequences.lengths)
+
+    def counts(self, sequences: Sequences) -> tuple[ChainCounts, float]:
+        """Expected counts given words and evidence, weighted by sequence, and the weighted sum of log Z (clamped)."""
+        sums = self.word_chain.sums(sequences)
+        emission = sums.nodes[:, :-1] + sums.nodes[:, -1:] * self.word_probabilities
+        total = float(sequences.sequence_weights @ sums.log_totals)
+        return ChainCounts(sums.start, sums.pairs, emission), total
+
+    def reference_counts(self, lengths: IntArray, weights: FloatArray) -> tuple[ChainCounts, float]:
+        """Expected counts of sequences of these lengths, each times its weight, and the weighted sum of log Z_m."""
+        distinct, place = np.unique(lengths, return_inverse=True)
+        shares = np.bincount(place, weights).astype(np.float64, copy=False)
+        return self.counts(replace(self._unseen(distinct), weights=shares))
+
+    def scores(self, sequences: Sequences) -> FloatArray:
+        """Gradient of `log_evidence`, (n_sequences, d): expected counts less those of a sequence of that length."""
+        require_sequences_for(self, sequences)
+        distinct, place = np.unique(sequences.lengths, return_inverse=True)
+        return self._counts_by_sequence(sequences) - self._counts_by_sequence(self._unseen(distinct))[place]
+
+    def complete_information(self, lengths: LengthDistribution) -> FloatArray:
+        """Information of one fully labeled sequence, (d, d): the covariance of the counts, averaged over lengths."""
+        start = np.zeros(self.n_classes) if self.start is None else self.start
+        total = np.zeros((self.coordinates.n_free, self.coordinates.n_free))
+        for length, probability in lengths.items():
+            labels = label_covariance(start, self.transition, self.log_word_sums, length)
+            covariance = with_words(labels, self.word_probabilities)
+            if self.start is None:
+                covariance = covariance[self.n_classes :, self.n_classes :]
+            total += probability * covariance
+        return total
+
+    def to_arrays(self) -> dict[str, AnyArray]:
+        """The tables."""
+        return {name: np.ravel(table) if name == "start" else table for name, table in self.tables.items()}
+
+    @classmethod
+    def from_arrays(
+        cls, arrays: Mapping[str, AnyArray], *, classes: tuple[Hashable, ...], feature_names: tuple[str, ...]
+    ) -> Self:
+        """Build the model again, checking everything."""
+        return cls(
+            classes, arrays.get("start"), stored(arrays, "transition"), stored(arrays, "emission"), feature_names
+        )
+
+    def _counts_by_sequence(self, sequences: Sequences) -> FloatArray:
+        """Expected counts of every sequence in the order of the coordinates, (n_sequences, d)."""
+        start, pairs, emission = self.word_chain.counts_by_sequence(sequences)
+        words = emission[:, :, :-1] + emission[:, :, -1:] * self.word_probabilities
+        tables = [pairs, words] if self.start is None else [start, pairs, words]
+        return np.concatenate([table.reshape(sequences.n_sequences, -1) for table in tables], axis=1)
+
+    def _unseen(self, lengths: IntArray) -> Sequences:
+        """Sequences of these lengths of which nothing was seen, neither words nor labels."""
+        offsets = np.concatenate([[0], np.cumsum(lengths)])
+        unlabeled = Evidence(np.full(int(offsets[-1]), -1), self.classes)
+        return Sequences(np.full(int(offsets[-1]), NO_WORD), offsets, unlabeled, self.feature_names)
+
+
+__all__ = ["BoltzmannChainFamily", "BoltzmannChainModel", "BoltzmannChainObjective"]
+
+
+@dataclass(frozen=True, eq=False)
+class BoltzmannChainFamily:
+    r"""Boltzmann chains with a Gaussian prior: the objective loses :math:`c\, |\theta|^2`.
+
+    Attributes
+    ----------
+    classes : tuple
+        What the label codes stand for.
+    n_features : int
+        The size of the vocabulary, V.
+    penalty : float
+        c, as for the CRF; one over twice the variance of the prior. 0 for plain maximum likelihood, whose maximizer
+        is not unique: weights are redundant.
+    with_start : bool
+        Whether the first label has weights of its own.
+    feature_names : tuple of str
+        The words; "word 0", "word 1", .. when absent.
+    """
+
+    classes: tuple[Hashable, ...]
+    n_features: int
+    penalty: float = 1.0
+    with_start: bool = True
+    feature_names: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        if self.n_features < 1:
+            raise InvalidInputError(f"n_features must be at least 1. Got {self.n_features} instead.")
+        object.__setattr__(self, "classes", require_classes(self.classes))
+        object.__setattr__(self, "penalty", require_strength("penalty", self.penalty))
+        names = require_feature_names(self.feature_names or Numbered("word", self.n_features), self.n_features)
+        object.__setattr__(self, "feature_names", names)
+
+    @classmethod
+    def for_sequences(cls, sequences: Sequences, *, penalty: float = 1.0, with_start: bool = True) -> Self:
+        """The family with the labels and words of `sequences`."""
+        return cls(sequences.evidence.classes, sequences.n_features, penalty, with_start, sequences.feature_names)
+
+    def neutral(self) -> BoltzmannChainModel:
+        """All weights zero: all sequences of a length are equally probable."""
+        n_labels = len(self.classes)
+        return BoltzmannChainModel(
+            self.classes,
+            np.zeros(n_labels) if self.with_start else None,
+            np.zeros((n_labels, n_labels)),
+            np.zeros((n_labels, self.n_features)),
+            self.feature_names,
+        )
+
+    def log_prior(self, model: BoltzmannChainModel) -> float:
+        """Minus the penalty times the sum of the squared weights."""
+        return -self.penalty * float(np.square(model.coordinates.flatten(model.tables)).sum())
+
+    def prior_curvature(self, model: BoltzmannChainModel) -> FloatArray:
+        """Minus the Hessian of `log_prior`, (d, d)."""
+        return 2 * self.penalty * np.eye(model.coordinates.n_free)
+
+
+class BoltzmannChainObjective:
+    r"""Minus the penalized log-likelihood as a function of the weights, with its gradient.
+
+    .. math:: \sum_i w_i \bigl(\log Z_{m_i} - \log Z(\text{evidence}_i, x_i)\bigr) + c\, |\theta|^2, \qquad
+              \text{gradient: } E[T] - E[T | \text{evidence}, x] + 2 c\, \theta
+
+    Parameters
+    ----------
+    family : BoltzmannChainFamily
+        Labels, words and penalty.
+    sequences : Sequences
+        Words and evidence.
+    weights : array of shape (n_sequences,)
+        How much each sequence counts.
+
+    Notes
+    -----
+    Paper: eq:ll2.
+    """
+
+    def __init__(self, family: BoltzmannChainFamily, sequences: Sequences, weights: FloatArray) -> None:
+        require_sequences_for(family, sequences)
+        self._family, self._neutral = family, family.neutral()
+        self._lengths, self._weights = sequences.lengths, np.ascontiguousarray(weights, dtype=np.float64)
+        tokens = word_tokens(sequences, sequences.n_features)._replace(sequence_weights=self._weights)
+        self._layout = lay_out(tokens, sequences.n_features + 1)
+        width = padded_width(len(family.classes))
+        self._workspace = make_workspace(self._layout, sequences.n_features + 1, width)
+
+    @property
+    def size(self) -> int:
+        """The number of weights, d."""
+        return self._neutral.coordinates.n_free
+
+    def model(self, theta: FloatArray) -> BoltzmannChainModel:
+        """The model with these weights."""
+        return self._neutral.with_tables(self._neutral.coordinates.named(theta))
+
+    def __call__(self, theta: FloatArray, gradient: FloatArray) -> float:
+        """Write the gradient, return the value."""
+        model = self.model(theta)
+        chain, nodes = model.word_chain
+        sums = expectation(self._layout, self._workspace, chain, nodes)
+        seen = ChainCounts(sums.start, sums.pairs, sums.nodes[:, :-1] + sums.nodes[:, -1:] * model.word_probabilities)
+        free, log_normalizer = model.reference_counts(self._lengths, self._weights)
+        gradient[:] = model.coordinates.flatten(free.minus(seen).tables())
+        gradient += 2 * self._family.penalty * theta
+        value = log_normalizer - float(self._weights @ sums.log_totals)
+        return value + self._family.penalty * float(theta @ theta)

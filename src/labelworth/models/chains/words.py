@@ -1,0 +1,213 @@
+"""Chains whose tokens are words: the arrays that the recursion runs on, and what every such model does with them."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Hashable, Mapping
+from typing import NamedTuple, Protocol
+
+import numpy as np
+
+from labelworth.arrays import FloatArray, IntArray
+from labelworth.data.evidence import Evidence
+from labelworth.data.sequences import NO_WORD, Sequences
+from labelworth.errors import InvalidInputError
+from labelworth.kernels.chains.expectation import ChainSums, chain_sums
+from labelworth.kernels.chains.layout import unweighted
+from labelworth.kernels.chains.paths import best_paths, draw_paths
+from labelworth.kernels.chains.potentials import Chain, Nodes, Tokens, make_tokens
+from labelworth.kernels.chains.sums import log_totals, marginals, sequence_sums
+from labelworth.models.chains.protocol import LogPotentials
+
+
+class ChainCounts(NamedTuple):
+    """(Expected) counts; those of two shards add up.
+
+    Attributes
+    ----------
+    start : array of shape (K,)
+        First labels.
+    pairs : array of shape (K, K)
+        A label (row) and the next.
+    emission : array of shape (K, V)
+        Words beside labels.
+    """
+
+    start: FloatArray
+    pairs: FloatArray
+    emission: FloatArray
+
+    def minus(self, other: "ChainCounts") -> "ChainCounts":
+        """Entry by entry."""
+        return ChainCounts(*(one - two for one, two in zip(self, other, strict=True)))
+
+    def tables(self) -> Mapping[str, FloatArray]:
+        """In the shapes of a model's tables: start (1, K), transition (K, K), emission (K, V)."""
+        return {"start": self.start[None, :], "transition": self.pairs, "emission": self.emission}
+
+
+class WordChain(NamedTuple):
+    """Potentials of a chain with a row of nodes per word, and a last one for a word that was not seen."""
+
+    chain: Chain
+    nodes: Nodes
+
+    @property
+    def n_words(self) -> int:
+        """The size of the vocabulary."""
+        return len(self.nodes.shifts) - 1
+
+    def tokens(self, sequences: Sequences) -> Tokens:
+        """The arrays of the sequences."""
+        return word_tokens(sequences, self.n_words)
+
+    def log_potentials(self, sequences: Sequences) -> LogPotentials:
+        """The potentials of every token, spelled out."""
+        n_labels = len(self.chain.log_start)
+        logs = self.nodes.logs
+        if not len(logs):
+            with np.errstate(divide="ignore"):
+                logs = np.log(self.nodes.weights.reshape(self.n_words + 1, -1)[:, :n_labels])
+        rows = word_rows(sequences, self.n_words)
+        return LogPotentials(logs[rows], self.chain.log_transition, self.chain.log_start)
+
+    def log_totals(self, sequences: Sequences) -> FloatArray:
+        """log Z clamped to words and evidence, (n_sequences,)."""
+        return log_totals(self.chain, self.nodes, self.tokens(sequences))
+
+    def marginals(self, sequences: Sequences) -> FloatArray:
+        """p(label | evidence, x), (n_tokens, K)."""
+        return marginals(self.chain, self.nodes, unweighted(self.tokens(sequences)))[1]
+
+    def best_labels(self, sequences: Sequences) -> IntArray:
+        """The most probable labels, (n_tokens,); -1 all along a sequence that is impossible."""
+        return best_paths(self.chain, self.nodes, self.tokens(sequences))[0]
+
+    def draw_labels(self, sequences: Sequences, rng: np.random.Generator) -> IntArray:
+        """Labels drawn given words and evidence, (n_tokens,)."""
+        return draw_paths(self.chain, self.nodes, self.tokens(sequences), rng.random(sequences.n_tokens))
+
+    def sums(self, sequences: Sequences) -> ChainSums:
+        """log Z and expected counts, weighted by sequence; the last row of nodes counts the words not seen."""
+        return chain_sums(self.chain, self.nodes, self.tokens(sequences))
+
+    def counts_by_sequence(self, sequences: Sequences) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Expected counts of every sequence: start (n, K), pairs (n, K, K), emission (n, K, V + 1); for few words.
+
+        The last of the words is the one that was not seen. Sequences are not weighted.
+        """
+        tokens = self.tokens(sequences)
+        start, pairs, at_tokens = sequence_sums(self.chain, self.nodes, tokens)
+        emission = np.zeros((sequences.n_sequences, at_tokens.shape[1], self.n_words + 1))
+        owner = np.repeat(np.arange(sequences.n_sequences), sequences.lengths)
+        np.add.at(emission.transpose(0, 2, 1), (owner, tokens.rows), at_tokens)
+        return start, pairs, emission
+
+
+def word_rows(sequences: Sequences, n_words: int) -> IntArray:
+    """The row of nodes of every token: its word, or the last row where the vocabulary does not have it."""
+    return np.where(sequences.words == NO_WORD, n_words, sequences.words)
+
+
+def word_tokens(sequences: Sequences, n_words: int) -> Tokens:
+    """The arrays of sequences of words."""
+    evidence = sequences.evidence
+    return make_tokens(
+        word_rows(sequences, n_words), sequences.offsets, evidence.codes, evidence.weights, sequences.weights
+    )
+
+
+class OverWords(Protocol):
+    """What has labels and words: a model or a family."""
+
+    @property
+    def classes(self) -> tuple[Hashable, ...]:
+        """What the label codes stand for."""
+
+    @property
+    def n_features(self) -> int:
+        """The size of the vocabulary."""
+
+
+def require_sequences_for(model: OverWords, sequences: Sequences) -> None:
+    """Refuse sequences of other labels or another number of words than the model's."""
+    if sequences.evidence.classes != model.classes:
+        raise InvalidInputError(
+            f"The sequences have the labels {sequences.evidence.classes!r}, the model {model.classes!r}. "
+            "Both must name the same labels in the same order."
+        )
+    if sequences.n_features != model.n_features:
+        raise InvalidInputError(
+            f"The model has {model.n_features} words, the sequences have {sequences.n_features}. "
+            "Use the same vocabulary for both."
+        )
+
+
+def drawn_sequences(
+    chain: WordChain, word_probabilities: FloatArray, inputs: Sequences, rng: np.random.Generator
+) -> Sequences:
+    """Fully labeled sequences of the lengths of `inputs`: labels with all words summed out, then words given labels.
+
+    Parameters
+    ----------
+    word_probabilities : array of shape (K, V)
+        p(word | label).
+    """
+    classes = inputs.evidence.classes
+    unseen = Sequences(
+        np.full(inputs.n_tokens, NO_WORD),
+        inputs.offsets,
+        Evidence(np.full(inputs.n_tokens, -1), classes),
+        inputs.feature_names,
+    )
+    labels = chain.draw_labels(unseen, rng)
+    words = np.empty(inputs.n_tokens, dtype=np.int64)
+    for label, probabilities in enumerate(word_probabilities):
+        places = np.flatnonzero(labels == label)
+        words[places] = rng.choice(len(probabilities), size=places.size, p=probabilities)
+    return Sequences(words, inputs.offsets, Evidence(labels, classes), inputs.feature_names)
+
+
+class ChainOfWords(ABC):
+    """A model with a row of emissions per label; a subclass says what the recursion runs on."""
+
+    classes: tuple[Hashable, ...]
+    emission: FloatArray
+
+    @property
+    @abstractmethod
+    def word_chain(self) -> WordChain:
+        """What the recursion runs on."""
+
+    @property
+    @abstractmethod
+    def word_probabilities(self) -> FloatArray:
+        """p(word | label), (K, V)."""
+
+    @property
+    def n_classes(self) -> int:
+        """The number of labels, K."""
+        return len(self.classes)
+
+    @property
+    def n_features(self) -> int:
+        """The size of the vocabulary, V."""
+        return int(self.emission.shape[1])
+
+    def log_potentials(self, sequences: Sequences) -> LogPotentials:
+        """The potentials of every token's word, of the transitions and of the start, as logarithms."""
+        require_sequences_for(self, sequences)
+        return self.word_chain.log_potentials(sequences)
+
+    def marginals(self, sequences: Sequences) -> FloatArray:
+        """p(label | evidence, x), (n_tokens, K); zeros where a sequence is impossible."""
+        require_sequences_for(self, sequences)
+        return self.word_chain.marginals(sequences)
+
+    def best_labels(self, sequences: Sequences) -> IntArray:
+        """The most probable labels given the evidence, (n_tokens,); -1 all along an impossible sequence."""
+        require_sequences_for(self, sequences)
+        return self.word_chain.best_labels(sequences)
+
+    def sample(self, inputs: Sequences, rng: np.random.Generator) -> Sequences:
+        """Draw words and labels for sequences of the same lengths."""
+        require_sequences_for(self, inputs)
+        return drawn_sequences(self.word_chain, self.word_probabilities, inputs, rng)

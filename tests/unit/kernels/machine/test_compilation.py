@@ -1,0 +1,39 @@
+from pathlib import Path
+
+import numpy as np
+import pytest
+from numba import config
+
+from labelworth.kernels.machine.compilation import compiled, telling_of_compilation
+
+
+@pytest.fixture(autouse=True)
+def nothing_compiled_before(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Keep the machine code of these tests out of the folder where the next run would find it."""
+    monkeypatch.setattr(config, "CACHE_DIR", str(tmp_path))
+
+
+def test_the_first_compilation_is_told_once() -> None:
+    @compiled()
+    def twice(values: np.ndarray) -> float:
+        return 2 * values.sum()
+
+    heard: list[str] = []
+    with telling_of_compilation(heard.append):
+        twice(np.ones(3))
+        twice(np.ones(3, dtype=np.float32))
+    # Without the compiler there is nothing to tell.
+    assert len(heard) == (0 if config.DISABLE_JIT else 1)
+    assert all("First use" in message for message in heard)
+
+
+def test_what_is_compiled_already_is_not_told() -> None:
+    @compiled()
+    def thrice(values: np.ndarray) -> float:
+        return 3 * values.sum()
+
+    thrice(np.ones(3))
+    heard: list[str] = []
+    with telling_of_compilation(heard.append):
+        thrice(np.ones(4))
+    assert heard == []
