@@ -11,6 +11,7 @@ from labelworth.planning.landscape import ForecastCurve, FrontierDesign, Surface
 from labelworth.planning.simulated import SimulatedAccuracy
 from labelworth.planning.situation import Situation
 from labelworth.tradeoff.accuracy import ConvexAccuracy
+from labelworth.tradeoff.frontier import dominators
 
 _N_CURVE = 13
 _N_CLOUD = 9
@@ -103,16 +104,16 @@ def surface(situation: Situation) -> Surface | None:
 def cloud(situation: Situation) -> tuple[FrontierDesign, ...]:
     """Ways to go on and who dominates whom: every arm alone, halves of two, at several sizes."""
     accuracy, prices, pool = situation.accuracy, situation.prices, situation.pool
-    found = []
+    designs = []
     is_documents = situation.held.kind == "documents"
     for name, counts in _candidates(accuracy.arms, pool, is_documents=is_documents):
         error = accuracy.error(counts)
         if np.isfinite(error):
-            found.append((name, counts, float(counts @ accuracy.labels_per_sample), prices.cost(counts), error))
-    costs, errors = np.array([one[3] for one in found]), np.array([one[4] for one in found])
+            designs.append((name, counts, float(counts @ accuracy.labels_per_sample), prices.cost(counts), error))
+    dominated_by = dominators([design[3] for design in designs], [design[4] for design in designs])
     return tuple(
-        FrontierDesign(name, tuple(counts.tolist()), labels, cost, error, _dominator(costs, errors, place))
-        for place, (name, counts, labels, cost, error) in enumerate(found)
+        FrontierDesign(name, tuple(counts.tolist()), labels, cost, error, by)
+        for (name, counts, labels, cost, error), by in zip(designs, dominated_by, strict=True)
     )
 
 
@@ -148,14 +149,6 @@ def _named(arms: tuple[str, ...], counts: FloatArray, *, is_documents: bool) -> 
             how = "labeled" if is_documents else "whole" if arm == "everything" else f"by {arm}"
             parts.append(f"{amount:,.0f} {how}")
     return ", ".join(parts) or "nothing more"
-
-
-def _dominator(costs: FloatArray, errors: FloatArray, place: int) -> int | None:
-    """The best of the points that are no dearer and no worse, and better in one; None if there is none."""
-    better = (costs <= costs[place]) & (errors <= errors[place])
-    better &= (costs < costs[place]) | (errors < errors[place])
-    candidates = np.flatnonzero(better)
-    return int(candidates[np.lexsort((costs[candidates], errors[candidates]))[0]]) if candidates.size else None
 
 
 def _finite(value: float) -> float | None:

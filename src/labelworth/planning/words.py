@@ -28,6 +28,8 @@ CRITERION_WORDS: Mapping[str, str] = MappingProxyType(
 UNLABELED_DATA = "unlabeled data"
 """The check that has a line of its own."""
 
+_ROUNDING = 1e-13
+
 
 def lines(plan: "Plan") -> list[str]:
     """Six lines, then a line per warning."""
@@ -174,8 +176,15 @@ def _source(plan: "Plan") -> str:
     elif proof.if_convex:
         proved = (
             "found along the slope, no certificate: sampling may have bent the curve; were it convex, no other "
-            f"design would be better by more than {number(proof.gap)}"
+            f"design would be {_better(plan, proof.gap)}"
         )
     else:
-        proved = f"no other design is better by more than {number(proof.gap)}"
+        proved = f"no other design is {_better(plan, proof.gap)}"
     return f"Figures are {plan.source} ({plan.reason}); {proved}."
+
+
+def _better(plan: "Plan", gap: float) -> str:
+    """By more than a gap, or at all where the gap is rounding."""
+    error, cost = abs(plan.recommended.error), plan.recommended.cost_in_all
+    figure = {"budget": error, "target": cost, "alpha": cost + plan.question.value * error}[plan.question.problem]
+    return "better" if gap <= _ROUNDING * figure else f"better by more than {number(gap)}"

@@ -1,26 +1,47 @@
-"""The three problems for convex errors and linear costs, with a gap that always holds and shadow prices."""
+"""The three problems for convex errors and linear costs, with a gap that always holds and shadow prices.
+
+The least error within a budget is a convex program; a target and a price of error ask for the budget at which that
+least error, or what money is worth there, has a given value: a root of one number.
+"""
+
+from dataclasses import replace
+from functools import partial
 
 import numpy as np
+import scipy.optimize
 
 from labelworth.arrays import FloatArray
-from labelworth.errors import InvalidInputError, NotIdentifiableError
+from labelworth.errors import InfeasiblePlanError, InvalidInputError, NotIdentifiableError
 from labelworth.tradeoff.accuracy import ConvexAccuracy
+from labelworth.tradeoff.bundle import Bundle
+from labelworth.tradeoff.certificate import cost_bound
 from labelworth.tradeoff.costs import ArmPrices
-from labelworth.tradeoff.gap import gap_in_words, gap_scale, is_small
-from labelworth.tradeoff.least_cost import cheapest
-from labelworth.tradeoff.least_error import ErrorMinimizer
-from labelworth.tradeoff.polytope import Polytope
+from labelworth.tradeoff.least_error import Objective, Optimum, Polytope, first_identified, least
 from labelworth.tradeoff.problem import (
     LOGARITHMIC,
+    TOLERANCE,
     Question,
     Solution,
     binding_limits,
+    error_ceiling,
+    gap_in_words,
+    gap_scale,
+    is_small,
     require_paid,
     require_same_arms,
+    size_of_errors,
 )
-from labelworth.tradeoff.weighted_sum import least_weighted
 
 _SIZES = (1.0, 1e6, 1e12)
+_AIM = 1e-10
+_AIM_AT_KINKS = 4e-10
+"""Gaps that are small enough, as shares of the error."""
+
+_MOST_BUDGETS = 60
+_HAIR = 5e-12
+_NEAR = 1e-3
+_SMALLEST_SHARE = -60.0
+"""Of all the money that may be worth spending, as a logarithm."""
 
 
 def solve_convex(accuracy: ConvexAccuracy, prices: ArmPrices, question: Question) -> Solution:
@@ -55,7 +76,7 @@ def solve_convex(accuracy: ConvexAccuracy, prices: ArmPrices, question: Question
         )
     _require_identifiable(accuracy, prices)
     answer = {"budget": _within_budget, "target": _within_target, "alpha": _weighted}[question.kind]
-    return answer(ErrorMinimizer(accuracy), prices, question)
+    return answer(_LeastErrors(accuracy, prices.per_sample, question.pool), prices, question)
 
 
 def is_stationary(solution: Solution, prices: ArmPrices) -> bool:
@@ -81,41 +102,193 @@ def _require_identifiable(accuracy: ConvexAccuracy, prices: ArmPrices) -> None:
     )
 
 
-def _within_budget(minimizer: ErrorMinimizer, prices: ArmPrices, question: Question) -> Solution:
+class _LeastErrors:
+    """The least error of one polytope after another; planes below the error that one taught are used in the next."""
+
+    def __init__(self, accuracy: ConvexAccuracy, prices: FloatArray, pool: float) -> None:
+        self.accuracy, self.prices, self.pool = accuracy, prices, pool
+        self.has_kinks = accuracy.criterion == "worst_direction"
+        self.aim = _AIM_AT_KINKS if self.has_kinks else _AIM
+        self._error = Objective(accuracy.error, accuracy.slope, partial(size_of_errors, accuracy.criterion))
+        self._bundle = Bundle(self._error)
+
+    def within(self, money: float, near: FloatArray | None = None) -> Optimum:
+        """The least error that money buys, from a design near it if one is known.
+
+        Raises
+        ------
+        NotIdentifiableError
+            If none pins the model down.
+        """
+        return self._least(self._error, self._bundle, Polytope(self.prices, money, self.pool), near)
+
+    def free(self) -> Optimum | None:
+        """The least error of what is free; None if that does not pin the model down."""
+        try:
+            return self.within(0.0)
+        except NotIdentifiableError:
+            return None
+
+    def weighted(self, alpha: float, most_money: float, near: FloatArray) -> Optimum:
+        """The least cost plus alpha times error."""
+        accuracy, prices = self.accuracy, self.prices
+        objective = Objective(
+            lambda counts: float(prices @ counts) + alpha * accuracy.error(counts),
+            lambda counts: prices + alpha * accuracy.slope(counts),
+            lambda value: alpha * size_of_errors(accuracy.criterion, value / alpha),
+            lambda counts: alpha * accuracy.slope(counts),
+        )
+        return self._least(objective, Bundle(objective), Polytope(prices, most_money, self.pool), near)
+
+    def _least(self, objective: Objective, bundle: Bundle, polytope: Polytope, near: FloatArray | None) -> Optimum:
+        counts = least(objective, polytope, first_identified(self.accuracy, objective, polytope, near))
+        value = objective.value(counts)
+        optimum = Optimum.of(counts, value, objective.tangent(counts), polytope)
+        if self.has_kinks and optimum.gap > self.aim * objective.size(value):
+            return bundle.least(polytope, counts, self.aim)
+        return optimum
+
+
+def _within_budget(errors: _LeastErrors, prices: ArmPrices, question: Question) -> Solution:
     """Least error within the budget."""
     require_paid(question, prices.fixed)
-    best = minimizer.within(Polytope(prices.per_sample, question.value - prices.fixed, question.pool))
-    return _solution(minimizer.accuracy, prices, question, best.counts, best.gap, (best.of_money, best.of_samples))
+    best = errors.within(question.value - prices.fixed)
+    return _solution(errors.accuracy, prices, question, best, best.gap)
 
 
-def _within_target(minimizer: ErrorMinimizer, prices: ArmPrices, question: Question) -> Solution:
+def _within_target(errors: _LeastErrors, prices: ArmPrices, question: Question) -> Solution:
     """Least cost within an error ceiling."""
-    accuracy, target = minimizer.accuracy, question.value
-    free = minimizer.without_money(prices.per_sample, question.pool)
+    accuracy, target = errors.accuracy, question.value
+    free = errors.free()
     if free is not None and free.value <= target:
-        return _solution(accuracy, prices, question, free.counts, 0.0, (free.of_money, free.of_samples))
+        return _solution(accuracy, prices, question, free, 0.0)
     if accuracy.criterion not in LOGARITHMIC and target <= 0 and not np.isfinite(question.pool):
         raise InvalidInputError(f"An error of {target:g} takes infinitely many samples. Give a positive target.")
-    best, bound = cheapest(minimizer, prices.per_sample, question)
-    gap = max(float(prices.per_sample @ best.counts) - bound, 0.0)
-    return _solution(accuracy, prices, question, best.counts, gap, (best.of_money, best.of_samples))
+    best, bound = _cheapest(errors, question)
+    return _solution(accuracy, prices, question, best, max(float(prices.per_sample @ best.counts) - bound, 0.0))
 
 
-def _weighted(minimizer: ErrorMinimizer, prices: ArmPrices, question: Question) -> Solution:
-    """Least cost plus alpha times error."""
-    best = least_weighted(minimizer, prices.per_sample, question.value, question.pool)
-    return _solution(minimizer.accuracy, prices, question, best.counts, best.gap, (best.of_money, best.of_samples))
+def _cheapest(errors: _LeastErrors, question: Question) -> tuple[Optimum, float]:
+    """The optimum of the smallest budget whose least error is the target, and what no design that meets it undercuts.
+
+    Where the target is as near to the least error of all budgets as these are known, the optimum of the smallest
+    budget that cannot be told from it.
+
+    Raises
+    ------
+    InfeasiblePlanError
+        If the target is below the least error of the pool.
+    """
+    prices, pool, criterion = errors.prices, question.pool, errors.accuracy.criterion
+    if not np.isfinite(pool):
+        return _first_met(errors, question.value, errors.within(float(prices.max())))
+    best = errors.within(np.inf)
+    among = f"within the pool of {pool:g} samples"
+    ceiling = error_ceiling(question, criterion, best.value, TOLERANCE, among=among)
+    spent, bound = float(prices @ best.counts), cost_bound(best.minorant, ceiling, prices, pool)
+    if spent - bound <= errors.aim * spent:
+        return best, bound
+    # The least errors of budgets scatter by as much as ends a walk.
+    scatter = 4 * errors.aim * size_of_errors(criterion, best.value)
+    return _first_met(errors, max(ceiling, best.value + scatter), best)
 
 
-def _solution(
-    accuracy: ConvexAccuracy,
-    prices: ArmPrices,
-    question: Question,
-    counts: FloatArray,
-    gap: float,
-    shadow_prices: tuple[float, float],
-) -> Solution:
+def _first_met(errors: _LeastErrors, ceiling: float, start: Optimum) -> tuple[Optimum, float]:
+    """The optimum of the money whose least error is the ceiling, and what no design that meets it undercuts."""
+    prices, pool, size = errors.prices, errors.pool, size_of_errors(errors.accuracy.criterion, ceiling)
+    known: list[Optimum] = []
+    bounds = [0.0]
+
+    def excess(optimum: Optimum) -> float:
+        """1 - ceiling / error, where an error is above: without anything held a line in the money."""
+        known.append(optimum)
+        bounds.append(cost_bound(optimum.minorant, ceiling, prices, pool))
+        left, spent = ceiling - optimum.value, float(prices @ optimum.counts)
+        if left >= 0 and (spent - max(bounds) <= errors.aim * spent or left <= 2 * optimum.gap):
+            return 0.0
+        # A hair below, so that the ceiling is met and not nearly met.
+        share = _HAIR - left / size
+        return share / (1 + abs(share))
+
+    def excess_within(money: float) -> float:
+        try:
+            return excess(errors.within(money))
+        except NotIdentifiableError:
+            return 1.0
+
+    low, high, above, below = 0.0, float(prices @ start.counts), excess_within(0.0), excess(start)
+    for _ in range(_MOST_BUDGETS):
+        if below <= 0:
+            break
+        low, high, above = high, 4 * high, below
+        below = excess_within(high)
+    if above > 0 > below:
+        ends = {low: above, high: below}
+        scipy.optimize.brentq(
+            lambda money: ends[money] if money in ends else excess_within(money),
+            low, high, xtol=1e-300, rtol=1e-15, maxiter=_MOST_BUDGETS, disp=False,
+        )  # fmt: skip
+    met = [optimum for optimum in known if optimum.value <= ceiling]
+    if not met:
+        raise InfeasiblePlanError(f"No budget was found whose least error is {ceiling:g}.", known[-1].value)
+    return min(met, key=lambda optimum: float(prices @ optimum.counts)), max(bounds)
+
+
+def _weighted(errors: _LeastErrors, prices: ArmPrices, question: Question) -> Solution:
+    """Least cost plus alpha times error; the shadow prices are those of the error."""
+    accuracy, alpha, is_limited = errors.accuracy, question.value, bool(np.isfinite(question.pool))
+    if accuracy.criterion in LOGARITHMIC and not is_limited:
+        raise InvalidInputError("alpha with a criterion in nats needs a pool: say how many samples there are.")
+    money = question.pool * float(prices.per_sample.max()) if is_limited else _most_money(errors, alpha)
+    # Without a pool no design that costs more than a known value of the whole can be better.
+    best = errors.weighted(alpha, np.inf if is_limited else money, _near_weighted(errors, alpha, money))
+    over = float((-accuracy.slope(best.counts) - prices.per_sample / alpha).max()) if is_limited else 0.0
+    best = replace(best, of_money=1 / alpha, of_samples=max(over, 0.0))
+    return _solution(accuracy, prices, question, best, best.gap)
+
+
+def _most_money(errors: _LeastErrors, alpha: float) -> float:
+    """More than the best design costs: the value of some design, since the error is not negative."""
+    corner = Polytope(errors.prices, 1.0, np.inf).most / len(errors.prices)
+
+    def value(size: float) -> float:
+        return size + alpha * errors.accuracy.error(size * corner)
+
+    size = 1.0
+    # The value has one valley, wherever the units of money and error put it.
+    for factor in (10.0, 0.1):
+        while value(size * factor) < value(size):
+            size *= factor
+    return value(size)
+
+
+def _near_weighted(errors: _LeastErrors, alpha: float, most: float) -> FloatArray:
+    """The optimum of about the budget at which a unit of money is worth a unit of weighted error."""
+    free, best = errors.free(), errors.within(most)
+    if free is not None and alpha * free.of_money <= 1:
+        return free.counts
+    if alpha * best.of_money >= 1:
+        return best.counts
+
+    def excess(logarithm: float) -> float:
+        """(ratio - 1) / (ratio + 1) of the worth of money to its price."""
+        nonlocal best
+        try:
+            best = errors.within(most * float(np.exp(logarithm)))
+        except NotIdentifiableError:
+            return 1.0
+        ratio = alpha * best.of_money
+        return (ratio - 1) / (ratio + 1) if np.isfinite(ratio) else 1.0
+
+    low, high = _SMALLEST_SHARE, 0.0
+    if excess(low) > 0:
+        scipy.optimize.brentq(excess, low, high, xtol=_NEAR, disp=False)
+    return best.counts
+
+
+def _solution(accuracy: ConvexAccuracy, prices: ArmPrices, question: Question, best: Optimum, gap: float) -> Solution:
     """Say what was found, and whether the gap is small enough to be called a certificate."""
+    counts = best.counts
     error, cost = accuracy.error(counts), prices.cost(counts)
     scale = gap_scale(question, accuracy.criterion, cost - prices.fixed, error)
     return Solution(
@@ -128,7 +301,8 @@ def _solution(
         gap,
         is_small(gap, scale) and accuracy.is_convex,
         gap_in_words(question, gap, scale, is_convex=accuracy.is_convex),
-        *shadow_prices,
+        best.of_money,
+        best.of_samples,
         binding_limits(question, counts, cost, error),
         accuracy.criterion,
         accuracy.source,

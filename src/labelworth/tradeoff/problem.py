@@ -17,6 +17,13 @@ LOGARITHMIC = ("log_volume",)
 
 NO_CERTIFICATE = "no certificate"
 
+TOLERANCE = 1e-8
+"""A certified gap is at most this share of the figure; of a figure in nats, at most this."""
+
+_UNITS = {"budget": "error", "target": "cost", "alpha": "cost plus weighted error"}
+_DIGITS = 6
+_MORE_DIGITS = 12
+
 
 @dataclass(frozen=True)
 class Question:
@@ -166,6 +173,71 @@ def binding_limits(question: Question, counts: FloatArray, cost: float, error: f
         name
         for name, (value, limit) in used.items()
         if np.isfinite(limit) and abs(value - limit) <= 1e-7 * max(abs(limit), 1e-300)
+    )
+
+
+def gap_scale(question: Question, criterion: str, cost: float, error: float) -> float:
+    """What a gap is small against: the figure that is minimized, or one nat; `cost` without its fixed part."""
+    if question.kind == "target":
+        return cost
+    if question.kind == "budget":
+        return size_of_errors(criterion, error)
+    return question.value if criterion in LOGARITHMIC else cost + question.value * error
+
+
+def is_small(gap: float, scale: float) -> bool:
+    """Whether a gap is one to rely on."""
+    return gap <= TOLERANCE * scale
+
+
+def at_most_less(question: Question, gap: float, *, of: str = "any other design") -> str:
+    """The gap in words, without a full stop."""
+    return f"{of} has at most {gap:.2g} less {_UNITS[question.kind]}"
+
+
+def gap_in_words(question: Question, gap: float, scale: float, *, is_convex: bool) -> str:
+    """The certificate of a design, or why there is none."""
+    best = at_most_less(question, gap)
+    if not is_convex:
+        return f"{NO_CERTIFICATE}: sampling may have bent the curve; were it convex, {best}."
+    share = f" ({gap / scale:.1g} of it)" if scale > 0 else ""
+    if is_small(gap, scale):
+        return f"{best[0].upper()}{best[1:]}{share}."
+    return f"{NO_CERTIFICATE} below {TOLERANCE:g}: {best}{share}."
+
+
+def error_ceiling(question: Question, criterion: str, least: float, tolerance: float, *, among: str) -> float:
+    r"""The target, or the least error where that is above it by no more than a solver can tell.
+
+    A solver knows the least error there is only up to its tolerance, :math:`least - r \le \inf error \le least`. A
+    target in that interval cannot be told from the least error, so the design of the least error answers it; a lower
+    one is out of reach.
+
+    Parameters
+    ----------
+    question : Question
+        Whose value is the target.
+    criterion : str
+    least : float
+        The least error that was found, whatever it costs.
+    tolerance : float
+        As a share of it; of a figure in nats, in nats.
+    among : str
+        Which designs were looked at, in words.
+
+    Raises
+    ------
+    InfeasiblePlanError
+        If the target is lower, with the least error.
+    """
+    target = question.value
+    if target >= least - tolerance * size_of_errors(criterion, least):
+        return max(target, least)
+    digits = _DIGITS if f"{target:.{_DIGITS}g}" != f"{least:.{_DIGITS}g}" else _MORE_DIGITS
+    raise InfeasiblePlanError(
+        f"No design {among} reaches {criterion} {target:.{digits}g}. The nearest is {least:.{digits}g}: raise "
+        "the target, or get more samples.",
+        least,
     )
 
 

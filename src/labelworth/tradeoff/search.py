@@ -8,7 +8,6 @@ import numpy as np
 from labelworth.arrays import FloatArray
 from labelworth.errors import InvalidInputError, NotIdentifiableError
 from labelworth.tradeoff.accuracy import Accuracy
-from labelworth.tradeoff.ceiling import error_ceiling
 from labelworth.tradeoff.costs import ArmPrices, Costs
 from labelworth.tradeoff.line_search import farthest, first_met, golden_section
 from labelworth.tradeoff.mixtures import mixtures, near_mixtures
@@ -17,6 +16,7 @@ from labelworth.tradeoff.problem import (
     Question,
     Solution,
     binding_limits,
+    error_ceiling,
     require_paid,
     require_same_arms,
 )

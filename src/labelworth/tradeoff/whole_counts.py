@@ -9,8 +9,7 @@ from labelworth.arrays import FloatArray
 from labelworth.errors import InfeasiblePlanError
 from labelworth.tradeoff.accuracy import Accuracy
 from labelworth.tradeoff.costs import Costs
-from labelworth.tradeoff.gap import at_most_less
-from labelworth.tradeoff.problem import Question, Solution, binding_limits
+from labelworth.tradeoff.problem import Question, Solution, at_most_less, binding_limits
 
 _FEW = (0, 1, 2, 3, 5)
 """How many samples an exchange gives up of one arm, or takes of another."""

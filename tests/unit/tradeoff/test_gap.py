@@ -2,8 +2,7 @@
 
 import pytest
 
-from labelworth.tradeoff.gap import at_most_less, gap_in_words, gap_scale, is_small
-from labelworth.tradeoff.problem import Question
+from labelworth.tradeoff.problem import Question, at_most_less, gap_in_words, gap_scale, is_small
 
 BUDGET, TARGET, ALPHA = Question.of(budget=9.0), Question.of(target=0.5), Question.of(alpha=10.0)
 
