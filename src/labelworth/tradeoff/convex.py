@@ -39,6 +39,7 @@ _AIM_AT_KINKS = 4e-10
 
 _MOST_BUDGETS = 60
 _HAIR = 5e-12
+_ROUNDING = 4e-15
 _NEAR = 1e-3
 _SMALLEST_SHARE = -60.0
 """Of all the money that may be worth spending, as a logarithm."""
@@ -291,6 +292,8 @@ def _solution(accuracy: ConvexAccuracy, prices: ArmPrices, question: Question, b
     counts = best.counts
     error, cost = accuracy.error(counts), prices.cost(counts)
     scale = gap_scale(question, accuracy.criterion, cost - prices.fixed, error)
+    # No bound is known more finely than the figures that it is computed from.
+    gap = max(gap, _ROUNDING * scale)
     return Solution(
         question,
         prices.arms,
