@@ -15,13 +15,12 @@ import numpy as np
 
 from labelworth.arrays import BoolArray, FloatArray, IntArray
 from labelworth.kernels.chains.attribute_layout import AttributeLayout
-from labelworth.kernels.chains.attribute_rows import add_to_rows
 from labelworth.kernels.chains.potentials import Chain, Nodes, Tokens
 from labelworth.kernels.chains.sequence import run_sequence
 from labelworth.kernels.machine.compilation import compiled
 from labelworth.kernels.machine.instructions import fetch_and_add
 from labelworth.kernels.machine.threads import n_threads_for, run_together, wait_until
-from labelworth.kernels.rows.row_sums import WIDEST, add_rows
+from labelworth.kernels.rows.row_sums import WIDEST, add_rows, add_to_rows
 from labelworth.kernels.rows.softmax import exponentiate, largest
 from labelworth.kernels.rows.tables import aligned_zeros
 

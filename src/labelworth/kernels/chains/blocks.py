@@ -1,66 +1,33 @@
 """Rows of a block of vectors, weighted and added up in registers: what products with expected counts consist of.
 
-Blocks are flat, with a multiple of four columns, at most `WIDEST`, and weights come in multiples of four. Each word
-has a plain Python twin, which is what runs where the compiler is switched off (``NUMBA_DISABLE_JIT=1``).
+Blocks are flat, with a multiple of four columns, at most `WIDEST`, and weights come in multiples of four.
 """
 
-from collections.abc import Callable
 from typing import Any
 
-from numba import config, types
-
 from labelworth.arrays import FloatArray
-from labelworth.kernels.chains.algebra import LANES, WIDEST, places_of, rows_at_once, vectors_of_zeros
-from labelworth.kernels.machine.compilation import intrinsic
-from labelworth.kernels.machine.vector_code import LONG, Emitter
+from labelworth.kernels.chains.algebra import WIDEST, write_product
+from labelworth.kernels.machine.vector_code import LANES, LONG, Emitter, word
 
 __all__ = ["WIDEST", "gather_rows", "spread_rows"]
 
-
-@intrinsic
-def _gather_rows(
-    typing_context: Any,
-    target: Any,
-    target_start: Any,
-    weights: Any,
-    weights_start: Any,
-    rows: Any,
-    rows_start: Any,
-    n_rows: Any,
-    n_columns: Any,
-) -> Any:
-    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        emitter = Emitter(builder)
-        target, weights, rows = places_of(context, builder, signature, arguments, {0: 1, 2: 3, 4: 5})
-
-        def write(width: int) -> None:
-            n_sets, n_vectors = rows_at_once(width), width // LANES
-
-            def body(place: Any, sums: list[Any]) -> list[Any]:
-                changed = []
-                for number in range(n_sets):
-                    row = builder.add(builder.mul(place, LONG(n_sets)), LONG(number))
-                    values = emitter.load(builder.gep(rows, [builder.mul(row, LONG(width))]), width)
-                    factor = builder.load(builder.gep(weights, [row]))
-                    mine = sums[number * n_vectors : (number + 1) * n_vectors]
-                    changed += emitter.multiply_add(factor, values, mine)
-                return changed
-
-            initial = emitter.load(target, width) + vectors_of_zeros(width) * (n_sets - 1)
-            sums = emitter.loop(LONG(0), builder.udiv(arguments[6], LONG(n_sets)), initial, body)
-            while len(sums) > n_vectors:
-                half = len(sums) // 2
-                sums = [builder.fadd(one, two) for one, two in zip(sums[:half], sums[half:], strict=True)]
-            emitter.store(target, width, sums)
-
-        emitter.switch(arguments[7], range(LANES, WIDEST + 1, LANES), write)
-        return context.get_dummy_value()
-
-    long = types.int64
-    return types.void(target, long, weights, long, rows, long, long, long), generate
+_WIDTHS = range(LANES, WIDEST + 1, LANES)
 
 
-def _gather_rows_plainly(
+def _write_gather_rows(emitter: Emitter, given: Any) -> None:
+    target = emitter.at(given.target.data, given.target_start)
+    weights = emitter.at(given.weights.data, given.weights_start)
+    rows = emitter.at(given.rows.data, given.rows_start)
+
+    def write(width: int) -> None:
+        initial = emitter.load(target, width)
+        emitter.store(target, width, write_product(emitter, weights, rows, given.n_rows, width, initial))
+
+    emitter.switch(given.n_columns, _WIDTHS, write)
+
+
+@word(_write_gather_rows)
+def gather_rows(
     target: FloatArray,
     target_start: int,
     weights: FloatArray,
@@ -75,41 +42,26 @@ def _gather_rows_plainly(
     target[target_start : target_start + n_columns] += weights[weights_start : weights_start + n_rows] @ block
 
 
-@intrinsic
-def _spread_rows(
-    typing_context: Any,
-    rows: Any,
-    rows_start: Any,
-    weights: Any,
-    weights_start: Any,
-    values: Any,
-    values_start: Any,
-    n_rows: Any,
-    n_columns: Any,
-) -> Any:
-    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        emitter = Emitter(builder)
-        rows, weights, values = places_of(context, builder, signature, arguments, {0: 1, 2: 3, 4: 5})
+def _write_spread_rows(emitter: Emitter, given: Any) -> None:
+    rows = emitter.at(given.rows.data, given.rows_start)
+    weights = emitter.at(given.weights.data, given.weights_start)
 
-        def write(width: int) -> None:
-            kept = emitter.load(values, width)
+    def write(width: int) -> None:
+        kept = emitter.load(emitter.at(given.values.data, given.values_start), width)
 
-            def body(place: Any, _: list[Any]) -> list[Any]:
-                row = builder.gep(rows, [builder.mul(place, LONG(width))])
-                factor = builder.load(builder.gep(weights, [place]))
-                emitter.store(row, width, emitter.multiply_add(factor, kept, emitter.load(row, width)))
-                return []
+        def body(index: Any, _: list[Any]) -> list[Any]:
+            row = emitter.at(rows, index, width)
+            factor = emitter.builder.load(emitter.at(weights, index))
+            emitter.store(row, width, emitter.multiply_add(factor, kept, emitter.load(row, width)))
+            return []
 
-            emitter.loop(LONG(0), arguments[6], [], body)
+        emitter.loop(LONG(0), given.n_rows, [], body)
 
-        emitter.switch(arguments[7], range(LANES, WIDEST + 1, LANES), write)
-        return context.get_dummy_value()
-
-    long = types.int64
-    return types.void(rows, long, weights, long, values, long, long, long), generate
+    emitter.switch(given.n_columns, _WIDTHS, write)
 
 
-def _spread_rows_plainly(
+@word(_write_spread_rows)
+def spread_rows(
     rows: FloatArray,
     rows_start: int,
     weights: FloatArray,
@@ -123,8 +75,3 @@ def _spread_rows_plainly(
     block = rows[rows_start : rows_start + n_rows * n_columns].reshape(n_rows, n_columns)
     factors = weights[weights_start : weights_start + n_rows]
     block += factors[:, None] * values[values_start : values_start + n_columns]
-
-
-_plain = bool(config.DISABLE_JIT)
-gather_rows: Callable[..., None] = _gather_rows_plainly if _plain else _gather_rows
-spread_rows: Callable[..., None] = _spread_rows_plainly if _plain else _spread_rows

@@ -8,7 +8,7 @@ what stands between known labels alone is left out), for b vectors at once
 in one recursion per sequence. The same bits for any number of threads.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -226,7 +226,7 @@ def add_postings(
     for entry in range(layout.entry_ranges[block, number], layout.entry_ranges[block, number + 1]):
         target = layout.entry_rows[entry] * width * n_vectors
         for posting in range(layout.entry_starts[entry], layout.entry_starts[entry + 1]):
-            token = np.int64(layout.postings[posting])
+            token: Any = np.int64(layout.postings[posting])
             chosen = owners[origin + token] * n_vectors
             if layout.tokens.codes[origin + token] < 0:
                 spread_rows(rows, target, space.marginals, buffer + token * width, flat, chosen, width, n_vectors)

@@ -22,9 +22,17 @@ What underflows on the way back costs no more than it is, since :math:`\sum_j a_
 import numpy as np
 
 from labelworth.arrays import FloatArray
-from labelworth.kernels.chains.algebra import WIDEST, backward_step, forward_step, rows_at_once
+from labelworth.kernels.chains.algebra import (
+    WIDEST,
+    add_outer_products,
+    backward_step,
+    divide_rows,
+    forward_step,
+    multiply_rows,
+    rows_at_once,
+    weigh_row,
+)
 from labelworth.kernels.chains.potentials import Chain, Nodes, Tokens
-from labelworth.kernels.chains.steps import add_outer_products, divide_rows, multiply_rows, weigh_row
 from labelworth.kernels.machine.compilation import compiled
 from labelworth.kernels.machine.instructions import prefetch
 

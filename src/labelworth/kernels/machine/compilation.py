@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, TypeVar
 
-from numba import extending, njit
+from numba import njit
 from numba.core import event
 
 Kernel = TypeVar("Kernel", bound=Callable[..., Any])
@@ -29,14 +29,6 @@ def compiled(*, fastmath: bool | set[str] = False, within: bool = False) -> Call
         return decorated
 
     return compile_kernel
-
-
-def intrinsic(word: Callable[..., Any]) -> Any:
-    """Give the compiler a word of our own: a function that says its types and writes its machine code.
-
-    Kernels call it without the first argument, the compiler's own; hence no type.
-    """
-    return extending.intrinsic(word)
 
 
 class _FirstCompilation(event.Listener):

@@ -1,103 +1,58 @@
-"""What the processor can do and Numba has no word for: prefetching, counters that threads share, bits of doubles.
-
-Each word has a plain Python twin, which is what runs where the compiler is switched off (``NUMBA_DISABLE_JIT=1``).
-"""
+"""What the processor can do and Numba has no word for: prefetching, counters that threads share, bits of doubles."""
 
 import struct
 import sys
 import time
-from collections.abc import Callable
 from threading import Lock
 from typing import Any
 
 from llvmlite import ir
-from numba import config, types
 from numba.core import cgutils
 
 from labelworth.arrays import AnyArray, IntArray
-from labelworth.kernels.machine.compilation import intrinsic
-from labelworth.kernels.machine.vector_code import DOUBLE, LONG, emit_prefetch
+from labelworth.kernels.machine.vector_code import DOUBLE, LONG, SHORT, Emitter, word
 
 _COUNTING = Lock()
 
 
-@intrinsic
-def _prefetch(typing_context: Any, array: Any, place: Any) -> Any:
-    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        data = context.make_array(signature.args[0])(context, builder, arguments[0]).data
-        emit_prefetch(builder, builder.gep(data, [arguments[1]]))
-        return context.get_dummy_value()
-
-    return types.void(array, types.int64), generate
-
-
-def _prefetch_plainly(array: AnyArray, place: int) -> None:
+@word(lambda emitter, given: emitter.prefetch(emitter.at(given.array.data, given.index)))
+def prefetch(array: AnyArray, index: int) -> None:
     """Call for a cache line that will be needed soon."""
 
 
-@intrinsic
-def _fetch_and_add(typing_context: Any, counters: Any, place: Any, step: Any) -> Any:
-    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        data = context.make_array(signature.args[0])(context, builder, arguments[0]).data
-        return builder.atomic_rmw("add", builder.gep(data, [arguments[1]]), arguments[2], "seq_cst")
-
-    return types.int64(counters, types.int64, types.int64), generate
+def _write_fetch_and_add(emitter: Emitter, given: Any) -> Any:
+    counter = emitter.at(given.counters.data, given.index)
+    return emitter.builder.atomic_rmw("add", counter, given.step, "seq_cst")
 
 
-def _fetch_and_add_plainly(counters: IntArray, place: int, step: int) -> int:
+@word(_write_fetch_and_add)
+def fetch_and_add(counters: IntArray, index: int, step: int) -> int:
     """Add to a counter that threads share, and return what it was before; all earlier writes become visible."""
     with _COUNTING:
-        before = int(counters[place])
-        counters[place] = before + step
+        before = int(counters[index])
+        counters[index] = before + step
         return before
 
 
-@intrinsic
-def _let_others_run(typing_context: Any) -> Any:
+def _write_let_others_run(emitter: Emitter, given: Any) -> None:
     name = "SwitchToThread" if sys.platform == "win32" else "sched_yield"
-
-    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        kind = ir.FunctionType(ir.IntType(32), [])
-        builder.call(cgutils.get_or_insert_function(builder.module, kind, name), [])
-        return context.get_dummy_value()
-
-    return types.void(), generate
+    function = cgutils.get_or_insert_function(emitter.builder.module, ir.FunctionType(SHORT, []), name)
+    emitter.builder.call(function, [])
 
 
-def _let_others_run_plainly() -> None:
+@word(_write_let_others_run)
+def let_others_run() -> None:
     """Give the processor to another thread that waits for it, if there is one."""
     time.sleep(0)
 
 
-@intrinsic
-def _bits(typing_context: Any, number: Any) -> Any:
-    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        return builder.bitcast(arguments[0], LONG)
-
-    return types.int64(types.float64), generate
-
-
-def _bits_plainly(number: float) -> int:
+@word(lambda emitter, given: emitter.builder.bitcast(given.number, LONG))
+def bits(number: float) -> int:
     """The 64 bits of a double, read as an integer."""
     return int(struct.unpack("<q", struct.pack("<d", number))[0])
 
 
-@intrinsic
-def _from_bits(typing_context: Any, bits: Any) -> Any:
-    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        return builder.bitcast(arguments[0], DOUBLE)
-
-    return types.float64(types.int64), generate
-
-
-def _from_bits_plainly(bits: int) -> float:
+@word(lambda emitter, given: emitter.builder.bitcast(given.pattern, DOUBLE))
+def from_bits(pattern: int) -> float:
     """The double with these 64 bits; higher bits are dropped, as the processor does."""
-    return float(struct.unpack("<d", struct.pack("<Q", int(bits) & (2**64 - 1)))[0])
-
-
-_plain = bool(config.DISABLE_JIT)
-prefetch: Callable[..., None] = _prefetch_plainly if _plain else _prefetch
-fetch_and_add: Callable[..., int] = _fetch_and_add_plainly if _plain else _fetch_and_add
-let_others_run: Callable[[], None] = _let_others_run_plainly if _plain else _let_others_run
-bits: Callable[[float], int] = _bits_plainly if _plain else _bits
-from_bits: Callable[[int], float] = _from_bits_plainly if _plain else _from_bits
+    return float(struct.unpack("<d", struct.pack("<Q", int(pattern) & (2**64 - 1)))[0])
