@@ -18,6 +18,13 @@ def test_importing_the_package_imports_nothing_heavy() -> None:
     assert fresh(f"import sys, labelworth; print([name for name in {HEAVY} if name in sys.modules])") == "[]\n"
 
 
+@pytest.mark.parametrize("name", ["MultinomialNaiveBayes", "BernoulliNaiveBayes", "GaussianClasses"])
+def test_a_classifier_is_there_without_the_compiler_and_what_only_some_calls_need(name: str) -> None:
+    unneeded = ("numba", "llvmlite", "matplotlib", "plotly", "sklearn.metrics", "typer", "labelworth.kernels.chains")
+    code = f"import sys, labelworth as lw; lw.{name}(); print([name for name in {unneeded} if name in sys.modules])"
+    assert fresh(code) == "[]\n"
+
+
 @pytest.mark.parametrize("name", lw.__all__)
 def test_every_public_name_is_there(name: str) -> None:
     assert getattr(lw, name) is not None

@@ -6,6 +6,7 @@ from functools import partial
 import numpy as np
 
 from labelworth.arrays import FloatArray
+from labelworth.data.labeled_runs import labeled_runs
 from labelworth.data.sequences import Sequences
 from labelworth.errors import InvalidInputError
 from labelworth.estimation.doors import counting, require_search
@@ -18,7 +19,6 @@ from labelworth.models.chains.boltzmann_chain import (
     BoltzmannChainModel,
     BoltzmannChainObjective,
 )
-from labelworth.models.chains.runs import labeled_runs
 from labelworth.progress import SILENT, Progress
 
 _START_TOLERANCE = 1e-4

@@ -5,13 +5,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from labelworth.arrays import FloatArray
+from labelworth.data.labeled_runs import labeled_runs
 from labelworth.data.sequences import Sequences
 from labelworth.errors import InvalidInputError
 from labelworth.estimation.conditional_objective import ConditionalObjective
 from labelworth.estimation.quasi_newton import Descent, minimize
 from labelworth.models.chains.conditional_random_field import ConditionalRandomFieldModel
-from labelworth.models.chains.crf_features import FeatureSet, Pairs, feature_set, is_informed
-from labelworth.models.chains.runs import labeled_runs
+from labelworth.models.chains.crf_features import FeatureSet, Pairs, feature_set
 from labelworth.progress import SILENT, Progress
 
 _COARSE = 10.0
@@ -148,7 +148,7 @@ def _concave_part(sequences: Sequences) -> Sequences | None:
 
 def _informed(sequences: Sequences, progress: Progress) -> tuple[Sequences, int]:
     """The sequences that have a label and a weight."""
-    informed = is_informed(sequences)
+    informed = sequences.is_labeled
     n_skipped = int((~informed).sum())
     if n_skipped:
         progress.say(

@@ -8,7 +8,6 @@ from labelworth.arrays import FloatArray, require_between
 from labelworth.data.samples import Samples
 from labelworth.data.sequences import Sequences
 from labelworth.errors import InvalidInputError
-from labelworth.models.chains.runs import unlabeled_sequences
 from labelworth.models.protocol import EMFamily, ParametersT
 
 LARGEST = float(np.finfo(np.float64).max)
@@ -24,14 +23,13 @@ def require_search(unlabeled_weight: float, max_iterations: int, tolerance: floa
 
 def counting(data: DataT, unlabeled_weight: float) -> tuple[DataT, FloatArray]:
     """The rows or sequences that count, and how much: their weight, times `unlabeled_weight` if nothing is known."""
-    unit = unit_name(data)
     if isinstance(data, Sequences):
-        weights, unlabeled = data.sequence_weights, unlabeled_sequences(data)
+        unit, weights = "sequence", data.sequence_weights
     else:
-        weights, unlabeled = data.sample_weights, data.evidence.is_unlabeled
+        unit, weights = "row", data.sample_weights
     if not weights.size:
         raise InvalidInputError(f"There are no {unit}s. Give at least one.")
-    weights = np.where(unlabeled, unlabeled_weight * weights, weights)
+    weights = np.where(data.is_labeled, weights, unlabeled_weight * weights)
     counted = weights > 0
     if not counted.any():
         cure = (

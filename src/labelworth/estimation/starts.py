@@ -7,9 +7,9 @@ import numpy as np
 
 from labelworth.arrays import FloatArray, IntArray
 from labelworth.data.evidence import Evidence
+from labelworth.data.labeled_runs import labeled_runs
 from labelworth.data.samples import Samples
 from labelworth.estimation.doors import DataT
-from labelworth.models.chains.runs import labeled_runs
 from labelworth.models.protocol import EMFamily, ParametersT
 
 _SEEDS_PER_CLASS = 5

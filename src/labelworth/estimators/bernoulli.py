@@ -15,7 +15,7 @@ from labelworth.data.samples import Samples
 from labelworth.errors import InvalidInputError
 from labelworth.estimators.classifier import GenerativeClassifier
 from labelworth.estimators.parameters import AT_LEAST_ZERO
-from labelworth.models.classes.bernoulli import BernoulliFamily
+from labelworth.models.protocol import AnyFamily
 
 
 class BernoulliNaiveBayes(GenerativeClassifier):
@@ -77,7 +77,9 @@ class BernoulliNaiveBayes(GenerativeClassifier):
         self.unlabeled = unlabeled
         self.random_state = random_state
 
-    def _family(self, samples: Samples) -> BernoulliFamily:
+    def _family(self, samples: Samples) -> AnyFamily:
+        from labelworth.models.classes.bernoulli import BernoulliFamily
+
         return BernoulliFamily.for_samples(samples, smoothing=self.alpha, class_smoothing=self.class_smoothing)
 
     def _features(self, X: Any) -> sp.csr_array:

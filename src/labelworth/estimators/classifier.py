@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 import scipy.sparse as sp
 from sklearn.base import ClassifierMixin, clone
-from sklearn.metrics import accuracy_score
 from sklearn.utils import get_tags
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
@@ -140,6 +139,8 @@ class GenerativeClassifier(ClassifierMixin, CheckedParameters, ABC):
         if not rows.any():
             raise InvalidInputError("No row has a label to score against; give some whose class is known.")
         weights = None if sample_weight is None else np.asarray(sample_weight)[rows]
+        from sklearn.metrics import accuracy_score
+
         return float(accuracy_score(labels, self.predict(X)[rows], sample_weight=weights))
 
     def save(self, path: str | os.PathLike[str]) -> None:

@@ -1,7 +1,7 @@
 """Gaussian classes for dense vectors: measurements, embeddings."""
 
 from collections.abc import Hashable
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from sklearn.utils._param_validation import StrOptions
 
@@ -10,8 +10,10 @@ from labelworth.data.counts import as_vectors
 from labelworth.data.samples import Samples
 from labelworth.estimators.classifier import GenerativeClassifier
 from labelworth.estimators.parameters import AT_LEAST_ZERO
-from labelworth.models.classes.gaussian import GaussianFamily
-from labelworth.models.classes.gaussian_model import Covariance
+from labelworth.models.protocol import AnyFamily
+
+if TYPE_CHECKING:
+    from labelworth.models.classes.gaussian_model import Covariance
 
 
 class GaussianClasses(GenerativeClassifier):
@@ -53,7 +55,7 @@ class GaussianClasses(GenerativeClassifier):
     def __init__(
         self,
         *,
-        covariance: Covariance = "shared",
+        covariance: "Covariance" = "shared",
         smoothing: float = 1.0,
         mean_smoothing: float = 0.01,
         class_smoothing: float = 1.0,
@@ -79,7 +81,9 @@ class GaussianClasses(GenerativeClassifier):
         self.unlabeled = unlabeled
         self.random_state = random_state
 
-    def _family(self, samples: Samples) -> GaussianFamily:
+    def _family(self, samples: Samples) -> AnyFamily:
+        from labelworth.models.classes.gaussian import GaussianFamily
+
         return GaussianFamily.for_samples(
             samples,
             self.covariance,

@@ -11,7 +11,7 @@ from labelworth.data.counts import as_counts, rescale_documents
 from labelworth.data.samples import Samples
 from labelworth.estimators.classifier import GenerativeClassifier
 from labelworth.estimators.parameters import ABOVE_ZERO, AT_LEAST_ZERO
-from labelworth.models.classes.multinomial import MultinomialFamily
+from labelworth.models.protocol import AnyFamily
 
 
 class MultinomialNaiveBayes(GenerativeClassifier):
@@ -96,7 +96,9 @@ class MultinomialNaiveBayes(GenerativeClassifier):
         self.unlabeled = unlabeled
         self.random_state = random_state
 
-    def _family(self, samples: Samples) -> MultinomialFamily:
+    def _family(self, samples: Samples) -> AnyFamily:
+        from labelworth.models.classes.multinomial import MultinomialFamily
+
         return MultinomialFamily.for_samples(samples, smoothing=self.alpha, class_smoothing=self.class_smoothing)
 
     def _features(self, X: Any) -> sp.csr_array:

@@ -79,13 +79,6 @@ def feature_set(sequences: Sequences, pairs: Pairs = "observed", *, min_count: i
     return FeatureSet(starts, keys % n_labels, _allowed_transitions(sequences, min_count))
 
 
-def is_informed(sequences: Sequences) -> BoolArray:
-    """Of which sequences something is known, (n_sequences,)."""
-    known = np.concatenate([[0], np.cumsum(~sequences.evidence.is_unlabeled)])
-    informed: BoolArray = known[sequences.offsets[1:]] > known[sequences.offsets[:-1]]
-    return informed
-
-
 def _named_pairs(sequences: Sequences) -> IntArray:
     """attribute * K + label of every pair that a token has and names, token by token."""
     evidence, attributes = sequences.evidence, sequences.attributes
@@ -105,7 +98,7 @@ def _allowed_transitions(sequences: Sequences, min_count: int) -> BoolArray:
     evidence, n_labels = sequences.evidence, sequences.evidence.n_classes
     follows = np.ones(sequences.n_tokens, dtype=bool)
     follows[sequences.offsets[:-1]] = False
-    later = np.flatnonzero(follows & np.repeat(is_informed(sequences), sequences.lengths))
+    later = np.flatnonzero(follows & np.repeat(sequences.is_labeled, sequences.lengths))
     gold = evidence.is_gold[later] & evidence.is_gold[later - 1]
     pairs = evidence.codes[later[gold] - 1] * n_labels + evidence.codes[later[gold]]
     allowed: BoolArray = np.bincount(pairs, minlength=n_labels**2).reshape(n_labels, n_labels) >= min_count

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from labelworth.data.sequences import Sequences
 from labelworth.errors import InvalidInputError
-from labelworth.models.chains.crf_features import FeatureSet, feature_set, is_informed
+from labelworth.models.chains.crf_features import FeatureSet, feature_set
 from support.attribute_chains import Drawn, drawn_sequences
 
 
@@ -61,7 +61,7 @@ def test_all_is_everything() -> None:
 
 def test_which_sequences_have_a_label() -> None:
     sequences = drawn_sequences(Drawn(lengths=(2, 3, 1)), np.random.default_rng(0)).hide(np.array([0, 1, 3]))
-    assert is_informed(sequences).tolist() == [False, True, True]
+    assert sequences.is_labeled.tolist() == [False, True, True]
 
 
 def test_another_choice_is_refused() -> None:

@@ -1,8 +1,8 @@
 import numpy as np
 
 from labelworth.data.evidence import Evidence
+from labelworth.data.labeled_runs import labeled_runs
 from labelworth.data.sequences import Sequences
-from labelworth.models.chains.runs import labeled_runs, unlabeled_sequences
 
 
 def make(codes: list[int], offsets: list[int]) -> Sequences:
@@ -20,7 +20,7 @@ def test_runs_end_where_labels_or_sequences_do() -> None:
     assert runs.is_first.tolist() == [True, False, True, True]
     assert runs.sequences.words.tolist() == [0, 2, 3, 0, 3]
     assert runs.sequences.evidence.is_ambiguous.tolist() == [False, False, True, False, False]
-    assert unlabeled_sequences(sequences).tolist() == [False, False, True, False]
+    assert sequences.is_labeled.tolist() == [True, True, False, True]
     kept = runs.weighted(np.array([0.0, 2.0, 1.0, 3.0]))
     assert kept.owners.tolist() == [1, 3]
     assert kept.sequences.sequence_weights.tolist() == [2.0, 3.0]

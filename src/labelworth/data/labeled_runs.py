@@ -44,17 +44,11 @@ def labeled_runs(sequences: Sequences) -> LabeledRuns | None:
         return None
     begins = np.zeros(sequences.n_tokens, dtype=bool)
     begins[sequences.offsets[:-1]] = True
-    places = np.flatnonzero(known)
+    tokens = np.flatnonzero(known)
     after_unknown = np.concatenate([[True], ~known[:-1]])
-    run_begins = (begins | after_unknown)[places]
+    run_begins = (begins | after_unknown)[tokens]
     starts = np.flatnonzero(run_begins)
-    evidence = sequences.evidence.take(places)
-    runs = Sequences(sequences.features[places], np.append(starts, len(places)), evidence, sequences.feature_names)
-    owner = np.searchsorted(sequences.offsets, places[starts], side="right") - 1
-    return LabeledRuns(runs, owner, begins[places[starts]])
-
-
-def unlabeled_sequences(sequences: Sequences) -> BoolArray:
-    """The sequences of which no label is known at all, (n_sequences,)."""
-    known = np.add.reduceat(~sequences.evidence.is_unlabeled, sequences.offsets[:-1])
-    return np.asarray(known == 0)
+    evidence = sequences.evidence.take(tokens)
+    runs = Sequences(sequences.features[tokens], np.append(starts, len(tokens)), evidence, sequences.feature_names)
+    owner = np.searchsorted(sequences.offsets, tokens[starts], side="right") - 1
+    return LabeledRuns(runs, owner, begins[tokens[starts]])
