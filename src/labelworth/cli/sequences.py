@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from labelworth.estimators.tagger import SequenceTagger
     from labelworth.evaluation.sequences import SequenceEvaluation
     from labelworth.report.values import Table
-    from labelworth.robust.sequence_check import SequenceCheckReport
+    from labelworth.robust.sequences.check import SequenceCheckReport
 
 
 def fit_sequences(

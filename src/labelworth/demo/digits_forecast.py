@@ -11,9 +11,9 @@ from labelworth.criteria.classification_error import DenseCurve, excess_error
 from labelworth.data.samples import Samples
 from labelworth.models.protocol import AnyFamily, AnyModel
 from labelworth.robust.held_out import HeldOutPredictions
-from labelworth.robust.pseudo_true import pseudo_true_path
-from labelworth.robust.sandwich import sandwich
-from labelworth.robust.score_moments import score_moments
+from labelworth.robust.misspecified.moments import score_moments
+from labelworth.robust.misspecified.pseudo_true import pseudo_true_path
+from labelworth.robust.misspecified.sandwich import sandwich
 
 _N_IMAGES = 4000
 _N_ESTIMATES = 200

@@ -4,7 +4,7 @@ The inverse Hessian is known through the last steps s and changes of the gradien
 the two loops of the method run over numbers, and a direction is one combination of the stored vectors: per iteration
 they are read twice, in tiles, by all threads, and nothing is copied.
 
-Why not `scipy.optimize.minimize(method="L-BFGS-B")`: to the same loss, with the same memory and the same objective, it
+Why not `scipy.optimize.minimize(method="L-BFGS-B")`: to the same loss, with the same memory and objective, it
 took 4.6 times the processor time for a CRF of 130,000 weights and 2.7 times for a Boltzmann chain of 420,000 (SciPy
 1.17, two cores, runs in turn). The evaluations are as many; what it adds is its work on the vectors.
 """

@@ -23,7 +23,7 @@ from labelworth.progress import SILENT, Progress
 
 if TYPE_CHECKING:
     from labelworth.criteria.policy_points import PolicyTable
-    from labelworth.robust.sequence_check import SequenceCheckReport
+    from labelworth.robust.sequences.check import SequenceCheckReport
 
 _RELATIVE_ERROR = 0.05
 
@@ -246,9 +246,9 @@ class SequenceTagger(CheckedParameters, ABC):
         policies : list
             Policies to be judged too, or their text.
         options
-            Of `labelworth.robust.sequence_check.check_sequences`: ``seed``, ``progress`` and so on.
+            Of `labelworth.robust.sequences.check.check_sequences`: ``seed``, ``progress`` and so on.
         """
-        from labelworth.robust.sequence_check import check_sequences
+        from labelworth.robust.sequences.check import check_sequences
 
         trial = clone(self)
         sequences = trial._sequences_to_learn(X, y, None)

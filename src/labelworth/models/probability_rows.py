@@ -8,8 +8,10 @@ import numpy as np
 from labelworth.arrays import FloatArray, require_probabilities
 from labelworth.errors import InvalidInputError
 from labelworth.kernels.rows.tables import smoothed_shares
+from labelworth.models.protocol import ParametersT
 
 _SUM_TOLERANCE = 1e-9
+EVEN_SHARE = 0.01
 SMALLEST_PROBABILITY = 1e-150
 """Curvature divides by the square of a probability, which must not vanish."""
 
@@ -86,3 +88,13 @@ def squared_distance(first: FloatArray, second: FloatArray) -> FloatArray:
     difference = np.sqrt(first)
     difference -= np.sqrt(second)
     return np.asarray(np.einsum("...w,...w->...", difference, difference))
+
+
+def spread_evenly(model: ParametersT, share: float = EVEN_SHARE) -> ParametersT:
+    """The nearby model with a hundredth of each row of probabilities spread evenly.
+
+    Where probabilities are zero the theory does not hold, and near that edge the rarest of events would decide.
+    """
+    return model.with_tables(
+        {name: (1 - share) * table + share / table.shape[1] for name, table in model.tables.items()}
+    )

@@ -20,7 +20,7 @@ from labelworth.planning.sequences import LabeledSequences
 from labelworth.policies.policy import Policy
 from labelworth.policies.rule import Rule
 from labelworth.progress import Progress
-from labelworth.robust.sequence_identifiability import as_labeled
+from labelworth.robust.sequences.identifiability import as_labeled
 from labelworth.tradeoff.matrix_accuracy import MatrixAccuracy
 
 QUICK_WORK = 4e9

@@ -12,6 +12,7 @@ import scipy.linalg
 from labelworth.arrays import FloatArray
 from labelworth.errors import InvalidInputError, LabelworthWarning
 from labelworth.models.chains.protocol import Reference
+from labelworth.models.probability_rows import spread_evenly
 from labelworth.planning.nearby import Origin
 from labelworth.planning.sequences import LabeledSequences
 from labelworth.progress import SILENT
@@ -19,7 +20,6 @@ from labelworth.progress import SILENT
 MOST_REFITS = 39
 """Refits are dear, and so are draws at every parameter: of 39 answers the 2nd and the 38th are the ends."""
 _SMALLEST = 1e-4
-_CHANCE = 0.01
 _MOST_OUTSIDE = 0.01
 
 
@@ -114,6 +114,4 @@ def interior(model: Any) -> Any:
     is_edge = min(float(table.min()) for table in model.tables.values()) < _SMALLEST
     if model.reference is not Reference.NOTHING or not is_edge:
         return model
-    return model.with_tables(
-        {name: (1 - _CHANCE) * table + _CHANCE / table.shape[1] for name, table in model.tables.items()}
-    )
+    return spread_evenly(model)

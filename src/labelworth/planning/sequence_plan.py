@@ -35,7 +35,7 @@ from labelworth.planning.source import LABELS_PER_PARAMETER, AskedSource, Chosen
 from labelworth.policies.policy import Policy
 from labelworth.policies.rule import Rule
 from labelworth.progress import SILENT, Progress
-from labelworth.robust.sequence_support import SequenceSupport
+from labelworth.robust.support import SequenceSupport
 from labelworth.simulation.basis import ForecastBasis, forecast_basis
 from labelworth.simulation.learner import MODES, Mode
 from labelworth.simulation.scales import Measure

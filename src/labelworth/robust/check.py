@@ -19,8 +19,8 @@ from labelworth.models.protocol import AnyFamily
 from labelworth.progress import SILENT, Progress
 from labelworth.robust.harm import HarmVerdict, verdict_of
 from labelworth.robust.held_out import held_out_predictions
-from labelworth.robust.label_support import LabelSupport, label_support
 from labelworth.robust.specification import MOST_PARAMETERS, SpecificationTest, specification_test
+from labelworth.robust.support import LabelSupport
 from labelworth.robust.unlabeled_weight import WEIGHTS, WeightChoice, choice_of, choose_unlabeled_weight
 
 ModelKind = Literal["multinomial", "bernoulli", "gaussian"]
@@ -70,7 +70,6 @@ class CheckReport:
         return [*lines, *self.notes]
 
     def to_dict(self) -> dict[str, Any]:
-        """As JSON knows it."""
         return {
             "verdict": self.verdict,
             "identified": self.support.identified,
@@ -146,7 +145,7 @@ def check(
     """
     samples = _samples(X, y, model, classes, unlabeled, document_length)
     family = _family(model, samples, smoothing, covariance)
-    support = label_support(family, samples)
+    support = LabelSupport.of(family, samples)
     if not support.identified:
         return CheckReport("not identified", support, None, None, None)
     rng = np.random.default_rng(seed)
@@ -188,7 +187,7 @@ def _predictive(
             if support.labels_per_parameter >= 5 and support.n_parameters <= MOST_PARAMETERS
             else choice_of(predictions)
         )
-    notes += sorted({str(one.message) for one in caught if issubclass(one.category, LabelworthWarning)})
+    notes += sorted({str(warning.message) for warning in caught if issubclass(warning.category, LabelworthWarning)})
     return verdict_of(predictions, 1.0), weight
 
 

@@ -48,7 +48,6 @@ class PairedDifference:
         return "helps" if self.difference < 0 else "hurts"
 
     def words(self) -> str:
-        """As a phrase."""
         return (
             f"{self.measure} {self.labels_only:.3f} with labels only, {self.with_unlabeled:.3f} with unlabeled rows "
             f"(difference {self.difference:+.3f}, standard error {self.standard_error:.3f})"
@@ -116,7 +115,6 @@ class HarmVerdict:
         return f"if the errors stay as they are, about {int(needed)} labels would tell."
 
     def to_dict(self) -> dict[str, Any]:
-        """As JSON knows it."""
         return asdict(self)
 
 

@@ -43,25 +43,21 @@ class HeldOutPredictions:
 
     @property
     def n_tested(self) -> int:
-        """How many rows were predicted."""
         return len(self.codes)
 
     def losses(self, weight: float) -> FloatArray:
         """-log p(y | x) of the true class, row by row, (n_tested,)."""
-        return true_class_losses(self.log_posteriors[self._place(weight)], self.codes)
+        return true_class_losses(self.log_posteriors[self.weights.index(weight)], self.codes)
 
     def tempered_losses(self, weight: float) -> FloatArray:
         """The same with honest log-odds."""
-        place = self._place(weight)
-        return true_class_losses(tempered(self.log_posteriors[place], self.temperatures[place]), self.codes)
+        index = self.weights.index(weight)
+        return true_class_losses(tempered(self.log_posteriors[index], self.temperatures[index]), self.codes)
 
     def errors(self, weight: float) -> FloatArray:
         """1 where the most probable class is wrong, else 0, (n_tested,)."""
-        predicted = self.log_posteriors[self._place(weight)].argmax(axis=1)
+        predicted = self.log_posteriors[self.weights.index(weight)].argmax(axis=1)
         return np.asarray(predicted != self.codes, dtype=np.float64)
-
-    def _place(self, weight: float) -> int:
-        return self.weights.index(weight)
 
 
 def held_out_predictions(
@@ -97,10 +93,10 @@ def held_out_predictions(
         first = 0
         for fold in folds:
             train, test = samples.take(fold.train), samples.take(fold.test).hide()
-            for place, weight in enumerate(weights):
+            for index, weight in enumerate(weights):
                 model = fit(family, train, unlabeled_weight=weight, **arguments).model
                 joint = model.log_joint(test)
-                log_posteriors[place, first : first + fold.test.size] = log_softmax(joint, axis=1)
+                log_posteriors[index, first : first + fold.test.size] = log_softmax(joint, axis=1)
                 task.advance()
             first += fold.test.size
     codes = samples.evidence.codes[rows]
@@ -125,5 +121,5 @@ def best_temperature(log_posterior: FloatArray, codes: IntArray) -> float:
     def loss(log_temperature: float) -> float:
         return float(true_class_losses(tempered(log_posterior, np.exp(log_temperature)), codes).mean())
 
-    found = minimize_scalar(loss, bounds=(_COLDEST, _HOTTEST), method="bounded")
-    return float(np.exp(found.x))
+    best = minimize_scalar(loss, bounds=(_COLDEST, _HOTTEST), method="bounded")
+    return float(np.exp(best.x))

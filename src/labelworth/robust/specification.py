@@ -15,7 +15,7 @@ from labelworth.estimation.posterior import posterior
 from labelworth.linalg.pencil import Pencil
 from labelworth.models.protocol import Family, Model, ModelT
 from labelworth.progress import SILENT, Progress, tracking
-from labelworth.robust.row_forms import RowForms
+from labelworth.robust.misspecified.row_forms import RowForms
 
 Method = Literal["auto", "chi-square", "bootstrap"]
 
@@ -73,7 +73,6 @@ class SpecificationTest:
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """As JSON knows it."""
         return asdict(self)
 
 

@@ -14,13 +14,13 @@ from labelworth.models.classes.responsibilities import condition
 from labelworth.models.protocol import Family, ModelT
 from labelworth.progress import SILENT, Progress, tracking
 from labelworth.robust.held_out import HeldOutPredictions, held_out_predictions
-from labelworth.robust.row_forms import RowForms
+from labelworth.robust.misspecified.row_forms import RowForms
 from labelworth.robust.specification import MOST_PARAMETERS
 
 Method = Literal["auto", "sandwich", "cross-validation"]
 
 WEIGHTS = (0.0, 0.01, 0.03, 0.1, 0.3, 1.0)
-"""The weights tried unless told otherwise."""
+"""The weights tried unless others are given."""
 _LABELS_PER_PARAMETER = 5
 
 
@@ -57,7 +57,6 @@ class WeightChoice:
         return f"Least estimated risk: {advice}. {self.risk_name} by weight: {curve} (by {self.method})."
 
     def to_dict(self) -> dict[str, Any]:
-        """As JSON knows it."""
         return asdict(self)
 
 
@@ -111,11 +110,11 @@ def choice_of(predictions: HeldOutPredictions) -> WeightChoice:
     """Read the choice off held-out predictions: least log-loss with honest log-odds."""
     losses = np.array([predictions.tempered_losses(weight) for weight in predictions.weights])
     means = losses.mean(axis=1)
-    place = int(np.argmin(means))
-    gaps = losses - losses[place]
+    best = int(np.argmin(means))
+    gaps = losses - losses[best]
     errors = gaps.std(axis=1, ddof=1) / np.sqrt(predictions.n_tested)
     return WeightChoice(
-        predictions.weights[place],
+        predictions.weights[best],
         "cross-validation",
         "Held-out log-loss (nats)",
         predictions.weights,

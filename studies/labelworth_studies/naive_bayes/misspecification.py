@@ -20,7 +20,7 @@ from labelworth.fisher.curve import Weight
 from labelworth.fisher.two_class_formula import two_class_information
 from labelworth.models.classes.multinomial import MultinomialFamily, MultinomialModel
 from labelworth.progress import Progress
-from labelworth.robust.risk import Method, full_label_model, misspecified_risk
+from labelworth.robust.misspecified.risk import Method, full_label_model, misspecified_risk
 from labelworth.robust.specification import specification_test
 from labelworth_studies.corpora.two_class_cuts import CUTS, DOCUMENT_LENGTH, cuts_digest, population
 from labelworth_studies.naive_bayes.parts.misspecification_summary import NEAR_TRUTH, summarize

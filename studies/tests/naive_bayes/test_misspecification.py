@@ -7,7 +7,7 @@ import pytest
 from labelworth.data.counts import document_lengths
 from labelworth.errors import DataUnavailableError, InvalidInputError
 from labelworth.models.classes.multinomial import MultinomialFamily
-from labelworth.robust.risk import full_label_model
+from labelworth.robust.misspecified.risk import full_label_model
 from labelworth_studies.corpora import two_class_cuts
 from labelworth_studies.corpora.two_class_cuts import CUTS
 from labelworth_studies.naive_bayes import misspecification

@@ -10,7 +10,7 @@ from labelworth.data.samples import Samples
 from labelworth.errors import InvalidInputError
 from labelworth.models.classes.multinomial import MultinomialFamily
 from labelworth.robust.check import check
-from labelworth.robust.label_support import label_support
+from labelworth.robust.support import LabelSupport
 from support.wrong_populations import bursty_documents, crossing_topics, with_labels
 
 
@@ -58,7 +58,7 @@ def test_classes_that_nothing_tells_apart_are_not_identified(seed: int) -> None:
     weights = np.repeat([[0.0, 1.0, 1.0]], 5, axis=0)
     codes[5:10] = -2 - np.arange(5)
     told = Samples(samples.features, Evidence(codes, ("a", "b", "c"), weights))
-    support = label_support(MultinomialFamily.for_samples(told), told)
+    support = LabelSupport.of(MultinomialFamily.for_samples(told), told)
     assert support.indistinguishable == (("b", "c"),)
     assert not support.identified
     assert any("could be swapped" in line for line in support.lines())
@@ -70,7 +70,7 @@ def test_a_candidate_set_anchors_a_class(seed: int) -> None:
     codes[:5], codes[5:10] = 0, 1
     codes[10] = -2
     told = Samples(samples.features, Evidence(codes, ("a", "b", "c"), np.array([[0.0, 0.5, 1.0]])))
-    support = label_support(MultinomialFamily.for_samples(told), told)
+    support = LabelSupport.of(MultinomialFamily.for_samples(told), told)
     assert support.identified
     assert support.n_ambiguous == 1
 

@@ -9,7 +9,7 @@ from labelworth.data.lengths import LengthDistribution
 from labelworth.errors import InvalidInputError
 from labelworth.estimation.fit import fit
 from labelworth.models.classes.multinomial import MultinomialFamily, MultinomialModel
-from labelworth.robust.risk import full_label_model
+from labelworth.robust.misspecified.risk import full_label_model
 from labelworth.robust.unlabeled_weight import choose_unlabeled_weight, sandwich_risks
 from support.statistical import assert_mean_is
 from support.wrong_populations import CLASSES, bursty_documents, crossing_topics, with_labels

@@ -26,8 +26,7 @@ from labelworth.models.chains.crf_features import feature_set
 from labelworth.models.chains.protocol import ChainModel
 from labelworth.policies.policy import Policy
 from labelworth.policies.spec import parse_policy
-from labelworth.robust.sequence_moments import ShownPopulation
-from labelworth.robust.sequence_sandwich import sequence_risk
+from labelworth.robust.misspecified.chain_risk import ShownPopulation, sequence_risk
 from labelworth_studies.corpora.folder import conll2000
 from labelworth_studies.runner.store import Cell, Result
 

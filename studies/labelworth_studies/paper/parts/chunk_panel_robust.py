@@ -10,8 +10,7 @@ from labelworth.errors import NotIdentifiableError
 from labelworth.evaluation.sequences import evaluate_labels
 from labelworth.models.chains.curvature import WordModel
 from labelworth.policies.policy import Policy
-from labelworth.robust.sequence_moments import ShownPopulation
-from labelworth.robust.sequence_sandwich import SequenceRisk, sequence_risk
+from labelworth.robust.misspecified.chain_risk import SequenceRisk, ShownPopulation, sequence_risk
 
 N_RANDOM_FITS = 8
 """Drawn around the center, for the token error."""

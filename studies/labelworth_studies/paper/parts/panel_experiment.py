@@ -14,7 +14,7 @@ from labelworth.errors import LabelworthWarning
 from labelworth.estimation.fit import fit
 from labelworth.models.classes.multinomial import MultinomialModel
 from labelworth.models.classes.responsibilities import condition
-from labelworth.robust.finite_sample import named_distance
+from labelworth.robust.misspecified.finite_sample import named_distance
 from labelworth_studies.corpora.panel_documents import add_one
 from labelworth_studies.runner.store import Result
 

@@ -15,7 +15,7 @@ from labelworth.fisher.matrix_free import matrix_free_information
 from labelworth.fisher.matrix_free_curve import MatrixFreeCurve
 from labelworth.fisher.observed_counts import ObservedCounts
 from labelworth.models.classes.multinomial import MultinomialFamily, MultinomialModel
-from labelworth.robust.matrix_free_risk import drawn_risk
+from labelworth.robust.misspecified.drawn_risk import drawn_risk
 from labelworth_studies.corpora.panel_documents import add_one
 from labelworth_studies.runner.store import Result
 

@@ -10,23 +10,23 @@ from labelworth.data.sequences import Sequences
 from labelworth.errors import InvalidInputError, LabelworthWarning, NotIdentifiableError
 from labelworth.fisher.rule_sampling import MAX_PARAMETERS
 from labelworth.models.chains.protocol import Reference
+from labelworth.models.probability_rows import EVEN_SHARE, spread_evenly
 from labelworth.policies.catalog import Everything
 from labelworth.policies.policy import Policy
 from labelworth.progress import SILENT, Progress
-from labelworth.robust.condensed_sequences import Condensed, condense
-from labelworth.robust.sequence_identifiability import (
+from labelworth.robust.sequences.condensed import Condensed, condense
+from labelworth.robust.sequences.identifiability import (
     NOT_ANCHORED,
     NOT_KNOWN,
     SequenceIdentifiability,
     judge_policy,
 )
-from labelworth.robust.sequence_support import SequenceSupport
+from labelworth.robust.support import SequenceSupport
 
 MOST_PARAMETERS = 300
 """Words are kept as far as this goes."""
 _FEWEST_FEATURES, _SOME_FEATURES = 2, 5
 _LONGEST = 100
-_CHANCE = 0.01
 _MOST_DRAWS, _DRAWS_PER_PARAMETER = 1 << 15, 64
 """Verdicts need shares, not figures: rough ones will do."""
 
@@ -62,11 +62,10 @@ class SequenceCheckReport:
 
     def lines(self) -> list[str]:
         """The report in plain words, a line each."""
-        told = [line for policy in self.policies for line in policy.lines()]
-        return [*self.support.lines(), *told, *self.notes]
+        of_policies = [line for policy in self.policies for line in policy.lines()]
+        return [*self.support.lines(), *of_policies, *self.notes]
 
     def to_dict(self) -> dict[str, Any]:
-        """As JSON knows it."""
         return {
             "verdict": self.verdict,
             "identified": not self.verdict.startswith("not identified"),
@@ -123,14 +122,14 @@ def check_sequences(
     n_features = _features_within(max_parameters, sequences.evidence.n_classes)
     condensed = condense(sequences, n_features=n_features, longest=_LONGEST)
     try:
-        model, notes = _judged(condensed, fitted, progress)
+        model, notes = _judged_model(condensed, fitted, progress)
     except (InvalidInputError, NotIdentifiableError) as error:
         verdict = NOT_KNOWN if support.is_anchored else NOT_ANCHORED
         return SequenceCheckReport(verdict, support, (), (*condensed.notes, str(error)))
     # Labeled whole there is nothing to draw.
-    whole = support.is_anchored and support.n_whole == support.n_sequences
+    whole = support.is_anchored and support.n_whole == sequences.n_sequences
     labeled = Policy.of(Everything()) if whole else None
-    found = tuple(
+    judged = tuple(
         judge_policy(
             model,
             condensed.sequences,
@@ -142,10 +141,10 @@ def check_sequences(
         )
         for policy in (labeled, *asked)
     )
-    return SequenceCheckReport(found[0].verdict, support, found, (*condensed.notes, *notes))
+    return SequenceCheckReport(judged[0].verdict, support, judged, (*condensed.notes, *notes))
 
 
-def _judged(
+def _judged_model(
     condensed: Condensed, fitted: Callable[[Sequences, Progress], Any], progress: Progress
 ) -> tuple[Any, tuple[str, ...]]:
     """The model that is judged, and what is to be known of it."""
@@ -156,16 +155,10 @@ def _judged(
     if model.reference is not Reference.NOTHING:
         return model, ()
     note = (
-        f"Judged at the fitted probabilities with {_CHANCE:.0%} of each row spread evenly: where some are zero the "
-        "theory does not hold."
+        f"Judged at the fitted probabilities with {EVEN_SHARE:.0%} of each row spread evenly: where some are zero "
+        "the theory does not hold."
     )
-    return _interior(model), (note,)
-
-
-def _interior(model: Any) -> Any:
-    """The nearby model with a hundredth of each row of probabilities spread evenly."""
-    tables = {name: (1 - _CHANCE) * table + _CHANCE / table.shape[1] for name, table in model.tables.items()}
-    return model.with_tables(tables)
+    return spread_evenly(model), (note,)
 
 
 def _features_within(max_parameters: int, n_labels: int) -> int:

@@ -4,20 +4,103 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
 from labelworth.arrays import FloatArray, require_between
-from labelworth.errors import NotIdentifiableError
+from labelworth.data.sequences import NO_WORD, Sequences
+from labelworth.errors import InvalidInputError, NotIdentifiableError
 from labelworth.estimation.boltzmann_chain_fit import fit_boltzmann_chain
 from labelworth.estimation.conditional_fit import fit_conditional
 from labelworth.models.chains.boltzmann_chain import BoltzmannChainFamily, BoltzmannChainModel
+from labelworth.models.chains.conditional_random_field import ConditionalRandomFieldModel
 from labelworth.models.chains.curvature import WordModel, clamped_covariance, reference_covariance
-from labelworth.robust.sequence_moments import SequenceMoments, ShownPopulation, mean_log_losses, sequence_moments
+from labelworth.policies.policy import Policy
+from labelworth.robust.misspecified.moments import Moments
+from labelworth.robust.misspecified.sandwich import Sandwich
 
 _TOLERANCES = (1e-5, 1e-8)
 """How closely quasi-Newton fits before Newton's method; the second where the first was too early."""
 _SETTLED = 1e-6  # nats of the whole objective that are still to be gained
 _MAX_NEWTON_STEPS = 20
+
+
+@dataclass(frozen=True, eq=False)
+class ShownPopulation:
+    """Real sequences with the labels that a policy would show of them.
+
+    Attributes
+    ----------
+    whole : Sequences
+        With all their labels.
+    shares : tuple of float
+        How probable each rule is.
+    shown : tuple of Sequences
+        The same sequences as each rule would show them; where a rule labels at random, drawn once per sequence.
+    """
+
+    whole: Sequences
+    shares: tuple[float, ...]
+    shown: tuple[Sequences, ...]
+
+    def __post_init__(self) -> None:
+        if not self.whole.n_sequences or not self.whole.evidence.is_gold.all():
+            raise InvalidInputError(
+                "A population needs the label of every token, since each sequence is looked at as every rule would "
+                "show it. Leave sequences with unknown labels out."
+            )
+        if self.whole.weights is not None or (self.whole.words == NO_WORD).any():
+            raise InvalidInputError("A population is of sequences that count one each, with a known word per token.")
+
+    @classmethod
+    def of(cls, whole: Sequences, policy: Policy, rng: np.random.Generator) -> "ShownPopulation":
+        """Draw what every rule of the policy shows."""
+        every = np.arange(whole.n_sequences)
+        shown = tuple(whole.hide(~rule.draw_for(whole, every, rng)) for rule in policy.rules)
+        return cls(whole, policy.weights, shown)
+
+    @property
+    def hidden(self) -> Sequences:
+        return self.whole.hide()
+
+    def weighted(self, n_samples: float) -> Sequences:
+        """What n sequences under the policy are on average: every sequence once per rule, with its weight."""
+        parts = []
+        for share, shown in zip(self.shares, self.shown, strict=True):
+            weights = np.full(shown.n_sequences, share * n_samples / shown.n_sequences)
+            parts.append(Sequences(shown.features, shown.offsets, shown.evidence, shown.feature_names, weights))
+        return Sequences.concatenate(parts)
+
+
+def sequence_moments(model: WordModel, population: ShownPopulation, reference: FloatArray) -> Moments:
+    r"""Score and curvature of one sequence, averaged over a policy.
+
+    .. math::
+
+        \bar s = \sum_j w_j E s_j, \qquad J = \sum_j w_j E[s_j s_j'] - \bar s \bar s', \qquad
+        H = \operatorname{Cov}(T | \text{reference}) - \sum_j w_j E \operatorname{Cov}(T | x, y_S)
+
+    with :math:`s_j` the score of :math:`\log p(y_S, x)` under rule j and T the counts.
+
+    Parameters
+    ----------
+    reference : array of shape (d, d)
+        The `reference_covariance` of the model on the whole population.
+    """
+    parts = []
+    for shown in population.shown:
+        scores = model.scores(shown)
+        mean = scores.mean(axis=0)
+        centered = scores - mean
+        variance = centered.T @ centered / len(scores)
+        parts.append(Moments(mean, variance, reference - clamped_covariance(model, shown, reference)))
+    return Moments.mixture(parts, population.shares)
+
+
+def mean_log_losses(model: WordModel, whole: Sequences, hidden: Sequences) -> dict[str, float]:
+    """-log p(x, y) and -log p(y | x) per sequence; a conditional model has no joint one."""
+    joint = -float(model.log_evidence(whole).mean())
+    if isinstance(model, ConditionalRandomFieldModel):
+        return {"conditional": joint}
+    return {"joint": joint, "conditional": joint + float(model.log_evidence(hidden).mean())}
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,25 +188,25 @@ def sequence_risk(
     """
     hidden, model = population.hidden, target if start is None else start
     at_target = mean_log_losses(target, population.whole, hidden)
-    found: dict[int, SequenceRisk] = {}
+    risks: dict[int, SequenceRisk] = {}
     # The most sequences first: the penalty then moves the center step by step.
     for size in sorted(set(sizes), reverse=True):
         require_between("The number of sequences", size, 1, 10**12)
-        place = pseudo_true_chain(model, population, size, penalty)
-        model, covariance = place.model, place.covariance
+        truth = pseudo_true_chain(model, population, size, penalty)
+        model, covariance = truth.model, truth.covariance
         losses = mean_log_losses(model, population.whole, hidden)
         # Of complete labels nothing is open; what is open without any is what labels tell given the words.
         curvature = {
-            "joint": place.reference,
-            "conditional": clamped_covariance(model, hidden, place.reference),
+            "joint": truth.reference,
+            "conditional": clamped_covariance(model, hidden, truth.reference),
         }
-        found[size] = SequenceRisk(
+        risks[size] = SequenceRisk(
             model,
             covariance,
             {loss: losses[loss] - at_target[loss] for loss in losses},
             {loss: 0.5 * float(np.vdot(curvature[loss], covariance)) for loss in losses},
         )
-    return [found[size] for size in sizes]
+    return [risks[size] for size in sizes]
 
 
 @dataclass(frozen=True, eq=False)
@@ -134,7 +217,7 @@ class PseudoTruth:
     ----------
     model : BoltzmannChainModel or ConditionalRandomFieldModel
         theta*.
-    moments : SequenceMoments
+    moments : Moments
         There, under the policy.
     reference : array of shape (d, d)
         The curvature of the loss of complete labels.
@@ -143,7 +226,7 @@ class PseudoTruth:
     """
 
     model: WordModel
-    moments: SequenceMoments
+    moments: Moments
     reference: FloatArray
     covariance: FloatArray
 
@@ -166,25 +249,21 @@ def pseudo_true_chain(start: WordModel, population: ShownPopulation, n_samples: 
 
 
 def _settled(model: WordModel, population: ShownPopulation, n_samples: float, penalty: float) -> PseudoTruth:
-    """Newton's method."""
+    """The maximum near `model` by Newton's method."""
     coordinates = model.coordinates
     theta = coordinates.flatten(model.tables)
-    left = np.inf
+    gain_to_come = np.inf
     for _ in range(_MAX_NEWTON_STEPS):
         reference = reference_covariance(model, population.whole)
         moments = sequence_moments(model, population, reference)
-        bread = n_samples * moments.curvature + 2 * penalty * np.eye(len(theta))
-        try:
-            factor = cho_factor(bread, lower=True)
-        except LinAlgError as error:
-            raise _not_curved(model, bread) from error
-        gradient = n_samples * moments.mean - 2 * penalty * theta
-        step = cho_solve(factor, gradient)
-        before, left = left, 0.5 * float(gradient @ step)
-        if left < _SETTLED:
-            half = cho_solve(factor, moments.variance)
-            return PseudoTruth(model, moments, reference, n_samples * np.asarray(cho_solve(factor, half.T)))
-        if left > before:
+        bread = moments.curvature + 2 * penalty / n_samples * np.eye(len(theta))
+        spread = Sandwich(coordinates, bread, moments.variance)
+        gradient = moments.mean - 2 * penalty / n_samples * theta
+        step = spread.solve(gradient)
+        before, gain_to_come = gain_to_come, 0.5 * n_samples * float(gradient @ step)
+        if gain_to_come < _SETTLED:
+            return PseudoTruth(model, moments, reference, spread.covariance / n_samples)
+        if gain_to_come > before:
             break
         theta = theta + step
         model = model.with_tables(coordinates.named(theta))
@@ -197,20 +276,10 @@ def _settled(model: WordModel, population: ShownPopulation, n_samples: float, pe
 def _climbed(
     start: WordModel, population: ShownPopulation, n_samples: float, penalty: float, tolerance: float
 ) -> WordModel:
-    """Quasi-Newton."""
+    """The maximum near `start` by quasi-Newton, to a tolerance."""
     sequences = population.weighted(n_samples)
     if isinstance(start, BoltzmannChainModel):
         family = BoltzmannChainFamily.for_sequences(sequences, penalty=penalty, with_start=start.start is not None)
         fitted = fit_boltzmann_chain(family, sequences, start=start, tolerance=tolerance)
         return replace(fitted.model, feature_names=start.feature_names)
     return fit_conditional(sequences, c2=penalty, start=start, tolerance=tolerance).model
-
-
-def _not_curved(model: WordModel, bread: FloatArray) -> NotIdentifiableError:
-    _, vectors = np.linalg.eigh(bread)
-    weak = model.coordinates.name(int(np.argmax(np.abs(vectors[:, 0]))))
-    return NotIdentifiableError(
-        "The expected likelihood is not curved downwards in every direction where the fit stopped, so the estimate "
-        f"has no asymptotic covariance; the weakest direction moves {weak} most. Label more, or raise the penalty.",
-        [weak],
-    )

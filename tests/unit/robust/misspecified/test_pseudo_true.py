@@ -7,8 +7,8 @@ import pytest
 
 from labelworth.errors import InvalidInputError
 from labelworth.models.classes.multinomial import MultinomialFamily
-from labelworth.robust.pseudo_true import pseudo_true_path
-from labelworth.robust.score_moments import score_moments
+from labelworth.robust.misspecified.moments import score_moments
+from labelworth.robust.misspecified.pseudo_true import pseudo_true_path
 from support.oracles import numerical_gradient
 from support.wrong_populations import bursty_documents
 
@@ -29,7 +29,7 @@ def test_the_population_objective_is_flat_there(seed: int) -> None:
 
     for fraction, model in zip(fractions, path, strict=True):
         gradient = numerical_gradient(partial(objective, fraction=fraction), coordinates.flatten(model.tables))
-        curvature = score_moments(model, population).labeled_curvature * n_samples
+        curvature = score_moments(model, population).labeled.curvature * n_samples
         # In standard errors of a sample of n rows.
         assert np.abs(gradient / np.sqrt(np.diag(curvature))).max() < 1e-4
 

@@ -7,8 +7,8 @@ from labelworth.criteria.policy_table import policy_information
 from labelworth.data.evidence import Evidence
 from labelworth.data.sequences import Sequences
 from labelworth.policies.policy import Policy
-from labelworth.robust.sequence_bound import least_share
-from labelworth.robust.sequence_identifiability import as_labeled
+from labelworth.robust.sequences.bound import least_share
+from labelworth.robust.sequences.identifiability import as_labeled
 from support.chain_models import chain_model
 from support.chain_oracle import drawn_tables
 

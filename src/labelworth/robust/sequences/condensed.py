@@ -13,13 +13,7 @@ OTHER_WORDS = "<other words>"
 
 @dataclass(frozen=True, eq=False)
 class Condensed:
-    """Sequences of fewer words and moderate lengths, with what was done to them.
-
-    Attributes
-    ----------
-    sequences : Sequences
-    notes : tuple of str
-    """
+    """Sequences of fewer words and moderate lengths, with notes on what was done to them."""
 
     sequences: Sequences
     notes: tuple[str, ...]
@@ -52,7 +46,7 @@ def _fewer_features(sequences: Sequences, n_features: int) -> tuple[Sequences, s
         counts = np.bincount(sequences.features.indices, minlength=len(names))
         kept = np.sort(np.argsort(-counts, kind="stable")[:n_features])
         rows = sp.csr_array(sequences.features[:, kept])
-        chosen = tuple(names[place] for place in kept.tolist())
+        chosen = tuple(names[column] for column in kept.tolist())
         note = f"Judged by the {n_features} most frequent of {len(names):,} attributes."
         return replace(sequences, features=rows, feature_names=chosen), note
     seen = sequences.words[sequences.words != NO_WORD]
@@ -61,7 +55,7 @@ def _fewer_features(sequences: Sequences, n_features: int) -> tuple[Sequences, s
     code_of = np.full(len(names) + 1, len(kept), dtype=np.int64)
     code_of[kept] = np.arange(len(kept))
     code_of[NO_WORD] = NO_WORD
-    chosen = (*(names[place] for place in kept.tolist()), OTHER_WORDS)
+    chosen = (*(names[code] for code in kept.tolist()), OTHER_WORDS)
     share = counts[kept].sum() / max(1, counts.sum())
     note = (
         f"Judged by the {len(kept)} most frequent of {len(names):,} words ({share:.0%} of the tokens), the others "

@@ -4,7 +4,7 @@ import pytest
 from labelworth.data.evidence import Evidence
 from labelworth.data.sequences import Sequences
 from labelworth.policies.spec import parse_policy
-from labelworth.robust.sequence_identifiability import LEFT_OPEN, NOT_ANCHORED, as_labeled, judge_policy
+from labelworth.robust.sequences.identifiability import LEFT_OPEN, NOT_ANCHORED, as_labeled, judge_policy
 from support.chain_models import chain_model
 from support.chain_oracle import drawn_tables
 

@@ -60,24 +60,26 @@ def least_share(model: ChainModel, sequences: Sequences, labeled: BoolArray) -> 
     counted = "labeled tokens and labeled neighbors"
     if not sequences.sequence_weights.any():
         return LeastShare(0.0, counted, tuple(model.classes))
-    place = np.arange(sequences.n_tokens) - np.repeat(sequences.offsets[:-1], sequences.lengths)
+    position = np.arange(sequences.n_tokens) - np.repeat(sequences.offsets[:-1], sequences.lengths)
     shares = row_shares(
-        model, _places(sequences, place, labeled), _places(sequences, place, np.ones(sequences.n_tokens, dtype=bool))
+        model,
+        _position_counts(sequences, position, labeled),
+        _position_counts(sequences, position, np.ones(sequences.n_tokens, dtype=bool)),
     )
     of_label = np.minimum(shares.emission, shares.transition)
     missing = tuple(name for name, share in zip(model.classes, of_label, strict=True) if share == 0)
     return LeastShare(float(min(shares.start, of_label.min())), counted, missing)
 
 
-def _places(sequences: Sequences, place: IntArray, chosen: BoolArray) -> PlaceCounts:
-    """How many sequences, by their weights, have a chosen token at every place, and another behind it."""
+def _position_counts(sequences: Sequences, position: IntArray, chosen: BoolArray) -> PlaceCounts:
+    """How many sequences, by their weights, have a chosen token at every position, and another behind it."""
     weights = np.repeat(sequences.sequence_weights, sequences.lengths)
     longest = int(sequences.lengths.max())
-    followed = np.flatnonzero(place < np.repeat(sequences.lengths, sequences.lengths) - 1)
+    followed = np.flatnonzero(position < np.repeat(sequences.lengths, sequences.lengths) - 1)
     both = chosen[followed] & chosen[followed + 1]
     return PlaceCounts(
-        np.bincount(place, weights * chosen, minlength=longest).astype(np.float64),
-        np.bincount(place[followed], weights[followed] * both, minlength=longest).astype(np.float64),
+        np.bincount(position, weights * chosen, minlength=longest).astype(np.float64),
+        np.bincount(position[followed], weights[followed] * both, minlength=longest).astype(np.float64),
     )
 
 

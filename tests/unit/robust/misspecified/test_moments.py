@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from labelworth.errors import InvalidInputError
-from labelworth.robust.row_forms import RowForms
-from labelworth.robust.score_moments import score_moments
+from labelworth.robust.misspecified.moments import score_moments
+from labelworth.robust.misspecified.row_forms import RowForms
 from support.oracles import numerical_gradient
 from support.small_models import CASES, Case
 
@@ -48,22 +48,20 @@ def test_moments_equal_numerical_derivatives(case: Case, rng: np.random.Generato
 
     scores = numerical_gradient(lambda at: row_log_likelihoods(model, population, at), theta)
     hessian = numerical_hessian(mean, theta)
-    found = score_moments(model, population)
+    moments = score_moments(model, population)
     scale = np.abs(hessian).max()
-    np.testing.assert_allclose(found.labeled_curvature, -hessian[0], atol=1e-5 * scale)
-    np.testing.assert_allclose(found.hidden_curvature, -hessian[1], atol=1e-5 * scale)
-    for place, (average, variance) in enumerate(
-        [(found.labeled_mean, found.labeled_variance), (found.hidden_mean, found.hidden_variance)]
-    ):
-        expected = shares @ scores[:, place]
-        centered = scores[:, place] - expected
-        np.testing.assert_allclose(average, expected, atol=1e-6 * np.abs(scores).max())
+    np.testing.assert_allclose(moments.labeled.curvature, -hessian[0], atol=1e-5 * scale)
+    np.testing.assert_allclose(moments.hidden.curvature, -hessian[1], atol=1e-5 * scale)
+    for kind, part in enumerate([moments.labeled, moments.hidden]):
+        expected = shares @ scores[:, kind]
+        centered = scores[:, kind] - expected
+        np.testing.assert_allclose(part.mean, expected, atol=1e-6 * np.abs(scores).max())
         np.testing.assert_allclose(
-            variance, (centered * shares[:, None]).T @ centered, atol=1e-6 * np.abs(scores).max() ** 2
+            part.variance, (centered * shares[:, None]).T @ centered, atol=1e-6 * np.abs(scores).max() ** 2
         )
     labeled, marginal = row_log_likelihoods(model, population, theta).T
-    assert found.labeled_log_loss == pytest.approx(-shares @ labeled, rel=1e-12)
-    assert found.conditional_log_loss == pytest.approx(shares @ (marginal - labeled), rel=1e-9)
+    assert moments.labeled_log_loss == pytest.approx(-shares @ labeled, rel=1e-12)
+    assert moments.conditional_log_loss == pytest.approx(shares @ (marginal - labeled), rel=1e-9)
 
 
 @every_model
@@ -90,8 +88,8 @@ def test_chunks_do_not_change_the_sums(rng: np.random.Generator, monkeypatch: py
     model = CASES[0].draw(rng)
     samples = model.sample(9, rng)
     whole = RowForms(model, samples).total(np.ones((9, 3, 3)))
-    monkeypatch.setattr("labelworth.robust.row_forms._CHUNK_BYTES", 1)
-    monkeypatch.setattr("labelworth.robust.row_forms._KEPT_BYTES", 1)
+    monkeypatch.setattr("labelworth.robust.misspecified.row_forms._CHUNK_BYTES", 1)
+    monkeypatch.setattr("labelworth.robust.misspecified.row_forms._KEPT_BYTES", 1)
     np.testing.assert_allclose(RowForms(model, samples).total(np.ones((9, 3, 3))), whole, rtol=1e-12)
 
 

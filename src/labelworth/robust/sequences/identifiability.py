@@ -18,8 +18,8 @@ from labelworth.models.chains.protocol import ChainModel, Reference
 from labelworth.policies.function_rule import FunctionRule
 from labelworth.policies.policy import Policy
 from labelworth.progress import SILENT, Progress
-from labelworth.robust.sequence_bound import LeastShare, least_share
-from labelworth.robust.sequence_support import SequenceSupport, listed
+from labelworth.robust.sequences.bound import LeastShare, least_share
+from labelworth.robust.support import SequenceSupport, listed
 
 _MOST_DIRECTIONS = 3
 
@@ -94,21 +94,20 @@ class SequenceIdentifiability:
 
     def _counted_lines(self) -> list[str]:
         lines = [f"Weak directions under {self.policy} are not known: {self.refusal}"]
-        found = self.least_share
-        if found is None:
+        share = self.least_share
+        if share is None:
             return lines
-        if found.value > 0:
+        if share.value > 0:
             lines.append(
-                f"Counting {found.of}: in every direction {self.policy} carries about {found.value:.2g} of the "
+                f"Counting {share.of}: in every direction {self.policy} carries about {share.value:.2g} of the "
                 "information of complete labels, or more."
             )
         else:
-            of_these = f" of {listed(found.missing)}" if found.missing else ""
-            lines.append(f"Counting {found.of}, found none{of_these}: {self.policy} may leave directions open.")
+            of_these = f" of {listed(share.missing)}" if share.missing else ""
+            lines.append(f"Counting {share.of}, found none{of_these}: {self.policy} may leave directions open.")
         return lines
 
     def to_dict(self) -> dict[str, Any]:
-        """As JSON knows it."""
         return {
             "policy": self.policy,
             "verdict": self.verdict,
@@ -158,7 +157,7 @@ def judge_policy(
     if not sequences.n_sequences:
         raise InvalidInputError("There are no sequences to check.")
     asked = _Asked.of(model, sequences, policy, seed)
-    found = partial(
+    judged = partial(
         SequenceIdentifiability,
         AS_LABELED if policy is None else policy.spec,
         asked.is_anchored,
@@ -168,7 +167,7 @@ def judge_policy(
     if n_parameters > quick_parameters:
         counted = least_share(model, sequences, asked.labeled)
         if counted.value >= WEAK or n_parameters > MAX_PARAMETERS:
-            return found(None, f"there are {n_parameters:,} parameters, which takes long.", counted)
+            return judged(None, f"there are {n_parameters:,} parameters, which takes long.", counted)
     try:
         table = policy_information(
             model,
@@ -181,8 +180,8 @@ def judge_policy(
             progress=progress,
         )
     except (InvalidInputError, NotIdentifiableError, MoreSamplesNeededError) as error:
-        return found(None, str(error), least_share(model, sequences, asked.labeled))
-    return found(table.points[0])
+        return judged(None, str(error), least_share(model, sequences, asked.labeled))
+    return judged(table.points[0])
 
 
 @dataclass(frozen=True)
@@ -210,17 +209,17 @@ class _Asked:
 def as_labeled(sequences: Sequences) -> FunctionRule:
     """The rule that draws, for a length, the positions labeled in a random one of these sequences of that length."""
     gold, offsets = sequences.evidence.is_gold, sequences.offsets
-    shares: dict[int, dict[bytes, int]] = {}
+    masks: dict[int, dict[bytes, int]] = {}
     for row, length in enumerate(sequences.lengths.tolist()):
         mask = gold[offsets[row] : offsets[row + 1]].tobytes()
-        found = shares.setdefault(length, {})
-        found[mask] = found.get(mask, 0) + 1
+        counts = masks.setdefault(length, {})
+        counts[mask] = counts.get(mask, 0) + 1
 
     def outcomes(length: int) -> list[tuple[float, BoolArray]]:
-        found = shares.get(length)
-        if found is None:
+        counts = masks.get(length)
+        if counts is None:
             raise InvalidInputError(f"No sequence has length {length}, so nothing is known of what is labeled there.")
-        total = sum(found.values())
-        return [(count / total, np.frombuffer(mask, dtype=bool)) for mask, count in found.items()]
+        total = sum(counts.values())
+        return [(count / total, np.frombuffer(mask, dtype=bool)) for mask, count in counts.items()]
 
     return FunctionRule("as-labeled", outcomes)

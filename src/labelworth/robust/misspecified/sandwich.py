@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
@@ -10,7 +11,7 @@ from labelworth.arrays import FloatArray, require_between, require_shape
 from labelworth.errors import NotIdentifiableError
 from labelworth.fisher.identifiability import most_changed
 from labelworth.models.coordinates import Coordinates
-from labelworth.robust.score_moments import ScoreMoments
+from labelworth.robust.misspecified.moments import Moments, ScoreMoments
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,31 +45,38 @@ class Sandwich:
         require_shape("meat", self.meat, (d, d))
 
     @cached_property
-    def inverse_bread(self) -> FloatArray:
-        """H^-1, (d, d).
+    def _factor(self) -> Any:
+        try:
+            return cho_factor(self.bread, lower=True)
+        except LinAlgError as error:
+            _, vectors = np.linalg.eigh(self.bread)
+            (weak,) = most_changed(self.coordinates, vectors[:, :1])
+            raise NotIdentifiableError(
+                "The objective is not curved downwards in every direction where the fit stopped, so the estimate has "
+                f"no asymptotic covariance; the weakest direction moves {weak} most. Label more, smooth more (raise "
+                "the penalty), or lower unlabeled_weight.",
+                [weak],
+            ) from error
+
+    def solve(self, right: FloatArray) -> FloatArray:
+        """H^-1 times vectors.
 
         Raises
         ------
         NotIdentifiableError
             If H is not positive definite: theta is not an isolated maximum.
         """
-        try:
-            factor = cho_factor(self.bread, lower=True)
-        except LinAlgError as error:
-            _, vectors = np.linalg.eigh(self.bread)
-            (weak,) = most_changed(self.coordinates, vectors[:, :1])
-            raise NotIdentifiableError(
-                "The objective is not curved downwards in every direction where EM stopped, so the estimate has no "
-                f"asymptotic covariance; the weakest direction moves {weak} most. Label more rows, lower "
-                "unlabeled_weight, or smooth more.",
-                [weak],
-            ) from error
-        return np.asarray(cho_solve(factor, np.eye(len(self.bread))))
+        return np.asarray(cho_solve(self._factor, right))
+
+    @cached_property
+    def inverse_bread(self) -> FloatArray:
+        """H^-1, (d, d)."""
+        return self.solve(np.eye(len(self.bread)))
 
     @cached_property
     def covariance(self) -> FloatArray:
         """H^-1 J H^-1 in free coordinates, (d, d); that of theta_hat once divided by n."""
-        return np.asarray(self.inverse_bread @ self.meat @ self.inverse_bread)
+        return self.solve(self.solve(self.meat).T)
 
     @cached_property
     def total_variance(self) -> float:
@@ -120,12 +128,10 @@ def sandwich(
     """
     require_between("The labeled fraction", fraction, 0.0, 1.0)
     require_between("unlabeled_weight", unlabeled_weight, 0.0, float(np.finfo(float).max))
-    hidden_share = (1 - fraction) * unlabeled_weight
-    bread = fraction * moments.labeled_curvature + hidden_share * moments.hidden_curvature
-    if prior_curvature is not None:
-        bread = bread + prior_curvature / n_samples
-    meat = fraction * moments.labeled_variance + hidden_share * unlabeled_weight * moments.hidden_variance
-    if random_labels:
-        gap = moments.labeled_mean - unlabeled_weight * moments.hidden_mean
-        meat = meat + fraction * (1 - fraction) * np.outer(gap, gap)
-    return Sandwich(coordinates, bread, meat)
+    mixed = Moments.mixture(
+        (moments.labeled, moments.hidden.counting(unlabeled_weight)),
+        (fraction, 1 - fraction),
+        is_random=random_labels,
+    )
+    prior = 0.0 if prior_curvature is None else prior_curvature / n_samples
+    return Sandwich(coordinates, mixed.curvature + prior, mixed.variance)

@@ -10,9 +10,9 @@ import labelworth as lw
 from labelworth.data.evidence import encode_labels
 from labelworth.data.sequences import NO_WORD, Sequences
 from labelworth.data.token_lists import attribute_sequences, word_sequences
-from labelworth.robust.condensed_sequences import OTHER_WORDS, condense
-from labelworth.robust.sequence_identifiability import NOT_ANCHORED, NOT_KNOWN
-from labelworth.robust.sequence_support import SequenceSupport
+from labelworth.robust.sequences.condensed import OTHER_WORDS, condense
+from labelworth.robust.sequences.identifiability import NOT_ANCHORED, NOT_KNOWN
+from labelworth.robust.support import SequenceSupport
 from support.sentences import draw_sentences
 
 WORDS, LABELS = draw_sentences(60)
@@ -32,8 +32,8 @@ def test_labels_and_pairs_are_counted() -> None:
     )
     support = SequenceSupport.of(sequences)
     assert support.label_counts == (("X", 1), ("Y", 1), ("Z", 0))
-    assert (support.n_sequences, support.n_whole, support.n_without) == (3, 0, 1)
-    assert (support.n_tokens, support.n_labels, support.n_ambiguous, support.n_pairs) == (7, 2, 1, 1)
+    assert (support.sequences.n_sequences, support.n_whole, support.n_without) == (3, 0, 1)
+    assert (support.sequences.n_tokens, support.n_labels, support.n_ambiguous, support.n_pairs) == (7, 2, 1, 1)
     assert support.never_left == ("Y", "Z")
     assert "What follows was never labeled after: 'Y', 'Z'." in support.lines()
     assert support.to_dict()["n_pairs"] == 1

@@ -16,10 +16,10 @@ from labelworth.data.evidence import Evidence
 from labelworth.data.samples import Samples
 from labelworth.models.protocol import Family, Model, ModelT
 from labelworth.progress import SILENT, Progress, tracking
-from labelworth.robust.corrections import Corrections, contrast_root, expected_drift, normal_nodes
-from labelworth.robust.row_forms import RowForms
-from labelworth.robust.sandwich import Sandwich
-from labelworth.robust.score_moments import require_population
+from labelworth.robust.misspecified.corrections import Corrections, contrast_root, expected_drift, normal_nodes
+from labelworth.robust.misspecified.moments import require_population
+from labelworth.robust.misspecified.row_forms import RowForms
+from labelworth.robust.misspecified.sandwich import Sandwich
 
 _MAX_STEPS = 200
 _MAX_ROUNDS = 60
@@ -94,14 +94,14 @@ def finite_sample_path(
     require_population(population)
     fixed = family.adapted(population, population.sample_weights)
     rounds = _Rounds(fixed, population, float(n_samples), unlabeled_weight, random_labels)
-    found: dict[float, FiniteSamplePoint[ModelT]] = {}
+    points: dict[float, FiniteSamplePoint[ModelT]] = {}
     asked = {float(fraction) for fraction in fractions}
     stops = walk_down(sorted(asked, reverse=True))
     with tracking(progress, "finite-sample path", len(stops)) as task:
         for stop in stops:
-            found[stop] = rounds.settle(stop, _MAX_ROUNDS if stop in asked else _ROUNDS_BETWEEN)
+            points[stop] = rounds.settle(stop, _MAX_ROUNDS if stop in asked else _ROUNDS_BETWEEN)
             task.advance()
-    return [found[float(fraction)] for fraction in fractions]
+    return [points[float(fraction)] for fraction in fractions]
 
 
 def walk_down(fractions: Sequence[float]) -> list[float]:
@@ -156,16 +156,16 @@ class _Rounds(Generic[ModelT]):
             before, before_variance = self.model, self.variance
             self._climb(fraction)
             forms = RowForms(self.model, self.population)
-            found = self._spread(fraction, forms)
-            self.variance = found.total_variance
+            spread = self._spread(fraction, forms)
+            self.variance = spread.total_variance
             moved = self.n_samples * named_distance(self.model, before)
             change = abs(self.variance - before_variance)
             converged = max(moved, change) <= _SETTLED * self.variance
-            self._correct(found, forms, renew_drift=number % _DRIFT_EVERY == 0)
+            self._correct(spread, forms, renew_drift=number % _DRIFT_EVERY == 0)
             if converged or fraction == 1:
                 break
         return FiniteSamplePoint(
-            self.model, found, float(self.shares @ self.corrections.largest_pull()), converged or fraction == 1
+            self.model, spread, float(self.shares @ self.corrections.largest_pull()), converged or fraction == 1
         )
 
     def _climb(self, fraction: float) -> None:
@@ -180,7 +180,7 @@ class _Rounds(Generic[ModelT]):
         return self.corrections.posteriors(self.model.log_joint(self.population), self.nodes)
 
     def _maximized(self, fraction: float, hidden: FloatArray) -> ModelT:
-        """The M-step: rows shared out among the classes as told, n samples in all."""
+        """The M-step: rows shared out among the classes by their posteriors, n samples in all."""
         weights = fraction * self.gold + (1 - fraction) * self.unlabeled_weight * hidden
         totals = weights.sum(axis=1)
         # From the neutral model the class of a row is its evidence alone.
@@ -217,10 +217,11 @@ class _Rounds(Generic[ModelT]):
             return np.asarray(mean[:, :, None] * np.eye(mean.shape[1]) - square)
         return self.corrections.responses(posteriors, self.nodes, self.node_weights)
 
-    def _correct(self, found: Sandwich, forms: RowForms, *, renew_drift: bool) -> None:
-        covariance = found.covariance / self.n_samples
+    def _correct(self, spread: Sandwich, forms: RowForms, *, renew_drift: bool) -> None:
+        covariance = spread.covariance / self.n_samples
         # The drift costs twice d evaluations and hardly moves.
         drift = expected_drift(self.model, self.population, covariance) if renew_drift else self.corrections.drift
-        influence = self.unlabeled_weight * forms.each(found.inverse_bread / self.n_samples)
-        found_now = Corrections(influence, contrast_root(forms.each(covariance)), drift)
-        self.corrections = self.corrections.halfway(found_now)
+        influence = self.unlabeled_weight * forms.each(spread.inverse_bread / self.n_samples)
+        self.corrections = self.corrections.halfway(
+            Corrections(influence, contrast_root(forms.each(covariance)), drift)
+        )

@@ -1,17 +1,15 @@
 """Predicted bias and variance against draws from a population the model does not describe."""
 
-import json
-
 import numpy as np
 import pytest
 
 from labelworth.errors import InvalidInputError
 from labelworth.estimation.fit import fit
 from labelworth.models.classes.multinomial import MultinomialFamily
-from labelworth.robust.pseudo_true import pseudo_true_path
-from labelworth.robust.risk import full_label_model, misspecified_risk
-from labelworth.robust.sandwich import Sandwich, sandwich
-from labelworth.robust.score_moments import score_moments
+from labelworth.robust.misspecified.moments import score_moments
+from labelworth.robust.misspecified.pseudo_true import pseudo_true_path
+from labelworth.robust.misspecified.risk import full_label_model, misspecified_risk
+from labelworth.robust.misspecified.sandwich import Sandwich, sandwich
 from support.statistical import assert_mean_is
 from support.wrong_populations import bursty_documents
 
@@ -68,12 +66,11 @@ def test_the_predicted_conditional_log_loss_is_realized(seed: int) -> None:
     assert_mean_is(np.array(losses)[:, None] - best, excess, model_tolerance=0.1 * abs(excess) + 0.002)
 
 
-def test_curves_are_json_and_add_up(seed: int) -> None:
+def test_the_parts_of_a_curve_add_up(seed: int) -> None:
     population = bursty_documents(np.random.default_rng(seed), 60, n_words=5)
     curve = misspecified_risk(MultinomialFamily.for_samples(population), population, [0.5, 1.0], n_samples=100)
-    figures = json.loads(json.dumps(curve.to_dict()))
-    np.testing.assert_allclose(figures["mse"], curve.bias_squared + curve.variance)
-    assert figures["fractions"] == [0.5, 1.0]
+    np.testing.assert_allclose(curve.mse, curve.bias_squared + curve.variance)
+    assert curve.fractions.tolist() == [0.5, 1.0]
 
 
 def test_an_unknown_method_is_refused(seed: int) -> None:

@@ -12,10 +12,10 @@ from labelworth.errors import InvalidInputError
 from labelworth.estimation.fit import fit
 from labelworth.models.protocol import Family, ModelT
 from labelworth.progress import SILENT, Progress
-from labelworth.robust.finite_sample import finite_sample_path, named_distance
-from labelworth.robust.pseudo_true import pseudo_true_path
-from labelworth.robust.sandwich import Sandwich, sandwich
-from labelworth.robust.score_moments import ScoreMoments, score_moments
+from labelworth.robust.misspecified.finite_sample import finite_sample_path, named_distance
+from labelworth.robust.misspecified.moments import ScoreMoments, score_moments
+from labelworth.robust.misspecified.pseudo_true import pseudo_true_path
+from labelworth.robust.misspecified.sandwich import Sandwich, sandwich
 
 Method = Literal["finite-sample", "endless-data"]
 _ENDLESS = 1e9  # so many samples that a prior of a few pseudo-counts no longer shows
@@ -55,19 +55,6 @@ class RiskCurve:
         """Expected squared error of the named tables."""
         total: FloatArray = self.bias_squared + self.variance
         return total
-
-    def to_dict(self) -> dict[str, Any]:
-        """As JSON knows it."""
-        return {
-            "fractions": self.fractions.tolist(),
-            "n_samples": self.n_samples,
-            "method": self.method,
-            "bias_squared": self.bias_squared.tolist(),
-            "variance": self.variance.tolist(),
-            "mse": self.mse.tolist(),
-            "excess_joint_log_loss": self.excess_joint_log_loss.tolist(),
-            "conditional_log_loss": self.conditional_log_loss.tolist(),
-        }
 
 
 def misspecified_risk(
@@ -160,6 +147,6 @@ def _endless_points(
 def _log_losses(spread: Sandwich, moments: ScoreMoments, n_samples: float) -> tuple[float, float]:
     """Expected joint and conditional log-loss at the center plus what the noise adds."""
     covariance = spread.covariance / n_samples
-    joint = float(np.sum(moments.labeled_curvature * covariance)) / 2
-    marginal = float(np.sum(moments.hidden_curvature * covariance)) / 2
+    joint = float(np.sum(moments.labeled.curvature * covariance)) / 2
+    marginal = float(np.sum(moments.hidden.curvature * covariance)) / 2
     return moments.labeled_log_loss + joint, moments.conditional_log_loss + joint - marginal

@@ -1,5 +1,6 @@
 """Means, variances and curvatures of the scores over rows as they are, not as the model would have them."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -9,32 +10,60 @@ from labelworth.data.samples import Samples
 from labelworth.errors import InvalidInputError
 from labelworth.models.classes.responsibilities import condition
 from labelworth.models.protocol import Model
+from labelworth.robust.misspecified.row_forms import RowForms
 
-_CHUNK_BYTES = 64 * 2**20
+
+@dataclass(frozen=True, eq=False)
+class Moments:
+    """What one sample contributes on average, in free coordinates, at one theta.
+
+    Attributes
+    ----------
+    mean : array of shape (d,)
+        Of the score; not zero unless the model is right.
+    variance : array of shape (d, d)
+        Of the score, around its mean.
+    curvature : array of shape (d, d)
+        Minus the mean Hessian of the log-likelihood.
+    """
+
+    mean: FloatArray
+    variance: FloatArray
+    curvature: FloatArray
+
+    def counting(self, weight: float) -> "Moments":
+        """Those of a sample that counts `weight` in the likelihood."""
+        return Moments(weight * self.mean, weight**2 * self.variance, weight * self.curvature)
+
+    @classmethod
+    def mixture(cls, parts: Sequence["Moments"], shares: Sequence[float], *, is_random: bool = True) -> "Moments":
+        """Those of a sample that is of each kind with a given probability.
+
+        With `is_random` False the shares are fixed beforehand: which kind a sample is of adds no variance.
+        """
+        means = np.stack([part.mean for part in parts])
+        mean = np.tensordot(shares, means, axes=1)
+        variance = np.tensordot(shares, np.stack([part.variance for part in parts]), axes=1)
+        curvature = np.tensordot(shares, np.stack([part.curvature for part in parts]), axes=1)
+        if is_random:
+            variance += (means - mean).T * shares @ (means - mean)
+        return cls(mean, variance, curvature)
 
 
 @dataclass(frozen=True, eq=False)
 class ScoreMoments:
-    """What one row contributes on average, in free coordinates, at one theta.
+    """What one row contributes with its label and without.
 
     Attributes
     ----------
-    labeled_curvature, hidden_curvature : array of shape (d, d)
-        Minus the mean Hessian of log p(x, y), and of log p(x).
-    labeled_variance, hidden_variance : array of shape (d, d)
-        Variance of the score of log p(x, y), and of log p(x), each around its own mean.
-    labeled_mean, hidden_mean : array of shape (d,)
-        Mean of either score; neither is zero unless the model is right.
+    labeled, hidden : Moments
+        Of log p(x, y), and of log p(x).
     labeled_log_loss, conditional_log_loss : float
         Mean of -log p(x, y), up to what carries no parameter, and of -log p(y | x).
     """
 
-    labeled_curvature: FloatArray
-    hidden_curvature: FloatArray
-    labeled_variance: FloatArray
-    hidden_variance: FloatArray
-    labeled_mean: FloatArray
-    hidden_mean: FloatArray
+    labeled: Moments
+    hidden: Moments
     labeled_log_loss: float
     conditional_log_loss: float
 
@@ -75,21 +104,18 @@ def score_moments(model: Model, population: Samples) -> ScoreMoments:
     hidden, log_marginal = condition(log_joint, population.evidence.hidden())
     gold = np.zeros_like(hidden)
     gold[np.arange(len(gold)), population.evidence.codes] = 1.0
-    d = model.coordinates.n_free
-    sums = _Sums(d)
-    n_rows = max(1, int(_CHUNK_BYTES / (8 * d * hidden.shape[1])))
-    for first in range(0, population.n_samples, n_rows):
-        rows = np.arange(first, min(first + n_rows, population.n_samples))
-        sums.add(model.class_scores(population.take(rows)), gold[rows], hidden[rows], shares[rows])
+    sums = _Sums(model.coordinates.n_free)
+    for rows, class_scores in RowForms(model, population).chunks():
+        sums.add(class_scores, gold[rows], hidden[rows], shares[rows])
     plain = population.weighted(None)
     labeled_log = (log_joint * gold).sum(axis=1)
+    labeled_curvature = model.complete_curvature(plain, gold * shares[:, None])
+    hidden_curvature = model.complete_curvature(plain, hidden * shares[:, None]) - sums.variance_given_x
+    labeled_variance = sums.labeled_square - np.outer(sums.labeled_mean, sums.labeled_mean)
+    hidden_variance = sums.hidden_square - np.outer(sums.hidden_mean, sums.hidden_mean)
     return ScoreMoments(
-        model.complete_curvature(plain, gold * shares[:, None]),
-        model.complete_curvature(plain, hidden * shares[:, None]) - sums.variance_given_x,
-        sums.labeled_square - np.outer(sums.labeled_mean, sums.labeled_mean),
-        sums.hidden_square - np.outer(sums.hidden_mean, sums.hidden_mean),
-        sums.labeled_mean,
-        sums.hidden_mean,
+        Moments(sums.labeled_mean, labeled_variance, labeled_curvature),
+        Moments(sums.hidden_mean, hidden_variance, hidden_curvature),
         float(-shares @ labeled_log),
         float(shares @ (log_marginal - labeled_log)),
     )

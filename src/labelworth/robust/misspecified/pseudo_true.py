@@ -11,7 +11,7 @@ from labelworth.errors import InvalidInputError
 from labelworth.estimation.fit import fit
 from labelworth.models.protocol import Family, ModelT
 from labelworth.progress import SILENT, Progress, tracking
-from labelworth.robust.score_moments import require_population
+from labelworth.robust.misspecified.moments import require_population
 
 _TOLERANCE = 1e-12
 _MAX_ITERATIONS = 20_000
@@ -70,7 +70,7 @@ def pseudo_true_path(
         require_between("A labeled fraction", value, 0.0, 1.0, open_low=True)
     require_between("n_samples", n_samples, 0.0, float(np.finfo(float).max), open_low=True)
     fixed: Any = family.adapted(population, population.sample_weights)
-    found: dict[float, ModelT] = {}
+    models: dict[float, ModelT] = {}
     current = fit(
         fixed, population.weighted(population.sample_weights * (n_samples / population.sample_weights.sum()))
     )
@@ -84,6 +84,6 @@ def pseudo_true_path(
                 tolerance=tolerance,
                 max_iterations=_MAX_ITERATIONS,
             )
-            found[value] = current.model
+            models[value] = current.model
             task.advance()
-    return [found[value] for value in values]
+    return [models[value] for value in values]
