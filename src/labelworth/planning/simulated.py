@@ -15,7 +15,7 @@ from labelworth.robust.harm import Answer, PairedDifference, combined
 from labelworth.simulation.basis import ForecastBasis
 from labelworth.simulation.calibration import calibrate
 from labelworth.simulation.constants import TUNED
-from labelworth.simulation.forecast import Excess, Forecast, MeasureForecast, forecast_from
+from labelworth.simulation.forecast import Excess, forecast
 from labelworth.simulation.learner import Mode
 from labelworth.simulation.scales import Measure
 from labelworth.tradeoff.accuracy import Source
@@ -132,7 +132,7 @@ def simulated_accuracies(
     """
     sizes = forecast_sizes(basis.n_labeled, most)
     found: dict[Band, SimulatedAccuracy] = {}
-    forecasts = [measured(forecast_from(basis, sizes, mode, policy=arm), measure) for arm in arms]
+    forecasts = [forecast(basis, mode, measure, sizes, policy=arm) for arm in arms]
     slopes = tuple(
         ForecastLine(sizes.astype(np.float64), slope_errors(basis, mode, measure, sizes, arm, one.values))
         for arm, one in zip(arms, forecasts, strict=True)
@@ -170,11 +170,6 @@ def forecast_sizes(n_labeled: int, most: float) -> IntArray:
     return np.unique(np.rint(np.geomspace(n_labeled, max(most, n_labeled + 1), _N_SIZES)).astype(np.int64))
 
 
-def measured(found: Forecast, measure: Measure) -> MeasureForecast:
-    """The forecast of one measure."""
-    return found.error if measure == "error" else found.log_loss
-
-
 def simulated_curve(
     basis: ForecastBasis,
     mode: Mode,
@@ -191,17 +186,16 @@ def simulated_curve(
         What the formulas say: stands beside the forecast, moved to the level of the pilot's largest part.
     """
     sizes = forecast_sizes(basis.n_labeled, most)
-    beside: dict[Measure, Excess] = {} if excess is None else {measure: excess}
-    found = measured(forecast_from(basis, sizes, mode, excess=beside), measure)
+    curve = forecast(basis, mode, measure, sizes, excess=excess)
     return ForecastCurve(
         tuple((places_per_sample * sizes).tolist()),
-        tuple(found.values.tolist()),
-        tuple(found.low.tolist()),
-        tuple(found.high.tolist()),
-        () if found.asymptotic is None else tuple(found.asymptotic.tolist()),
-        tuple(found.power_law.tolist()),
-        tuple((places_per_sample * found.point_sizes).tolist()),
-        tuple(found.points.tolist()),
+        tuple(curve.values.tolist()),
+        tuple(curve.low.tolist()),
+        tuple(curve.high.tolist()),
+        () if curve.asymptotic is None else tuple(curve.asymptotic.tolist()),
+        tuple(curve.power_law.tolist()),
+        tuple((places_per_sample * curve.point_sizes).tolist()),
+        tuple(curve.points.tolist()),
     )
 
 

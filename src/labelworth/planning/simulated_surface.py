@@ -5,10 +5,10 @@ from scipy.interpolate import PchipInterpolator
 
 from labelworth.arrays import FloatArray
 from labelworth.planning.landscape import Surface, surface_grid
-from labelworth.planning.simulated import ForecastLine, forecast_sizes, measured
+from labelworth.planning.simulated import ForecastLine, forecast_sizes
 from labelworth.planning.words import number
 from labelworth.simulation.basis import ForecastBasis
-from labelworth.simulation.forecast import forecast_from
+from labelworth.simulation.forecast import forecast
 from labelworth.simulation.learner import Mode
 from labelworth.simulation.pool_use import SHARES, PoolUse
 from labelworth.simulation.scales import Measure
@@ -44,7 +44,7 @@ def simulated_surface(basis: ForecastBasis, use: PoolUse, measure: Measure) -> S
 
 def _edge(basis: ForecastBasis, mode: Mode, measure: Measure) -> ForecastLine:
     sizes = forecast_sizes(int(basis.points[mode, measure].sizes[0]), basis.n_units)
-    values = measured(forecast_from(basis, sizes, mode), measure).values
+    values = forecast(basis, mode, measure, sizes).values
     return ForecastLine(sizes.astype(np.float64), values)
 
 

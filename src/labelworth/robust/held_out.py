@@ -5,18 +5,17 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.optimize import minimize_scalar
 from scipy.special import log_softmax
 
 from labelworth.arrays import FloatArray, IntArray
 from labelworth.data.folds import labeled_folds
 from labelworth.data.samples import Samples
 from labelworth.estimation.fit import fit
+from labelworth.evaluation.temperature import best_temperature
 from labelworth.models.protocol import Family, ModelT
 from labelworth.progress import SILENT, Progress, tracking
 
 _TOLERANCE = 1e-4  # of the fits: predictions settle long before parameters do
-_COLDEST, _HOTTEST = np.log(0.05), np.log(1000.0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,7 +99,7 @@ def held_out_predictions(
                 task.advance()
             first += fold.test.size
     codes = samples.evidence.codes[rows]
-    temperatures = np.array([best_temperature(block, codes) for block in log_posteriors])
+    temperatures = np.array([honest_temperature(block, codes) for block in log_posteriors])
     return HeldOutPredictions(tuple(float(weight) for weight in weights), codes, log_posteriors, temperatures)
 
 
@@ -115,11 +114,8 @@ def tempered(log_posterior: FloatArray, temperature: float) -> FloatArray:
     return np.asarray(log_softmax(log_posterior / temperature, axis=1))
 
 
-def best_temperature(log_posterior: FloatArray, codes: IntArray) -> float:
-    """The temperature of least mean log-loss, between 0.05 and 1000."""
-
-    def loss(log_temperature: float) -> float:
-        return float(true_class_losses(tempered(log_posterior, np.exp(log_temperature)), codes).mean())
-
-    best = minimize_scalar(loss, bounds=(_COLDEST, _HOTTEST), method="bounded")
-    return float(np.exp(best.x))
+def honest_temperature(log_posterior: FloatArray, codes: IntArray) -> float:
+    """The temperature of least mean log-loss."""
+    return best_temperature(
+        lambda temperature: float(true_class_losses(tempered(log_posterior, temperature), codes).mean())
+    )

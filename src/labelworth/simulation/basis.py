@@ -40,12 +40,10 @@ class Points:
     covariance: FloatArray
 
     def to_dict(self) -> dict[str, Any]:
-        """As JSON knows it."""
         return {"sizes": self.sizes.tolist(), "means": self.means.tolist(), "covariance": self.covariance.tolist()}
 
     @classmethod
     def from_dict(cls, stored: Mapping[str, Any]) -> "Points":
-        """Read it back."""
         return cls(np.array(stored["sizes"]), np.array(stored["means"]), np.array(stored["covariance"]))
 
 
@@ -63,12 +61,10 @@ class Simulated:
     values: FloatArray
 
     def to_dict(self) -> dict[str, Any]:
-        """As JSON knows it."""
         return {"sizes": self.sizes.tolist(), "values": self.values.tolist()}
 
     @classmethod
     def from_dict(cls, stored: Mapping[str, Any]) -> "Simulated":
-        """Read it back."""
         return cls(np.array(stored["sizes"]), np.array(stored["values"]))
 
 
@@ -106,7 +102,6 @@ class ForecastBasis:
 
     @property
     def modes(self) -> tuple[Mode, ...]:
-        """The modes that were simulated."""
         return tuple(mode for mode in MODES if (mode, "error") in self.points)
 
     def to_dict(self) -> dict[str, Any]:
@@ -121,7 +116,6 @@ class ForecastBasis:
 
     @classmethod
     def from_dict(cls, stored: Mapping[str, Any]) -> "ForecastBasis":
-        """Read it back."""
         points: dict[Any, Points] = {
             tuple(key.split("/")): Points.from_dict(value) for key, value in stored["points"].items()
         }
@@ -162,7 +156,7 @@ def forecast_basis(
         now or was kept by an earlier call with the same arguments.
     """
     modes = learner.modes
-    found = pilot_points(
+    pilot = pilot_points(
         learner, data, modes, seed=seed, n_repeats=N_REPEATS, workers=workers, progress=progress, keep=keep
     )
     n_units, n_labeled = data.n_samples, labeled_units(data).size
@@ -190,22 +184,21 @@ def forecast_basis(
             key = (source, curve.design.mode, curve.design.name)
             simulated[*key, "error"] = Simulated(sizes, curve.errors)
             simulated[*key, "log_loss"] = Simulated(sizes, curve.log_losses)
-    return ForecastBasis(n_labeled, n_units, _points(found), simulated, _comparisons(found))
+    return ForecastBasis(n_labeled, n_units, _points(pilot), simulated, _comparisons(pilot))
 
 
 def label_source(learner: Learner[DataT], data: DataT, mode: Mode) -> LabelSource:
     """What takes the place of the truth: the predictions of a fit to all that is known."""
-    one = learner.in_mode(mode)
-    return LabelSource(one.predict(one.fit(data), data), _SHARP)
+    in_mode = learner.in_mode(mode)
+    return LabelSource(in_mode.predict(in_mode.fit(data), data), _SHARP)
 
 
-def _under(name: str, keep: Keep) -> Keep:
-    """Keep under longer names."""
+def _under(prefix: str, keep: Keep) -> Keep:
 
-    def longer(rest: str, compute: Callable[[], Any]) -> Any:
-        return keep(f"{name}/{rest}", compute)
+    def keep_under(name: str, compute: Callable[[], Any]) -> Any:
+        return keep(f"{prefix}/{name}", compute)
 
-    return longer
+    return keep_under
 
 
 def simulated_sizes(points: IntArray, largest: int, n_units: int) -> IntArray:
@@ -218,18 +211,18 @@ def simulated_sizes(points: IntArray, largest: int, n_units: int) -> IntArray:
     return np.unique(np.rint(np.geomspace(smallest, end, max(n_nodes, 2))).astype(np.int64))
 
 
-def _points(found: Mapping[Mode, PilotPoints]) -> dict[tuple[Mode, str], Points]:
+def _points(pilots: Mapping[Mode, PilotPoints]) -> dict[tuple[Mode, str], Points]:
     points = {}
-    for mode, pilot in found.items():
+    for mode, pilot in pilots.items():
         for measure, losses in (("error", pilot.errors), ("log_loss", pilot.log_losses)):
             points[mode, measure] = Points(pilot.sizes, pilot.means(losses), pilot.covariance(losses))
     return points
 
 
-def _comparisons(found: Mapping[Mode, PilotPoints]) -> dict[str, Comparison]:
-    if len(found) < 2:
+def _comparisons(pilots: Mapping[Mode, PilotPoints]) -> dict[str, Comparison]:
+    if len(pilots) < 2:
         return {}
-    alone, together = found["labels-only"], found["semi-supervised"]
+    alone, together = pilots["labels-only"], pilots["semi-supervised"]
     comparisons = {}
     for measure, gaps in (
         ("error", together.errors - alone.errors),

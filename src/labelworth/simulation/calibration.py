@@ -71,8 +71,8 @@ class Calibrated:
         order = np.argsort(self.floors, kind="stable")
         below = np.cumsum(self.weights[order])
         # Rounding may leave the sum just below one.
-        places = np.minimum(np.searchsorted(below, (0.05, 0.95)), len(order) - 1)
-        low, high = self.floors[order][places].tolist()
+        ends = np.minimum(np.searchsorted(below, (0.05, 0.95)), len(order) - 1)
+        low, high = self.floors[order][ends].tolist()
         return Floor(float(self.weights @ self.floors), low, high)
 
     @property
@@ -104,10 +104,9 @@ class CurvesAt:
 
     @classmethod
     def of(cls, basis: ForecastBasis, mode: Mode, policy: str, measure: Measure, sizes: IntArray) -> "CurvesAt":
-        """Interpolate what was simulated."""
         simulated = [basis.simulated[source, mode, policy, measure] for source in basis.modes]
-        found = [interpolated(measure, one, sizes) for one in simulated]
-        curves, variances = (np.stack(parts, axis=1) for parts in zip(*found, strict=True))
+        of_sources = [interpolated(measure, values, sizes) for values in simulated]
+        curves, variances = (np.stack(parts, axis=1) for parts in zip(*of_sources, strict=True))
         return cls(curves, variances, np.log(sizes / basis.n_labeled))
 
     def rows(self, measure: Measure, floors: FloatArray) -> FloatArray:
@@ -254,10 +253,10 @@ def interpolated(measure: Measure, simulated: Simulated, sizes: IntArray) -> tup
     """
     n_replicates = len(simulated.values)
     scaled = to_scale(measure, inside(measure, simulated.values))
-    curve, places, wanted = scaled.mean(axis=0), np.log(simulated.sizes), np.log(sizes)
+    curve, nodes, wanted = scaled.mean(axis=0), np.log(simulated.sizes), np.log(sizes)
     variance = float(scaled.var(axis=0, ddof=1).mean()) / n_replicates if n_replicates > 1 else 0.0
-    left = np.clip(np.searchsorted(places, wanted) - 1, 0, len(places) - 2)
-    share = (wanted - places[left]) / (places[left + 1] - places[left])
+    left = np.clip(np.searchsorted(nodes, wanted) - 1, 0, len(nodes) - 2)
+    share = (wanted - nodes[left]) / (nodes[left + 1] - nodes[left])
     values: FloatArray = curve[left] * (1 - share) + curve[left + 1] * share
     return values, variance * ((1 - share) ** 2 + share**2)
 

@@ -1,42 +1,31 @@
-"""Errors and log-losses of predictions, place by place, against labels that are known or drawn."""
+"""Errors and log-losses of predictions, position by position, against labels that are known or drawn."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
-from scipy.optimize import minimize_scalar
 
 from labelworth.arrays import FloatArray, IntArray
+from labelworth.evaluation.temperature import best_temperature
 from labelworth.simulation.learner import Prediction
 
-_COLDEST, _HOTTEST = float(np.log(0.05)), float(np.log(1000.0))
-_STEP = 0.02  # of the logarithm of a temperature: log-losses are flat around the best one
+_PRECISION = 0.02  # of the logarithm of a temperature: log-losses are flat around the best one
 
 
 def honest_temperature(predictions: Sequence[Prediction], codes: Sequence[IntArray]) -> float:
-    """The temperature of least mean log-loss over all places whose label is known, between 0.05 and 1000."""
+    """The temperature of least mean log-loss over all positions whose label is known, between 0.05 and 1000."""
 
     def loss(temperature: float) -> float:
         losses = [
-            code_losses(one.log_posteriors(temperature), known) for one, known in zip(predictions, codes, strict=True)
+            code_losses(prediction.log_posteriors(temperature), known)
+            for prediction, known in zip(predictions, codes, strict=True)
         ]
         return float(np.nanmean(np.concatenate(losses)))
 
-    return best_temperature(loss)
-
-
-def best_temperature(loss: Callable[[float], float]) -> float:
-    """Where a loss is least."""
-    found = minimize_scalar(
-        lambda logarithm: loss(float(np.exp(logarithm))),
-        bounds=(_COLDEST, _HOTTEST),
-        method="bounded",
-        options={"xatol": _STEP},
-    )
-    return float(np.exp(found.x))
+    return best_temperature(loss, precision=_PRECISION)
 
 
 def code_losses(log_posteriors: FloatArray, codes: IntArray) -> FloatArray:
-    """-log p of the label, place by place; NaN where it is not known."""
+    """-log p of the label, position by position; NaN where it is not known."""
     losses: FloatArray = -log_posteriors[np.arange(len(codes)), codes]
     return np.where(codes >= 0, losses, np.nan)
 
@@ -47,7 +36,7 @@ def code_errors(best: IntArray, codes: IntArray) -> FloatArray:
 
 
 def expected_error(best: IntArray, probabilities: FloatArray) -> float:
-    """The share of wrong predictions to be expected when labels are drawn with these probabilities (n_places, K)."""
+    """The expected share of wrong predictions when labels are drawn with these probabilities, (n_positions, K)."""
     return float(1.0 - probabilities[np.arange(len(best)), best].mean())
 
 
@@ -60,4 +49,4 @@ def expected_log_loss(prediction: Prediction, probabilities: FloatArray) -> floa
         terms = np.where(probabilities > 0, probabilities * log_posteriors, 0.0)
         return float(-terms.sum(axis=1).mean())
 
-    return loss(best_temperature(loss))
+    return loss(best_temperature(loss, precision=_PRECISION))

@@ -1,4 +1,4 @@
-"""Mixtures of normal distributions, one per place."""
+"""Mixtures of normal distributions, one per column."""
 
 from dataclasses import dataclass
 
@@ -12,13 +12,13 @@ _N_HALVINGS = 60
 
 @dataclass(frozen=True, eq=False)
 class NormalMixture:
-    """At every place a mixture of normals with the same weights.
+    """Mixtures of normals, one per column, all with the same weights.
 
     Attributes
     ----------
     weights : array of shape (n_parts,)
         They sum to one.
-    means, variances : arrays of shape (n_parts, n_places)
+    means, variances : arrays of shape (n_parts, n_columns)
     """
 
     weights: FloatArray
@@ -27,16 +27,15 @@ class NormalMixture:
 
     @property
     def mean(self) -> FloatArray:
-        """Of the mixture, (n_places,)."""
         return np.asarray(self.weights @ self.means)
 
     @property
     def variance(self) -> FloatArray:
-        """Of the mixture: within and between its parts, (n_places,)."""
+        """Of the mixture: within and between its parts, (n_columns,)."""
         return np.asarray(self.weights @ (self.variances + (self.means - self.mean) ** 2))
 
     def quantiles(self, probability: float) -> FloatArray:
-        """Below which the truth lies with that probability, (n_places,); by halving."""
+        """Below which the truth lies with that probability, (n_columns,); by halving."""
         spread = np.sqrt(self.variances)
         of_parts = self.means + ndtri(probability) * spread
         # The quantile of a mixture lies among those of its parts.
@@ -48,7 +47,7 @@ class NormalMixture:
         return np.asarray((low + high) / 2)
 
     def log_densities(self, values: FloatArray) -> FloatArray:
-        """Of one value per place, (n_places,)."""
+        """Of one value per column, (n_columns,)."""
         parts = -0.5 * ((values - self.means) ** 2 / self.variances + np.log(2 * np.pi * self.variances))
         with np.errstate(divide="ignore"):  # a part of no weight adds nothing
             parts += np.log(self.weights)[:, None]

@@ -30,29 +30,26 @@ class PilotPoints:
         Labeled units learned from; the last is the training part of a fold.
     n_units : int
         Labeled units in the pilot.
-    places : array of shape (n_units,)
+    n_labels : array of shape (n_units,)
         How many labels each of them has.
     errors, log_losses : arrays of shape (n_sizes, n_units)
-        Mean over the places of the unit, and over repeats; log-losses with honest log-odds.
-    temperatures : array of shape (n_sizes,)
-        What log-odds were divided by to make them honest.
+        Mean over the labels of the unit, and over repeats; log-losses with honest log-odds.
     """
 
     sizes: IntArray
     n_units: int
-    places: FloatArray
+    n_labels: FloatArray
     errors: FloatArray
     log_losses: FloatArray
-    temperatures: FloatArray
 
     def means(self, losses: FloatArray) -> FloatArray:
-        """Mean over all places, (n_sizes,)."""
-        means: FloatArray = losses @ self.places / self.places.sum()
+        """Mean over all labels, (n_sizes,)."""
+        means: FloatArray = losses @ self.n_labels / self.n_labels.sum()
         return means
 
     def covariance(self, losses: FloatArray) -> FloatArray:
         """Of those means, from the spread over units, which all sizes share, (n_sizes, n_sizes)."""
-        scaled = (losses - self.means(losses)[:, None]) * self.places / self.places.sum()
+        scaled = (losses - self.means(losses)[:, None]) * self.n_labels / self.n_labels.sum()
         covariance: FloatArray = scaled @ scaled.T * self.n_units / (self.n_units - 1)
         return covariance
 
@@ -79,7 +76,7 @@ class _SubSampling(Generic[DataT]):
         self.owner = np.repeat(np.arange(len(lengths)), lengths)
         known = np.bincount(self.owner[self.codes >= 0], minlength=len(lengths))
         self.pilot = labeled_units(data)
-        self.places = known[self.pilot].astype(np.float64)
+        self.n_labels = known[self.pilot].astype(np.float64)
 
     def fold(self, repeat: int, fold: int) -> tuple[IntArray, IntArray]:
         """Units to learn from, in random order, and units to test."""
@@ -89,7 +86,7 @@ class _SubSampling(Generic[DataT]):
         return np.random.default_rng([self.seed, repeat, fold]).permutation(rest), np.sort(test)
 
     def predicted(self, part: _Part, repeat: int, fold: int) -> tuple[Prediction, IntArray, IntArray]:
-        """Predictions of the tested units, their labels, and the unit of every place."""
+        """Predictions of the tested units, their labels, and the unit of every position."""
         train, test = self.fold(repeat, fold)
         n_units = int(self.owner[-1]) + 1
         others = np.setdiff1d(np.arange(n_units), test)
@@ -97,8 +94,8 @@ class _SubSampling(Generic[DataT]):
         learner = self.learner.in_mode(part.mode)
         shown = keep_labels(self.data.take(others), kept)
         tested = self.data.take(test)
-        places = np.isin(self.owner, test)
-        return learner.predict(learner.fit(shown), tested), self.codes[places], self.owner[places]
+        is_tested = np.isin(self.owner, test)
+        return learner.predict(learner.fit(shown), tested), self.codes[is_tested], self.owner[is_tested]
 
 
 def pilot_points(
@@ -135,16 +132,16 @@ def pilot_points(
     parts = [_Part(mode, int(size)) for mode in modes for size in sizes[::-1]]
 
     def losses(part: _Part) -> dict[str, Any]:
-        found: dict[str, Any] = keep(part.name, lambda: _losses(sampling, part, n_repeats[part.mode]))
-        return found
+        kept: dict[str, Any] = keep(part.name, lambda: _losses(sampling, part, n_repeats[part.mode]))
+        return kept
 
-    found = run_jobs(losses, parts, workers=workers, title="learning from parts of the pilot", progress=progress)
-    kept = dict(zip(parts, found, strict=True))
-    return {mode: _points(sampling, sizes, [kept[_Part(mode, int(size))] for size in sizes]) for mode in modes}
+    results = run_jobs(losses, parts, workers=workers, title="learning from parts of the pilot", progress=progress)
+    of_part = dict(zip(parts, results, strict=True))
+    return {mode: _points(sampling, sizes, [of_part[_Part(mode, int(size))] for size in sizes]) for mode in modes}
 
 
 def labeled_units(data: Data) -> IntArray:
-    """The units with a known label at one place at least: the pilot.
+    """The units with a known label at one position at least: the pilot.
 
     Raises
     ------
@@ -168,18 +165,16 @@ def point_sizes(n_units: int) -> IntArray:
 
 def _losses(sampling: _SubSampling[Any], part: _Part, n_repeats: int) -> dict[str, Any]:
     """Losses of every pilot unit at one size in one mode, as JSON values."""
-    found = [sampling.predicted(part, repeat, fold) for repeat in range(n_repeats) for fold in range(N_FOLDS)]
-    predictions, codes = [one[0] for one in found], [one[1] for one in found]
-    units = np.concatenate([one[2] for one in found])
-    temperature = honest_temperature(predictions, codes)
-    wrong = np.concatenate([code_errors(one.best, known) for one, known in zip(predictions, codes, strict=True)])
+    folds = [sampling.predicted(part, repeat, fold) for repeat in range(n_repeats) for fold in range(N_FOLDS)]
+    temperature = honest_temperature([fold[0] for fold in folds], [fold[1] for fold in folds])
+    wrong = np.concatenate([code_errors(prediction.best, codes) for prediction, codes, _ in folds])
     losses = np.concatenate(
-        [code_losses(one.log_posteriors(temperature), known) for one, known in zip(predictions, codes, strict=True)]
+        [code_losses(prediction.log_posteriors(temperature), codes) for prediction, codes, _ in folds]
     )
+    units = np.concatenate([units for _, _, units in folds])
     return {
         "errors": _by_unit(wrong, units, sampling.pilot).tolist(),
         "log_losses": _by_unit(losses, units, sampling.pilot).tolist(),
-        "temperature": temperature,
     }
 
 
@@ -187,17 +182,16 @@ def _points(sampling: _SubSampling[Any], sizes: IntArray, losses: Sequence[Mappi
     return PilotPoints(
         sizes,
         sampling.pilot.size,
-        sampling.places,
-        np.array([one["errors"] for one in losses]),
-        np.array([one["log_losses"] for one in losses]),
-        np.array([one["temperature"] for one in losses]),
+        sampling.n_labels,
+        np.array([of_size["errors"] for of_size in losses]),
+        np.array([of_size["log_losses"] for of_size in losses]),
     )
 
 
 def _by_unit(losses: FloatArray, units: IntArray, pilot: IntArray) -> FloatArray:
-    """Means over the known places of every pilot unit."""
+    """Means over the labels of every pilot unit."""
     known = ~np.isnan(losses)
-    place = np.searchsorted(pilot, units[known])
-    sums = np.bincount(place, losses[known], minlength=pilot.size)
-    means: FloatArray = sums / np.bincount(place, minlength=pilot.size)
+    index = np.searchsorted(pilot, units[known])
+    sums = np.bincount(index, losses[known], minlength=pilot.size)
+    means: FloatArray = sums / np.bincount(index, minlength=pilot.size)
     return means

@@ -79,7 +79,6 @@ class PoolUse:
         return np.asarray(np.sqrt(np.square(whole * residuals).sum(axis=(0, 1))) / total)
 
     def to_dict(self) -> dict[str, Any]:
-        """As JSON knows it."""
         return {
             "source": self.source,
             "sizes": self.sizes.tolist(),
@@ -89,7 +88,6 @@ class PoolUse:
 
     @classmethod
     def from_dict(cls, stored: Mapping[str, Any]) -> "PoolUse":
-        """Read it back."""
         parts: list[dict[Any, FloatArray]] = [
             {measure: np.array(values) for measure, values in stored[name].items()}
             for name in ("gains", "whole_gains")
@@ -131,7 +129,7 @@ def simulate_pool_use(
     n_pool = basis.n_units - held_out_units(basis.n_units, int(ends.sizes.max()))
     used = _units_used(ends.sizes, n_pool)
     truth, n_replicates = label_source(learner, data, source), min(N_REPLICATES, len(ends.values))
-    replicates = [Replicate(data, truth, basis.n_units - n_pool, seed, place) for place in range(n_replicates)]
+    replicates = [Replicate(data, truth, basis.n_units - n_pool, seed, index) for index in range(n_replicates)]
     jobs = [
         _Job(replicate, int(size), int(n))
         for replicate in range(n_replicates)
@@ -140,23 +138,23 @@ def simulate_pool_use(
     ]
 
     def run(job: _Job) -> tuple[float, float]:
-        found: tuple[float, float] = keep(
+        losses: tuple[float, float] = keep(
             f"pool use/{source}/{job.replicate}/{job.size}/{job.used}",
             lambda: replicates[job.replicate].losses(
                 learner.in_mode("semi-supervised"), Design("semi-supervised"), job.size, job.used
             ),
         )
-        return found
+        return losses
 
     losses = np.array(run_jobs(run, jobs, workers=workers, title="using parts of the pool", progress=progress))
     cube = losses.reshape(n_replicates, *used.shape, 2)
     gains, whole_gains = {}, {}
-    for place, measure in enumerate(MEASURES):
+    for index, measure in enumerate(MEASURES):
         alone, together = (
             basis.simulated[source, mode, WHOLE, measure].values[:n_replicates]
             for mode in ("labels-only", "semi-supervised")
         )
-        gains[measure] = alone[:, :, None] - cube[..., place]
+        gains[measure] = alone[:, :, None] - cube[..., index]
         whole_gains[measure] = alone - together
     return PoolUse(source, ends.sizes, gains, whole_gains)
 

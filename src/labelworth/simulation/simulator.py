@@ -32,12 +32,12 @@ class LabelSource:
 
     @cached_property
     def probabilities(self) -> FloatArray:
-        """p(label | x) at every place, (n_places, K)."""
+        """p(label | x) at every position, (n_positions, K)."""
         probabilities: FloatArray = np.exp(self.prediction.log_posteriors(self.temperature))
         return probabilities
 
     def draw(self, rng: np.random.Generator) -> IntArray:
-        """Labels for all places."""
+        """Labels for all positions."""
         return self.prediction.draw(self.temperature, rng)
 
 
@@ -69,32 +69,6 @@ class LearningCurve:
     sizes: IntArray
     errors: FloatArray
     log_losses: FloatArray
-
-    @property
-    def error(self) -> FloatArray:
-        """Mean over replicates, (n_sizes,)."""
-        return np.asarray(self.errors.mean(axis=0))
-
-    @property
-    def log_loss(self) -> FloatArray:
-        """Mean over replicates, (n_sizes,)."""
-        return np.asarray(self.log_losses.mean(axis=0))
-
-    @property
-    def error_se(self) -> FloatArray:
-        """Monte Carlo standard errors; NaN with a single replicate."""
-        return _standard_errors(self.errors)
-
-    @property
-    def log_loss_se(self) -> FloatArray:
-        """Monte Carlo standard errors; NaN with a single replicate."""
-        return _standard_errors(self.log_losses)
-
-
-def _standard_errors(values: FloatArray) -> FloatArray:
-    if len(values) < 2:
-        return np.full(values.shape[1], np.nan)
-    return np.asarray(values.std(axis=0, ddof=1) / np.sqrt(len(values)))
 
 
 @dataclass(frozen=True)
@@ -178,17 +152,17 @@ def simulate(
 
     def run(job: _Job) -> Sequence[float]:
         design = designs[job.design]
-        found: Sequence[float] = keep(
+        losses: Sequence[float] = keep(
             f"{job.replicate}/{design.mode}/{design.name}/{job.size}",
             lambda: replicates[job.replicate].losses(learner.in_mode(design.mode), design, job.size),
         )
-        return found
+        return losses
 
-    found = np.array(run_jobs(run, jobs, workers=workers, title="simulating labels", progress=progress))
-    cube = found.reshape(n_replicates, len(designs), len(sizes), 2)
+    losses = np.array(run_jobs(run, jobs, workers=workers, title="simulating labels", progress=progress))
+    cube = losses.reshape(n_replicates, len(designs), len(sizes), 2)
     return [
-        LearningCurve(design, np.asarray(sizes), cube[:, place, :, 0], cube[:, place, :, 1])
-        for place, design in enumerate(designs)
+        LearningCurve(design, np.asarray(sizes), cube[:, index, :, 0], cube[:, index, :, 1])
+        for index, design in enumerate(designs)
     ]
 
 

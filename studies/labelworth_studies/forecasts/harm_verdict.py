@@ -64,7 +64,7 @@ def verdict(whole: Population, shown: Any, seed: int) -> Result:
             sizes=point_sizes(labeled_units(shown).size)[-1:],
         )
         alone, together = points["labels-only"], points["semi-supervised"]
-        share = alone.places / alone.places.mean()
+        share = alone.n_labels / alone.n_labels.mean()
         error = paired("error", alone.errors[0] * share, together.errors[0] * share)
         log_loss = paired("log-loss", alone.log_losses[0] * share, together.log_losses[0] * share)
         answer = combined(error, log_loss)

@@ -6,7 +6,7 @@ from scipy.special import expit
 
 from labelworth.planning.simulated_surface import simulated_surface
 from labelworth.simulation.basis import Comparison, ForecastBasis, Points, Simulated
-from labelworth.simulation.forecast import forecast_from
+from labelworth.simulation.forecast import forecast
 from labelworth.simulation.learner import MODES, Mode
 from labelworth.simulation.pool_use import SHARES, PoolUse
 from labelworth.simulation.simulator import WHOLE
@@ -39,8 +39,8 @@ def use(*fractions: float) -> PoolUse:
     return PoolUse("semi-supervised", NODES, {"error": gains}, {"error": whole})
 
 
-def forecast(basis: ForecastBasis, labels: float, mode: Mode) -> float:
-    return float(forecast_from(basis, [round(labels)], mode).error.values[0])
+def error_at(basis: ForecastBasis, labels: float, mode: Mode) -> float:
+    return float(forecast(basis, mode, "error", [round(labels)]).values[0])
 
 
 @pytest.mark.parametrize("fractions", [(0.1, 0.9), (2.0, -1.0)])
@@ -48,9 +48,9 @@ def test_edges_are_the_forecasts_whatever_lies_between(basis: ForecastBasis, fra
     found = simulated_surface(basis, use(*fractions), "error")
     assert found.source == "simulated"
     for size, error in list(zip(found.n_samples, found.error[-1], strict=True))[::4]:
-        assert error == pytest.approx(forecast(basis, size, "labels-only"), rel=0.01)
+        assert error == pytest.approx(error_at(basis, size, "labels-only"), rel=0.01)
     for fraction, row in list(zip(found.labeled_fractions, found.error, strict=True))[:-1:4]:
-        assert row[-1] == pytest.approx(forecast(basis, fraction * N_UNITS, "semi-supervised"), rel=0.01)
+        assert row[-1] == pytest.approx(error_at(basis, fraction * N_UNITS, "semi-supervised"), rel=0.01)
 
 
 def test_between_the_edges_it_goes_as_far_as_refits_do(basis: ForecastBasis) -> None:
@@ -62,7 +62,7 @@ def test_between_the_edges_it_goes_as_far_as_refits_do(basis: ForecastBasis) -> 
             share = np.log(size / labels) / np.log(N_UNITS / labels) if labels < N_UNITS - 1 else 0.0
             for at, expected in zip(SHARES, (0.1, 0.9), strict=True):
                 if error is not None and abs(share - at) < 0.01:
-                    ends = forecast(basis, labels, "labels-only"), forecast(basis, labels, "semi-supervised")
+                    ends = error_at(basis, labels, "labels-only"), error_at(basis, labels, "semi-supervised")
                     assert (error - ends[0]) / (ends[1] - ends[0]) == pytest.approx(expected, abs=0.06)
                     met += 1
     assert met >= 5

@@ -9,7 +9,7 @@ from labelworth.data.lengths import LengthDistribution
 from labelworth.data.samples import Samples
 from labelworth.models.classes.multinomial import MultinomialFamily, MultinomialModel
 from labelworth.robust.harm import PairedDifference, combined, harm_verdict, paired
-from labelworth.robust.held_out import best_temperature, held_out_predictions, tempered, true_class_losses
+from labelworth.robust.held_out import held_out_predictions, honest_temperature, tempered, true_class_losses
 from support.statistical import assert_share_is
 from support.wrong_populations import bursty_documents, crossing_topics, with_labels
 
@@ -90,7 +90,7 @@ def test_the_temperature_undoes_overconfidence(seed: int) -> None:
     log_odds = rng.standard_normal(20_000)
     codes = (rng.random(20_000) < 1 / (1 + np.exp(-log_odds))).astype(np.int64)
     sure = tempered(np.stack([-4 * log_odds / 2, 4 * log_odds / 2], axis=1), 1.0)
-    found = best_temperature(sure, codes)
+    found = honest_temperature(sure, codes)
     assert found == pytest.approx(4.0, rel=0.15)
     assert true_class_losses(tempered(sure, found), codes).mean() < true_class_losses(sure, codes).mean()
 

@@ -69,9 +69,9 @@ def test_more_labels_help_and_modes_share_their_folds() -> None:
     np.testing.assert_array_equal(again["semi-supervised"].log_losses, points["semi-supervised"].log_losses)
 
 
-def test_means_and_covariance_count_places() -> None:
+def test_means_and_covariance_count_labels() -> None:
     errors = np.array([[0.0, 0.5, 1.0], [0.0, 0.0, 1.0]])
-    points = PilotPoints(np.array([1, 2]), 3, np.array([1.0, 2.0, 3.0]), errors, errors, np.ones(2))
+    points = PilotPoints(np.array([1, 2]), 3, np.array([1.0, 2.0, 3.0]), errors, errors)
     np.testing.assert_allclose(points.means(errors), [4 / 6, 3 / 6])
     gaps = [np.array([1, 2, 3]) * (row - mean) / 6 for row, mean in zip(errors, (4 / 6, 3 / 6), strict=True)]
     expected = [[sum(one * two) * 3 / 2 for two in gaps] for one in gaps]
