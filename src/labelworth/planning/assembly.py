@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from labelworth.arrays import FloatArray
+from labelworth.data.kept import Checkpoint
 from labelworth.planning.answer import Check, Design, Interval, Plan, Question
-from labelworth.planning.checkpoint import Checkpoint
 from labelworth.planning.checks import parameter_check, parameters_need, pilot_check, pilot_needed, widest_interval
 from labelworth.planning.costs import next_price
 from labelworth.planning.grids import grid_solutions

@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 
 from labelworth.data.digest import samples_digest
+from labelworth.data.kept import Checkpoint
 from labelworth.errors import NotIdentifiableError
 from labelworth.planning.answer import Check, Plan, Question
 from labelworth.planning.assembly import Background, assemble, with_error_of_today
 from labelworth.planning.asymptotic_excess import asymptotic_excess, why_no_excess
-from labelworth.planning.checkpoint import Checkpoint
 from labelworth.planning.checks import (
     class_check,
     convergence_check,

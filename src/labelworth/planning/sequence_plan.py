@@ -12,11 +12,11 @@ import numpy as np
 
 from labelworth.arrays import FloatArray
 from labelworth.criteria.asymptotic import CRITERIA
+from labelworth.data.kept import Checkpoint
 from labelworth.data.sequences import Sequences
 from labelworth.errors import InvalidInputError, NotIdentifiableError
 from labelworth.planning.answer import Check, Plan, Question
 from labelworth.planning.assembly import Background, assemble, with_error_of_today
-from labelworth.planning.checkpoint import Checkpoint
 from labelworth.planning.checks import convergence_check, harm_check, randomness_check, simulation_check
 from labelworth.planning.held_rules import held_by_rule
 from labelworth.planning.pilot import Pilot

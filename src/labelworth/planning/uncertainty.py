@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from labelworth.arrays import FloatArray
+from labelworth.data.kept import Checkpoint
 from labelworth.errors import InfeasiblePlanError, MoreSamplesNeededError, NotIdentifiableError
 from labelworth.planning.answer import LEVEL, Interval, Problem
-from labelworth.planning.checkpoint import Checkpoint
 from labelworth.planning.reflection import ReflectedAccuracy
 from labelworth.planning.sampled import SampledAccuracy, Settled, ShiftedAccuracy, on_scale
 from labelworth.planning.situation import Situation

@@ -9,8 +9,7 @@ from labelworth.progress import Progress
 from labelworth.report.values import BarsPanel, Curve, Measured, Outcome, Picture, Table
 from labelworth_studies.chains.parts.chunking_fit import Settings, cell_of, compute
 from labelworth_studies.corpora.chunking_data import conll2000_digest, divided_tokens
-from labelworth_studies.runner.run import Study
-from labelworth_studies.runner.store import Cell, Result
+from labelworth_studies.runner.study import Cell, Result, Study
 
 TUTORIAL = Settings("crf", 1.0, 1, "tutorial", "observed")
 """The template, the weights and the penalty of CRFsuite's tutorial."""

@@ -7,8 +7,7 @@ from labelworth.progress import Progress
 from labelworth.report.values import Outcome, Table
 from labelworth_studies.chains.parts.chunking_fit import Settings, cell_of, compute
 from labelworth_studies.corpora.chunking_data import conll2000_digest, divided_tokens
-from labelworth_studies.runner.run import Study
-from labelworth_studies.runner.store import Cell, Result
+from labelworth_studies.runner.study import Cell, Result, Study
 
 CRF_CHOICES = (
     *(Settings("crf", c2, 1, "rich", "observed") for c2 in (0.25, 0.5, 1.0, 2.0)),

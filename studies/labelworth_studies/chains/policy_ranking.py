@@ -16,8 +16,7 @@ from labelworth_studies.chains.parts.policy_ranking_fit import (
 )
 from labelworth_studies.chains.parts.policy_ranking_order import POLICIES, mean_of, ranked, ranking_of, ranking_words
 from labelworth_studies.corpora.chunking_data import conll2000_digest
-from labelworth_studies.runner.run import Study
-from labelworth_studies.runner.store import Cell, Result
+from labelworth_studies.runner.study import Cell, Result, Study
 
 ALL_LABELS = "everything"
 THEORY_GROUPS: tuple[tuple[tuple[str, ...], int | None], ...] = (

@@ -13,8 +13,7 @@ from labelworth.simulation.scales import Measure
 from labelworth_studies.corpora.populations import CORPORA, DRAWN, corpora_digest, population
 from labelworth_studies.forecasts.parts.forecast_cell import FACTORS, compute, grid
 from labelworth_studies.forecasts.parts.forecast_scores import Score, curves_of, grouped, scores_of, summed_up
-from labelworth_studies.runner.run import Study
-from labelworth_studies.runner.store import Cell, Result
+from labelworth_studies.runner.study import Cell, Result, Study
 
 N_PILOTS = 20
 MEASURES: tuple[Measure, ...] = ("error", "log_loss")

@@ -15,8 +15,7 @@ from labelworth.simulation.scales import Measure, inside, to_scale
 from labelworth_studies.corpora.populations import CORPORA, DRAWN, corpora_digest, population
 from labelworth_studies.forecasts.parts.forecast_cell import compute, grid
 from labelworth_studies.forecasts.parts.forecast_scores import Curve, curves_of, scores_of, summed_up
-from labelworth_studies.runner.run import Study
-from labelworth_studies.runner.store import Cell, Result
+from labelworth_studies.runner.study import Cell, Result, Study
 
 N_PILOTS = 6
 FIRST_SEED = 1000

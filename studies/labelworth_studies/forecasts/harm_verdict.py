@@ -15,8 +15,7 @@ from labelworth.simulation.learner import MODES, keep_labels
 from labelworth.simulation.pilot_points import labeled_units, pilot_points, point_sizes
 from labelworth_studies.corpora.populations import CORPORA, Population, corpora_digest, population
 from labelworth_studies.forecasts.parts.forecast_cell import drawn, gaps_of, grid
-from labelworth_studies.runner.run import Study
-from labelworth_studies.runner.store import Cell, Result
+from labelworth_studies.runner.study import Cell, Result, Study
 
 N_PILOTS = 20
 TOLD = 1.96

@@ -11,10 +11,10 @@ from typing import Any
 
 import numpy as np
 
+from labelworth.data.kept import Checkpoint
 from labelworth.data.lengths import LengthDistribution
 from labelworth.fisher.by_enumeration import enumerated_information
 from labelworth.models.classes.multinomial import MultinomialFamily, MultinomialModel
-from labelworth.planning.checkpoint import Checkpoint
 from labelworth.planning.document_plan import DocumentPlanner
 from labelworth.planning.reading import read_documents
 from labelworth.planning.solving import solved
@@ -24,8 +24,7 @@ from labelworth.tradeoff.accuracy import Accuracy
 from labelworth.tradeoff.costs import Prices
 from labelworth.tradeoff.curve_accuracy import CurveAccuracy
 from labelworth_studies.forecasts.parts.plan_calibration_summary import summarize
-from labelworth_studies.runner.run import Study
-from labelworth_studies.runner.store import Cell, Result
+from labelworth_studies.runner.study import Cell, Result, Study
 
 CRITERION = "excess_log_loss"
 N_DOCUMENTS = 5000

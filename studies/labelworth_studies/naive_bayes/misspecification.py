@@ -24,8 +24,7 @@ from labelworth.robust.misspecified.risk import Method, full_label_model, misspe
 from labelworth.robust.specification import specification_test
 from labelworth_studies.corpora.two_class_cuts import CUTS, DOCUMENT_LENGTH, cuts_digest, population
 from labelworth_studies.naive_bayes.parts.misspecification_summary import NEAR_TRUTH, summarize
-from labelworth_studies.runner.run import Study
-from labelworth_studies.runner.store import Cell, Result
+from labelworth_studies.runner.study import Cell, Result, Study
 
 FRACTIONS = (1.0, 0.7, 0.5, 0.3, 0.2, 0.1, 0.05)
 SIZES = (500, 2000)

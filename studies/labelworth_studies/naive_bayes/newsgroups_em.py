@@ -12,8 +12,7 @@ from labelworth.report.values import Curve, CurvesPanel, Measured, Outcome, Pict
 from labelworth_studies.corpora.newsgroups_documents import counted_documents, newsgroups_digest
 from labelworth_studies.naive_bayes.newsgroups_em_tuning import EQUAL_CLASSES
 from labelworth_studies.naive_bayes.parts.newsgroups_fit import Settings, cell_of, compute
-from labelworth_studies.runner.run import Study
-from labelworth_studies.runner.store import Cell, Result
+from labelworth_studies.runner.study import Cell, Result, Study
 
 LABELS_PER_CLASS = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512)
 N_DRAWS = 10

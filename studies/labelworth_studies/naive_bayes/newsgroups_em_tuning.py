@@ -10,8 +10,7 @@ from labelworth.progress import Progress
 from labelworth.report.values import Measured, Outcome, Table
 from labelworth_studies.corpora.newsgroups_documents import WordWeights, counted_documents, newsgroups_digest
 from labelworth_studies.naive_bayes.parts.newsgroups_fit import Settings, cell_of, compute
-from labelworth_studies.runner.run import Study
-from labelworth_studies.runner.store import Cell, Result
+from labelworth_studies.runner.study import Cell, Result, Study
 
 EQUAL_CLASSES = 10_000.0
 """Class smoothing so far above the number of posts that the classes are taken for equally probable."""

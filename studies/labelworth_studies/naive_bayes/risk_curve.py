@@ -27,8 +27,7 @@ from labelworth.models.classes.multinomial import MultinomialFamily, Multinomial
 from labelworth.progress import SILENT, Progress
 from labelworth.report.values import Curve, CurvesPanel, Measured, Outcome, Picture, Table
 from labelworth_studies.corpora.newsgroups_documents import counted_documents, newsgroups_digest
-from labelworth_studies.runner.run import Study
-from labelworth_studies.runner.store import Cell, Result
+from labelworth_studies.runner.study import Cell, Result, Study
 
 N_FRACTIONS = 50
 _FIXED_POINT = 1e-13  # nats per sample still to be gained: rounding

@@ -17,8 +17,7 @@ from labelworth_studies.paper.parts.panel_surfaces import (
     picture_of,
     steps_table,
 )
-from labelworth_studies.runner.run import Study
-from labelworth_studies.runner.store import Cell, Result
+from labelworth_studies.runner.study import Cell, Result, Study
 
 NAMES = ("error", "excess_error", "log_loss", "error_labels_only", "robust_error")
 

@@ -19,8 +19,7 @@ from labelworth_studies.paper.parts.panel_surfaces import (
     picture_of,
     steps_table,
 )
-from labelworth_studies.runner.run import Study
-from labelworth_studies.runner.store import Cell, Result
+from labelworth_studies.runner.study import Cell, Result, Study
 
 NAMES = ("mse", "mse_labels_only", "robust_mse")
 

@@ -19,8 +19,7 @@ from labelworth_studies.paper.parts.panel_surfaces import (
     grid_of,
     steps_table,
 )
-from labelworth_studies.runner.run import Study
-from labelworth_studies.runner.store import Cell, Result
+from labelworth_studies.runner.study import Cell, Result, Study
 
 STAND_INS = (
     "paper_total_variance",

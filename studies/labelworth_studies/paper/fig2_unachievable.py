@@ -19,8 +19,7 @@ from labelworth_studies.corpora.newsgroups_documents import newsgroups_digest
 from labelworth_studies.corpora.panel_documents import panel_samples
 from labelworth_studies.paper.parts.panel_cells import VERSION, cells_of, compute, newsgroups_designs
 from labelworth_studies.paper.parts.panel_surfaces import LABELS, Surfaces, collected, figures_of, grid_of
-from labelworth_studies.runner.run import Study
-from labelworth_studies.runner.store import Cell, Result
+from labelworth_studies.runner.study import Cell, Result, Study
 
 NAMES = ("mse", "error", "mse_labels_only", "error_labels_only", "robust_mse", "robust_error", "paper_total_variance")
 DRAWN = ("mse", "error", "robust_mse", "robust_error", "paper_total_variance")

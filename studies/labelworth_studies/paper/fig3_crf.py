@@ -24,8 +24,7 @@ from labelworth_studies.paper.parts.chunk_panel_summary import (
     predicted,
     words_of,
 )
-from labelworth_studies.runner.run import Study
-from labelworth_studies.runner.store import Cell, Result
+from labelworth_studies.runner.study import Cell, Result, Study
 
 RULES = ("window:5", "nothing")
 _LOSS = "conditional"

@@ -19,8 +19,7 @@ from labelworth.data.lengths import LengthDistribution
 from labelworth.fisher.two_class_formula import two_class_information
 from labelworth.models.classes.multinomial import MultinomialModel
 from labelworth.report.values import Outcome, Picture, SurfacePanel, Table
-from labelworth_studies.runner.run import Study
-from labelworth_studies.runner.store import Cell, Result
+from labelworth_studies.runner.study import Cell, Result, Study
 
 CONCENTRATION = 5.0
 CLASS_PROBABILITIES = (0.2, 0.8)

@@ -22,8 +22,7 @@ from labelworth_studies.corpora.panel_documents import RESCALED_LENGTH, panel_sa
 from labelworth_studies.paper.parts.panel_experiment import class_first, fitted_quietly
 from labelworth_studies.paper.parts.panel_theory import complete_variance, formula_figures
 from labelworth_studies.paper.parts.two_stage_summary import summarize
-from labelworth_studies.runner.run import Study
-from labelworth_studies.runner.store import Cell, Result
+from labelworth_studies.runner.study import Cell, Result, Study
 
 N_SAMPLES = 2000
 PILOTS = (100, 200, 400, 700, 1000, 1300, 1600)

@@ -10,7 +10,7 @@ from pathlib import Path
 from types import MappingProxyType
 
 from labelworth.errors import InvalidInputError
-from labelworth_studies.runner.run import Study
+from labelworth_studies.runner.study import Study
 
 ROOMS = ("naive_bayes", "paper", "chains", "forecasts")
 _PACKAGE = Path(__file__).resolve().parents[1]

@@ -13,48 +13,13 @@ from pathlib import Path
 from joblib import Parallel, cpu_count, delayed
 from threadpoolctl import threadpool_limits
 
+from labelworth.data.kept import Checkpoint, CorruptAnswerError
 from labelworth.errors import InvalidInputError
 from labelworth.progress import SILENT, Progress, tracking
 from labelworth.report.values import Outcome
-from labelworth_studies.runner.store import Cell, CellStore, CorruptCellError, Result, canonical
+from labelworth_studies.runner.study import Cell, Result, Study, canonical
 
 CELLS_FOLDER = ".cells"
-
-
-@dataclass(frozen=True)
-class Study:
-    """A declarative experiment.
-
-    Attributes
-    ----------
-    name, title : str
-        What to type, and what it shows in one line.
-    cells : function of (quick, seed)
-        The grid: every cell as JSON values, its own seed included.
-    compute : function of a cell
-        Pure, and defined at the top of a module, so that any worker can call it; answers with JSON values.
-    summarize : function of the cells and their results
-        What it all says, in the order of the grid.
-    version : int
-        Raised whenever `compute` changes what it answers: older cells are then computed afresh.
-    data_digest : function without arguments
-        Identifies the data the cells read; cells of other data are not taken for these. None: no data.
-    prepare : function of a progress
-        Called once before the first missing cell: reads what is missing, says what is slow.
-    cells_name : str, optional
-        Under which name the cells are kept; studies with the same `compute` and version may share one. Their own
-        name when None.
-    """
-
-    name: str
-    title: str
-    cells: Callable[[bool, int], Sequence[Cell]]
-    compute: Callable[[Cell], Result]
-    summarize: Callable[[Sequence[tuple[Cell, Result]]], Outcome]
-    version: int = 1
-    data_digest: Callable[[], str | None] = lambda: None
-    prepare: Callable[[Progress], None] | None = None
-    cells_name: str | None = None
 
 
 @dataclass(frozen=True)
@@ -111,7 +76,7 @@ def run(
     digest = study.data_digest()
     kept_as = study.cells_name or study.name
     context = {"study": kept_as, "version": study.version, "labelworth": version("labelworth"), "data": digest}
-    store = CellStore(output / CELLS_FOLDER / kept_as, context)
+    store = Checkpoint(output / CELLS_FOLDER / kept_as, context)
     results = _kept(store, cells, progress)
     n_reused = sum(result is not None for result in results)
     missing = [index for index, result in enumerate(results) if result is None]
@@ -141,12 +106,12 @@ def run(
     return Run(study.summarize(pairs), len(cells), n_reused, digest)
 
 
-def _kept(store: CellStore, cells: Iterable[Cell], progress: Progress) -> list[Result | None]:
+def _kept(store: Checkpoint, cells: Iterable[Cell], progress: Progress) -> list[Result | None]:
     kept: list[Result | None] = []
     for cell in cells:
         try:
             kept.append(store.load(cell))
-        except CorruptCellError as error:
+        except CorruptAnswerError as error:
             progress.say(f"{error} It is computed again.")
             kept.append(None)
     return kept

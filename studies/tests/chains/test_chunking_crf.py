@@ -13,7 +13,7 @@ from labelworth_studies.chains.parts.chunking_fit import Settings, cell_of, comp
 from labelworth_studies.corpora import chunking_data
 from labelworth_studies.corpora.chunking_data import AttributeChoice, Divided, with_attributes, with_words
 from labelworth_studies.corpora.folder import conll2000
-from labelworth_studies.runner.store import canonical
+from labelworth_studies.runner.study import canonical
 
 SENTENCES = [
     [("He", "PRP", "B-NP"), ("sees", "VBZ", "B-VP"), ("the", "DT", "B-NP"), ("dog", "NN", "I-NP")],

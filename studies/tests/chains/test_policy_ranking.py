@@ -7,7 +7,7 @@ from labelworth_studies.chains.parts import policy_ranking_fit
 from labelworth_studies.chains.parts.policy_ranking_fit import compute, policy_of, sentences, windows_of_five
 from labelworth_studies.chains.parts.policy_ranking_order import ranking_of, ranking_words
 from labelworth_studies.chains.policy_ranking import ALL_LABELS, KINDS, POLICIES
-from labelworth_studies.runner.store import canonical
+from labelworth_studies.runner.study import canonical
 
 
 def drawn_tokens(n_sentences: int, seed: int) -> RawTokens:

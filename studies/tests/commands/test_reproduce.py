@@ -16,15 +16,14 @@ import pytest
 from labelworth.report.record import Record, validate
 from labelworth.report.values import Curve, CurvesPanel, Measured, Outcome, Picture, Table
 from labelworth_studies.runner import registry
-from labelworth_studies.runner.run import Study
-from labelworth_studies.runner.store import Cell, Result
+from labelworth_studies.runner.study import Cell, Result, Study
 from support.command_line import labelworth
 
 SLOW_STUDY = """
 import sys, time
 from labelworth_studies.runner import registry
 from labelworth.report.values import Outcome
-from labelworth_studies.runner.run import Study
+from labelworth_studies.runner.study import Study
 
 def compute(cell):
     time.sleep(0.0 if cell["n"] < 2 else 60.0)
@@ -146,5 +145,5 @@ def test_ctrl_c_says_what_was_kept(tmp_path: Path, workers: str) -> None:
     assert process.returncode == 130
     assert "2 of 4 cells are kept" in stderr
     assert "Traceback" not in stderr
-    kept = [json.loads(path.read_text())["result"]["n"] for path in cells.glob("*.json")]
+    kept = [json.loads(path.read_text())["answer"]["n"] for path in cells.glob("*.json")]
     assert sorted(kept) == [0, 1]

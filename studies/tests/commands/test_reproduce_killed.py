@@ -16,7 +16,7 @@ STUDY = """
 import time
 from labelworth_studies.runner import registry
 from labelworth.report.values import Outcome, Table
-from labelworth_studies.runner.run import Study
+from labelworth_studies.runner.study import Study
 
 def compute(cell):
     time.sleep(0.04)

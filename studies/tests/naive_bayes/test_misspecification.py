@@ -14,7 +14,7 @@ from labelworth_studies.naive_bayes import misspecification
 from labelworth_studies.naive_bayes.misspecification import FRACTIONS, SIZES, STUDY, cells, compute
 from labelworth_studies.naive_bayes.parts.misspecification_summary import summarize
 from labelworth_studies.runner import registry
-from labelworth_studies.runner.store import Cell, Result, canonical
+from labelworth_studies.runner.study import Cell, Result, canonical
 from support.wrong_populations import bursty_documents
 
 

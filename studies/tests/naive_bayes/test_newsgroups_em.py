@@ -16,7 +16,7 @@ from labelworth_studies.naive_bayes.newsgroups_em import (
 )
 from labelworth_studies.naive_bayes.newsgroups_em_tuning import EM_CHOICES, SUPERVISED_CHOICES
 from labelworth_studies.runner import registry
-from labelworth_studies.runner.store import Cell, Result, canonical
+from labelworth_studies.runner.study import Cell, Result, canonical
 
 RESULTS = Path(__file__).resolve().parents[3] / "results"
 

@@ -17,7 +17,7 @@ from labelworth_studies.naive_bayes.newsgroups_em_tuning import (
 )
 from labelworth_studies.naive_bayes.parts.newsgroups_fit import Settings
 from labelworth_studies.runner import registry
-from labelworth_studies.runner.store import Cell, Result, canonical
+from labelworth_studies.runner.study import Cell, Result, canonical
 
 RESULTS = Path(__file__).resolve().parents[3] / "results"
 

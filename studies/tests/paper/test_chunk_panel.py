@@ -15,7 +15,7 @@ from labelworth_studies.paper.parts import chunk_panel, chunk_panel_fit
 from labelworth_studies.paper.parts.chunk_panel_fit import compute, limit_model, policy_spec, sentences
 from labelworth_studies.paper.parts.chunk_panel_grid import PanelGrid
 from labelworth_studies.paper.parts.chunk_panel_theory import paper_excess
-from labelworth_studies.runner.store import canonical
+from labelworth_studies.runner.study import canonical
 
 
 def drawn_tokens(n_sentences: int, seed: int) -> RawTokens:

@@ -17,7 +17,7 @@ from labelworth_studies.paper.parts.panel_cells import Design, Setting, cells_of
 from labelworth_studies.paper.parts.panel_experiment import anchored_order, experiment, with_drawn_labels
 from labelworth_studies.paper.parts.panel_surfaces import Surfaces, collected
 from labelworth_studies.paper.parts.panel_theory import complete_variance, formula_figures, whole_model
-from labelworth_studies.runner.store import Cell, Result
+from labelworth_studies.runner.study import Cell, Result
 from support.panel_corpus import small_corpus
 
 DESIGN = Design(Setting("rcv1", 12, None), [40, 120], [0.1, 0.4, 1.0], [0, 1], [300, 600])

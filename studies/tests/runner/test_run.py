@@ -6,12 +6,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from labelworth.data.kept import Checkpoint
 from labelworth.errors import InvalidInputError, OutputError
 from labelworth.progress import SilentProgress
 from labelworth.report.values import Outcome
 from labelworth_studies.runner import registry
-from labelworth_studies.runner.run import Study, run
-from labelworth_studies.runner.store import Cell, CellStore, Result
+from labelworth_studies.runner.run import run
+from labelworth_studies.runner.study import Cell, Result, Study, canonical
 
 COUNTER = "LABELWORTH_TEST_COUNTER"
 
@@ -155,9 +156,15 @@ def test_a_cell_that_cannot_be_kept_ends_the_run_with_that_error_alone(
 ) -> None:
     """Workers that are given up say nothing of their own: warnings are errors here."""
 
-    def full(store: CellStore, cell: Cell, result: Result) -> None:
+    def full(store: Checkpoint, cell: Cell, result: Result) -> None:
         raise OutputError("No space left on device.")
 
-    monkeypatch.setattr(CellStore, "save", full)
+    monkeypatch.setattr(Checkpoint, "save", full)
     with pytest.raises(OutputError, match="No space left"):
         run(STUDY, tmp_path, workers=2)
+
+
+@pytest.mark.parametrize("result", [{"x": float("nan")}, {"x": {1, 2}}])
+def test_a_cell_that_answers_what_json_cannot_hold_is_refused(result: dict[str, object]) -> None:
+    with pytest.raises(InvalidInputError, match="finite JSON values"):
+        canonical(result)

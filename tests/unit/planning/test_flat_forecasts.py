@@ -5,9 +5,9 @@ import pytest
 from rich.console import Console
 
 from labelworth.cli.plan import _show, _table
+from labelworth.data.kept import Checkpoint
 from labelworth.planning.answer import Held, Plan, Question
 from labelworth.planning.assembly import Background, assemble
-from labelworth.planning.checkpoint import Checkpoint
 from labelworth.planning.grids import grid_solutions
 from labelworth.planning.outcome import worth
 from labelworth.planning.simulated import ForecastLine, SimulatedAccuracy

@@ -9,6 +9,7 @@ import pytest
 from threadpoolctl import threadpool_limits
 
 import labelworth as lw
+from labelworth.data.kept import Checkpoint
 from labelworth.data.lengths import LengthDistribution
 from labelworth.data.sequences import Sequences
 from labelworth.fisher.chain_population import ChainPopulation
@@ -16,7 +17,6 @@ from labelworth.fisher.rule_enumeration import enumerated_rules
 from labelworth.models.chains.hidden_markov import HiddenMarkovModel
 from labelworth.planning import sequence_information
 from labelworth.planning.assembly import _probes_interval, _with_noise
-from labelworth.planning.checkpoint import Checkpoint
 from labelworth.planning.reading import read_sequences
 from labelworth.planning.sequence_situation import asymptotic_sequences
 from labelworth.planning.sequences import read_menu

@@ -9,6 +9,7 @@ import pytest
 from threadpoolctl import threadpool_limits
 
 import labelworth as lw
+from labelworth.data.kept import Checkpoint
 from labelworth.data.lengths import LengthDistribution
 from labelworth.data.sequences import Sequences
 from labelworth.estimators.tagger import SequenceTagger
@@ -16,7 +17,6 @@ from labelworth.fisher.chain_population import ChainPopulation
 from labelworth.fisher.rule_enumeration import enumerated_rules
 from labelworth.models.chains.hidden_markov import HiddenMarkovModel
 from labelworth.models.chains.occurrence import Occurrence
-from labelworth.planning.checkpoint import Checkpoint
 from labelworth.planning.reading import read_sequences
 from labelworth.planning.sequence_situation import asymptotic_sequences
 from labelworth.planning.sequences import LabeledSequences, read_menu

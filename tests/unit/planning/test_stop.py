@@ -5,9 +5,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from labelworth.data.kept import Checkpoint
 from labelworth.planning.answer import Held, Plan, Question
 from labelworth.planning.assembly import Background, assemble
-from labelworth.planning.checkpoint import Checkpoint
 from labelworth.planning.simulated import ForecastLine, SimulatedAccuracy
 from labelworth.planning.situation import Situation
 from labelworth.planning.stop import more_pilot

@@ -5,8 +5,8 @@ from functools import partial
 import numpy as np
 import pytest
 
+from labelworth.data.kept import Checkpoint
 from labelworth.planning.answer import Held
-from labelworth.planning.checkpoint import Checkpoint
 from labelworth.planning.situation import Situation
 from labelworth.planning.uncertainty import band_intervals, spread
 from labelworth.tradeoff.costs import ArmPrices

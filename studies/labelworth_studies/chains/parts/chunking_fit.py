@@ -16,7 +16,7 @@ from labelworth.models.chains.crf_features import Pairs
 from labelworth.models.chains.hidden_markov import HiddenMarkovFamily
 from labelworth.models.chains.protocol import ChainModel
 from labelworth_studies.corpora.chunking_data import AttributeChoice, Divided, Division, with_attributes, with_words
-from labelworth_studies.runner.store import Cell, Result
+from labelworth_studies.runner.study import Cell, Result
 
 _TOLERANCE = 1e-5
 """Nats per sentence that ten iterations of L-BFGS may still gain."""

@@ -28,7 +28,7 @@ from labelworth.policies.policy import Policy
 from labelworth.policies.spec import parse_policy
 from labelworth.robust.misspecified.chain_risk import ShownPopulation, sequence_risk
 from labelworth_studies.corpora.folder import conll2000
-from labelworth_studies.runner.store import Cell, Result
+from labelworth_studies.runner.study import Cell, Result
 
 Kind = Literal["boltzmann-chain", "crf"]
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from labelworth.arrays import FloatArray
-from labelworth_studies.runner.store import Result
+from labelworth_studies.runner.study import Result
 
 POLICIES: Mapping[str, str] = {
     "0.5*everything + 0.5*nothing": "half of the sentences",

@@ -12,7 +12,7 @@ from labelworth.simulation.jobs import run_jobs
 from labelworth.simulation.learner import MODES, Mode, keep_labels, known_codes
 from labelworth.simulation.losses import code_errors, code_losses, honest_temperature
 from labelworth_studies.corpora.populations import Population, corpus_of, population
-from labelworth_studies.runner.store import Cell, Result
+from labelworth_studies.runner.study import Cell, Result
 
 FACTORS = (2, 4, 8)
 """Forecasts are made at so many times the labels of the pilot."""

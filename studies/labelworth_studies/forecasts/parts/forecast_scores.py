@@ -14,7 +14,7 @@ from labelworth.simulation.forecast import CONFIDENCE, power_law_of
 from labelworth.simulation.learner import MODES, Mode
 from labelworth.simulation.scales import Measure
 from labelworth_studies.forecasts.parts.forecast_cell import FACTORS
-from labelworth_studies.runner.store import Cell, Result
+from labelworth_studies.runner.study import Cell, Result
 
 _PLACE = {"error": 0, "log_loss": 1}
 

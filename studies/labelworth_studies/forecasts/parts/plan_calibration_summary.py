@@ -7,7 +7,7 @@ import numpy as np
 
 from labelworth.arrays import FloatArray
 from labelworth.report.values import Curve, CurvesPanel, Measured, Outcome, Picture, Table
-from labelworth_studies.runner.store import Cell, Result
+from labelworth_studies.runner.study import Cell, Result
 
 N_OPTIMAL = 800
 ALLOWANCE = 1.1

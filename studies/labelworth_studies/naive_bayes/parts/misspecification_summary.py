@@ -8,7 +8,7 @@ import numpy as np
 
 from labelworth.arrays import FloatArray
 from labelworth.report.values import Curve, CurvesPanel, Measured, Outcome, Picture, Table
-from labelworth_studies.runner.store import Cell, Result
+from labelworth_studies.runner.study import Cell, Result
 
 ROBUST_WITHIN = 1.5
 PAPER_OFF = 2.5

@@ -11,7 +11,7 @@ from labelworth.estimation.posterior import posterior
 from labelworth.evaluation.classes import evaluate
 from labelworth.models.classes.multinomial import MultinomialFamily
 from labelworth_studies.corpora.newsgroups_documents import Division, Documents, WordWeights, weighted_documents
-from labelworth_studies.runner.store import Cell, Result
+from labelworth_studies.runner.study import Cell, Result
 
 START_SMOOTHING = 10.0
 """How much more diffuse the first model is than the prior: with few labels EM must not begin too sure of itself."""

@@ -8,7 +8,7 @@ from labelworth.progress import Progress
 from labelworth_studies.corpora.chunking_data import conll2000_digest
 from labelworth_studies.paper.parts.chunk_panel_fit import CELLS_VERSION, compute, policy_spec, sentences
 from labelworth_studies.paper.parts.chunk_panel_summary import summarize_chain
-from labelworth_studies.runner.run import Study
+from labelworth_studies.runner.study import Study
 
 SIZES = (100, 200, 400, 700)
 SHARES = (0.1, 0.2, 0.35, 0.5, 0.75, 1.0)

@@ -25,7 +25,7 @@ from labelworth.policies.spec import parse_policy
 from labelworth_studies.corpora.folder import conll2000
 from labelworth_studies.paper.parts.chunk_panel_robust import robust_excess
 from labelworth_studies.paper.parts.chunk_panel_theory import paper_excess
-from labelworth_studies.runner.store import Cell, Result
+from labelworth_studies.runner.study import Cell, Result
 
 Kind = Literal["boltzmann-chain", "crf"]
 

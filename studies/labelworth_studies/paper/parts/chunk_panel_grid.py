@@ -11,7 +11,7 @@ from scipy.stats import spearmanr
 from labelworth.arrays import FloatArray
 from labelworth.policies.spec import parse_policy
 from labelworth.tradeoff.frontier import Frontier, FrontierPoint
-from labelworth_studies.runner.store import Cell, Result
+from labelworth_studies.runner.study import Cell, Result
 
 LOSSES = ("joint", "conditional")
 CLEAR = 2.0

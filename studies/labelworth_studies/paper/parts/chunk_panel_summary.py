@@ -17,7 +17,7 @@ from labelworth.report.values import (
     Table,
 )
 from labelworth_studies.paper.parts.chunk_panel_grid import LOSSES, PanelGrid
-from labelworth_studies.runner.store import Cell, Result
+from labelworth_studies.runner.study import Cell, Result
 
 OTHERWISE = {"window:5": "otherwise a window of five tokens", "nothing": "otherwise nothing"}
 FORMULAS = {"paper": "paper's formula", "robust": "robust formula"}

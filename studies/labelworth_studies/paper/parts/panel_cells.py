@@ -13,7 +13,7 @@ from labelworth.progress import Progress
 from labelworth_studies.corpora.panel_documents import RESCALED_LENGTH, panel_samples
 from labelworth_studies.paper.parts.panel_experiment import experiment, with_drawn_labels
 from labelworth_studies.paper.parts.panel_theory import paper_formula, robust_formula
-from labelworth_studies.runner.store import Cell, Result
+from labelworth_studies.runner.study import Cell, Result
 
 Part = Literal["experiment", "simulation", "formula", "robust"]
 N_FOLDS = 5

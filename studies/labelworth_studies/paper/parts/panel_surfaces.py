@@ -10,7 +10,7 @@ from scipy.stats import spearmanr
 from labelworth.arrays import FloatArray
 from labelworth.report.values import Picture, SurfacePanel, Table
 from labelworth_studies.paper.parts.panel_cells import Setting, setting_of
-from labelworth_studies.runner.store import Cell, Result
+from labelworth_studies.runner.study import Cell, Result
 
 _MEASURED = ("error", "log_loss", "mse", "error_labels_only", "mse_labels_only")
 LABELS: Mapping[str, str] = {

@@ -17,7 +17,7 @@ from labelworth.fisher.observed_counts import ObservedCounts
 from labelworth.models.classes.multinomial import MultinomialFamily, MultinomialModel
 from labelworth.robust.misspecified.drawn_risk import drawn_risk
 from labelworth_studies.corpora.panel_documents import add_one
-from labelworth_studies.runner.store import Result
+from labelworth_studies.runner.study import Result
 
 _FIXED_POINT = 1e-13
 _MAX_ITERATIONS = 20_000

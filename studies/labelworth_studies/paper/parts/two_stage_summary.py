@@ -8,7 +8,7 @@ import numpy as np
 
 from labelworth.arrays import FloatArray
 from labelworth.report.values import BoxesPanel, Outcome, Picture, Table
-from labelworth_studies.runner.store import Cell, Result
+from labelworth_studies.runner.study import Cell, Result
 
 CLOSE = 0.05
 SHARE = 0.9
