@@ -99,7 +99,7 @@ def test_classes_are_named_as_the_data_writes_them(tmp_path: Path) -> None:
     data = write_texts(tmp_path / "data.jsonl", [1, 2, None] * 4)
     answer = labelworth("check", data, "--classes", "1, 2, 3", "--json")
     assert answer.code == 1
-    assert answer.record["asked"]["classes"] == [1, 2, 3]
+    assert [row["class"] for row in answer.record["support"]["label_counts"]] == [1, 2, 3]
     answer = labelworth("check", data, "--classes", "1,two")
     assert answer.code == 2
     assert "'two'" in answer.stderr

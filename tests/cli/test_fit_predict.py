@@ -152,7 +152,7 @@ def test_json_is_one_valid_record(tmp_path: Path) -> None:
     check_record(answer, "fit")
     record = answer.record
     assert record["seed"] == 7
-    assert record["asked"]["source"]["path"] == str(data)
+    assert record["asked"]["path"] == str(data)
     assert record["data_digest"].startswith("sha256:")
     assert (record["n_rows"], record["n_labeled"], record["n_unlabeled"]) == (6, 2, 4)
     prediction = labelworth("predict", model, data, "--json")

@@ -11,10 +11,11 @@ import pytest
 
 import labelworth as package
 from labelworth.cli import console
+from labelworth.cli.main import app
 from support.command_line import labelworth
 
 PYTHON = sys.executable
-COMMANDS = ("demo", "fit", "predict", "check", "information", "reproduce", "bench")
+COMMANDS = [command.name or command.callback.__name__ for command in app.registered_commands]
 HEAVY = ("numpy", "scipy", "numba", "sklearn", "matplotlib", "pandas", "jsonschema", "joblib")
 
 
@@ -67,12 +68,12 @@ def test_wrong_usage_exits_with_two_and_leaves_stdout_empty(arguments: list[str]
 
 
 def test_an_unexpected_error_keeps_its_traceback(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    from labelworth.data import readers
+    from labelworth.cli.inputs import documents
 
     def broken(*arguments: object, **options: object) -> None:
         raise ZeroDivisionError("a bug")
 
-    monkeypatch.setattr(readers, "read", broken)
+    monkeypatch.setattr(documents, "read", broken)
     with pytest.raises(ZeroDivisionError, match="a bug"):
         labelworth("fit", "data.csv", "-o", tmp_path / "model.lw")
 

@@ -1,15 +1,16 @@
 """Every command ends with one of four codes, and says why on stderr."""
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import wraps
 from pathlib import Path
-from typing import ParamSpec, TypeVar
+from typing import Any
 
 import typer
 
 from labelworth.cli.console import tell
+from labelworth.cli.options.table import flags
 from labelworth.errors import (
     InfeasiblePlanError,
     LabelworthError,
@@ -22,58 +23,55 @@ INFEASIBLE = 1
 BAD_INPUT = 2
 INTERRUPTED = 130
 
-Arguments = ParamSpec("Arguments")
-Returned = TypeVar("Returned")
-
 _CANNOT_BE_DONE = (NotIdentifiableError, InfeasiblePlanError, MoreSamplesNeededError)
 
-# A message names the Python keyword; on the command line it is an option.
-_KEYWORDS = (
-    "alpha", "binarize", "c2", "classes", "document_length", "encoding", "format", "label_column",
-    "label_smoothing", "labels", "min_count", "rare_words", "seed", "template", "text_column", "unlabeled",
-    "unlabeled_weight", "budget", "criterion", "pool", "rules", "seconds_column", "source", "target",
-    "use_unlabeled",
-)  # fmt: skip
-# What readers call otherwise.
-_OTHERWISE = {
-    "max_features": "max_words",
-    "min_df": "min_documents",
-    "tags_column": "label_column",
-    "tokens_column": "text_column",
-    "word_column": "text_column",
-}
-# Prices have another name in Python, and need no sign of equality to be told from other words.
-_PRICE = re.compile(r"\b(?:per_(label|token|sequence|unlabeled)|(fixed)(?= must be))\b")
-_KEYWORD = re.compile(rf"\b({'|'.join((*_KEYWORDS, *_OTHERWISE))})=(None\b)?")
 
+def in_options(message: str, flag_of: Mapping[str, str]) -> str:
+    """Say a message of the library in the words of the command line.
 
-def in_options(message: str) -> str:
-    """Say a message in the words of the command line.
+    A keyword is rewritten where it stands as an argument (``labels=``) or begins the message (``budget must be``),
+    if the command has an option for it; what is quoted stays as it is.
 
-    >>> in_options("Use label_column='topic', or unlabeled=None; see labels=.")
-    "Use --label-column 'topic', or --unlabeled none; see --labels."
-    >>> in_options("per_label must be a non-negative number. Got -1.0 instead.")
+    Parameters
+    ----------
+    flag_of : mapping
+        Option by keyword; see `labelworth.cli.options.table.flags`.
+
+    Examples
+    --------
+    >>> flag_of = {"label_column": "--label-column", "unlabeled": "--unlabeled", "per_label": "--price-label"}
+    >>> in_options("Use label_column='unlabeled=3', or unlabeled=None; see labels= and unlabeled=.", flag_of)
+    "Use --label-column 'unlabeled=3', or --unlabeled none; see labels= and --unlabeled."
+    >>> in_options("per_label must be a non-negative number. Got -1.0 instead.", flag_of)
     '--price-label must be a non-negative number. Got -1.0 instead.'
     """
+    if not flag_of:
+        return message
+    names = "|".join(map(re.escape, flag_of))
+    parts = rf"(?<!\w)'[^']*'(?!\w)|\b(?P<argument>{names})=(?P<none>None\b)?|^(?P<subject>{names})(?= must\b)"
 
-    def option(found: re.Match[str]) -> str:
-        name = f"--{_OTHERWISE.get(found[1], found[1]).replace('_', '-')}"
-        if found[2]:
-            return f"{name} none"
-        return f"{name} " if message[found.end() :][:1].strip(" .,;:)") else name
+    def option(match: re.Match[str]) -> str:
+        if match["subject"]:
+            return flag_of[match["subject"]]
+        if not match["argument"]:
+            return match[0]
+        flag = flag_of[match["argument"]]
+        if match["none"]:
+            return f"{flag} none"
+        return f"{flag} " if message[match.end() :][:1].strip(" .,;:)") else flag
 
-    return _PRICE.sub(lambda found: f"--price-{found[1] or found[2]}", _KEYWORD.sub(option, message))
+    return re.sub(parts, option, message)
 
 
-def guarded(command: Callable[Arguments, Returned]) -> Callable[Arguments, Returned]:
+def guarded(command: Callable[..., None]) -> Callable[..., None]:
     """Turn the errors raised on purpose into a line on stderr and an exit code; any other keeps its traceback."""
 
     @wraps(command)
-    def guarded_command(*arguments: Arguments.args, **options: Arguments.kwargs) -> Returned:
+    def guarded_command(*arguments: Any, **options: Any) -> None:
         try:
-            return command(*arguments, **options)
+            command(*arguments, **options)
         except LabelworthError as error:
-            tell(f"Error: {in_options(str(error))}")
+            tell(f"Error: {in_options(str(error), flags(command))}")
             raise typer.Exit(INFEASIBLE if isinstance(error, _CANNOT_BE_DONE) else BAD_INPUT) from None
         except KeyboardInterrupt as interrupt:
             tell(str(interrupt) or "Stopped. Nothing was written.")

@@ -8,13 +8,16 @@ import typer
 from labelworth.cli.console import answer, working
 from labelworth.cli.guard import INFEASIBLE
 from labelworth.cli.options import Json
+from labelworth.cli.options.table import Between
 
 
 def information(
-    spec: Annotated[Path, typer.Argument(help="A JSON file with the model's parameters; - for standard input.")],
+    spec: Annotated[
+        Path, typer.Argument(metavar="SPEC", help="A JSON file with the model's parameters; - for standard input.")
+    ],
     matrices: Annotated[bool, typer.Option("--matrices", help="Add the information matrices to the record.")] = False,
     seed: Annotated[
-        int | None, typer.Option(min=0, max=2**32 - 1, help="Seed of the sampling, instead of the one in SPEC.")
+        int | None, typer.Option(help="Seed of the sampling, instead of the one in SPEC."), Between(0, 2**32 - 1)
     ] = None,
     as_json: Json = False,
 ) -> None:

@@ -6,27 +6,21 @@ from typing import Annotated
 
 import typer
 
+from labelworth.cli.application import add_command, application
+from labelworth.cli.batches.merge import merge
+from labelworth.cli.batches.next import next_batch
 from labelworth.cli.check import check
 from labelworth.cli.console import tell
 from labelworth.cli.demo import demo
 from labelworth.cli.fit import fit
 from labelworth.cli.frontier import frontier
-from labelworth.cli.guard import INTERRUPTED, guarded
+from labelworth.cli.guard import INTERRUPTED
 from labelworth.cli.information import information
 from labelworth.cli.laboratory import bench, reproduce
-from labelworth.cli.merge import merge
-from labelworth.cli.next import next_batch
 from labelworth.cli.plan import plan
 from labelworth.cli.predict import predict
 
-app = typer.Typer(
-    name="labelworth",
-    no_args_is_help=True,
-    add_completion=False,
-    pretty_exceptions_enable=False,
-    rich_markup_mode="rich",
-    context_settings={"help_option_names": ["-h", "--help"]},
-)
+app = application("labelworth")
 
 
 def _version(asked: bool) -> None:
@@ -39,18 +33,25 @@ def _version(asked: bool) -> None:
 
 @app.callback()
 def labelworth_command(
-    version: Annotated[bool, typer.Option("--version", callback=_version, is_eager=True, help="Show it.")] = False,
+    version: Annotated[
+        bool, typer.Option("--version", metavar="", callback=_version, is_eager=True, help="Show it.")
+    ] = False,
 ) -> None:
     """How many examples to label, what accuracy that buys, and whether unlabeled data helps."""
 
 
-for _command in (demo, fit, predict, check, information, frontier, plan, merge):
-    app.command()(guarded(_command))
+for _command in (demo, fit, predict, check, information, frontier, plan):
+    add_command(app, _command)
+add_command(app, next_batch, "next")
+add_command(app, merge)
 # Options of a door, and its help, are those of the command behind it.
-_PASSED_ON = {"allow_extra_args": True, "ignore_unknown_options": True}
 for _door in (reproduce, bench):
-    app.command(context_settings=_PASSED_ON, add_help_option=False)(guarded(_door))
-app.command("next")(guarded(next_batch))
+    add_command(
+        app,
+        _door,
+        context_settings={"allow_extra_args": True, "ignore_unknown_options": True},
+        add_help_option=False,
+    )
 
 
 def run() -> None:

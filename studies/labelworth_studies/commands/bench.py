@@ -6,6 +6,7 @@ import typer
 
 from labelworth.cli.console import answer, working
 from labelworth.cli.options import Json
+from labelworth.cli.options.table import Between
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -22,7 +23,7 @@ def bench(
     names: Annotated[
         list[str] | None, typer.Argument(help="Which races and limits; all of them unless named.")
     ] = None,
-    repeats: Annotated[int, typer.Option(min=1, help="Turns of every race.")] = 7,
+    repeats: Annotated[int, typer.Option(help="Turns of every race."), Between(1)] = 7,
     quick: Annotated[bool, typer.Option("--quick", help="Small data: only to see that it runs.")] = False,
     as_json: Json = False,
 ) -> None:

@@ -8,6 +8,7 @@ import typer
 
 from labelworth.cli.console import answer, tell, working
 from labelworth.cli.options import Json, Seed
+from labelworth.cli.options.table import Between
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -21,7 +22,7 @@ ALL = "all"
 def reproduce(
     name: Annotated[str | None, typer.Argument(help='Which study, or "all"; without it, they are listed.')] = None,
     quick: Annotated[bool, typer.Option("--quick", help="A smaller grid: the same story, rougher.")] = False,
-    workers: Annotated[int | None, typer.Option(min=1, help="Processes; every core unless said.")] = None,
+    workers: Annotated[int | None, typer.Option(help="Processes; every core unless said."), Between(1)] = None,
     output: Annotated[Path, typer.Option("--output", "-o", help="Folder for records, pictures and cells.")] = Path(
         "results"
     ),

@@ -1,4 +1,4 @@
-"""Rows of documents as they are written in a file, with all their columns."""
+"""Samples as they are written in a file of rows or objects, with all their columns."""
 
 import csv
 import io
@@ -8,7 +8,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-_FORMATS = {".jsonl": "jsonl", ".ndjson": "jsonl", ".json": "jsonl", ".csv": "csv", ".tsv": "tsv", ".tab": "tsv"}
+JSON_ENDINGS = (".jsonl", ".ndjson", ".json")
+_FORMATS = {
+    **dict.fromkeys(JSON_ENDINGS, "jsonl"),
+    ".csv": "csv",
+    **dict.fromkeys((".tsv", ".tab"), "tsv"),
+    **dict.fromkeys((".parquet", ".pq"), "parquet"),
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -18,10 +24,10 @@ class WrittenRows:
     Attributes
     ----------
     names : tuple of str
-        All columns, in the order in which they are met.
+        All columns, in the order in which they first occur.
     records : tuple of dict
         Cells by column.
-    places : tuple of str
+    positions : tuple of str
         Where each row stands, for messages.
     delimiter : str or None
         Of a table; None: JSON lines.
@@ -31,43 +37,37 @@ class WrittenRows:
 
     names: tuple[str, ...]
     records: tuple[dict[str, Any], ...]
-    places: tuple[str, ...]
+    positions: tuple[str, ...]
     delimiter: str | None
     lines: tuple[str, ...] = ()
 
     def text_with(self, changes: Mapping[int, Any], column: str) -> str:
         """The whole file with other cells in one column, by row; what is not changed stays as it is written."""
-        if self.delimiter is not None:
-            names = self.names if column in self.names else (*self.names, column)
-            return table_text(names, self._changed(changes, column), self.delimiter)
-        rows = zip(self.lines, self._changed(changes, column), strict=True)
-        return "".join(
-            json.dumps(record, ensure_ascii=False) + "\n" if row in changes else line
-            for row, (line, record) in enumerate(rows)
-        )
-
-    def _changed(self, changes: Mapping[int, Any], column: str) -> list[dict[str, Any]]:
-        return [
+        changed = [
             {**record, column: changes[row]} if row in changes else record for row, record in enumerate(self.records)
         ]
+        if self.delimiter is not None:
+            names = self.names if column in self.names else (*self.names, column)
+            return table_text(names, changed, self.delimiter)
+        return "".join(
+            json.dumps(record, ensure_ascii=False) + "\n" if row in changes else line
+            for row, (line, record) in enumerate(zip(self.lines, changed, strict=True))
+        )
+
+
+def ending(path: Path) -> str:
+    """The ending that says what a file holds, without that of gzip."""
+    return (path.with_suffix("") if path.suffix.lower() == ".gz" else path).suffix.lower()
 
 
 def written_rows(path: Path, format: str | None, encoding: str) -> WrittenRows | None:
     """The rows of JSON lines, a table or Parquet; None for files that hold numbers alone."""
-    suffix = suffix_of(path)
-    chosen = format or _FORMATS.get(suffix)
-    if chosen in ("jsonl", "tokens-jsonl"):
+    name = format or _FORMATS.get(ending(path))
+    if name in ("jsonl", "tokens-jsonl"):
         return _json_lines(path, encoding)
-    if chosen in ("csv", "tsv"):
-        return _table(path, "," if chosen == "csv" else "\t", encoding)
-    if chosen == "parquet" or suffix in (".parquet", ".pq"):
-        return _parquet(path)
-    return None
-
-
-def suffix_of(path: Path) -> str:
-    """The ending that says what a file holds, without that of gzip."""
-    return (path.with_suffix("") if path.suffix.lower() == ".gz" else path).suffix.lower()
+    if name in ("csv", "tsv"):
+        return _table(path, "," if name == "csv" else "\t", encoding)
+    return _parquet(path) if name == "parquet" else None
 
 
 def own_column(name: str, taken: Sequence[str]) -> str:
@@ -80,7 +80,7 @@ def own_column(name: str, taken: Sequence[str]) -> str:
 
 
 def table_text(names: Sequence[str], records: Sequence[Mapping[str, Any]], delimiter: str = ",") -> str:
-    """A table with a header; cells that are no text are written as JSON, and what is not there is empty."""
+    """A table with a header; cells that are not text are written as JSON, and what is not there is empty."""
     stream = io.StringIO()
     table = csv.writer(stream, delimiter=delimiter, lineterminator="\n")
     table.writerow(names)
@@ -99,14 +99,14 @@ def _json_lines(path: Path, encoding: str) -> WrittenRows:
     from labelworth.data.readers.json_files import read_records
     from labelworth.data.readers.streams import read_lines
 
-    found = list(read_records(path, encoding=encoding))
+    numbered = list(read_records(path, encoding=encoding))
     lines = tuple(line.rstrip("\r\n") + "\n" for line in read_lines(path, encoding) if line.strip())
-    if len(lines) != len(found) or not lines[0].lstrip().startswith("{"):
+    if len(lines) != len(numbered) or not lines[0].lstrip().startswith("{"):
         # An array, or objects over several lines: written one per line.
-        lines = tuple(json.dumps(record, ensure_ascii=False) + "\n" for _, record in found)
-    names = dict.fromkeys(name for _, record in found for name in record)
-    records = tuple(record for _, record in found)
-    return WrittenRows(tuple(names), records, tuple(place for place, _ in found), None, lines)
+        lines = tuple(json.dumps(record, ensure_ascii=False) + "\n" for _, record in numbered)
+    records = tuple(record for _, record in numbered)
+    names = dict.fromkeys(name for record in records for name in record)
+    return WrittenRows(tuple(names), records, tuple(position for position, _ in numbered), None, lines)
 
 
 def _table(path: Path, delimiter: str, encoding: str) -> WrittenRows:
@@ -125,5 +125,5 @@ def _parquet(path: Path) -> WrittenRows:
     columns = read_columns(path)
     n_rows = len(next(iter(columns.values()), []))
     records = tuple({name: cells[row] for name, cells in columns.items()} for row in range(n_rows))
-    places = tuple(f"{path}, row {number}" for number in range(1, n_rows + 1))
-    return WrittenRows(tuple(columns), records, places, None)
+    positions = tuple(f"{path}, row {number}" for number in range(1, n_rows + 1))
+    return WrittenRows(tuple(columns), records, positions, None)

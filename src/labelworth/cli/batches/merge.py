@@ -1,0 +1,87 @@
+"""`labelworth merge DATA BATCH`: labels that were filled in, back into the data."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from labelworth.cli.console import answer, tell
+from labelworth.cli.options import DataOptions, Json, Without
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from labelworth.cli.batches.merging import Merged
+
+
+def merge(
+    *,
+    data: Annotated[DataOptions, Without("labels", "min_documents", "max_words")],
+    batch: Annotated[
+        Path, typer.Argument(metavar="BATCH", help="What `labelworth next` wrote, with labels filled in.")
+    ],
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="Where to write the data with the new labels.")
+    ] = None,
+    in_place: Annotated[bool, typer.Option("--in-place", help="Write onto DATA instead.")] = False,
+    as_json: Json = False,
+) -> None:
+    """Merge a batch that was filled in into the data, so that `plan` can be asked again with all labels."""
+    from labelworth.cli.batches.held import held_samples
+    from labelworth.cli.batches.merging import merged
+    from labelworth.data.files import file_digest, require_writable
+    from labelworth.data.writers.text_file import write_lines
+    from labelworth.errors import InvalidInputError
+    from labelworth.report.record import Record, Stopwatch
+
+    target = _target(data.path, batch, output, in_place=in_place)
+    require_writable(target)
+    watch = Stopwatch()
+    with watch.timing("merge"):
+        samples = data.read()
+        held = held_samples(samples, batch)
+        outcome = merged(held, held.read(batch))
+        if not outcome.n_labels and not outcome.n_same:
+            raise InvalidInputError(f"No label of {batch} is filled in: there is nothing to merge.")
+        digest = data.digest()
+        write_lines(target, [outcome.text])
+    asked = {**data.asked(), "batch": batch, "output": output, "in_place": in_place}
+    figures = {
+        "output": target,
+        "n_samples": outcome.n_samples,
+        "n_labels": outcome.n_labels,
+        "n_same": outcome.n_same,
+        "n_empty": len(outcome.empty),
+        "empty": list(outcome.empty),
+        "output_digest": file_digest(target),
+    }
+    record = Record("merge", asked, figures, None, digest, watch.durations)
+    answer(record, lambda console: _show(console, outcome, samples.sample), as_json=as_json)
+    tell(f"Wrote {target}{'' if data.encoding.lower() in ('utf-8', 'utf8') else ' in UTF-8'}")
+
+
+def _target(data: Path, batch: Path, output: Path | None, *, in_place: bool) -> Path:
+    """Where to write; never onto the data or the batch unless that is asked for."""
+    from labelworth.cli.inputs.written import ending
+    from labelworth.errors import InvalidInputError
+
+    if (output is None) != in_place:
+        raise InvalidInputError("Say once where to write: --output NEW, or --in-place for onto DATA.")
+    if output is None:
+        return data
+    for other, cure in ((data, "Use --in-place if that is meant."), (batch, "Name another file.")):
+        if output.exists() and other.exists() and output.samefile(other):
+            raise InvalidInputError(f"--output {output} would overwrite {other}. {cure}")
+    if ending(output) != ending(data):
+        raise InvalidInputError(
+            f"The data stay in the form they have: end the name of the output in {ending(data)}, not in "
+            f"{ending(output) or 'nothing'}."
+        )
+    return output
+
+
+def _show(console: "Console", merged: "Merged", sample: str) -> None:
+    from rich.text import Text
+
+    for line in merged.lines(sample):
+        console.print(Text(line))

@@ -1,0 +1,152 @@
+"""Labels that were filled in, on their way into the data: what is known of them, what is wrong, what was done."""
+
+import difflib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from labelworth.cli.batches.held import Filled, HeldDocuments, HeldSequences
+from labelworth.cli.batches.same_columns import require_same_columns
+from labelworth.errors import InvalidInputError
+from labelworth.planning.words import count
+
+_N_SHOWN = 5
+Position = tuple[int, int]
+"""A label in the data: of which sample, and of which of its tokens (0 for a document)."""
+
+
+@dataclass(frozen=True)
+class Merged:
+    """The data with its new labels.
+
+    Attributes
+    ----------
+    text : str
+        The whole file.
+    n_samples, n_labels : int
+        Documents or sequences in the batch, and labels that it adds.
+    n_same : int
+        Labels that the data has already.
+    empty : tuple of str
+        Where labels were asked for and are still empty.
+    """
+
+    text: str
+    n_samples: int
+    n_labels: int
+    n_same: int
+    empty: tuple[str, ...]
+
+    def lines(self, sample: str) -> list[str]:
+        """In words."""
+        lines = [f"{count(self.n_labels, 'label')} of {count(self.n_samples, sample)} merged."]
+        if self.n_same:
+            lines.append(f"In the data already: {count(self.n_same, 'label')}.")
+        if self.empty:
+            lines.append(
+                f"Still empty: {count(len(self.empty), 'label')} ({_listed(self.empty)}). Fill in and merge again, "
+                "or leave them."
+            )
+        return lines
+
+
+def merged(held: HeldDocuments | HeldSequences, batch: Sequence[Filled]) -> Merged:
+    """Put the labels of a batch into the data.
+
+    Raises
+    ------
+    InvalidInputError
+        If samples do not fit, or labels are not known or differ from those in the data: all such labels at once.
+    """
+    labels = _Labels(held)
+    seen: dict[int, str] = {}
+    for filled in batch:
+        index = _index(filled, held, seen)
+        if filled.words is not None and filled.words != held.words(index):
+            raise InvalidInputError(
+                f"{filled.position}: these are not the words of {held.sample} {index} in the data. Nothing "
+                "was merged. Have the data changed since the batch was drawn? Then draw it again, or correct it."
+            )
+        require_same_columns(held.columns(index), filled.columns, filled.position, f"{held.sample} {index}")
+        for token, (label, in_data) in enumerate(zip(filled.labels, held.labels(index), strict=True)):
+            where = held.where(index, token)
+            if label is not None:
+                labels.take((index, token), label, in_data, where)
+            elif token in filled.asked and in_data is None:
+                labels.empty.append(where)
+    labels.require_no_clash()
+    return Merged(held.text(labels.changes), len(batch), len(labels.changes), labels.n_same, tuple(labels.empty))
+
+
+class _Labels:
+    """What a batch says: new labels, those known already, those still empty, and what keeps it from being merged."""
+
+    def __init__(self, held: HeldDocuments | HeldSequences) -> None:
+        # Anything goes while there are none.
+        self._as_in_data = {str(label): label for label in held.known_labels() if label is not None}
+        self._unknown: dict[str, list[str]] = {}
+        self._conflicts: list[str] = []
+        self.empty: list[str] = []
+        self.n_same = 0
+        self.changes: dict[Position, Any] = {}
+
+    def take(self, position: Position, label: Any, in_data: Any, where: str) -> None:
+        """One label, for a position of the data that holds another, the same, or none."""
+        own = self._as_the_data_writes(label, where)
+        if in_data is None:
+            self.changes[position] = own
+        elif str(in_data) == str(own):
+            self.n_same += 1
+        else:
+            self._conflicts.append(f"{where} is {in_data!r} in the data and {own!r} in the batch")
+
+    def _as_the_data_writes(self, label: Any, where: str) -> Any:
+        if isinstance(label, list):
+            return [self._as_the_data_writes(member, where) for member in label]
+        if self._as_in_data and str(label) not in self._as_in_data:
+            self._unknown.setdefault(str(label), []).append(where)
+        return self._as_in_data.get(str(label), label)
+
+    def require_no_clash(self) -> None:
+        problems = []
+        if self._conflicts:
+            problems.append(
+                f"{len(self._conflicts)} label(s) differ from those in the data: {_listed(self._conflicts, '; ')}. "
+                "Decide which is right and change the other."
+            )
+        known = sorted(self._as_in_data)
+        for label, positions in self._unknown.items():
+            near = difflib.get_close_matches(label, known, n=1)
+            meant = f" Is {near[0]!r} meant?" if near else ""
+            problems.append(
+                f"The label {label!r} ({_listed(positions)}) is not in the data.{meant} If it is right, name all "
+                f"classes with --classes {','.join([*known, label])}."
+            )
+        if problems:
+            raise InvalidInputError(f"Nothing was merged. {' '.join(problems)}")
+
+
+def _index(filled: Filled, held: HeldDocuments | HeldSequences, seen: dict[int, str]) -> int:
+    """Which sample of the data a batch means; an error if there is none, or it was named before."""
+    where, what = filled.position, held.sample
+    try:
+        index = int(str(filled.index))
+    except ValueError:
+        raise InvalidInputError(
+            f"{where}: the {what} is {filled.index!r:.60}. It must be the number that `labelworth next` wrote there."
+        ) from None
+    if not 0 <= index < held.n_samples:
+        raise InvalidInputError(
+            f"{where}: the data has no {what} {index}; it has {held.n_samples:,}, counted from 0. Is this the batch "
+            "of these data?"
+        )
+    if index in seen:
+        raise InvalidInputError(f"{where}: {what} {index} was there before, at {seen[index]}. Keep one of them.")
+    seen[index] = where
+    return index
+
+
+def _listed(positions: Sequence[str], between: str = ", ") -> str:
+    """The first few."""
+    more = f"{between}and {len(positions) - _N_SHOWN} more" if len(positions) > _N_SHOWN else ""
+    return between.join(positions[:_N_SHOWN]) + more

@@ -1,0 +1,173 @@
+"""Rows of texts or features, as classifiers take them."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from labelworth.arrays import FloatArray
+from labelworth.cli.inputs.written import WrittenRows, written_rows
+from labelworth.cli.options.data import NONE
+from labelworth.data.evidence import Evidence
+from labelworth.data.readers import NOT_NAMED, RawFeatures, RawTexts, read
+from labelworth.data.text import Vocabulary, count_words
+from labelworth.errors import InvalidInputError
+from labelworth.estimators.kinds import ModelKind
+from labelworth.estimators.storage import Reading
+
+if TYPE_CHECKING:
+    from labelworth.cli.options.data import DataOptions
+    from labelworth.planning.next import Batch
+
+
+@dataclass(frozen=True, eq=False)
+class Documents:
+    """Rows of a file, each with a label or none.
+
+    Attributes
+    ----------
+    raw : RawTexts or RawFeatures
+    options : DataOptions
+        How the file was read.
+    """
+
+    raw: RawTexts | RawFeatures
+    options: "DataOptions"
+
+    sample: ClassVar[str] = "document"
+    usual_model: ClassVar[str] = "multinomial"
+
+    @classmethod
+    def read(
+        cls, options: "DataOptions", *, zero_based: bool | None = None, n_features: int | None = None
+    ) -> "Documents":
+        """Read them; `zero_based` and `n_features` as a fitted classifier knows them."""
+        marker: Any = NOT_NAMED if options.unlabeled is None else options.unlabeled
+        raw = read(
+            options.path,
+            text_column=options.text_column or "text",
+            label_column=None if options.label_column == NONE else options.label_name,
+            labels=options.labels,
+            unlabeled=None if marker == NONE else marker,
+            format=options.format,
+            encoding=options.encoding,
+            zero_based=zero_based,
+            n_features=n_features,
+        )
+        return cls(raw, options)
+
+    @cached_property
+    def _vocabulary_and_counts(self) -> tuple[Vocabulary | None, Any]:
+        if not isinstance(self.raw, RawTexts):
+            return None, self.raw.features
+        return count_words(self.raw.texts, min_df=self.options.min_documents, max_features=self.options.max_words)
+
+    @property
+    def X(self) -> Any:
+        """Counts or vectors, a row per document."""
+        return self._vocabulary_and_counts[1]
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        return self.raw.notes
+
+    @property
+    def y(self) -> list[Any]:
+        return list(self.raw.labels)
+
+    @property
+    def reading(self) -> Reading:
+        """How features were made, for the next file."""
+        zero_based = self.raw.zero_based if isinstance(self.raw, RawFeatures) else None
+        return Reading(vocabulary=self._vocabulary_and_counts[0], zero_based=zero_based)
+
+    @cached_property
+    def classes(self) -> list[Any] | None:
+        """The classes that were named, each as the data writes it: numbers where the labels are numbers."""
+        if self.options.classes is None:
+            return None
+        members = (label for cell in self.raw.labels for label in (cell if isinstance(cell, list) else [cell]))
+        as_in_data = {str(label): label for label in members if label is not None}
+        are_numbers = bool(as_in_data) and not any(isinstance(label, str | bool) for label in as_in_data.values())
+        return [_class(name.strip(), as_in_data, are_numbers=are_numbers) for name in self.options.classes.split(",")]
+
+    @property
+    def n_samples(self) -> int:
+        return len(self.raw.labels)
+
+    @property
+    def sizes(self) -> dict[str, int]:
+        """For records."""
+        return {"n_rows": self.n_samples}
+
+    def require_model(self, kind: ModelKind) -> None:
+        """Refuse models of sequences, and texts for a model of vectors."""
+        if kind.takes_sequences:
+            raise InvalidInputError(
+                f"{self.options.path} holds documents, and {kind.name} is a model of sequences. Name another with "
+                "--model, or say with --format what the file holds."
+            )
+        if kind.takes == "vectors" and (isinstance(self.raw, RawTexts) or not isinstance(self.X, np.ndarray)):
+            raise InvalidInputError(
+                f"A {kind.name} model takes dense vectors (an .npz file with an array X). "
+                "Texts and sparse counts go with --model multinomial or --model bernoulli."
+            )
+
+    def evidence(self, classes: Any) -> Evidence:
+        return self.raw.evidence(classes)
+
+    def labels_and_tokens(self) -> tuple[FloatArray, FloatArray]:
+        """How many labels, and how many words, every document has."""
+        labels = np.array([label is not None for label in self.raw.labels], dtype=np.float64)
+        return labels, np.asarray(self.X.sum(axis=1)).ravel()
+
+    def written(self) -> WrittenRows | None:
+        """The rows with all their columns; None where there are only numbers."""
+        return written_rows(self.options.path, self.options.format, self.options.encoding)
+
+    def objects(self, written: WrittenRows) -> list[int]:
+        """Which of the rows are documents: all."""
+        return list(range(len(written.records)))
+
+    def check(self, classifier: Any, *, specification: bool, policies: Sequence[str], **options: Any) -> Any:
+        """Whether unlabeled rows help."""
+        if policies:
+            raise InvalidInputError("Documents are labeled whole; --policy is for sequences.")
+        return classifier.check(self.X, self.y, classes=self.classes, specification=specification, **options)
+
+    def draw(self, counts: dict[str, int], policy: str | None, seed: int) -> "Batch":
+        """What to label now."""
+        from labelworth.planning.next import next_documents
+
+        if policy is not None:
+            raise InvalidInputError("Documents are labeled whole; --policy is for sequences.")
+        return next_documents(~self.raw.evidence().is_unlabeled, counts.get("everything", 0), seed)
+
+
+def read_to_predict(options: "DataOptions", classifier: Any) -> Any:
+    """The features of the rows, made as the fitted classifier knows them; labels are not looked at."""
+    reading: Reading = classifier.reading_
+    raw = Documents.read(
+        replace(options, label_column=NONE, unlabeled=NONE),
+        zero_based=reading.zero_based,
+        n_features=classifier.n_features_in_,
+    ).raw
+    if isinstance(raw, RawTexts) and reading.vocabulary is not None:
+        return reading.vocabulary.counts(raw.texts)
+    if isinstance(raw, RawFeatures) and reading.vocabulary is None:
+        return raw.features
+    fitted, given = ("texts", "a matrix of features") if reading.vocabulary else ("a matrix of features", "texts")
+    raise InvalidInputError(f"The model was fitted to {fitted}, and {raw.source} holds {given}; give the same kind.")
+
+
+def _class(name: str, as_in_data: dict[str, Any], *, are_numbers: bool) -> Any:
+    if name in as_in_data or not are_numbers:
+        return as_in_data.get(name, name)
+    try:
+        return int(name)
+    except ValueError:
+        raise InvalidInputError(
+            f"The labels in the data are numbers. Got the class {name!r} in --classes; name numbers there too."
+        ) from None

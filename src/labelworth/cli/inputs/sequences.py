@@ -1,0 +1,175 @@
+"""Sequences of tokens, as taggers take them."""
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from labelworth.arrays import FloatArray
+from labelworth.cli.inputs.written import JSON_ENDINGS, WrittenRows, ending, written_rows
+from labelworth.cli.options.data import NONE
+from labelworth.data.evidence import Evidence
+from labelworth.data.readers import read_sequences
+from labelworth.data.readers.raw_sequences import RawAttributes, RawTokens
+from labelworth.data.readers.tokens_jsonl import TAG_COLUMNS
+from labelworth.errors import InvalidInputError, LabelworthWarning
+from labelworth.estimators.kinds import ModelKind
+from labelworth.estimators.storage import Reading
+
+if TYPE_CHECKING:
+    from labelworth.cli.options.data import DataOptions
+    from labelworth.planning.next import Batch
+
+_USUAL_TOKENS, _USUAL_TAGS = "tokens", "tags"
+
+
+@dataclass(frozen=True, eq=False)
+class TokenSequences:
+    """Sequences of a file, each token with a label or none.
+
+    Attributes
+    ----------
+    raw : RawTokens or RawAttributes
+    options : DataOptions
+        How the file was read.
+    """
+
+    raw: RawTokens | RawAttributes
+    options: "DataOptions"
+
+    sample: ClassVar[str] = "sequence"
+    y: ClassVar[None] = None
+
+    @classmethod
+    def read(cls, options: "DataOptions") -> "TokenSequences":
+        """Read them; that tags contradict themselves is among the notes, and need not be warned of beside."""
+        if options.unlabeled == NONE:
+            raise InvalidInputError(
+                "A file of sequences always has a marker for labels not seen; leave unlabeled= out."
+            )
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", LabelworthWarning)
+            raw = read_sequences(
+                options.path,
+                format=options.format,
+                label_column=_number(options, options.label_column, -1, "label_column"),
+                word_column=_number(options, options.text_column, 0, "text_column") or 0,
+                tokens_column=options.text_column or _USUAL_TOKENS,
+                tags_column=None if options.label_column == NONE else options.label_column,
+                unlabeled=options.unlabeled,
+                encoding=options.encoding,
+            )
+        return cls(raw, options)
+
+    @classmethod
+    def read_to_predict(cls, options: "DataOptions", n_columns: int | None) -> "TokenSequences":
+        """Read them; a file with one column less than the one that was fitted on has no labels."""
+        data = cls.read(options)
+        if (
+            options.label_column is None
+            and isinstance(data.raw, RawTokens)
+            and len(data.raw.columns) < (n_columns or 0)
+        ):
+            return cls.read(replace(options, label_column=NONE))
+        return data
+
+    @property
+    def X(self) -> RawTokens | RawAttributes:
+        return self.raw
+
+    @property
+    def usual_model(self) -> str:
+        return "hidden-markov" if isinstance(self.raw, RawTokens) else "conditional-random-field"
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        return self.raw.notes
+
+    @property
+    def reading(self) -> Reading:
+        """How features were made, for the next file."""
+        return Reading(n_columns=len(self.raw.columns) if isinstance(self.raw, RawTokens) else None)
+
+    @property
+    def classes(self) -> list[str] | None:
+        """The labels that were named."""
+        names = self.options.classes
+        return None if names is None else [name.strip() for name in names.split(",")]
+
+    @property
+    def n_samples(self) -> int:
+        return len(self.raw.offsets) - 1
+
+    @property
+    def sizes(self) -> dict[str, int]:
+        """For records."""
+        return {"n_sequences": self.n_samples, "n_tokens": len(self.raw.labels)}
+
+    def require_model(self, kind: ModelKind) -> None:
+        """Refuse models of documents."""
+        if not kind.takes_sequences:
+            raise InvalidInputError(
+                f"{self.options.path} holds sequences, and {kind.name} is a model of documents. Name another with "
+                "--model, or say with --format what the file holds."
+            )
+
+    def evidence(self, classes: Any) -> Evidence:
+        return self.raw.evidence(classes)
+
+    def labels_and_tokens(self) -> tuple[FloatArray, FloatArray]:
+        """How many labels, and how many tokens, every sequence has."""
+        known = np.array([label is not None for label in self.raw.labels], dtype=np.float64)
+        return np.add.reduceat(known, self.raw.offsets[:-1]), np.diff(self.raw.offsets).astype(np.float64)
+
+    @property
+    def tokens_name(self) -> str:
+        """Where objects have their tokens."""
+        return self.options.text_column or _USUAL_TOKENS
+
+    def tags_name(self, written: WrittenRows | None) -> str:
+        """Where objects have their tags: as named, as the objects have them, or "tags"."""
+        if self.options.label_column not in (None, NONE) and written is not None:
+            return str(self.options.label_column)
+        names = () if written is None else written.names
+        return next((name for name in TAG_COLUMNS if name in names), _USUAL_TAGS)
+
+    def written(self) -> WrittenRows | None:
+        """The objects of JSON lines, all their columns with them; None for columns of tokens and attributes."""
+        if self.options.format not in (None, "tokens-jsonl") or ending(self.options.path) not in JSON_ENDINGS:
+            return None
+        return written_rows(self.options.path, "tokens-jsonl", self.options.encoding)
+
+    def objects(self, written: WrittenRows) -> list[int]:
+        """Which of the objects are sequences: the reader leaves out those without tokens."""
+        return [row for row, record in enumerate(written.records) if record.get(self.tokens_name)]
+
+    def check(self, tagger: Any, *, specification: bool, policies: Sequence[str], **options: Any) -> Any:
+        """What the labels leave open."""
+        return tagger.check(self.X, policies=policies, **options)
+
+    def draw(self, counts: dict[str, int], policy: str | None, seed: int) -> "Batch":
+        """What to label now."""
+        from labelworth.planning.next import counts_of_policy, next_sequences
+        from labelworth.policies.spec import parse_policy
+
+        if policy is not None:
+            counts = counts_of_policy(parse_policy(policy), sum(counts.values()))
+        return next_sequences(self.raw.sequences(), counts, seed)
+
+
+def _number(options: "DataOptions", column: str | None, usual: int, keyword: str) -> int | None:
+    """The number of a column; objects have names instead, and count none."""
+    if column is None:
+        return usual
+    if column == NONE:
+        return None
+    try:
+        return int(column)
+    except ValueError:
+        if options.format == "tokens-jsonl" or ending(options.path) in JSON_ENDINGS:
+            return usual
+        raise InvalidInputError(
+            f"Columns are counted from 0, or from -1 at the end. Got {keyword}={column!r}; name a number."
+        ) from None

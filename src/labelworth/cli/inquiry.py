@@ -1,0 +1,76 @@
+"""What plans and frontiers are made from, as the command line and plan files say it."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from labelworth.cli.console import tell
+from labelworth.cli.options import DataOptions, ModelOptions, PlanOptions, PriceOptions, Question
+from labelworth.cli.options.shared import SEED
+
+
+@dataclass(frozen=True)
+class Inquiry:
+    """The data, the model, the prices, and what error means: all but the question of a plan."""
+
+    data: DataOptions
+    model: ModelOptions
+    prices: PriceOptions
+    plan: PlanOptions
+    seed: int
+
+    def arguments(self, say: Callable[[str], None]) -> dict[str, Any]:
+        """Read the data: what `labelworth.plan` and `labelworth.frontier` take."""
+        samples = self.data.read(self.model.model)
+        for note in samples.notes:
+            say(note)
+        return {
+            "X": samples.X,
+            "y": samples.y,
+            "classes": samples.classes,
+            "model": self.model.estimator(samples, self.seed),
+            "prices": self.prices.prices(samples, say),
+            "seed": self.seed,
+            **self.plan.asked(),
+        }
+
+    def asked(self) -> dict[str, Any]:
+        """As records keep it."""
+        groups = (self.data, self.model, self.prices, self.plan)
+        return {name: value for group in groups for name, value in group.asked().items()}
+
+    @classmethod
+    def read_again(cls, path: Path) -> "tuple[Inquiry, Question]":
+        """What a plan file was made from and its question, every value checked; says if the data has changed since.
+
+        Raises
+        ------
+        InvalidInputError
+            If it is not the record of a plan, or a value is not one that an option takes.
+        """
+        from labelworth.report.record import Record
+
+        record = Record.read(path)
+        source = f"The plan file {str(path)!r}"
+        if record.command != "plan":
+            from labelworth.errors import InvalidInputError
+
+            raise InvalidInputError(f"{str(path)!r} is the record of {record.command!r}, not of a plan.")
+        inquiry = cls(
+            _unnamed_columns(DataOptions.from_record(record.asked, source)),
+            ModelOptions.from_record(record.asked, source),
+            PriceOptions.from_record(record.asked, source),
+            PlanOptions.from_record(record.asked, source),
+            SEED.restored(record.seed, source),
+        )
+        if inquiry.data.digest() != record.data_digest:
+            tell(f"{inquiry.data.path} has changed since that plan: this one is for the data as it is now.")
+        return inquiry, Question.from_record(record.asked, source)
+
+
+def _unnamed_columns(data: DataOptions) -> DataOptions:
+    """Plan files once named the usual columns of documents where none was named, also for sequences."""
+    if (data.text_column, data.label_column) != ("text", "label"):
+        return data
+    return replace(data, text_column=None, label_column=None)

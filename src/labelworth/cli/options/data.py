@@ -1,0 +1,123 @@
+"""Which file is read, and how."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from labelworth.cli.options.table import Between, Keywords, Options
+
+if TYPE_CHECKING:
+    from labelworth.cli.inputs.documents import Documents
+    from labelworth.cli.inputs.sequences import TokenSequences
+
+NONE = "none"
+"""Says of a column or a marker that there is none."""
+_READING = "Reading the data"
+
+
+@dataclass(frozen=True)
+class DataOptions(Options):
+    """The file and how to read it; a column that is not named is the usual one of the format."""
+
+    path: Annotated[
+        Path,
+        typer.Argument(
+            metavar="DATA",
+            help="JSONL, CSV, TSV or Parquet with a text and a label column, svmlight, or .npz; for sequences CoNLL "
+            "columns, JSONL with tokens and tags, or a crfsuite file.",
+        ),
+    ]
+    text_column: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="The column of texts, 'text' unless named; of tokens, 'tokens' or in CoNLL columns a number, 0 "
+            "unless named.",
+        ),
+        Keywords("tokens_column", "word_column"),
+    ] = None
+    label_column: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="The column of labels, 'label' unless named; an empty label is an unlabeled row. In CoNLL columns a "
+            "number, the last (-1) unless named; 'none' if there are no labels.",
+        ),
+        Keywords("tags_column"),
+    ] = None
+    labels: Annotated[
+        Path | None,
+        typer.Option(help="For .npz: labels in a file of their own, one per line.", rich_help_panel=_READING),
+    ] = None
+    unlabeled: Annotated[
+        str | None,
+        typer.Option(
+            metavar="MARKER",
+            help="The label of unlabeled rows, beside empty ones; 'none' if there is no such label.",
+            rich_help_panel=_READING,
+        ),
+    ] = None
+    classes: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAMES",
+            help="All classes there are, with commas between; those of the labels unless given.",
+            rich_help_panel=_READING,
+        ),
+    ] = None
+    format: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="jsonl, csv, tsv, parquet, svmlight or npz, or for sequences conll, tokens-jsonl or crfsuite, where "
+            "the file's ending does not say.",
+            rich_help_panel=_READING,
+        ),
+    ] = None
+    encoding: Annotated[
+        str, typer.Option(metavar="NAME", help="The encoding of text files.", rich_help_panel=_READING)
+    ] = "utf-8"
+    min_documents: Annotated[
+        int,
+        typer.Option(help="Leave out words in fewer texts than this.", rich_help_panel=_READING),
+        Between(1),
+        Keywords("min_df"),
+    ] = 1
+    max_words: Annotated[
+        int | None,
+        typer.Option(help="Keep only this many of the most frequent words.", rich_help_panel=_READING),
+        Between(1),
+        Keywords("max_features"),
+    ] = None
+
+    def read(self, model: str | None = None) -> "Documents | TokenSequences":
+        """What the file holds, as estimators take it; a `model` that was named says which kind of file it is."""
+        if self.holds_sequences(model):
+            from labelworth.cli.inputs.sequences import TokenSequences
+
+            return TokenSequences.read(self)
+        from labelworth.cli.inputs.documents import Documents
+
+        return Documents.read(self)
+
+    def holds_sequences(self, model: str | None = None) -> bool:
+        """By the format or model that was named, the ending of the file, or its first line."""
+        from labelworth.data.readers.choose import holds_sequences
+        from labelworth.estimators.kinds import kind_named
+
+        if self.format is None and model is not None:
+            return kind_named(model).takes_sequences
+        return holds_sequences(self.path, self.format)
+
+    @property
+    def label_name(self) -> str:
+        """The column of labels in rows, also where there are none yet."""
+        return "label" if self.label_column in (None, NONE) else str(self.label_column)
+
+    def digest(self) -> str:
+        """The SHA-256 of the file."""
+        from labelworth.data.files import file_digest
+
+        return file_digest(self.path)

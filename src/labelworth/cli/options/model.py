@@ -1,0 +1,139 @@
+"""Which model is fitted, and its settings."""
+
+import inspect
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import typer
+
+from labelworth.cli.options.table import Between, Keywords, Options, options_of_group
+
+if TYPE_CHECKING:
+    from labelworth.cli.inputs.documents import Documents
+    from labelworth.cli.inputs.sequences import TokenSequences
+
+_MODEL = "The model"
+_SEQUENCES = "Models of sequences"
+
+
+@dataclass(frozen=True)
+class ModelOptions(Options):
+    """The model and its settings; a setting that a kind of model does not have is left aside."""
+
+    model: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="multinomial (unless named), bernoulli or gaussian; for sequences hidden-markov (unless named), "
+            "boltzmann-chain or conditional-random-field.",
+        ),
+    ] = None
+    smoothing: Annotated[
+        float,
+        typer.Option("--smoothing", "--alpha", help="Smoothing of the counts.", rich_help_panel=_MODEL),
+        Between(0),
+        Keywords("alpha"),
+    ] = 1.0
+    document_length: Annotated[
+        float | None,
+        typer.Option(help="Rescale every document to this many words (multinomial).", rich_help_panel=_MODEL),
+    ] = None
+    binarize: Annotated[
+        float, typer.Option(help="A value above this counts as present (Bernoulli).", rich_help_panel=_MODEL)
+    ] = 0.0
+    covariance: Annotated[
+        Literal["shared", "diagonal", "full"],
+        typer.Option(
+            metavar="SHAPE", help="Of the covariance (Gaussian): shared, diagonal or full.", rich_help_panel=_MODEL
+        ),
+    ] = "shared"
+    unlabeled_weight: Annotated[
+        float,
+        typer.Option(help="How much an unlabeled row counts; 0 uses the labels only.", rich_help_panel=_MODEL),
+        Between(0),
+    ] = 1.0
+    template: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FILE",
+            help="Makes attributes of columns (conditional random field): 'chunking', or a template file of CRF++.",
+            rich_help_panel=_SEQUENCES,
+        ),
+    ] = None
+    min_count: Annotated[
+        int,
+        typer.Option(help="Words or attributes that occur less often are rare.", rich_help_panel=_SEQUENCES),
+        Between(1),
+    ] = 1
+    rare_words: Annotated[
+        Literal["entry", "shapes", "none"],
+        typer.Option(
+            metavar="KIND",
+            help="What rare and unseen words become: one entry, entries by shape ('shapes'), or none.",
+            rich_help_panel=_SEQUENCES,
+        ),
+    ] = "entry"
+    c2: Annotated[
+        float,
+        typer.Option(
+            help="Coefficient of the sum of squared weights (Boltzmann chain, conditional random field).",
+            rich_help_panel=_SEQUENCES,
+        ),
+        Between(0),
+    ] = 1.0
+    label_smoothing: Annotated[
+        float,
+        typer.Option(help="Smoothing of first labels and transitions (hidden Markov).", rich_help_panel=_SEQUENCES),
+        Between(0),
+    ] = 1.0
+
+    def estimator(self, data: "Documents | TokenSequences", seed: int) -> Any:
+        """The estimator that was asked for, or the usual one for the data; yet to be fitted.
+
+        Raises
+        ------
+        InvalidInputError
+            If the model is not one for such data, or has no template.
+        """
+        from labelworth.errors import InvalidInputError
+        from labelworth.estimators.kinds import kind_named
+
+        kind = kind_named(self.model or data.usual_model)
+        data.require_model(kind)
+        known = inspect.signature(kind.estimator).parameters
+        if self.template is not None and "template" not in known:
+            raise InvalidInputError(
+                f"A {kind.name} model makes no attributes: --template is for sequences, with --model "
+                "conditional-random-field."
+            )
+        # What was not seen is None after reading.
+        settings = {**self._settings(), "classes": data.classes, "unlabeled": None, "random_state": seed}
+        return kind.estimator(**{name: value for name, value in settings.items() if name in known})
+
+    def _settings(self) -> dict[str, Any]:
+        """By the keyword of the estimators."""
+        values = {**self.asked(), "template": _template_text(self.template)}
+        return {
+            keyword: values[option.name]
+            for option in options_of_group(ModelOptions)
+            for keyword in option.keywords or (option.name,)
+        }
+
+
+def _template_text(template: str | None) -> str | None:
+    """The name of a template, or what is in the file of that name."""
+    if template is None:
+        return None
+    from labelworth.errors import DataUnavailableError
+    from labelworth.estimators.conditional_random_field import TEMPLATES
+
+    if template in TEMPLATES:
+        return template
+    try:
+        return Path(template).read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise DataUnavailableError(
+            f"Cannot read the template {template!r}: {getattr(error, 'strerror', None) or error}. Name a file in the "
+            f"language of CRF++, or one of: {', '.join(TEMPLATES)}."
+        ) from error

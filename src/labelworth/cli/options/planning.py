@@ -1,0 +1,165 @@
+"""What a plan is asked: the question, what annotation costs, and where figures come from."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from math import isfinite
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+
+from labelworth.cli.options.table import Keywords, Options
+
+if TYPE_CHECKING:
+    from labelworth.cli.inputs.documents import Documents
+    from labelworth.cli.inputs.sequences import TokenSequences
+    from labelworth.tradeoff.costs import Prices
+
+_PLAN = "The plan"
+_PRICES = "Prices"
+
+Checkpoint = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FOLDER",
+        help="A folder for finished steps; the same command goes on from there.",
+        rich_help_panel=_PLAN,
+    ),
+]
+
+
+@dataclass(frozen=True)
+class Question(Options):
+    """Exactly one of them is asked."""
+
+    budget: Annotated[
+        float | None, typer.Option(help="The least error for this much money, labels held included.")
+    ] = None
+    target: Annotated[float | None, typer.Option(help="The least cost for this error.")] = None
+    alpha: Annotated[float | None, typer.Option(help="The least cost + alpha x error.")] = None
+
+    @property
+    def is_empty(self) -> bool:
+        return self == Question()
+
+    def require_valid(self) -> None:
+        """Refuse none, several or an invalid one, before any work."""
+        from labelworth.tradeoff.problem import Question as TradeoffQuestion
+
+        TradeoffQuestion.of(budget=self.budget, target=self.target, alpha=self.alpha)
+
+
+@dataclass(frozen=True)
+class PlanOptions(Options):
+    """What error means, where figures come from, what may be labeled."""
+
+    criterion: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="What error means: error, log_loss, excess_error, excess_log_loss, total_variance, ...; the share "
+            "of wrong predictions unless named.",
+            rich_help_panel=_PLAN,
+        ),
+    ] = None
+    source: Annotated[
+        Literal["auto", "asymptotic", "simulated"],
+        typer.Option(
+            metavar="SOURCE",
+            help="asymptotic: formulas; simulated: simulated labels on the real pool; auto chooses.",
+            rich_help_panel=_PLAN,
+        ),
+    ] = "auto"
+    rules: Annotated[
+        str | None,
+        typer.Option(
+            metavar="RULES",
+            help="For sequences: the menu of labeling rules, as everything,nothing,window:5.",
+            rich_help_panel=_PLAN,
+        ),
+    ] = None
+    pool: Annotated[
+        float | None,
+        typer.Option(
+            help="Samples that can still be had; those without a label unless given.", rich_help_panel=_PLAN
+        ),
+    ] = None
+    use_unlabeled: Annotated[
+        Literal["auto", "yes", "no"],
+        typer.Option(
+            help="Learn from unlabeled data; auto: unless cross-validation says it hurts.", rich_help_panel=_PLAN
+        ),
+    ] = "auto"
+
+
+@dataclass(frozen=True)
+class PriceOptions(Options):
+    """What annotation costs: as said, or by the times that a column of the data says."""
+
+    price_label: Annotated[
+        float, typer.Option(help="Of one label.", rich_help_panel=_PRICES), Keywords("per_label")
+    ] = 1.0
+    price_token: Annotated[
+        float, typer.Option(help="Of reading one token.", rich_help_panel=_PRICES), Keywords("per_token")
+    ] = 0.0
+    price_sequence: Annotated[
+        float,
+        typer.Option(help="Of opening one document or sequence.", rich_help_panel=_PRICES),
+        Keywords("per_sequence"),
+    ] = 0.0
+    price_unlabeled: Annotated[
+        float,
+        typer.Option(help="Of having one unlabeled sample.", rich_help_panel=_PRICES),
+        Keywords("per_unlabeled"),
+    ] = 0.0
+    price_fixed: Annotated[float, typer.Option(help="Paid once.", rich_help_panel=_PRICES), Keywords("fixed")] = 0.0
+    seconds_column: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="A column that says how many seconds annotators took for a row: prices per label, token and "
+            "sequence are estimated from it.",
+            rich_help_panel=_PRICES,
+        ),
+    ] = None
+    price_hour: Annotated[
+        float,
+        typer.Option(
+            help="Of an hour of annotation, with --seconds-column; 3600 counts in seconds.",
+            rich_help_panel=_PRICES,
+        ),
+    ] = 3600.0
+
+    def prices(self, data: "Documents | TokenSequences", say: Callable[[str], None]) -> "Prices":
+        """Prices as the library takes them; those that are measured are said."""
+        from labelworth.tradeoff.costs import Prices
+
+        said = Prices(self.price_label, self.price_token, self.price_sequence, self.price_unlabeled, self.price_fixed)
+        self._require_consistent()
+        if self.seconds_column is None:
+            return said
+        from labelworth.cli.inputs.annotation_times import prices_of_column
+
+        timed = prices_of_column(data, self.seconds_column, self.price_hour)
+        say(timed.words())
+        return replace(timed.prices, per_unlabeled=said.per_unlabeled, fixed=said.fixed)
+
+    def _require_consistent(self) -> None:
+        from labelworth.errors import InvalidInputError
+
+        if not (isfinite(self.price_hour) and self.price_hour > 0):
+            raise InvalidInputError(f"--price-hour must be a positive number. Got {self.price_hour:g}.")
+        usual = PriceOptions()
+        if self.seconds_column is None:
+            if self.price_hour != usual.price_hour:
+                raise InvalidInputError(
+                    "--price-hour goes with --seconds-column, which says how long annotators took."
+                )
+        elif any(getattr(self, name) != getattr(usual, name) for name in _MEASURED):
+            raise InvalidInputError(
+                "--seconds-column estimates the prices of labels, tokens and sequences; leave --price-label, "
+                "--price-token and --price-sequence out, and say with --price-hour what an hour costs."
+            )
+
+
+_MEASURED = ("price_label", "price_token", "price_sequence")
