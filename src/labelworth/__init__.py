@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from labelworth.data.templates import Template, parse_template
     from labelworth.estimators.bernoulli import BernoulliNaiveBayes
     from labelworth.estimators.boltzmann_chain import BoltzmannChain
+    from labelworth.estimators.check import check
     from labelworth.estimators.conditional_random_field import ConditionalRandomField
     from labelworth.estimators.gaussian import GaussianClasses
     from labelworth.estimators.hidden_markov import HiddenMarkov
@@ -39,7 +40,6 @@ if TYPE_CHECKING:
     from labelworth.policies.policy import Policy
     from labelworth.policies.spec import parse_policy
     from labelworth.report.displays import FrontierDisplay, InformationDisplay, PolicyDisplay, RiskSurfaceDisplay
-    from labelworth.robust.check import check
 
     __version__: str
 
@@ -50,7 +50,7 @@ _HOMES = {
     "PolicyDisplay": "labelworth.report.displays",
     "RiskSurfaceDisplay": "labelworth.report.displays",
     "Template": "labelworth.data.templates",
-    "check": "labelworth.robust.check",
+    "check": "labelworth.estimators.check",
     "frontier": "labelworth.planning.frontier",
     "information": "labelworth.criteria.information",
     "load": "labelworth.estimators.storage",

@@ -15,7 +15,7 @@ from labelworth.demo.digits_forecast import Level, forecast_anyway, forecast_if_
 from labelworth.estimation.fit import fit
 from labelworth.models.classes.gaussian import GaussianFamily, GaussianModel
 from labelworth.progress import SILENT, Progress, tracking
-from labelworth.robust.check import CheckReport, check
+from labelworth.robust.check import CheckReport, check_samples
 from labelworth.robust.held_out import held_out_predictions
 
 _N_FOLDS = 5
@@ -123,8 +123,8 @@ def demonstrate(settings: DemoSettings, seed: int = 0, progress: Progress = SILE
     progress.say(f"A pilot of {settings.n_pilot} labels, drawn at random from {pool.n_samples:,} images.")
     table = _worth(model, label_counts, pool.n_samples, settings.relative_error, rng, progress)
     level = Level.of(held_out_predictions(family, pool, (0.0,), n_folds=_N_FOLDS, rng=rng), _N_FOLDS)
-    report = check(
-        pool, model=family, n_folds=_N_FOLDS, n_bootstrap=settings.n_bootstrap, seed=seed, progress=progress
+    report = check_samples(
+        pool, family, n_folds=_N_FOLDS, n_bootstrap=settings.n_bootstrap, seed=seed, progress=progress
     )
     weights = _weights(report)
     curve: Any = table.curve

@@ -14,7 +14,7 @@ from labelworth.data.counts import as_counts
 from labelworth.data.samples import Samples
 from labelworth.errors import InvalidInputError
 from labelworth.estimators.classifier import GenerativeClassifier
-from labelworth.estimators.parameters import AT_LEAST_ZERO
+from labelworth.estimators.estimator import AT_LEAST_ZERO
 from labelworth.models.protocol import AnyFamily
 
 

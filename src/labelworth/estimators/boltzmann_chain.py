@@ -10,7 +10,7 @@ from labelworth.data.lexicon import RareWords
 from labelworth.data.sequences import Sequences
 from labelworth.estimation.boltzmann_chain_fit import fit_boltzmann_chain
 from labelworth.estimation.fit import Fit
-from labelworth.estimators.parameters import AT_LEAST_ONE, AT_LEAST_ZERO, generator
+from labelworth.estimators.estimator import AT_LEAST_ONE, AT_LEAST_ZERO, generator
 from labelworth.estimators.word_tagger import WordTagger
 from labelworth.models.chains.boltzmann_chain import BoltzmannChainFamily, BoltzmannChainModel
 from labelworth.progress import Progress

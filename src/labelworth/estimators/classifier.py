@@ -1,9 +1,9 @@
 """What the three classifiers share: scikit-learn's manners around a family of models and its fit."""
 
-import os
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Callable, Hashable, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import scipy.sparse as sp
@@ -17,17 +17,25 @@ from labelworth.data.evidence import Evidence, encode_labels
 from labelworth.data.samples import Samples
 from labelworth.errors import InvalidInputError, NotIdentifiableError
 from labelworth.estimation.fit import Fit, fit
-from labelworth.estimators.parameters import ABOVE_ZERO, AT_LEAST_ONE, AT_LEAST_ZERO, CheckedParameters, generator
-from labelworth.estimators.targets import class_array, labeled_rows, read_targets
+from labelworth.estimators.estimator import (
+    ABOVE_ZERO,
+    AT_LEAST_ONE,
+    AT_LEAST_ZERO,
+    Estimator,
+    generator,
+    require_no_labels_beside,
+)
+from labelworth.estimators.targets import labeled_rows, read_targets
 from labelworth.models.classes.responsibilities import condition
 from labelworth.models.protocol import AnyFamily, AnyModel
-from labelworth.progress import SILENT, Progress
+from labelworth.progress import Progress
 
 if TYPE_CHECKING:
+    from labelworth.estimators.document_pool import DocumentPool
     from labelworth.robust.check import CheckReport
 
 
-class GenerativeClassifier(ClassifierMixin, CheckedParameters, ABC):
+class GenerativeClassifier(ClassifierMixin, Estimator[Samples]):
     """A classifier that models p(x, y) and so learns from rows whose class was not seen.
 
     A subclass says how features are read and which family is fitted. Its parameters include ``class_smoothing``,
@@ -56,11 +64,8 @@ class GenerativeClassifier(ClassifierMixin, CheckedParameters, ABC):
         "random_state": ["random_state", np.random.Generator],
     }
 
-    classes_: AnyArray
     model_: AnyModel
     fit_: Fit[Any, Any]
-    n_iter_: int
-    converged_: bool
     n_features_in_: int
     feature_names_in_: AnyArray
 
@@ -71,43 +76,6 @@ class GenerativeClassifier(ClassifierMixin, CheckedParameters, ABC):
     @abstractmethod
     def _features(self, X: Any) -> "sp.csr_array | FloatArray":
         """Read features that scikit-learn has checked as the family wants them."""
-
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, progress: Progress = SILENT) -> Self:
-        """Fit to labeled, unlabeled and ambiguous rows together.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n, n_features)
-        y : array-like of shape (n,)
-            A class per row; ``unlabeled``, None or NaN where it was not seen; a list of candidates where one of
-            several is meant.
-        sample_weight : array-like of shape (n,), optional
-            How much each row counts; a row of weight 0 is left out.
-        progress : Progress
-            Told how far EM is.
-
-        Returns
-        -------
-        self
-        """
-        samples = self._samples(X, lambda: read_targets(y, self.unlabeled), sample_weight)
-        self.fit_ = fit(
-            self._family(samples),
-            samples,
-            start_smoothing=self.start_smoothing,
-            unlabeled_weight=self.unlabeled_weight,
-            max_iterations=self.max_iter,
-            tolerance=self.tol,
-            accelerated=self.accelerate,
-            n_starts=self.n_init,
-            rng=generator(self.random_state),
-            progress=progress,
-        )
-        self.model_ = self.fit_.model
-        self.classes_ = class_array(samples.evidence.classes)
-        self.n_iter_ = int(self.fit_.n_iterations)
-        self.converged_ = bool(self.fit_.converged)
-        return self
 
     def predict_log_proba(self, X: Any) -> FloatArray:
         """The log-probability of every class for every row, shape (n, n_classes)."""
@@ -143,12 +111,6 @@ class GenerativeClassifier(ClassifierMixin, CheckedParameters, ABC):
 
         return float(accuracy_score(labels, self.predict(X)[rows], sample_weight=weights))
 
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the fitted classifier to a file that `labelworth.load` reads; nothing in it is ever run."""
-        from labelworth.estimators.storage import save
-
-        save(self, path)
-
     def information(self, X: Any = None, y: Any = None, *, sample_weight: Any = None, **options: Any) -> Any:
         """What labeled and unlabeled rows are worth.
 
@@ -174,38 +136,65 @@ class GenerativeClassifier(ClassifierMixin, CheckedParameters, ABC):
                 "The information at a fit is that of the likelihood, in which every row counts the same. "
                 f"Got a classifier with unlabeled_weight {self.unlabeled_weight:g}; fit with 1."
             )
-        self._checked(X, reset=False)
+        self._validated(X, reset=False)
         trial = clone(self)
         samples = trial._samples(
             X, lambda: encode_labels(y, classes=self.model_.classes, unlabeled=self.unlabeled), sample_weight
         )
         return information_at_fit(self.model_, trial._family(samples), samples, **options)
 
-    def check(self, X: Any, y: Any, *, classes: Sequence[Hashable] | None = None, **options: Any) -> "CheckReport":
-        """Say whether unlabeled rows help this classifier, hurt it, or whether that cannot be told. Nothing is kept.
+    def _read_to_fit(self, X: Any, y: Any, sample_weight: Any) -> Samples:
+        return self._samples(X, lambda: read_targets(y, self.unlabeled), sample_weight)
 
-        Parameters
-        ----------
-        X, y
-            As for `fit`.
-        classes : sequence, optional
-            All classes there are; one that no label names is then reported as missing.
-        options
-            Of `labelworth.robust.check.check`: ``n_folds``, ``specification``, ``seed``, ``progress`` and so on.
-        """
-        from labelworth.robust.check import check
+    def _read_as_known(self, X: Any, y: Any, classes: Sequence[Hashable] | None) -> Samples:
+        if isinstance(X, Samples):
+            self.require_parameters()
+            require_no_labels_beside(y, "Samples")
+            return replace(X, features=self._features(X.features))
+        if y is None:
+            raise InvalidInputError("Give y, one entry per row, with a marker for the rows whose class was not seen.")
+        return self._samples(X, lambda: encode_labels(y, classes=classes, unlabeled=self.unlabeled), None)
 
-        trial = clone(self)
-        samples = trial._samples(X, lambda: encode_labels(y, classes=classes, unlabeled=self.unlabeled), None)
-        if not samples.evidence.classes:
+    def _fitted(self, data: Samples, progress: Progress) -> Fit[Any, Any]:
+        return fit(
+            self._family(data),
+            data,
+            start_smoothing=self.start_smoothing,
+            unlabeled_weight=self.unlabeled_weight,
+            max_iterations=self.max_iter,
+            tolerance=self.tol,
+            accelerated=self.accelerate,
+            n_starts=self.n_init,
+            rng=generator(self.random_state),
+            progress=progress,
+        )
+
+    def _checked(self, data: Samples, **options: Any) -> "CheckReport":
+        from labelworth.robust.check import check_samples
+
+        if not data.evidence.classes:
             raise NotIdentifiableError(
                 "No row is labeled, so nothing says which classes there are. Label at least one row of each class."
             )
-        return check(samples, model=trial._family(samples), start_smoothing=self.start_smoothing, **options)
+        return check_samples(data, self._family(data), start_smoothing=self.start_smoothing, **options)
+
+    def _pool(self, data: Samples, progress: Progress) -> "DocumentPool":
+        from labelworth.estimators.document_pool import DocumentPool, require_documents
+
+        # Before the family, which would ask for classes where labels are missing.
+        require_documents(data)
+        return DocumentPool(
+            data,
+            self._fitted(data, progress),
+            self._family(data),
+            self.unlabeled_weight,
+            self.start_smoothing,
+            settings=self.get_params(deep=False),
+        )
 
     def _samples(self, X: Any, read: Callable[[], Evidence], sample_weight: Any) -> Samples:
         self.require_parameters()
-        checked = self._checked(X, reset=True)
+        checked = self._validated(X, reset=True)
         # After X: scikit-learn wants to hear of a bad X first.
         evidence = read()
         weights = None if sample_weight is None else _weights(sample_weight, checked)
@@ -214,10 +203,10 @@ class GenerativeClassifier(ClassifierMixin, CheckedParameters, ABC):
 
     def _log_joint(self, X: Any) -> FloatArray:
         check_is_fitted(self)
-        features = self._features(self._checked(X, reset=False))
+        features = self._features(self._validated(X, reset=False))
         return self.model_.log_joint(Samples(features, nothing_known(features.shape[0], self.model_.classes)))
 
-    def _checked(self, X: Any, *, reset: bool) -> Any:
+    def _validated(self, X: Any, *, reset: bool) -> Any:
         takes_sparse = get_tags(self).input_tags.sparse
         if not takes_sparse and sp.issparse(X):
             return as_vectors(X)

@@ -11,7 +11,7 @@ from labelworth.data.sequences import Sequences
 from labelworth.data.templates import CHUNKING, Template, parse_template
 from labelworth.errors import InvalidInputError
 from labelworth.estimation.conditional_fit import ConditionalFit, fit_conditional
-from labelworth.estimators.parameters import AT_LEAST_ONE, AT_LEAST_ZERO
+from labelworth.estimators.estimator import AT_LEAST_ONE, AT_LEAST_ZERO
 from labelworth.estimators.tagger import Coverage, SequenceTagger
 from labelworth.estimators.token_input import TokenInput, unlabeled_input
 from labelworth.models.chains.conditional_random_field import ConditionalRandomFieldModel

@@ -9,7 +9,7 @@ from labelworth.arrays import UNLABELED, FloatArray
 from labelworth.data.counts import as_vectors
 from labelworth.data.samples import Samples
 from labelworth.estimators.classifier import GenerativeClassifier
-from labelworth.estimators.parameters import AT_LEAST_ZERO
+from labelworth.estimators.estimator import AT_LEAST_ZERO
 from labelworth.models.protocol import AnyFamily
 
 if TYPE_CHECKING:

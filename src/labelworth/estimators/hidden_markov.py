@@ -9,7 +9,7 @@ from labelworth.arrays import UNLABELED
 from labelworth.data.lexicon import RareWords
 from labelworth.data.sequences import Sequences
 from labelworth.estimation.fit import Fit, fit
-from labelworth.estimators.parameters import ABOVE_ZERO, AT_LEAST_ONE, AT_LEAST_ZERO, generator
+from labelworth.estimators.estimator import ABOVE_ZERO, AT_LEAST_ONE, AT_LEAST_ZERO, generator
 from labelworth.estimators.word_tagger import WordTagger
 from labelworth.models.chains.hidden_markov import HiddenMarkovFamily, HiddenMarkovModel
 from labelworth.progress import Progress

@@ -10,7 +10,7 @@ from labelworth.arrays import UNLABELED
 from labelworth.data.counts import as_counts, rescale_documents
 from labelworth.data.samples import Samples
 from labelworth.estimators.classifier import GenerativeClassifier
-from labelworth.estimators.parameters import ABOVE_ZERO, AT_LEAST_ZERO
+from labelworth.estimators.estimator import ABOVE_ZERO, AT_LEAST_ZERO
 from labelworth.models.protocol import AnyFamily
 
 

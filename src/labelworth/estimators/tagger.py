@@ -1,28 +1,26 @@
 """What the three taggers share: scikit-learn's manners around a model of sequences and its fit."""
 
-import os
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
-from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 from labelworth.arrays import AnyArray, FloatArray
 from labelworth.data.evidence import Evidence
 from labelworth.data.sequences import Sequences
 from labelworth.errors import InvalidInputError
-from labelworth.estimators.parameters import ABOVE_ZERO, AT_LEAST_ONE, CheckedParameters
-from labelworth.estimators.targets import class_array
+from labelworth.estimators.estimator import ABOVE_ZERO, AT_LEAST_ONE, Estimator, require_no_labels_beside
 from labelworth.estimators.token_input import TokenInput, non_empty, nothing_known
 from labelworth.evaluation.sequences import evaluate_labels
 from labelworth.models.chains.protocol import ChainModel
-from labelworth.progress import SILENT, Progress
+from labelworth.progress import Progress
 
 if TYPE_CHECKING:
     from labelworth.criteria.policy_points import PolicyTable
+    from labelworth.estimators.sequence_pool import SequencePool
     from labelworth.robust.sequences.check import SequenceCheckReport
 
 _RELATIVE_ERROR = 0.05
@@ -49,7 +47,7 @@ class Coverage:
     words: str
 
 
-class SequenceTagger(CheckedParameters, ABC):
+class SequenceTagger(Estimator[Sequences]):
     """An estimator of a label per token, from sequences of which some labels are known.
 
     X is a list of sequences and y a list of lists of labels, as in sklearn-crfsuite. scikit-learn's own
@@ -74,11 +72,7 @@ class SequenceTagger(CheckedParameters, ABC):
         "unlabeled": [Hashable],
     }
 
-    classes_: AnyArray
     model_: ChainModel
-    fit_: Any
-    n_iter_: int
-    converged_: bool
 
     @abstractmethod
     def _read_to_learn(self, given: TokenInput) -> Sequences:
@@ -89,45 +83,8 @@ class SequenceTagger(CheckedParameters, ABC):
         """Sequences with the words or attributes of the fitted model."""
 
     @abstractmethod
-    def _fitted(self, sequences: Sequences, progress: Progress) -> Any:
-        """Fit the model: something with ``model``, ``converged`` and ``n_iterations``."""
-
-    @abstractmethod
     def coverage(self, X: Any) -> Coverage:
         """Count the words or attributes of X that the fitted model does not know."""
-
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None, *, progress: Progress = SILENT) -> Self:
-        """Fit to sequences of which all, some or none of the labels are known.
-
-        Parameters
-        ----------
-        X : list of sequences, or what `labelworth.read_sequences` gave
-            A sequence is a list of tokens.
-        y : list of lists
-            A label per token; ``unlabeled``, None or NaN where it was not seen, a list or set of labels where one of
-            several is meant. None in the place of a list: nothing is known of that sequence. What was read from a
-            file has its own labels and needs no y.
-        sample_weight : array-like of shape (n_sequences,), optional
-            How much each sequence counts.
-        progress : Progress
-            Told how far the work is.
-
-        Returns
-        -------
-        self
-
-        Raises
-        ------
-        InvalidInputError
-            If tokens or labels cannot be read, or no token is labeled: says which sequence and token.
-        """
-        sequences = self._sequences_to_learn(X, y, sample_weight)
-        self.fit_ = self._fitted(sequences, progress)
-        self.model_ = self.fit_.model
-        self.classes_ = class_array(self.model_.classes)
-        self.n_iter_ = int(self.fit_.n_iterations)
-        self.converged_ = bool(self.fit_.converged)
-        return self
 
     def sequences(self, X: Any, y: Any = None) -> Sequences:
         """X as the fitted model sees it, with what is known of its labels.
@@ -236,31 +193,16 @@ class SequenceTagger(CheckedParameters, ABC):
         options = {"relative_error": _RELATIVE_ERROR, **options}
         return policy_information(self.model_, policies=policies, n_samples=n_samples, inputs=inputs, **options)
 
-    def check(self, X: Any, y: Any = None, *, policies: Sequence[Any] = (), **options: Any) -> "SequenceCheckReport":
-        """Say what the labels pin down and what they leave open. Nothing is kept.
-
-        Parameters
-        ----------
-        X, y
-            As for `fit`.
-        policies : list
-            Policies to be judged too, or their text.
-        options
-            Of `labelworth.robust.sequences.check.check_sequences`: ``seed``, ``progress`` and so on.
-        """
+    def _checked(self, data: Sequences, **options: Any) -> "SequenceCheckReport":
         from labelworth.robust.sequences.check import check_sequences
 
-        trial = clone(self)
-        sequences = trial._sequences_to_learn(X, y, None)
-        return check_sequences(
-            sequences, trial._fitted, is_conditional=self.is_conditional, policies=policies, **options
-        )
+        return check_sequences(data, self._fitted, is_conditional=self.is_conditional, **options)
 
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the fitted tagger to a file that `labelworth.load` reads; nothing in it is ever run."""
-        from labelworth.estimators.storage import save
+    def _pool(self, data: Sequences, progress: Progress) -> "SequencePool":
+        from labelworth.estimators.sequence_pool import SequencePool, require_sequences
 
-        save(self, path)
+        require_sequences(data)
+        return SequencePool(data, self._fitted(data, progress), self._fitted, settings=self.get_params(deep=False))
 
     @property
     def _names(self) -> list[Any]:
@@ -268,7 +210,16 @@ class SequenceTagger(CheckedParameters, ABC):
         check_is_fitted(self)
         return list(self.model_.classes)
 
-    def _sequences_to_learn(self, X: Any, y: Any, sample_weight: Any) -> Sequences:
+    def _read_as_known(self, X: Any, y: Any, classes: Sequence[Hashable] | None) -> Sequences:
+        if classes is not None:
+            self.set_params(classes=list(classes))
+        if isinstance(X, Sequences):
+            self.require_parameters()
+            require_no_labels_beside(y, "Sequences")
+            return X
+        return self._read_to_fit(X, y, None)
+
+    def _read_to_fit(self, X: Any, y: Any, sample_weight: Any) -> Sequences:
         self.require_parameters()
         sequences = self._read_to_learn(TokenInput(X, y, self.classes, self.unlabeled, sample_weight))
         if not sequences.evidence.classes:

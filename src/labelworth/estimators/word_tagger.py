@@ -7,7 +7,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from labelworth.data.lexicon import Lexicon, RareWords, shared_entries
 from labelworth.data.sequences import Sequences
-from labelworth.estimators.parameters import AT_LEAST_ONE
+from labelworth.estimators.estimator import AT_LEAST_ONE
 from labelworth.estimators.tagger import Coverage, SequenceTagger
 from labelworth.estimators.token_input import TokenInput, nothing_known, recoded
 

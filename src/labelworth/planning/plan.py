@@ -9,11 +9,11 @@ from threadpoolctl import threadpool_limits
 
 from labelworth.arrays import UNLABELED
 from labelworth.errors import InvalidInputError
-from labelworth.estimators.tagger import SequenceTagger
 from labelworth.planning.answer import Plan
 from labelworth.planning.document_plan import DocumentPlanner
-from labelworth.planning.reading import GivenPrices, estimator_of, read_documents, read_prices, read_sequences
+from labelworth.planning.reading import GivenPrices, read_data, read_prices
 from labelworth.planning.sequence_plan import SequencePlanner
+from labelworth.planning.sequences import LabeledSequences
 from labelworth.planning.source import AskedSource, UseUnlabeled
 from labelworth.planning.targets import require_target
 from labelworth.progress import SILENT, Progress
@@ -163,17 +163,16 @@ def planner_of(
     progress: Progress,
 ) -> DocumentPlanner | SequencePlanner:
     """Read the data and fit the model; arguments as in `plan`."""
-    estimator, own = estimator_of(model, unlabeled), read_prices(prices)
+    own = read_prices(prices)
     if use_unlabeled not in ("auto", "yes", "no"):
         raise InvalidInputError(f"use_unlabeled must be auto, yes or no. Got {use_unlabeled!r}.")
     if source not in get_args(AskedSource):
         raise InvalidInputError(f"source must be one of {', '.join(get_args(AskedSource))}. Got {source!r}.")
     _require_seed(seed)
     folder = None if checkpoint is None else Path(checkpoint)
-    if isinstance(estimator, SequenceTagger):
-        data = read_sequences(X, y, estimator, classes, progress)
+    data = read_data(X, y, model, classes, unlabeled, progress)
+    if isinstance(data, LabeledSequences):
         return SequencePlanner(data, own, rules, source, criterion, use_unlabeled, n_draws, seed, folder, progress)
     if rules is not None:
         raise InvalidInputError("Documents are labeled or not: rules= is for sequences.")
-    documents = read_documents(X, y, estimator, classes, progress)
-    return DocumentPlanner(documents, own, source, criterion, use_unlabeled, n_draws, seed, folder, progress)
+    return DocumentPlanner(data, own, source, criterion, use_unlabeled, n_draws, seed, folder, progress)

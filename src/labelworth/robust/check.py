@@ -1,20 +1,13 @@
 """One question, answered in plain words: does the unlabeled data help, hurt, or can it not be told?"""
 
 import warnings
-from collections.abc import Hashable
 from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
 
-from labelworth.arrays import UNLABELED
-from labelworth.data.counts import as_counts, as_vectors, rescale_documents
-from labelworth.data.evidence import encode_labels
 from labelworth.data.samples import Samples
-from labelworth.errors import InvalidInputError, LabelworthWarning
-from labelworth.models.classes.bernoulli import BernoulliFamily
-from labelworth.models.classes.gaussian import GaussianFamily
-from labelworth.models.classes.multinomial import MultinomialFamily
+from labelworth.errors import LabelworthWarning
 from labelworth.models.protocol import AnyFamily
 from labelworth.progress import SILENT, Progress
 from labelworth.robust.harm import HarmVerdict, verdict_of
@@ -23,7 +16,6 @@ from labelworth.robust.specification import MOST_PARAMETERS, SpecificationTest, 
 from labelworth.robust.support import LabelSupport
 from labelworth.robust.unlabeled_weight import WEIGHTS, WeightChoice, choice_of, choose_unlabeled_weight
 
-ModelKind = Literal["multinomial", "bernoulli", "gaussian"]
 Verdict = Literal["helps", "hurts", "cannot be told", "not identified"]
 
 
@@ -82,16 +74,10 @@ class CheckReport:
         }
 
 
-def check(
-    X: Any,
-    y: Any = None,
+def check_samples(
+    samples: Samples,
+    family: AnyFamily,
     *,
-    model: ModelKind | AnyFamily = "multinomial",
-    classes: list[Hashable] | tuple[Hashable, ...] | None = None,
-    unlabeled: Hashable = UNLABELED,
-    smoothing: float = 1.0,
-    document_length: float | None = None,
-    covariance: Literal["shared", "diagonal", "full"] = "shared",
     start_smoothing: float = 1.0,
     n_folds: int = 5,
     n_bootstrap: int = 99,
@@ -103,22 +89,10 @@ def check(
 
     Parameters
     ----------
-    X : Samples, or array-like or sparse matrix of shape (n, n_features)
+    samples : Samples
         Rows with and without labels.
-    y : array-like of shape (n,)
-        A class per row; `unlabeled`, None or NaN where it was not seen. Not needed with Samples.
-    model : str or Family
-        "multinomial" (word counts), "bernoulli" (words present or absent), "gaussian" (vectors), or a family.
-    classes : sequence, optional
-        All classes there are; one that no label names is then reported as missing.
-    unlabeled : hashable
-        The marker for "not seen".
-    smoothing : float
-        Strength of the prior.
-    document_length : float, optional
-        Rescale counts to this many words per row (multinomial).
-    covariance : str
-        Of the Gaussian model.
+    family : Family
+        The kind of model and its prior.
     start_smoothing : float
         How many times stronger the prior is in the model EM starts from.
     n_folds : int
@@ -129,22 +103,7 @@ def check(
         Whether to run that test; it is the slowest part.
     seed : int
         Deals the folds and drives the simulations.
-
-    Returns
-    -------
-    CheckReport
-
-    Examples
-    --------
-    >>> rng = np.random.default_rng(0)
-    >>> classes = rng.integers(2, size=400)
-    >>> X = rng.standard_normal((400, 3)) + 2 * classes[:, None]
-    >>> y = np.where(rng.random(400) < 0.1, classes, -1)
-    >>> check(X, y, model="gaussian", specification=False).verdict
-    'cannot be told'
     """
-    samples = _samples(X, y, model, classes, unlabeled, document_length)
-    family = _family(model, samples, smoothing, covariance)
     support = LabelSupport.of(family, samples)
     if not support.identified:
         return CheckReport("not identified", support, None, None, None)
@@ -210,35 +169,3 @@ def _tested(
         notes.append("The specification test was not run: it is for rows that count one each.")
         return None
     return specification_test(family, samples, rng=rng, n_bootstrap=n_bootstrap, progress=progress)
-
-
-def _samples(
-    X: Any, y: Any, model: ModelKind | AnyFamily, classes: Any, unlabeled: Hashable, document_length: float | None
-) -> Samples:
-    if isinstance(X, Samples):
-        if y is not None:
-            raise InvalidInputError("Samples carry their labels already; leave y out.")
-        samples = X
-    elif y is None:
-        raise InvalidInputError("Give y, one entry per row, with a marker for the rows whose class was not seen.")
-    else:
-        evidence = encode_labels(y, classes=classes, unlabeled=unlabeled)
-        features = as_vectors(X) if isinstance(model, str) and model == "gaussian" else as_counts(X)
-        samples = Samples(features, evidence)
-    if document_length is None:
-        return samples
-    return Samples(
-        rescale_documents(samples.counts, document_length), samples.evidence, samples.weights, samples.feature_names
-    )
-
-
-def _family(model: ModelKind | AnyFamily, samples: Samples, smoothing: float, covariance: Any) -> AnyFamily:
-    if not isinstance(model, str):
-        return model
-    if model == "multinomial":
-        return MultinomialFamily.for_samples(samples, smoothing=smoothing)
-    if model == "bernoulli":
-        return BernoulliFamily.for_samples(samples, smoothing=smoothing)
-    if model == "gaussian":
-        return GaussianFamily.for_samples(samples, covariance, smoothing=smoothing)
-    raise InvalidInputError(f"model must be multinomial, bernoulli, gaussian or a family. Got {model!r} instead.")

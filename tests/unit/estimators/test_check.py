@@ -5,11 +5,13 @@ import json
 import numpy as np
 import pytest
 
+import labelworth as lw
 from labelworth.data.evidence import Evidence
 from labelworth.data.samples import Samples
 from labelworth.errors import InvalidInputError
+from labelworth.estimators.check import check
+from labelworth.estimators.kinds import KINDS
 from labelworth.models.classes.multinomial import MultinomialFamily
-from labelworth.robust.check import check
 from labelworth.robust.support import LabelSupport
 from support.wrong_populations import bursty_documents, crossing_topics, with_labels
 
@@ -128,3 +130,38 @@ def test_senseless_arguments_are_refused(seed: int) -> None:
         check(samples.counts)
     with pytest.raises(InvalidInputError, match="model must be"):
         check(samples, model="forest")
+
+
+SENTENCES = [["the", "cat", "sleeps"], ["the", "dog", "sleeps"], ["a", "cat", "runs"], ["a", "dog", "runs"]] * 5
+TAGS = [["D", "N", "V"], ["D", "N", None], None, ["D", "N", "V"]] * 5
+
+
+@pytest.mark.parametrize("fitted", [False, True])
+def test_an_estimator_is_checked_as_its_name_is(fitted: bool, seed: int) -> None:
+    samples = with_labels(bursty_documents(np.random.default_rng(seed), 60), 30)
+    estimator = lw.MultinomialNaiveBayes(alpha=0.5)
+    if fitted:
+        estimator.fit(samples.counts, samples.evidence.codes)
+    report = check(samples.counts, samples.evidence.codes, model=estimator, specification=False)
+    named = check(samples.counts, samples.evidence.codes, model="multinomial", smoothing=0.5, specification=False)
+    assert report.to_dict() == named.to_dict()
+    assert report.to_dict() == estimator.check(samples.counts, samples.evidence.codes, specification=False).to_dict()
+
+
+@pytest.mark.parametrize("name", ["hidden-markov", "boltzmann-chain", "conditional-random-field"])
+def test_sequences_are_checked_by_the_name_of_their_model_and_by_estimators(name: str) -> None:
+    report = lw.check(SENTENCES, TAGS, model=name, policies=["every-other"])
+    assert [policy.policy for policy in report.policies[1:]] == ["every-other"]
+    again = lw.check(SENTENCES, TAGS, model=KINDS[name].estimator(), policies=["every-other"])
+    assert report.to_dict() == again.to_dict()
+    sequences = KINDS[name].estimator().pool(SENTENCES, TAGS).data
+    assert lw.check(sequences, model=name, policies=["every-other"]).to_dict() == report.to_dict()
+
+
+def test_parameters_that_a_model_does_not_have_are_refused() -> None:
+    with pytest.raises(InvalidInputError, match="document_length"):
+        lw.check(SENTENCES, TAGS, model="hidden-markov", document_length=3.0)
+    with pytest.raises(InvalidInputError, match="give it its own"):
+        lw.check(np.eye(2), [0, 1], model=lw.MultinomialNaiveBayes(), smoothing=0.5)
+    with pytest.raises(InvalidInputError, match="leave y out"):
+        lw.check(lw.HiddenMarkov().pool(SENTENCES, TAGS).data, TAGS, model="hidden-markov")

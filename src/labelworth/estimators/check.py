@@ -1,0 +1,94 @@
+"""`lw.check`: does the unlabeled data help, and do the labels pin the model down?"""
+
+from collections.abc import Hashable, Sequence
+from typing import TYPE_CHECKING, Any, Literal
+
+from labelworth.arrays import UNLABELED
+from labelworth.estimators.kinds import KINDS
+from labelworth.estimators.reading import estimator_of, is_family, samples_of_family
+from labelworth.progress import SILENT, Progress
+
+if TYPE_CHECKING:
+    from labelworth.robust.check import CheckReport
+    from labelworth.robust.sequences.check import SequenceCheckReport
+
+
+def check(
+    X: Any,
+    y: Any = None,
+    *,
+    model: Any = "multinomial",
+    classes: Sequence[Hashable] | None = None,
+    unlabeled: Hashable = UNLABELED,
+    smoothing: float | None = None,
+    document_length: float | None = None,
+    covariance: Literal["shared", "diagonal", "full"] | None = None,
+    start_smoothing: float | None = None,
+    seed: int = 0,
+    progress: Progress = SILENT,
+    **options: Any,
+) -> "CheckReport | SequenceCheckReport":
+    """Say whether unlabeled data helps prediction, hurts it, or whether that cannot be told.
+
+    Of sequences: whether their labels pin the model down, and which directions they leave open.
+
+    Parameters
+    ----------
+    X : Samples, array-like or sparse matrix of shape (n, n_features), or a list of sequences
+        With labels and without.
+    y : array-like of shape (n,), or a list of lists
+        A class per row, or a label per token; `unlabeled`, None or NaN where it was not seen.
+    model : str, estimator or family
+        As in `labelworth.plan`.
+    classes : sequence, optional
+        All classes there are; one that no label names is then reported as missing.
+    unlabeled : hashable
+        The marker for "not seen", where `model` is a name.
+    smoothing : float, optional
+        Strength of the prior, where `model` is a name: the ``alpha`` of word counts and hidden Markov models, the
+        ``smoothing`` of Gaussian classes, the ``c2`` of the others.
+    document_length : float, optional
+        Rescale counts to this many words per row (multinomial).
+    covariance : str, optional
+        Of Gaussian classes.
+    start_smoothing : float, optional
+        How many times stronger the prior is in the model EM starts from.
+    seed : int
+        Deals the folds and drives the simulations.
+    progress : Progress
+    options
+        For rows, of `labelworth.robust.check.check_samples`: ``n_folds``, ``n_bootstrap``, ``specification``. For
+        sequences, of `labelworth.robust.sequences.check.check_sequences`: ``policies``, ``max_parameters``.
+
+    Returns
+    -------
+    CheckReport or SequenceCheckReport
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> classes = rng.integers(2, size=400)
+    >>> X = rng.standard_normal((400, 3)) + 2 * classes[:, None]
+    >>> y = np.where(rng.random(400) < 0.1, classes, -1)
+    >>> check(X, y, model="gaussian", specification=False).verdict
+    'cannot be told'
+    """
+    options = {"seed": seed, "progress": progress, **options}
+    if is_family(model):
+        from labelworth.robust.check import check_samples
+
+        if start_smoothing is not None:
+            options["start_smoothing"] = start_smoothing
+        return check_samples(samples_of_family(X, y), model, **options)
+    given = {
+        KINDS[model].strength if isinstance(model, str) and model in KINDS else "smoothing": smoothing,
+        "document_length": document_length,
+        "covariance": covariance,
+        "start_smoothing": start_smoothing,
+    }
+    own = {name: value for name, value in given.items() if value is not None}
+    report: CheckReport | SequenceCheckReport = estimator_of(model, unlabeled, **own).check(
+        X, y, classes=classes, **options
+    )
+    return report

@@ -1,0 +1,120 @@
+"""Documents, or any rows with one label each, as plans are made from them."""
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, ClassVar
+
+import numpy as np
+
+from labelworth.criteria.asymptotic import CRITERIA
+from labelworth.data.samples import Samples
+from labelworth.errors import LabelworthWarning, NotIdentifiableError
+from labelworth.estimation.fit import Fit, fit
+from labelworth.estimators.pool import Abilities, Pool, PoolKind
+from labelworth.models.protocol import AnyFamily
+from labelworth.progress import SILENT, Progress
+from labelworth.robust.held_out import HeldOutPredictions, held_out_predictions
+from labelworth.simulation.document_learner import ClassLearner
+
+
+@dataclass(frozen=True, eq=False)
+class DocumentPool(Pool[Samples]):
+    """Rows with and without labels, and the model fitted to them.
+
+    Attributes
+    ----------
+    family : Family
+        The kind of model and its prior.
+    unlabeled_weight, start_smoothing : float
+        Of the fit.
+    """
+
+    family: AnyFamily
+    unlabeled_weight: float = 1.0
+    start_smoothing: float = 1.0
+
+    kind: ClassVar[PoolKind] = "documents"
+    abilities: ClassVar[Abilities] = Abilities(
+        formula_criteria=("error", "log_loss", "excess_error", *CRITERIA),
+        most_parameters=600,
+        beyond_matrices=True,
+        folds=True,
+        surface=True,
+        class_counts=True,
+    )
+
+    @classmethod
+    def of_family(cls, family: AnyFamily, samples: Samples, progress: Progress = SILENT) -> "DocumentPool":
+        """Fit a family as it is."""
+        require_documents(samples)
+        fitted = fit(family, samples, progress=progress)
+        return cls(samples, fitted, family, settings={"family": repr(family)})
+
+    @property
+    def n_parameters(self) -> int:
+        return int(self.model.coordinates.n_free)
+
+    @property
+    def tokens_per_position(self) -> float | None:
+        """Words per document; None for vectors."""
+        return float(self.data.counts.sum() / self.n_samples) if self.data.is_sparse else None
+
+    @cached_property
+    def learner(self) -> ClassLearner[Any]:
+        return ClassLearner(self.family, self.unlabeled_weight, self.start_smoothing)
+
+    def require_anchored(self) -> None:
+        """Refuse classes that no label names, and labels that cannot tell classes apart."""
+        alike = self.fitted.exchangeable_classes
+        if alike:
+            groups = "; ".join(", ".join(repr(name) for name in group[:8]) for group in alike)
+            raise NotIdentifiableError(
+                f"No label tells these classes apart: {groups}. Label at least one document of each, better ten; "
+                "draw them with `labelworth next`.",
+                [str(name) for group in alike for name in group],
+            )
+
+    def held_out(
+        self, weights: Sequence[float], *, n_folds: int, rng: np.random.Generator, progress: Progress = SILENT
+    ) -> HeldOutPredictions:
+        """Predictions of labeled documents that were not learned from, at several weights of the unlabeled ones."""
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", LabelworthWarning)
+            return held_out_predictions(
+                self.family,
+                self.data,
+                weights,
+                n_folds=n_folds,
+                rng=rng,
+                fitting={"start_smoothing": self.start_smoothing},
+                progress=progress,
+            )
+
+    def refit_to_resample(self, start: Fit[Any, Any], rng: np.random.Generator) -> Any:
+        """The model fitted to documents drawn with replacement, labeled and unlabeled ones each among their own."""
+        rows = self.resample(rng)
+        with warnings.catch_warnings():
+            # A resample may lack a class of few labels; the warm start keeps its name.
+            warnings.simplefilter("ignore", LabelworthWarning)
+            return fit(start.family, self.data.take(rows), start=start.model, tolerance=1e-7).model
+
+    def resample(self, rng: np.random.Generator) -> Any:
+        """Rows drawn with replacement, labeled and unlabeled ones each among their own."""
+        groups = [np.flatnonzero(self.is_labeled), np.flatnonzero(~self.is_labeled)]
+        return np.concatenate([rng.choice(group, size=len(group)) for group in groups if len(group)])
+
+
+def require_documents(samples: Samples) -> None:
+    """Refuse data from which no plan can be made."""
+    counts = samples.evidence.label_counts()
+    if not counts.sum():
+        raise NotIdentifiableError(
+            "No document is labeled, so there is no pilot to plan from. Draw one with `labelworth next --count 100`."
+        )
+    if samples.evidence.n_classes < 2:
+        raise NotIdentifiableError(
+            f"All labels say {samples.evidence.classes[0]!r}: with one class there is nothing to tell apart. Label "
+            "documents of other classes, or name them with classes=."
+        )

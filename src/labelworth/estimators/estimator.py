@@ -1,0 +1,167 @@
+"""What all estimators share: parameters that are checked when used, and one way to fit, save, check and plan."""
+
+import os
+from abc import ABC, abstractmethod
+from collections.abc import Hashable, Sequence
+from numbers import Integral, Real
+from typing import TYPE_CHECKING, Any, Generic, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator, clone
+from sklearn.utils import check_random_state
+from sklearn.utils._param_validation import Interval, InvalidParameterError
+
+from labelworth.arrays import AnyArray
+from labelworth.data.protocol import DataT
+from labelworth.errors import InvalidInputError
+from labelworth.estimators.targets import class_array
+from labelworth.progress import SILENT, Progress
+
+if TYPE_CHECKING:
+    from labelworth.estimators.pool import Pool
+
+AT_LEAST_ZERO = Interval(Real, 0, None, closed="left")
+"""What scikit-learn checks of a strength or a weight; infinity is outside."""
+ABOVE_ZERO = Interval(Real, 0, None, closed="neither")
+AT_LEAST_ONE = Interval(Integral, 1, None, closed="left")
+
+
+class Estimator(BaseEstimator, ABC, Generic[DataT]):
+    """An estimator of labels, some of which are known.
+
+    A subclass says how X and y are read and what is fitted to them.
+    """
+
+    unlabeled: Hashable
+
+    classes_: AnyArray
+    model_: Any
+    fit_: Any
+    n_iter_: int
+    converged_: bool
+
+    @abstractmethod
+    def _read_to_fit(self, X: Any, y: Any, sample_weight: Any) -> DataT:
+        """Read X and y as `fit` takes them."""
+
+    @abstractmethod
+    def _read_as_known(self, X: Any, y: Any, classes: Sequence[Hashable] | None) -> DataT:
+        """Read X and y where labels, and names of classes, may be missing."""
+
+    @abstractmethod
+    def _fitted(self, data: DataT, progress: Progress) -> Any:
+        """Fit the model: something with ``model``, ``converged`` and ``n_iterations``."""
+
+    @abstractmethod
+    def _checked(self, data: DataT, **options: Any) -> Any:
+        """The report of `check`."""
+
+    @abstractmethod
+    def _pool(self, data: DataT, progress: Progress) -> "Pool[DataT]":
+        """What `pool` answers with."""
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None, *, progress: Progress = SILENT) -> Self:
+        """Fit to samples with labels, without and with ambiguous ones, together.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n, n_features), or a list of sequences
+            A sequence is a list of tokens; what `labelworth.read_sequences` gave is taken too.
+        y : array-like of shape (n,), or a list of lists
+            A class per row, or a label per token; ``unlabeled``, None or NaN where it was not seen, a list or set
+            where one of several is meant. None in place of a list: nothing is known of that sequence. What was read
+            from a file of sequences has its own labels and needs no y.
+        sample_weight : array-like of shape (n,), optional
+            How much each row or sequence counts; one of weight 0 is left out.
+        progress : Progress
+            Hears how far the work is.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        InvalidInputError
+            If X or y cannot be read, or nothing is labeled: says which row, or which sequence and token.
+        """
+        self._keep(self._fitted(self._read_to_fit(X, y, sample_weight), progress))
+        return self
+
+    def check(self, X: Any, y: Any = None, *, classes: Sequence[Hashable] | None = None, **options: Any) -> Any:
+        """Say what the labels pin down, and of rows also whether the unlabeled ones help. Nothing is kept.
+
+        Parameters
+        ----------
+        X, y
+            As for `fit`.
+        classes : sequence, optional
+            All classes there are; one that no label names is then reported as missing.
+        options
+            Of `labelworth.check`: for rows ``n_folds``, ``specification``; for sequences ``policies``; ``seed`` and
+            ``progress`` for both.
+
+        Returns
+        -------
+        CheckReport or SequenceCheckReport
+        """
+        trial: Self = clone(self)
+        return trial._checked(trial._read_as_known(X, y, classes), **options)
+
+    def pool(
+        self, X: Any, y: Any = None, *, classes: Sequence[Hashable] | None = None, progress: Progress = SILENT
+    ) -> "Pool[DataT]":
+        """Fit to X and y, and answer with what `labelworth.plan` needs of data and fit. Nothing is kept.
+
+        Parameters
+        ----------
+        X, y
+            As for `fit`; or Samples or Sequences, which carry their labels, and no y.
+        classes : sequence, optional
+            All classes there are; found in the labels unless given.
+
+        Raises
+        ------
+        NotIdentifiableError
+            If there is no label, or only one class.
+        """
+        trial: Self = clone(self)
+        return trial._pool(trial._read_as_known(X, y, classes), progress)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the fitted estimator to a file that `labelworth.load` reads; nothing in it is ever run."""
+        from labelworth.estimators.storage import save
+
+        save(self, path)
+
+    def require_parameters(self) -> None:
+        """Refuse parameters that make no sense, by the names they were given under.
+
+        Raises
+        ------
+        InvalidInputError
+        """
+        try:
+            self._validate_params()
+        except InvalidParameterError as error:
+            raise InvalidInputError(str(error)) from error
+
+    def _keep(self, fitted: Any) -> None:
+        self.fit_ = fitted
+        self.model_ = fitted.model
+        self.classes_ = class_array(fitted.model.classes)
+        self.n_iter_ = int(fitted.n_iterations)
+        self.converged_ = bool(fitted.converged)
+
+
+def generator(random_state: Any) -> np.random.Generator:
+    """Scikit-learn's three ways to name a source of chance, as a generator."""
+    if isinstance(random_state, np.random.Generator):
+        return random_state
+    return np.random.default_rng(check_random_state(random_state).randint(2**31))
+
+
+def require_no_labels_beside(y: Any, kind: str) -> None:
+    """Refuse y beside data that has its own labels."""
+    if y is not None:
+        raise InvalidInputError(f"{kind} carry their labels already; leave y out.")

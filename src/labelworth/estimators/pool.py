@@ -1,0 +1,143 @@
+"""What plans are made from: data, the model fitted to it, and what can be asked of the two."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Generic, Literal
+
+import numpy as np
+
+from labelworth.arrays import BoolArray
+from labelworth.data.lengths import LengthDistribution
+from labelworth.data.protocol import DataT
+from labelworth.simulation.learner import Learner
+
+PoolKind = Literal["documents", "sequences"]
+
+
+@dataclass(frozen=True)
+class Abilities:
+    """What some pools can do and others cannot.
+
+    Attributes
+    ----------
+    formula_criteria : tuple of str
+        What the formulas can forecast.
+    most_parameters : int
+        Up to so many, matrices are formed at every parameter that is asked about.
+    beyond_matrices : bool
+        Whether the formulas go on beyond that, by random probes.
+    rules : bool
+        Whether a sample can be labeled in part, by rules of a menu.
+    folds : bool
+        Whether predictions of held-out samples tell, at any time, if unlabeled data helps; else a simulation does.
+    surface : bool
+        Whether the error is drawn over (samples, labeled fraction).
+    class_counts : bool
+        Whether labels are counted class by class.
+    """
+
+    formula_criteria: tuple[str, ...]
+    most_parameters: int
+    beyond_matrices: bool = False
+    rules: bool = False
+    folds: bool = False
+    surface: bool = False
+    class_counts: bool = False
+
+
+@dataclass(frozen=True, eq=False)
+class Pool(ABC, Generic[DataT]):
+    """Samples with and without labels, and the model fitted to all of them.
+
+    Attributes
+    ----------
+    data : Samples or Sequences
+    fitted : Fit
+        To all of it: has ``model`` and ``converged``.
+    settings : mapping
+        What else than the data decides what is fitted, as a checkpoint knows it again.
+    """
+
+    data: DataT
+    fitted: Any
+    settings: Mapping[str, Any] = field(default_factory=dict, kw_only=True)
+
+    kind: ClassVar[PoolKind]
+    abilities: ClassVar[Abilities]
+
+    @property
+    def model(self) -> Any:
+        return self.fitted.model
+
+    @property
+    def converged(self) -> bool:
+        return bool(self.fitted.converged)
+
+    @property
+    @abstractmethod
+    def n_parameters(self) -> int:
+        """Of the model; what never occurs in the data does not count."""
+
+    @property
+    @abstractmethod
+    def learner(self) -> Learner[DataT]:
+        """How such a model is fitted to other samples and predicts."""
+
+    @abstractmethod
+    def require_anchored(self) -> None:
+        """Refuse labels that could be swapped.
+
+        Raises
+        ------
+        NotIdentifiableError
+        """
+
+    @property
+    def is_labeled(self) -> BoolArray:
+        """Which samples carry a label, (n_samples,)."""
+        return self.data.is_labeled
+
+    @property
+    def n_samples(self) -> int:
+        return self.data.n_samples
+
+    @property
+    def n_labeled(self) -> int:
+        """Samples that carry a label."""
+        return int(self.is_labeled.sum())
+
+    @property
+    def n_unlabeled(self) -> int:
+        return self.n_samples - self.n_labeled
+
+    @property
+    def n_labels(self) -> int:
+        """Labeled positions: as many as labeled samples where a sample has one."""
+        return int((~self.data.evidence.is_unlabeled).sum())
+
+    @property
+    def lengths(self) -> LengthDistribution:
+        """Of positions, over all samples."""
+        lengths, counts = np.unique(self.data.lengths, return_counts=True)
+        return LengthDistribution(lengths, counts / counts.sum())
+
+    @property
+    def tokens_per_position(self) -> float | None:
+        """What has to be read for one label, on average; None: not known."""
+        return 1.0
+
+    @property
+    def is_conditional(self) -> bool:
+        """Whether samples without labels tell the model nothing."""
+        return False
+
+    @property
+    def is_large(self) -> bool:
+        """Whether there are more parameters than matrices are formed for."""
+        return self.n_parameters > self.abilities.most_parameters
+
+    @property
+    def notes(self) -> list[str]:
+        """What is to be known of the data, in sentences."""
+        return []

@@ -1,0 +1,79 @@
+"""The model of `lw.plan`, `lw.frontier` and `lw.check` as people name it: a kind, an estimator, or a family."""
+
+from collections.abc import Hashable, Sequence
+from typing import Any
+
+from sklearn.base import clone
+
+from labelworth.data.samples import Samples
+from labelworth.errors import InvalidInputError
+from labelworth.estimators.estimator import Estimator, require_no_labels_beside
+from labelworth.estimators.kinds import kind_named
+from labelworth.estimators.pool import Pool
+from labelworth.models.protocol import AnyFamily
+from labelworth.progress import SILENT, Progress
+
+
+def is_family(model: Any) -> bool:
+    """Whether this is a family of models: fitted to Samples, as it is."""
+    return hasattr(model, "neutral") and hasattr(model, "maximize")
+
+
+def estimator_of(model: Any, unlabeled: Hashable, **parameters: Any) -> Estimator[Any]:
+    """An estimator that is yet to be fitted.
+
+    Parameters
+    ----------
+    model : str or estimator
+        A name of `labelworth.estimators.kinds.KINDS`, or an estimator, fitted or not.
+    unlabeled, parameters
+        Of the estimator, where `model` is a name.
+
+    Raises
+    ------
+    InvalidInputError
+    """
+    if isinstance(model, str):
+        kind = kind_named(model)
+        try:
+            named: Estimator[Any] = kind.estimator(unlabeled=unlabeled, **parameters)
+        except TypeError as error:
+            given = ", ".join(f"{name}=" for name in parameters)
+            raise InvalidInputError(f"A {model} model does not take all of {given} ({error}).") from error
+        return named
+    if isinstance(model, Estimator):
+        if parameters:
+            given = ", ".join(f"{name}=" for name in parameters)
+            raise InvalidInputError(f"{given} is for a model that is named. Got an estimator; give it its own.")
+        copy: Estimator[Any] = clone(model)
+        return copy
+    raise InvalidInputError(f"model must be a name, an estimator or a family. Got {type(model).__name__}.")
+
+
+def pool_of(
+    X: Any,
+    y: Any,
+    model: Any,
+    *,
+    classes: Sequence[Hashable] | None = None,
+    unlabeled: Hashable = -1,
+    progress: Progress = SILENT,
+) -> Pool[Any]:
+    """Read and fit the data of a plan; arguments as in `labelworth.plan`."""
+    if is_family(model):
+        return _of_family(X, y, model, progress)
+    return estimator_of(model, unlabeled).pool(X, y, classes=classes, progress=progress)
+
+
+def samples_of_family(X: Any, y: Any) -> Samples:
+    """What a family is fitted to."""
+    if not isinstance(X, Samples):
+        raise InvalidInputError("A family is fitted to Samples, which carry their labels; leave y out.")
+    require_no_labels_beside(y, "Samples")
+    return X
+
+
+def _of_family(X: Any, y: Any, family: AnyFamily, progress: Progress) -> Pool[Any]:
+    from labelworth.estimators.document_pool import DocumentPool
+
+    return DocumentPool.of_family(family, samples_of_family(X, y), progress)

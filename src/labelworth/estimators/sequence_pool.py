@@ -1,0 +1,105 @@
+"""Sequences as plans are made from them: with the words or attributes that occur, and which are labeled in part."""
+
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, ClassVar
+
+import numpy as np
+
+from labelworth.arrays import BoolArray
+from labelworth.criteria.asymptotic import CRITERIA
+from labelworth.data.sequences import Sequences
+from labelworth.errors import LabelworthWarning, NotIdentifiableError
+from labelworth.estimators.pool import Abilities, Pool, PoolKind
+from labelworth.models.chains.occurrence import Occurrence
+from labelworth.models.chains.protocol import Reference
+from labelworth.progress import SILENT, Progress
+from labelworth.robust.support import SequenceSupport
+from labelworth.simulation.learner import MODES, Mode
+from labelworth.simulation.sequence_learner import SequenceLearner
+
+
+@dataclass(frozen=True, eq=False)
+class SequencePool(Pool[Sequences]):
+    """Sequences with and without labels, and the model fitted to them.
+
+    Attributes
+    ----------
+    refit : function of sequences and a Progress
+        Fits such a model to other sequences.
+    """
+
+    refit: Callable[[Sequences, Progress], Any]
+
+    kind: ClassVar[PoolKind] = "sequences"
+    abilities: ClassVar[Abilities] = Abilities(formula_criteria=tuple(CRITERIA), most_parameters=300, rules=True)
+
+    @cached_property
+    def occurrence(self) -> Occurrence:
+        """Which words or attributes occur in the sequences; the others are left out of plans by formulas."""
+        return Occurrence.of(self.data)
+
+    @cached_property
+    def occurring_model(self) -> Any:
+        """The model with no other words or attributes than those that occur."""
+        return self.occurrence.of_model(self.model)
+
+    @property
+    def n_parameters(self) -> int:
+        return int(self.occurring_model.coordinates.n_free)
+
+    @cached_property
+    def is_whole(self) -> BoolArray:
+        """Which of the sequences that carry a label have one at every token."""
+        labeled = self.data.take(self.is_labeled)
+        return np.logical_and.reduceat(~labeled.evidence.is_unlabeled, labeled.offsets[:-1])
+
+    @property
+    def is_conditional(self) -> bool:
+        return bool(self.model.reference is Reference.LABELS)
+
+    @property
+    def notes(self) -> list[str]:
+        """What is left out of the count of parameters, where something is."""
+        what = "attribute" if self.is_conditional else "word"
+        return [] if self.occurrence.is_complete else [self.occurrence.note(what)]
+
+    @cached_property
+    def learner(self) -> SequenceLearner:
+        modes: tuple[Mode, ...] = ("labels-only",) if self.is_conditional else MODES
+        return SequenceLearner(
+            lambda sequences, start: self.refit(sequences, SILENT).model, mode=modes[-1], modes=modes
+        )
+
+    def require_anchored(self) -> None:
+        support = SequenceSupport.of(self.data)
+        if support.indistinguishable:
+            raise NotIdentifiableError(" ".join(support.lines()), [str(name) for name in support.never_labeled])
+
+    def refit_reweighted(self, rng: np.random.Generator) -> Any:
+        r"""The model of what occurs, fitted to the same sequences with other weights (the Bayesian bootstrap).
+
+        Labeled and unlabeled sequences each among their own: the weights of n are n times a draw from the flat
+        Dirichlet distribution. To first order that is drawing with replacement; but no label, word or attribute is
+        ever lost, so that all fits have the same parameters.
+        """
+        weights = self.data.sequence_weights.copy()
+        for group in (self.is_labeled, ~self.is_labeled):
+            size = int(group.sum())
+            if size:
+                weights[group] *= size * rng.dirichlet(np.ones(size))
+        with warnings.catch_warnings():
+            # A fit may be slow to settle with weights far from each other: that is part of how unsure it is.
+            warnings.simplefilter("ignore", LabelworthWarning)
+            fitted = self.refit(replace(self.data, weights=weights), SILENT)
+        return self.occurrence.of_model(fitted.model)
+
+
+def require_sequences(sequences: Sequences) -> None:
+    """Refuse data from which no plan can be made."""
+    if sequences.evidence.is_unlabeled.all():
+        raise NotIdentifiableError(
+            "No token is labeled, so there is no pilot to plan from. Draw one with `labelworth next --count 50`."
+        )
