@@ -73,7 +73,7 @@ def answer(record: "Record", show: "Callable[[Console], None]", *, as_json: bool
 
 
 def write_json(text: str) -> None:
-    """Write JSON to stdout: in UTF-8, whatever the locale says."""
+    r"""Write JSON to stdout: in UTF-8, whatever the locale says; half a character as JSON writes it (``\ud800``)."""
     sys.stdout.flush()
-    sys.stdout.buffer.write(text.encode())
+    sys.stdout.buffer.write(text.encode(errors="backslashreplace"))
     sys.stdout.buffer.flush()

@@ -8,7 +8,7 @@ import zipfile
 from collections.abc import Hashable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -17,8 +17,10 @@ from labelworth.data.files import atomic_writer
 from labelworth.data.guard import guarded, read_archive, read_array
 from labelworth.errors import DataUnavailableError, InvalidInputError
 from labelworth.estimators.kinds import KINDS
-from labelworth.models.chains.protocol import ChainModel
 from labelworth.models.protocol import Model
+
+if TYPE_CHECKING:
+    from labelworth.models.chains.protocol import ChainModel
 
 FORMAT = "labelworth-model"
 VERSION = 1
@@ -28,7 +30,7 @@ _EPOCH = (1980, 1, 1, 0, 0, 0)  # the same model gives the same bytes
 
 
 def save_model(
-    path: str | os.PathLike[str], model: Model | ChainModel, extra: Mapping[str, Any] | None = None
+    path: str | os.PathLike[str], model: "Model | ChainModel", extra: Mapping[str, Any] | None = None
 ) -> None:
     """Write a model, whole or not at all.
 

@@ -3,19 +3,20 @@
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from labelworth.data.templates import Template
 from labelworth.data.text import Vocabulary
 from labelworth.errors import InvalidInputError
 from labelworth.estimators.classifier import GenerativeClassifier
 from labelworth.estimators.kinds import KINDS
 from labelworth.estimators.model_file import load_model, save_model
-from labelworth.estimators.tagger import SequenceTagger
 from labelworth.estimators.targets import class_array
+
+if TYPE_CHECKING:
+    from labelworth.estimators.tagger import SequenceTagger
 
 
 @dataclass(frozen=True)
@@ -53,7 +54,7 @@ class Reading:
 
 
 def save(
-    classifier: GenerativeClassifier | SequenceTagger,
+    classifier: "GenerativeClassifier | SequenceTagger",
     path: str | os.PathLike[str],
     *,
     reading: Reading | None = None,
@@ -110,7 +111,7 @@ def load(path: str | os.PathLike[str]) -> Any:
         ) from error
     classifier.model_ = model
     classifier.classes_ = class_array(model.classes)
-    if isinstance(classifier, SequenceTagger):
+    if KINDS[model.kind].takes_sequences:
         return classifier
     classifier.n_features_in_ = model.n_features
     if model.feature_names is not None:
@@ -120,16 +121,22 @@ def load(path: str | os.PathLike[str]) -> Any:
 
 def _storable(value: Any) -> Any:
     """A setting as JSON knows it."""
-    if isinstance(value, Template):
-        return value.to_mapping()
+    if value is None or isinstance(value, str | int | float):
+        return value
     if isinstance(value, np.generic | np.ndarray):
         # A search over numpy's numbers leaves them in the settings.
         return value.tolist()
-    return [_storable(entry) for entry in value] if isinstance(value, tuple | list) else value
+    if isinstance(value, tuple | list):
+        return [_storable(entry) for entry in value]
+    from labelworth.data.templates import Template
+
+    return value.to_mapping() if isinstance(value, Template) else value
 
 
 def _restored(settings: Mapping[str, Any]) -> dict[str, Any]:
     restored = dict(settings)
     if isinstance(restored.get("template"), Mapping):
+        from labelworth.data.templates import Template
+
         restored["template"] = Template.from_mapping(restored["template"])
     return restored

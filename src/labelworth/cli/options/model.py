@@ -99,7 +99,7 @@ class ModelOptions(Options):
         from labelworth.errors import InvalidInputError
         from labelworth.estimators.kinds import kind_named
 
-        kind = kind_named(self.model or data.usual_model)
+        kind = kind_named(data.usual_model if self.model is None else self.model)
         data.require_model(kind)
         known = inspect.signature(kind.estimator).parameters
         if self.template is not None and "template" not in known:
