@@ -58,7 +58,6 @@ _HOMES = {
     "parse_template": "labelworth.data.templates",
     "plan": "labelworth.planning.plan",
     "read_sequences": "labelworth.data.readers",
-    **estimator_homes(),
 }
 
 __all__ = [
@@ -100,8 +99,8 @@ def __getattr__(name: str) -> Any:
         from importlib.metadata import version
 
         value: Any = version("labelworth")
-    elif name in _HOMES:
-        value = getattr(import_module(_HOMES[name]), name)
+    elif (home := (_HOMES | estimator_homes()).get(name)) is not None:
+        value = getattr(import_module(home), name)
     else:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     globals()[name] = value
