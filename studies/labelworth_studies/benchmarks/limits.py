@@ -24,7 +24,6 @@ from labelworth.models.classes.multinomial import MultinomialFamily, Multinomial
 from labelworth.models.protocol import Pass
 from labelworth.policies.catalog import Everything, Nothing, Window
 from labelworth.policies.policy import Policy
-from labelworth.progress import SILENT, Progress, tracking
 from labelworth_studies.benchmarks.race_chains import drawn_chain
 from labelworth_studies.benchmarks.race_documents import RCV1, SMALL, Shape, drawn_documents
 
@@ -141,16 +140,6 @@ LIMITS: Mapping[str, Callable[[bool], Limit]] = MappingProxyType(
     }
 )
 """Name -> what measures it, given whether it should be quick."""
-
-
-def measure_limits(*, quick: bool, progress: Progress = SILENT) -> list[Limit]:
-    """Measure them all."""
-    limits = []
-    with tracking(progress, "memory and growth", len(LIMITS)) as task:
-        for measure in LIMITS.values():
-            limits.append(measure(quick))
-            task.advance()
-    return limits
 
 
 _Laid = tuple[MultinomialFamily, Pass[MultinomialModel], MultinomialModel]

@@ -18,7 +18,7 @@ from labelworth.criteria.asymptotic import excess_log_loss, total_variance
 from labelworth.data.counts import document_lengths
 from labelworth.data.folds import draw_labeled
 from labelworth.data.samples import Samples
-from labelworth.estimation.fit import fit
+from labelworth.estimation.fit import settled
 from labelworth.fisher.curve import FractionCurve, Weight
 from labelworth.fisher.matrix_free import matrix_free_information
 from labelworth.fisher.matrix_free_curve import MatrixFreeCurve
@@ -30,8 +30,6 @@ from labelworth_studies.corpora.newsgroups_documents import counted_documents, n
 from labelworth_studies.runner.study import Cell, Result, Study
 
 N_FRACTIONS = 50
-_FIXED_POINT = 1e-13  # nats per sample still to be gained: rounding
-_MAX_ITERATIONS = 20_000
 
 
 @dataclass(frozen=True)
@@ -91,7 +89,7 @@ def fit_pilot(samples: Samples, settings: RiskSettings, seed: int) -> FittedPilo
     kept = draw_labeled(samples.evidence, rng=np.random.default_rng(seed), per_class=settings.labels_per_class)
     pilot = samples.hide(~kept)
     family = MultinomialFamily.for_samples(pilot, smoothing=settings.smoothing)
-    fitted = fit(family, pilot, tolerance=_FIXED_POINT, max_iterations=_MAX_ITERATIONS)
+    fitted = settled(family, pilot)
     return FittedPilot(fitted.model, family, pilot, fitted.n_iterations)
 
 

@@ -18,15 +18,6 @@ MOST_PARAMETERS = 5000
 """Beyond, matrices of all pairs of parameters are no longer sensible."""
 
 
-def mean_curvature(model: WordModel, sequences: Sequences) -> FloatArray:
-    """Minus the mean Hessian of the log-likelihood of what is known, (d, d): Cov(T | reference) - Cov(T | x, known).
-
-    Sequences count one each.
-    """
-    reference = reference_covariance(model, sequences)
-    return reference - clamped_covariance(model, sequences, reference)
-
-
 def reference_covariance(model: WordModel, sequences: Sequences) -> FloatArray:
     """The mean of Cov(T | reference), (d, d): of all words and labels of their lengths, or of all labels given words.
 

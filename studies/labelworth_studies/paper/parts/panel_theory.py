@@ -9,7 +9,7 @@ from labelworth.criteria.asymptotic import Criterion, excess_log_loss, total_var
 from labelworth.data.folds import draw_labeled
 from labelworth.data.lengths import LengthDistribution
 from labelworth.data.samples import Samples
-from labelworth.estimation.fit import fit
+from labelworth.estimation.fit import fit, settled
 from labelworth.fisher.curve import Estimate
 from labelworth.fisher.matrix_free import matrix_free_information
 from labelworth.fisher.matrix_free_curve import MatrixFreeCurve
@@ -19,8 +19,6 @@ from labelworth.robust.misspecified.drawn_risk import drawn_risk
 from labelworth_studies.corpora.panel_documents import add_one
 from labelworth_studies.runner.study import Result
 
-_FIXED_POINT = 1e-13
-_MAX_ITERATIONS = 20_000
 _LITTLE_SMOOTHING = 0.1
 N_PROBES = 8
 N_NAMED_PROBES = 8
@@ -63,7 +61,7 @@ def formula_figures(
     kept = draw_labeled(drawn.evidence, rng=rng, fraction=float(fractions.min()))
     samples = drawn.hide(~kept)
     family = MultinomialFamily.for_samples(samples, smoothing=_LITTLE_SMOOTHING, class_smoothing=1.0)
-    fitted = fit(family, samples, start=model, tolerance=_FIXED_POINT, max_iterations=_MAX_ITERATIONS)
+    fitted = settled(family, samples, start=model)
     curve = matrix_free_information(
         fitted.model, family, samples, rng, n_probes=N_PROBES, n_named_probes=N_NAMED_PROBES
     )

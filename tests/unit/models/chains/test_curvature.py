@@ -7,20 +7,25 @@ from labelworth.data.evidence import Evidence
 from labelworth.data.sequences import Sequences
 from labelworth.errors import InvalidInputError
 from labelworth.models.chains.boltzmann_chain import BoltzmannChainModel
-from labelworth.models.chains.curvature import mean_curvature
+from labelworth.models.chains.curvature import clamped_covariance, reference_covariance
 from support.log_weight_chains import KINDS, PlainChain, few, model_of
 from support.wrong_chains import LABELS, WORDS
+
+
+def mean_curvature(model, sequences):
+    reference = reference_covariance(model, sequences)
+    return reference - clamped_covariance(model, sequences, reference)
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_curvature_is_minus_the_hessian_of_what_is_known(kind):
     model = model_of(kind, np.random.default_rng(1))
     sequences = few([0, -1, 1, -1, -1, 1, -1])
-    found = mean_curvature(model, sequences)
-    np.testing.assert_allclose(found, PlainChain(model, kind).curvature(sequences), atol=1e-6)
+    curvature = mean_curvature(model, sequences)
+    np.testing.assert_allclose(curvature, PlainChain(model, kind).curvature(sequences), atol=1e-6)
     # What other labels tell is something else.
     other = PlainChain(model, kind).curvature(few([0, 0, 1, 1, -1, 1, -1]))
-    assert np.abs(found - other).max() > 1e-2
+    assert np.abs(curvature - other).max() > 1e-2
 
 
 def test_unlabeled_sequences_tell_a_crf_nothing_exactly():
@@ -35,7 +40,7 @@ def test_words_that_are_not_known_are_refused():
 
 
 def test_too_many_parameters_are_refused():
-    names = tuple(f"word {place}" for place in range(2600))
+    names = tuple(f"word {code}" for code in range(2600))
     model = BoltzmannChainModel(LABELS, None, np.zeros((2, 2)), np.zeros((2, 2600)), names)
     sequences = Sequences(np.array([0, 1]), np.array([0, 2]), Evidence(np.array([-1, -1]), LABELS), names)
     with pytest.raises(InvalidInputError, match="5204 parameters"):
