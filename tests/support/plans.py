@@ -3,7 +3,7 @@
 import numpy as np
 
 from labelworth.planning.answer import ArmCount, Certificate, Check, Design, Held, Interval, Plan, Question, Worth
-from labelworth.planning.landscape import ForecastCurve, FrontierDesign, Solution, Solutions, Surface
+from labelworth.planning.landscape import ForecastCurve, FrontierDesign, GridAnswer, Solutions, Surface
 
 POOL = 5000
 HELD_LABELS = 100
@@ -89,12 +89,12 @@ def _forecast(n_samples: float) -> ForecastCurve:
 
 
 def _solutions(n_samples: float) -> Solutions:
-    def answer(value: float, labels: float) -> Solution:
+    def answer(value: float, labels: float) -> GridAnswer:
         error = error_at(n_samples, HELD_LABELS + labels)
-        return Solution(value, (labels, POOL - labels), labels, HELD_LABELS + labels, error)
+        return GridAnswer(value, (labels, POOL - labels), labels, HELD_LABELS + labels, error)
 
     labels = [float(round(one)) for one in np.geomspace(10, 4000, 25)]
     budgets = tuple(answer(HELD_LABELS + one, one) for one in labels)
     targets = tuple(answer(error_at(n_samples, HELD_LABELS + one), one) for one in labels)
     alphas = tuple(answer((HELD_LABELS + one) ** 2 / 3.0, one) for one in labels)
-    return Solutions((Solution(50.0, None, None, None, None), *budgets), targets, alphas)
+    return Solutions((GridAnswer(50.0, None, None, None, None), *budgets), targets, alphas)

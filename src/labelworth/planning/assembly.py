@@ -10,7 +10,6 @@ from labelworth.arrays import FloatArray
 from labelworth.data.kept import Checkpoint
 from labelworth.planning.answer import Check, Design, Interval, Plan, Question
 from labelworth.planning.checks import parameter_check, parameters_need, pilot_check, pilot_needed, widest_interval
-from labelworth.planning.costs import next_price
 from labelworth.planning.grids import grid_solutions
 from labelworth.planning.landscape import ForecastCurve, Surface
 from labelworth.planning.outcome import cloud, curve_counts, forecast_curve, surface, worth
@@ -155,7 +154,7 @@ def _limit_notes(situation: Situation, asked: Question, counts: FloatArray) -> l
             f"The budget would pay for more than the pool holds: all {situation.pool:,.0f} samples are to be "
             f"labeled, and {left:g} is left over."
         ]
-    prices = [next_price(situation.prices, counts, place) for place, labels in enumerate(labels_all) if labels]
+    prices = [situation.prices.next_price(counts, place) for place, labels in enumerate(labels_all) if labels]
     if left >= min(prices) > 0:
         what = "forecast" if situation.accuracy.source == "simulated" else "error"
         return [

@@ -9,12 +9,11 @@ from scipy.interpolate import PchipInterpolator
 from labelworth.arrays import FloatArray
 from labelworth.errors import InfeasiblePlanError, NotIdentifiableError
 from labelworth.planning.answer import Problem
-from labelworth.planning.costs import FurtherCost, dearest
-from labelworth.planning.landscape import Solution, Solutions
-from labelworth.planning.line import LabelLine, on_line
+from labelworth.planning.landscape import GridAnswer, Solutions
 from labelworth.planning.situation import Situation
 from labelworth.planning.solving import continuous
 from labelworth.tradeoff.costs import ArmPrices
+from labelworth.tradeoff.line import lines_of
 
 _N_QUESTIONS = 25
 _N_KNOTS = 97
@@ -22,12 +21,12 @@ _N_KNOTS = 97
 
 def grid_solutions(situation: Situation) -> Solutions:
     """Answers along grids of budgets, targets and alphas, for whoever wants to move through them."""
-    most = dearest(situation.prices, situation.pool)
+    most = situation.prices.most(situation.pool)
     if most <= 0 or situation.pool < 1:
         return Solutions()
     steps = np.concatenate([[0.0], np.geomspace(0.002, 1.0, _N_QUESTIONS - 1)])
     budgets = situation.held.cost + steps * most
-    if isinstance(situation.prices, FurtherCost):
+    if not isinstance(situation.prices, ArmPrices):
         return _asked_one_by_one(situation, budgets)
     ladder = _Ladder.of(situation, situation.prices)
     targets = _between(ladder.errors)
@@ -42,9 +41,9 @@ def grid_solutions(situation: Situation) -> Solutions:
 def _asked_one_by_one(situation: Situation, budgets: FloatArray) -> Solutions:
     """Where costs have steps, nothing can be read off between two answers."""
     by_budget = _answers(situation, "budget", budgets)
-    known = [one for one in by_budget if one.error is not None]
-    errors = np.array([one.error for one in known], dtype=np.float64)
-    costs = np.array([one.cost_in_all for one in known], dtype=np.float64)
+    known = [answer for answer in by_budget if answer.error is not None]
+    errors = np.array([answer.error for answer in known], dtype=np.float64)
+    costs = np.array([answer.cost_in_all for answer in known], dtype=np.float64)
     rising = np.concatenate([[True], np.diff(costs) > 0])
     return Solutions(
         by_budget,
@@ -53,18 +52,18 @@ def _asked_one_by_one(situation: Situation, budgets: FloatArray) -> Solutions:
     )
 
 
-def _answers(situation: Situation, problem: Problem, values: FloatArray) -> tuple[Solution, ...]:
-    found = []
+def _answers(situation: Situation, problem: Problem, values: FloatArray) -> tuple[GridAnswer, ...]:
+    answers = []
     for value in values.tolist():
         asked = max(value - situation.held.cost, 0.0) if problem == "budget" else value
         try:
             counts = continuous(situation.accuracy, situation.prices, situation.pool, problem, asked)
         except (InfeasiblePlanError, NotIdentifiableError):
-            found.append(Solution(value, None, None, None, None))
+            answers.append(GridAnswer(value, None, None, None, None))
             continue
         design = situation.design(counts)
-        found.append(Solution(value, tuple(counts.tolist()), design.labels, design.cost_in_all, design.error))
-    return tuple(found)
+        answers.append(GridAnswer(value, tuple(counts.tolist()), design.labels, design.cost_in_all, design.error))
+    return tuple(answers)
 
 
 def _alphas(costs: FloatArray, errors: FloatArray) -> FloatArray:
@@ -87,13 +86,13 @@ def _between(errors: FloatArray) -> FloatArray:
 
 def _designs(situation: Situation, amounts: FloatArray) -> list[FloatArray]:
     """The best design for every amount of money that buys one."""
-    found = [situation.nothing_more]
+    designs = [situation.nothing_more]
     for money in amounts[amounts > 0]:
         try:
-            found.append(continuous(situation.accuracy, situation.prices, situation.pool, "budget", float(money)))
+            designs.append(continuous(situation.accuracy, situation.prices, situation.pool, "budget", float(money)))
         except (InfeasiblePlanError, NotIdentifiableError):
             continue
-    return found
+    return designs
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,46 +109,46 @@ class _Ladder:
         accuracy = situation.accuracy
         money = np.concatenate([[0.0], np.geomspace(1e-3, 1.0, _N_KNOTS - 1)])
         most = float(prices.per_sample.max()) * situation.pool
-        if on_line(accuracy, prices.per_sample):
-            line = LabelLine(accuracy, situation.pool)
-            counts = np.array([line.counts_inside(np.array([share * situation.pool])) for share in money])
+        lines = lines_of(accuracy, prices, situation.pool)
+        if len(lines) == 1:
+            counts = np.array([lines[0].counts(share * situation.pool) for share in money])
         else:
             counts = np.array(_designs(situation, most * money))
         costs = counts @ prices.per_sample
         order = np.argsort(costs, kind="stable")
         costs, counts = costs[order], counts[order]
         keep = np.concatenate([[True], np.diff(costs) > 1e-9 * max(most, 1.0)])
-        errors = np.array([accuracy.error(one) for one in counts[keep]])
+        errors = np.array([accuracy.error(design) for design in counts[keep]])
         return cls(situation, counts[keep], costs[keep], errors)
 
-    def answer(self, problem: Problem, value: float) -> Solution:
+    def answer(self, problem: Problem, value: float) -> GridAnswer:
         """Between the rungs, made whole."""
         cost = self._cost(problem, value)
         if cost is None:
-            return Solution(value, None, None, None, None)
+            return GridAnswer(value, None, None, None, None)
         exact = self._counts(cost)
         counts = self._fitting(np.ceil(exact - 1e-6) if problem == "target" else np.floor(exact + 1e-6))
         design = self.situation.design(counts)
-        return Solution(value, tuple(counts.tolist()), design.labels, design.cost_in_all, design.error)
+        return GridAnswer(value, tuple(counts.tolist()), design.labels, design.cost_in_all, design.error)
 
     def _counts(self, cost: float) -> FloatArray:
         """What so much money buys: between rungs; of simulated arms, which are not mixed, the rung below."""
         if self.situation.accuracy.source == "simulated" and self.counts.shape[1] > 1:
-            place = int(np.searchsorted(self.costs, cost * (1 + 1e-12), side="right")) - 1
-            return np.asarray(self.counts[max(place, 0)])
+            index = int(np.searchsorted(self.costs, cost * (1 + 1e-12), side="right")) - 1
+            return np.asarray(self.counts[max(index, 0)])
         return np.array([np.interp(cost, self.costs, column) for column in self.counts.T])
 
     def _fitting(self, counts: FloatArray) -> FloatArray:
         """Rounded up, samples may be more than there are; free ones fill the pool again."""
         accuracy, pool = self.situation.accuracy, float(np.floor(self.situation.pool))
-        place = accuracy.arms.index("nothing") if "nothing" in accuracy.arms else None
-        labeling = np.array([arm != place for arm in range(len(counts))])
+        unlabeled = accuracy.arms.index("nothing") if "nothing" in accuracy.arms else None
+        labeling = np.array([arm != unlabeled for arm in range(len(counts))])
         excess = counts[labeling].sum() - pool
         if excess > 0:
             counts[int(np.argmax(np.where(labeling, counts, -1.0)))] -= excess
-        if place is not None:
+        if unlabeled is not None:
             room = pool - counts[labeling].sum()
-            counts[place] = room if self.situation.unlabeled_is_free else min(counts[place], room)
+            counts[unlabeled] = room if self.situation.unlabeled_is_free else min(counts[unlabeled], room)
         return counts
 
     def _cost(self, problem: Problem, value: float) -> float | None:
@@ -174,13 +173,13 @@ class _Ladder:
         met = np.flatnonzero(self.errors <= target * (1 + 1e-9))
         if not met.size:
             return None
-        place = int(met[0])
-        if place == 0:
+        index = int(met[0])
+        if index == 0:
             return float(self.costs[0])
         curve = self._curve()
-        fine = np.linspace(self.costs[place - 1], self.costs[place], 200)
+        fine = np.linspace(self.costs[index - 1], self.costs[index], 200)
         reached = np.flatnonzero(curve(fine) <= target * (1 + 1e-9))
-        return float(fine[reached[0]]) if reached.size else float(self.costs[place])
+        return float(fine[reached[0]]) if reached.size else float(self.costs[index])
 
     def _curve(self) -> Callable[[FloatArray], FloatArray]:
         if len(self.costs) < 2:

@@ -89,7 +89,7 @@ class ForecastCurve:
 
 
 @dataclass(frozen=True)
-class Solution:
+class GridAnswer:
     """The answer to one question along a grid of questions.
 
     Attributes
@@ -112,6 +112,6 @@ class Solution:
 class Solutions:
     """Answers along grids of budgets, targets and alphas: what a control can move through without computing."""
 
-    budgets: tuple[Solution, ...] = ()
-    targets: tuple[Solution, ...] = ()
-    alphas: tuple[Solution, ...] = ()
+    budgets: tuple[GridAnswer, ...] = ()
+    targets: tuple[GridAnswer, ...] = ()
+    alphas: tuple[GridAnswer, ...] = ()

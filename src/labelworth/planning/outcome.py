@@ -6,7 +6,6 @@ import numpy as np
 
 from labelworth.arrays import FloatArray
 from labelworth.planning.answer import Worth
-from labelworth.planning.costs import next_price
 from labelworth.planning.landscape import ForecastCurve, FrontierDesign, Surface, surface_grid
 from labelworth.planning.simulated import SimulatedAccuracy
 from labelworth.planning.situation import Situation
@@ -25,7 +24,7 @@ def worth(situation: Situation, counts: FloatArray) -> tuple[Worth, ...]:
     """
     accuracy, free = situation.accuracy, situation.unlabeled_is_free
     gains = _gains(situation, counts)
-    prices = [next_price(situation.prices, counts, place) for place in range(len(counts))]
+    prices = [situation.prices.next_price(counts, place) for place in range(len(counts))]
     of_unlabeled = gains[accuracy.arms.index("nothing")] if "nothing" in accuracy.arms else 0.0
     found = []
     for place, (arm, gain, price) in enumerate(zip(accuracy.arms, gains, prices, strict=True)):

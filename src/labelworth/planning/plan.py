@@ -15,9 +15,9 @@ from labelworth.planning.reading import GivenPrices, read_data, read_prices
 from labelworth.planning.sequence_plan import SequencePlanner
 from labelworth.planning.sequences import LabeledSequences
 from labelworth.planning.source import AskedSource, UseUnlabeled
-from labelworth.planning.targets import require_target
 from labelworth.progress import SILENT, Progress
 from labelworth.tradeoff.problem import Question as TradeoffQuestion
+from labelworth.tradeoff.targets import require_target
 
 
 def plan(

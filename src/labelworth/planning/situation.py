@@ -9,10 +9,10 @@ import numpy as np
 
 from labelworth.arrays import FloatArray
 from labelworth.planning.answer import ArmCount, Design, Held
-from labelworth.planning.costs import Costs, FurtherCost, is_free
 from labelworth.planning.sampled import SampledAccuracy
 from labelworth.tradeoff.accuracy import Accuracy
-from labelworth.tradeoff.costs import CostFunction
+from labelworth.tradeoff.cost_functions import FurtherCost
+from labelworth.tradeoff.costs import ArmPrices, CostFunction, Costs
 
 _ROUNDING = 1e-12
 
@@ -98,7 +98,7 @@ class Situation:
     @cached_property
     def unlabeled_is_free(self) -> bool:
         """Whether samples without a label are on offer, for nothing."""
-        return "nothing" in self.accuracy.arms and is_free(self.prices, "nothing", self.pool)
+        return "nothing" in self.accuracy.arms and self.prices.is_free("nothing", self.pool)
 
     def priced_by(self, function: CostFunction, held: dict[str, float]) -> "Situation":
         """The same situation at the costs of a function.
@@ -116,12 +116,12 @@ class Situation:
         """What samples cost, in words and numbers: enough to know a question again."""
         if isinstance(self.prices, FurtherCost):
             return {"function": self.prices.name, "digest": self.prices.digest(self.pool), "held": self.held.cost}
-        each = dict(zip(self.prices.arms, self.prices.per_sample.tolist(), strict=True))
+        each = {arm: self.prices.next_price(self.nothing_more, index) for index, arm in enumerate(self.prices.arms)}
         return {"per_sample": each, "held": self.held.cost}
 
     def _costs_in_turn(self, counts: FloatArray) -> FloatArray:
         """What every arm adds, one after the other: in the order of the arms, where that matters."""
-        if not isinstance(self.prices, FurtherCost):
+        if isinstance(self.prices, ArmPrices):
             return np.asarray(counts * self.prices.per_sample)
         steps = np.tril(np.ones((len(counts), len(counts)))) * counts
         return np.diff([self.prices.cost(one) for one in steps], prepend=0.0)

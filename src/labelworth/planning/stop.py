@@ -5,9 +5,9 @@ from dataclasses import dataclass
 
 from labelworth.arrays import FloatArray
 from labelworth.planning.answer import Held, Problem
-from labelworth.planning.costs import FurtherCost
 from labelworth.planning.outcome import worth
 from labelworth.planning.situation import Situation
+from labelworth.tradeoff.costs import ArmPrices
 
 _NO_GAIN = "more labels would not lower the error."
 
@@ -57,7 +57,7 @@ def _too_dear(situation: Situation, alpha: float, counts: FloatArray) -> str:
     gains = _gains(situation, counts)
     if not gains:
         return _NO_GAIN
-    if isinstance(situation.prices, FurtherCost):
+    if not isinstance(situation.prices, ArmPrices):
         return (
             f"no number of further labels lowers the error by as much as they cost, at {alpha:g} per unit of error."
         )

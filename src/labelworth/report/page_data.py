@@ -6,7 +6,7 @@ from math import isfinite
 from typing import Any
 
 from labelworth.planning.answer import Plan, Problem
-from labelworth.planning.landscape import FrontierDesign, Solution
+from labelworth.planning.landscape import FrontierDesign, GridAnswer
 
 _WIDE = 8.0
 _TITLES: dict[Problem, str] = {"budget": "Budget", "target": "Target", "alpha": "Money per unit of error"}
@@ -41,7 +41,7 @@ def _scale(errors: Sequence[float]) -> str:
     return "log" if spread else "linear"
 
 
-def _with_question(plan: Plan, problem: Problem) -> list[Solution]:
+def _with_question(plan: Plan, problem: Problem) -> list[GridAnswer]:
     """The feasible answers to one kind of question, by value, the one that was asked among them."""
     grids = {"budget": plan.solutions.budgets, "target": plan.solutions.targets, "alpha": plan.solutions.alphas}
     answers = {one.value: one for one in grids[problem] if one.counts is not None}
@@ -49,15 +49,15 @@ def _with_question(plan: Plan, problem: Problem) -> list[Solution]:
         design = plan.recommended
         counts = tuple(arm.count for arm in design.arms)
         value = plan.question.value
-        answers[value] = Solution(value, counts, design.labels, design.cost_in_all, design.error)
+        answers[value] = GridAnswer(value, counts, design.labels, design.cost_in_all, design.error)
     return [answers[value] for value in sorted(answers)]
 
 
-def _place(answers: Sequence[Solution], value: float) -> int:
+def _place(answers: Sequence[GridAnswer], value: float) -> int:
     return [one.value for one in answers].index(value)
 
 
-def _moved(plan: Plan, answer: Solution) -> dict[str, Any]:
+def _moved(plan: Plan, answer: GridAnswer) -> dict[str, Any]:
     """One answer as the control shows it."""
     counts, labels = answer.counts or (), answer.labels or 0.0
     asked = answer.value == plan.question.value
@@ -131,7 +131,7 @@ def _forecast(plan: Plan) -> dict[str, Any] | None:
     }
 
 
-def _worth(plan: Plan, budgets: Sequence[Solution]) -> dict[str, Any] | None:
+def _worth(plan: Plan, budgets: Sequence[GridAnswer]) -> dict[str, Any] | None:
     """What the next unit of money buys, from one budget of the grid to the next."""
     labels, gains = [], []
     for before, after in pairwise(budgets):

@@ -23,7 +23,6 @@ from labelworth.tradeoff.problem import (
     Question,
     Solution,
     binding_limits,
-    error_ceiling,
     gap_in_words,
     gap_scale,
     is_small,
@@ -31,6 +30,7 @@ from labelworth.tradeoff.problem import (
     require_same_arms,
     size_of_errors,
 )
+from labelworth.tradeoff.targets import error_ceiling
 
 _SIZES = (1.0, 1e6, 1e12)
 _AIM = 1e-10

@@ -1,10 +1,8 @@
-"""What samples cost: prices per label, token, sequence and unlabeled sample, or any function of the policy."""
+"""What samples cost: prices per label, token, sequence and unlabeled sample."""
 
-import math
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
-from functools import partial
-from typing import Any, Protocol
 
 import numpy as np
 
@@ -19,19 +17,31 @@ CostFunction = Callable[[Mapping[str, float], float], float]
 """A user's cost of (policy, n): the share of every arm, by name, and the number of samples."""
 
 
-class Costs(Protocol):
+class Costs(ABC):
     """Counts of samples per arm -> money."""
 
-    @property
-    def arms(self) -> tuple[str, ...]:
-        """What the arms are called."""
+    arms: tuple[str, ...]
 
+    @abstractmethod
     def cost(self, counts: FloatArray) -> float:
         """What these counts cost, the fixed part included."""
 
+    def is_free(self, arm: str, pool: float) -> bool:
+        """Whether samples of an arm cost nothing."""
+        unit = np.eye(len(self.arms))[self.arms.index(arm)]
+        return self.cost(pool * unit) == self.cost(0 * unit)
+
+    def next_price(self, counts: FloatArray, arm: int) -> float:
+        """Of one more sample of an arm, once these are had."""
+        return self.cost(counts + np.eye(len(self.arms))[arm]) - self.cost(counts)
+
+    def most(self, pool: float) -> float:
+        """What all of the pool costs by the most expensive arm."""
+        return max(self.cost(pool * unit) for unit in np.eye(len(self.arms)))
+
 
 @dataclass(frozen=True, eq=False)
-class ArmPrices:
+class ArmPrices(Costs):
     """The price of one sample of every arm: cost = fixed + sum of counts times prices.
 
     Attributes
@@ -63,6 +73,14 @@ class ArmPrices:
     def cost(self, counts: FloatArray) -> float:
         """Fixed + sum of counts times prices."""
         return float(self.fixed + self.per_sample @ counts)
+
+    def is_free(self, arm: str, pool: float) -> bool:
+        """Whether its price is zero."""
+        return bool(self.per_sample[self.arms.index(arm)] == 0)
+
+    def next_price(self, counts: FloatArray, arm: int) -> float:
+        """The price of the arm, whatever there is."""
+        return float(self.per_sample[arm])
 
 
 @dataclass(frozen=True)
@@ -170,66 +188,6 @@ class Prices:
         opened = _opening_probability(rule, length)
         labeled = self.per_token * length + self.per_sequence
         return self.per_label * rule.expected_labels(length) + opened * labeled + (1 - opened) * self.per_unlabeled
-
-
-@dataclass(frozen=True, eq=False)
-class PolicyCost:
-    """A user's function of (policy, n); nothing is known of it, so optima have no certificate.
-
-    Attributes
-    ----------
-    arms : tuple of str
-    function : callable
-        Takes the share of every arm, as ``{"everything": 0.2, "nothing": 0.8}``, and the number of samples.
-    """
-
-    arms: tuple[str, ...]
-    function: CostFunction
-
-    @property
-    def name(self) -> str:
-        """What the function is called."""
-        inner = self.function
-        while isinstance(inner, partial):
-            inner = inner.func
-        return str(getattr(inner, "__name__", type(inner).__name__))
-
-    def cost(self, counts: FloatArray) -> float:
-        """Ask the function.
-
-        Raises
-        ------
-        InvalidInputError
-            If it fails, or answers with something that is not a non-negative number.
-        """
-        n = float(np.sum(counts))
-        policy = {arm: _share(float(count), n) for arm, count in zip(self.arms, counts, strict=True)}
-        asked = f"{n:g} samples of {policy}"
-        try:
-            answer: Any = self.function(policy, n)
-        except Exception as error:
-            raise InvalidInputError(
-                f"The cost function {self.name} failed for {asked}: {type(error).__name__}: {error}. It must answer "
-                "for any shares of the rules and any number of samples."
-            ) from error
-        is_number = isinstance(answer, int | float | np.floating | np.integer) and not isinstance(answer, bool)
-        if not (is_number and np.isfinite(answer) and answer >= 0):
-            raise InvalidInputError(
-                f"A cost must be a non-negative number. The cost function {self.name} gave {answer!r} for {asked}."
-            )
-        return float(answer)
-
-
-def _share(count: float, n: float) -> float:
-    """Count / n, moved by a last bit where share times n would not be the count again.
-
-    Where no share gives the count, the product is a hair below: what is billed in steps is rounded up.
-    """
-    if n <= 0:
-        return 0.0
-    share = count / n
-    below, above = math.nextafter(share, 0.0), math.nextafter(share, math.inf)
-    return next((one for one in (share, above, below) if one * n == count), share if share * n < count else below)
 
 
 def _opening_probability(rule: Rule, length: int) -> float:

@@ -17,12 +17,16 @@ LOGARITHMIC = ("log_volume",)
 
 NO_CERTIFICATE = "no certificate"
 
+Rank = tuple[float, float]
+"""What is to be small: first the one, and where that is equal the other."""
+
+UNMET: Rank = (np.inf, np.inf)
+_FITS = 1e-12
+
 TOLERANCE = 1e-8
 """A certified gap is at most this share of the figure; of a figure in nats, at most this."""
 
 _UNITS = {"budget": "error", "target": "cost", "alpha": "cost plus weighted error"}
-_DIGITS = 6
-_MORE_DIGITS = 12
 
 
 @dataclass(frozen=True)
@@ -78,6 +82,18 @@ class Question:
                 raise InvalidInputError(f"pool must be non-negative. Got {pool!r} instead.")
         return cls(kind, float(value), np.inf if pool is None else float(pool))
 
+    def figure(self, cost: float, error: float) -> float:
+        """What is minimized: the error, the cost, or cost + alpha x error."""
+        return {"budget": error, "target": cost, "alpha": cost + self.value * error}[self.kind]
+
+    def rank(self, cost: float, error: float) -> Rank:
+        """What is to be small, of a design of that cost and error; `UNMET` where it is no answer."""
+        is_paid = self.kind != "budget" or cost <= self.value * (1 + _FITS)
+        is_met = self.kind != "target" or error <= self.value
+        if not (is_paid and is_met and np.isfinite(error)):
+            return UNMET
+        return self.figure(cost, error), cost if self.kind == "budget" else error
+
 
 @dataclass(frozen=True, eq=False)
 class Solution:
@@ -123,6 +139,29 @@ class Solution:
     binding: tuple[str, ...]
     criterion: str
     source: Source
+
+    @classmethod
+    def uncertified(
+        cls, accuracy: Accuracy, costs: Costs, question: Question, counts: FloatArray, why: str
+    ) -> "Solution":
+        """A design of which nothing is known but what it costs and errs."""
+        error, cost = accuracy.error(counts), costs.cost(counts)
+        return cls(
+            question,
+            accuracy.arms,
+            counts,
+            cost,
+            error,
+            accuracy.standard_error(counts),
+            None,
+            False,
+            f"{NO_CERTIFICATE}: {why}.",
+            None,
+            None,
+            binding_limits(question, counts, cost, error),
+            accuracy.criterion,
+            accuracy.source,
+        )
 
     @property
     def n_samples(self) -> float:
@@ -178,11 +217,9 @@ def binding_limits(question: Question, counts: FloatArray, cost: float, error: f
 
 def gap_scale(question: Question, criterion: str, cost: float, error: float) -> float:
     """What a gap is small against: the figure that is minimized, or one nat; `cost` without its fixed part."""
-    if question.kind == "target":
-        return cost
-    if question.kind == "budget":
-        return size_of_errors(criterion, error)
-    return question.value if criterion in LOGARITHMIC else cost + question.value * error
+    if question.kind == "alpha" and criterion in LOGARITHMIC:
+        return question.value
+    return question.figure(cost, size_of_errors(criterion, error))
 
 
 def is_small(gap: float, scale: float) -> bool:
@@ -204,41 +241,6 @@ def gap_in_words(question: Question, gap: float, scale: float, *, is_convex: boo
     if is_small(gap, scale):
         return f"{best[0].upper()}{best[1:]}{share}."
     return f"{NO_CERTIFICATE} below {TOLERANCE:g}: {best}{share}."
-
-
-def error_ceiling(question: Question, criterion: str, least: float, tolerance: float, *, among: str) -> float:
-    r"""The target, or the least error where that is above it by no more than a solver can tell.
-
-    A solver knows the least error there is only up to its tolerance, :math:`least - r \le \inf error \le least`. A
-    target in that interval cannot be told from the least error, so the design of the least error answers it; a lower
-    one is out of reach.
-
-    Parameters
-    ----------
-    question : Question
-        Whose value is the target.
-    criterion : str
-    least : float
-        The least error that was found, whatever it costs.
-    tolerance : float
-        As a share of it; of a figure in nats, in nats.
-    among : str
-        Which designs were looked at, in words.
-
-    Raises
-    ------
-    InfeasiblePlanError
-        If the target is lower, with the least error.
-    """
-    target = question.value
-    if target >= least - tolerance * size_of_errors(criterion, least):
-        return max(target, least)
-    digits = _DIGITS if f"{target:.{_DIGITS}g}" != f"{least:.{_DIGITS}g}" else _MORE_DIGITS
-    raise InfeasiblePlanError(
-        f"No design {among} reaches {criterion} {target:.{digits}g}. The nearest is {least:.{digits}g}: raise "
-        "the target, or get more samples.",
-        least,
-    )
 
 
 def require_paid(question: Question, fixed: float) -> None:

@@ -1,7 +1,8 @@
 """The three problems by grid and refinement, for any error and any cost: no certificate."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from itertools import permutations
+from itertools import combinations, permutations
 
 import numpy as np
 
@@ -9,17 +10,9 @@ from labelworth.arrays import FloatArray
 from labelworth.errors import InvalidInputError, NotIdentifiableError
 from labelworth.tradeoff.accuracy import Accuracy
 from labelworth.tradeoff.costs import ArmPrices, Costs
-from labelworth.tradeoff.line_search import farthest, first_met, golden_section
-from labelworth.tradeoff.mixtures import mixtures, near_mixtures
-from labelworth.tradeoff.problem import (
-    NO_CERTIFICATE,
-    Question,
-    Solution,
-    binding_limits,
-    error_ceiling,
-    require_paid,
-    require_same_arms,
-)
+from labelworth.tradeoff.line import Line
+from labelworth.tradeoff.problem import Question, Solution, require_paid, require_same_arms
+from labelworth.tradeoff.targets import error_ceiling
 
 _SIZES = np.logspace(-6.0, 0.0, 24)
 """Sizes tried along every direction, as shares of the largest."""
@@ -33,6 +26,9 @@ _MOST_TURNS = 3
 _LITTLE = 1e-3
 _SMALL = 0.05
 _MOST_ROUNDS = 200
+_SHARES = (0.5, 0.1, 0.9, 0.01, 0.99, 0.001, 0.999)
+_RANDOM_MOVES = 2
+_CLOSE = 1e-12
 _RESOLUTION = 1e-6
 """Two searches of one valley, from two sides, end so near to each other: errors in shares enter with their square."""
 
@@ -59,32 +55,22 @@ def search(accuracy: Accuracy, costs: Costs, question: Question) -> Solution:
     """
     require_same_arms(accuracy, costs)
     _require_limits(costs, question)
-    hunt = _Hunt(accuracy, costs, question, question.value)
+    hunt = _Hunt(accuracy, costs, question)
     start = hunt.best_of_grid()
     if not np.isfinite(start.rank):
         hunt, start = _nearest(accuracy, costs, question)
     counts = hunt.followed(hunt.refined(start)).counts
-    error, cost = accuracy.error(counts), costs.cost(counts)
-    return Solution(
+    return Solution.uncertified(
+        accuracy,
+        costs,
         question,
-        accuracy.arms,
         counts,
-        cost,
-        error,
-        accuracy.standard_error(counts),
-        None,
-        False,
-        f"{NO_CERTIFICATE}: found by grid and refinement; the error or the cost is not known to be convex.",
-        None,
-        None,
-        binding_limits(question, counts, cost, error),
-        accuracy.criterion,
-        accuracy.source,
+        "found by grid and refinement; the error or the cost is not known to be convex",
     )
 
 
 @dataclass(frozen=True, eq=False)
-class _Found:
+class _Ray:
     """A design along one direction: smaller `rank` is better; infinite where the question is not met."""
 
     direction: FloatArray
@@ -107,15 +93,13 @@ class _Hunt:
     accuracy: Accuracy
     costs: Costs
     question: Question
-    ceiling: float
-    """The error that designs may have, where a target is asked for."""
 
-    def best_of_grid(self) -> _Found:
+    def best_of_grid(self) -> _Ray:
         """The best of pure arms and mixtures."""
         directions = mixtures(len(self.costs.arms))
-        return min((self.along(direction) for direction in directions), key=lambda found: found.rank)
+        return min((self.along(direction) for direction in directions), key=lambda ray: ray.rank)
 
-    def refined(self, best: _Found, step: float = 0.5) -> _Found:
+    def refined(self, best: _Ray, step: float = 0.5) -> _Ray:
         """Move shares between arms in ever smaller steps while that helps."""
         rounds, rng, corners = 0, np.random.default_rng(0), self._corners()
         while step > _FINEST and rounds < _MOST_ROUNDS:
@@ -125,7 +109,7 @@ class _Hunt:
                     self.along(direction, best)
                     for direction in near_mixtures(best.direction, best.counts, step, corners, rng)
                 ),
-                key=lambda found: found.rank,
+                key=lambda ray: ray.rank,
             )
             if better.rank < best.rank:
                 best = better
@@ -133,7 +117,7 @@ class _Hunt:
                 step /= 2
         return best
 
-    def followed(self, best: _Found) -> _Found:
+    def followed(self, best: _Ray) -> _Ray:
         """Where a target takes the whole pool: the least error at its cost, the least cost along that, and again.
 
         The designs that meet the target with the whole pool are a ridge; at a given cost the corners lead along it.
@@ -143,62 +127,28 @@ class _Hunt:
                 break
             at_cost = replace(self, question=replace(self.question, kind="budget", value=best.rank))
             least = at_cost.refined(replace(best, rank=self.accuracy.error(best.counts)), _SMALL)
-            start = self.along(least.direction, replace(least, longest=self._longest(least.direction)))
-            better = self.refined(min(start, best, key=lambda one: one.rank), _SMALL)
+            start = self.along(least.direction, replace(least, longest=self.line(least.direction).most))
+            better = self.refined(min(start, best, key=lambda ray: ray.rank), _SMALL)
             is_little = better.rank > best.rank * (1 - _LITTLE)
             best = better
             if is_little:
                 break
         return best
 
-    def along(self, direction: FloatArray, near: _Found | None = None) -> _Found:
+    def along(self, direction: FloatArray, near: _Ray | None = None) -> _Ray:
         """The best design on a ray: of many sizes, or of some about as large as a known one."""
-        longest = self._longest(direction)
+        line = self.line(direction)
         shares = _SIZES if near is None else np.unique(np.minimum(near.share * _NEAR, 1.0))
-        lengths = longest * shares
-        values = np.array([self.rank(length * direction) for length in lengths])
-        if self.question.kind == "target":
-            return self._shortest(direction, lengths, values)
-        place = int(np.argmin(values))
-        found = _Found(direction, float(lengths[place]), longest, float(values[place]))
-        is_last = place == len(lengths) - 1 and shares[-1] == 1.0
-        if not np.isfinite(found.rank) or (is_last and found.rank <= self.rank(0.98 * longest * direction)):
-            return found
-        low, high = lengths[max(place - 1, 0)], lengths[min(place + 1, len(lengths) - 1)]
-        length = golden_section(lambda x: self.rank(x * direction), float(low), float(high))
-        refined = _Found(direction, length, longest, self.rank(length * direction))
-        return min(found, refined, key=lambda one: one.rank)
+        (rank, _), length = line.best(self.question, line.most * shares, max(_CLOSE * line.most, 1e-300))
+        # A root is where the target is nearly met.
+        while self.question.kind == "target" and np.isfinite(rank) and line.error(length) > self.question.value:
+            length = min(length + 2 * _CLOSE * line.most, line.most)
+        return _Ray(direction, length, line.most, rank)
 
-    def rank(self, counts: FloatArray) -> float:
-        """What is to be small, of designs that meet the question; infinite elsewhere."""
-        error = self.accuracy.error(counts)
-        if self.question.kind == "budget":
-            return error
-        if self.question.kind == "alpha":
-            return self.costs.cost(counts) + self.question.value * error
-        return self.costs.cost(counts) if error <= self.ceiling else np.inf
-
-    def _shortest(self, direction: FloatArray, lengths: FloatArray, costs: FloatArray) -> _Found:
-        """Where the target is first met on a ray."""
-        met = np.flatnonzero(np.isfinite(costs))
-        longest = self._longest(direction)
-        if not met.size:
-            return _Found(direction, longest, longest, np.inf)
-        place = int(met[np.argmin(costs[met])])
-        low, high = (float(lengths[place - 1]) if place else 0.0), float(lengths[place])
-        length = first_met(lambda one: self.accuracy.error(one * direction) - self.ceiling, low, high)
-        return _Found(direction, length, longest, self.costs.cost(length * direction))
-
-    def _longest(self, direction: FloatArray) -> float:
-        """How far a ray may go: to the end of the pool, and for a budget to the end of the money."""
-        pool = self.question.pool / float(direction.sum())
-        if self.question.kind != "budget":
-            return pool
-        if isinstance(self.costs, ArmPrices):
-            rate = float(self.costs.per_sample @ direction)
-            money = self.question.value - self.costs.fixed
-            return min(pool, money / rate if rate > 0 else np.inf)
-        return farthest(lambda length: self.costs.cost(length * direction) <= self.question.value, pool)
+    def line(self, direction: FloatArray) -> Line:
+        """To the end of the pool, and for a budget to the end of the money."""
+        most = self.question.pool / float(direction.sum())
+        return Line(self.accuracy, self.costs, np.zeros(len(direction)), direction, most).within(self.question)
 
     def _corners(self) -> list[FloatArray]:
         """Designs of two arms that use up the money and the pool at once: moves towards them keep both used up."""
@@ -206,16 +156,16 @@ class _Hunt:
             return []
         prices, money, pool = self.costs.per_sample, self.question.value - self.costs.fixed, self.question.pool
         corners = []
-        for dear, cheap in permutations(range(len(prices)), 2):
-            if prices[cheap] * pool < money < prices[dear] * pool < np.inf:
+        for expensive, cheap in permutations(range(len(prices)), 2):
+            if prices[cheap] * pool < money < prices[expensive] * pool < np.inf:
                 corner = np.zeros(len(prices))
-                corner[dear] = (money - prices[cheap] * pool) / (prices[dear] - prices[cheap])
-                corner[cheap] = pool - corner[dear]
+                corner[expensive] = (money - prices[cheap] * pool) / (prices[expensive] - prices[cheap])
+                corner[cheap] = pool - corner[expensive]
                 corners.append(corner)
         return corners
 
 
-def _nearest(accuracy: Accuracy, costs: Costs, question: Question) -> tuple[_Hunt, _Found]:
+def _nearest(accuracy: Accuracy, costs: Costs, question: Question) -> tuple[_Hunt, _Ray]:
     """Where the grid has no answer: start from the least error, whatever it costs, if that meets the target.
 
     Raises
@@ -225,17 +175,17 @@ def _nearest(accuracy: Accuracy, costs: Costs, question: Question) -> tuple[_Hun
     InfeasiblePlanError
         If the least error is above the target.
     """
-    unpaid = _Hunt(accuracy, costs, Question("budget", np.inf, question.pool), np.inf)
-    found = unpaid.best_of_grid() if question.kind == "target" else None
-    if found is None or not np.isfinite(found.rank):
+    ignoring_cost = _Hunt(accuracy, costs, Question("budget", np.inf, question.pool))
+    best = ignoring_cost.best_of_grid() if question.kind == "target" else None
+    if best is None or not np.isfinite(best.rank):
         raise NotIdentifiableError(
             f"Of mixtures of {', '.join(accuracy.arms)} none that was tried pins the model down. Allow more labels."
         )
-    least = unpaid.refined(found)
+    least = ignoring_cost.refined(best)
     ceiling = error_ceiling(question, accuracy.criterion, least.rank, _RESOLUTION, among="that was tried")
-    hunt = _Hunt(accuracy, costs, question, ceiling)
+    hunt = _Hunt(accuracy, costs, replace(question, value=ceiling))
     start = replace(least, rank=costs.cost(least.counts))
-    return hunt, min(start, hunt.along(least.direction, least), key=lambda one: one.rank)
+    return hunt, min(start, hunt.along(least.direction, least), key=lambda ray: ray.rank)
 
 
 def _require_limits(costs: Costs, question: Question) -> None:
@@ -243,3 +193,44 @@ def _require_limits(costs: Costs, question: Question) -> None:
     is_limited = question.kind == "budget" and isinstance(costs, ArmPrices) and (costs.per_sample > 0).all()
     if not np.isfinite(question.pool) and not is_limited:
         raise InvalidInputError("A search needs a limit. Say how many samples there are (pool).")
+
+
+def mixtures(n_arms: int) -> Iterator[FloatArray]:
+    """Pure arms, mixtures of two in many shares, and all in equal parts."""
+    corners = np.eye(n_arms)
+    yield from corners
+    for first, other in combinations(range(n_arms), 2):
+        for share in _SHARES:
+            yield share * corners[first] + (1 - share) * corners[other]
+    if n_arms > 2:
+        yield np.full(n_arms, 1 / n_arms)
+
+
+def near_mixtures(
+    direction: FloatArray, counts: FloatArray, step: float, corners: list[FloatArray], rng: np.random.Generator
+) -> Iterator[FloatArray]:
+    """One share larger or smaller; towards and away from corners; of three and more arms also all at random.
+
+    Where two limits meet the best designs lie on a ridge that no single share follows.
+
+    Parameters
+    ----------
+    direction, counts : array of shape (n_arms,)
+        The shares of a design, and the design.
+    step : float
+    corners : list of arrays of shape (n_arms,)
+        Designs at the ends of such a ridge.
+    rng : Generator
+    """
+    moved = [counts + signed * (corner - counts) for corner in corners for signed in (step, -step)]
+    for arm, share in enumerate(direction):
+        for other in (share + step, share * (1 + step), share / (1 + step), share - step):
+            changed = direction.copy()
+            changed[arm] = other
+            moved.append(changed)
+    for _ in range(_RANDOM_MOVES * len(direction) if len(direction) > 2 else 0):
+        moved.append(direction + step * rng.standard_normal(len(direction)) * (direction + 0.1 * step))
+    for shares in moved:
+        positive = np.maximum(shares, 0.0)
+        if positive.any():
+            yield positive / positive.sum()

@@ -1,17 +1,21 @@
-"""The door to the three problems: with a certificate where there can be one, by search elsewhere."""
+"""The doors to the three problems: with a certificate where there can be one, by search elsewhere; whole counts."""
 
+from labelworth.arrays import FloatArray
 from labelworth.data.lengths import LengthDistribution
 from labelworth.errors import InfeasiblePlanError
 from labelworth.tradeoff.accuracy import Accuracy, ConvexAccuracy
 from labelworth.tradeoff.convex import is_stationary, solve_convex
-from labelworth.tradeoff.costs import ArmPrices, PolicyCost, Prices
+from labelworth.tradeoff.costs import ArmPrices, Costs, Prices
+from labelworth.tradeoff.line import best_on_lines, lines_of
 from labelworth.tradeoff.problem import Question, Solution
 from labelworth.tradeoff.search import search
+from labelworth.tradeoff.whole_counts import best_whole, whole_counts
+from labelworth.tradeoff.whole_line import whole_near
 
 
 def solve(
     accuracy: Accuracy,
-    prices: Prices | ArmPrices | PolicyCost,
+    prices: Prices | Costs,
     *,
     budget: float | None = None,
     target: float | None = None,
@@ -60,6 +64,48 @@ def solve(
     costs = (
         prices.of_arms(accuracy.arms, accuracy.labels_per_sample, lengths) if isinstance(prices, Prices) else prices
     )
+    return _of_all_designs(accuracy, costs, question)
+
+
+def best_counts(accuracy: Accuracy, costs: Costs, question: Question) -> FloatArray:
+    """The best of the sensible designs (`labelworth.tradeoff.line.lines_of`); whole only where costs have steps.
+
+    Raises
+    ------
+    InfeasiblePlanError, NotIdentifiableError
+        If nothing meets what was asked, or nothing that fits pins the model down.
+    """
+    if not isinstance(costs, ArmPrices):
+        return best_whole(accuracy, costs, question, thorough=False)
+    lines = lines_of(accuracy, costs, question.pool)
+    if not lines:
+        return _of_all_designs(accuracy, costs, question).counts
+    line, x = best_on_lines(lines, question)
+    return line.counts(x)
+
+
+def best_whole_counts(accuracy: Accuracy, costs: Costs, question: Question) -> tuple[FloatArray, Solution | None]:
+    """The best of the sensible designs in whole counts, and the solution of any counts that proves how good it is.
+
+    Where there is no proof, and nothing like it, that is None.
+
+    Raises
+    ------
+    InfeasiblePlanError, NotIdentifiableError
+        As `best_counts`.
+    """
+    if not isinstance(costs, ArmPrices):
+        return best_whole(accuracy, costs, question), None
+    lines = lines_of(accuracy, costs, question.pool)
+    is_convex = isinstance(accuracy, ConvexAccuracy) and accuracy.is_convex
+    proof = _of_all_designs(accuracy, costs, question) if is_convex or not lines else None
+    if not lines and proof is not None:
+        return whole_counts(accuracy, costs, proof).counts, proof
+    line, x = best_on_lines(lines, question)
+    return whole_near(line, question, x), proof
+
+
+def _of_all_designs(accuracy: Accuracy, costs: Costs, question: Question) -> Solution:
     if not (isinstance(costs, ArmPrices) and isinstance(accuracy, ConvexAccuracy) and _can_be_followed(accuracy)):
         return search(accuracy, costs, question)
     if accuracy.is_convex:
@@ -69,16 +115,11 @@ def solve(
     except InfeasiblePlanError:
         # Without convexity what the slope does not find may still be there.
         return search(accuracy, costs, question)
-    return followed if is_stationary(followed, costs) else _better(followed, search(accuracy, costs, question))
+    if is_stationary(followed, costs):
+        return followed
+    return min(followed, search(accuracy, costs, question), key=lambda one: question.figure(one.cost, one.error))
 
 
 def _can_be_followed(accuracy: ConvexAccuracy) -> bool:
     """A curve that sampling bent a little still has a slope to follow; one with kinks and no planes has not."""
     return accuracy.is_convex or accuracy.criterion != "worst_direction"
-
-
-def _better(one: Solution, other: Solution) -> Solution:
-    """Of two answers to one question."""
-    weights = {"budget": (0.0, 1.0), "target": (1.0, 0.0), "alpha": (1.0, one.question.value)}[one.question.kind]
-    ranks = [weights[0] * solution.cost + weights[1] * solution.error for solution in (one, other)]
-    return one if ranks[0] <= ranks[1] else other

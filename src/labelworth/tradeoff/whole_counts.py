@@ -1,4 +1,4 @@
-"""Whole numbers of samples that really fit the budget and the pool."""
+"""Whole numbers of samples that really fit the budget and the pool, for costs of any shape."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -6,10 +6,14 @@ from dataclasses import replace
 import numpy as np
 
 from labelworth.arrays import FloatArray
-from labelworth.errors import InfeasiblePlanError
+from labelworth.errors import InfeasiblePlanError, LabelworthError, NotIdentifiableError
 from labelworth.tradeoff.accuracy import Accuracy
 from labelworth.tradeoff.costs import Costs
-from labelworth.tradeoff.problem import Question, Solution, at_most_less, binding_limits
+from labelworth.tradeoff.line import Line, lines_of
+from labelworth.tradeoff.problem import UNMET, Question, Rank, Solution, at_most_less, binding_limits
+from labelworth.tradeoff.search import search
+from labelworth.tradeoff.targets import infeasible_target
+from labelworth.tradeoff.whole_line import FEW, MANY, WholeLine
 
 _FEW = (0, 1, 2, 3, 5)
 """How many samples an exchange gives up of one arm, or takes of another."""
@@ -17,6 +21,7 @@ _FEW = (0, 1, 2, 3, 5)
 _MOST_SAMPLES = 10**12
 _ROUNDING = 1e-9
 _MOST_ROUNDS = 400
+_MOST_TURNS = 8
 
 
 def whole_counts(accuracy: Accuracy, costs: Costs, solution: Solution) -> Solution:
@@ -44,17 +49,14 @@ def whole_counts(accuracy: Accuracy, costs: Costs, solution: Solution) -> Soluti
     A local search: it ends where giving up a few samples of any one arm for as many as fit of another gains nothing.
     """
     # A target within what a solver can tell of the least error is answered by that: whole samples need not be better.
-    ceiling = max(solution.question.value, solution.error)
-    best = _improved(_Rounding(accuracy, costs, solution.question, ceiling), solution.counts)
+    is_target = solution.question.kind == "target"
+    ceiling = max(solution.question.value, solution.error) if is_target else solution.question.value
+    designs = _WholeDesigns(accuracy, costs, replace(solution.question, value=ceiling))
+    best = _improved(designs, _first(designs, solution.counts))
     error, cost = accuracy.error(best), costs.cost(best)
     gap, question = solution.gap, solution.question
     if gap is not None:
-        lost = {
-            "budget": error - solution.error,
-            "target": cost - solution.cost,
-            "alpha": cost - solution.cost + question.value * (error - solution.error),
-        }
-        gap = max(gap + lost[question.kind], 0.0)
+        gap = max(gap + question.figure(cost, error) - question.figure(solution.cost, solution.error), 0.0)
     return replace(
         solution,
         counts=best,
@@ -73,29 +75,26 @@ def _in_words(solution: Solution, gap: float | None) -> str:
     return f"{at_most_less(solution.question, gap, of='Any other design, of whole samples or not,')}."
 
 
-class _Rounding:
+class _WholeDesigns:
     """The rank of whole designs, remembered, and how many more samples fit."""
 
-    def __init__(self, accuracy: Accuracy, costs: Costs, question: Question, ceiling: float) -> None:
-        self.accuracy, self.costs, self.question, self.ceiling = accuracy, costs, question, ceiling
-        self._known: dict[bytes, float] = {}
+    def __init__(self, accuracy: Accuracy, costs: Costs, question: Question) -> None:
+        self.accuracy, self.costs, self.question = accuracy, costs, question
+        self._known: dict[bytes, Rank] = {}
 
-    def rank(self, counts: FloatArray) -> float:
-        """What is to be small; infinite for designs that do not fit."""
+    def rank(self, counts: FloatArray) -> Rank:
+        """What is to be small; `UNMET` for designs that do not fit."""
         key = counts.tobytes()
         if key not in self._known:
-            self._known[key] = self._computed(counts)
+            fits = self.fits(counts)
+            self._known[key] = (
+                self.question.rank(self.costs.cost(counts), self.accuracy.error(counts)) if fits else UNMET
+            )
         return self._known[key]
 
-    def _computed(self, counts: FloatArray) -> float:
-        if not self.fits(counts):
-            return np.inf
-        error, kind, value = self.accuracy.error(counts), self.question.kind, self.question.value
-        if kind == "budget":
-            return error
-        if kind == "target":
-            return self.costs.cost(counts) if error <= self.ceiling else np.inf
-        return self.costs.cost(counts) + value * error
+    def meets(self, counts: FloatArray) -> bool:
+        """Whether a design fits, meets the target and pins the model down."""
+        return bool(np.isfinite(self.rank(counts)[0]))
 
     def fits(self, counts: FloatArray) -> bool:
         """Whether the pool has so many samples, and the budget pays for them."""
@@ -119,43 +118,42 @@ class _Rounding:
         return number
 
 
-def _improved(rounding: _Rounding, counts: FloatArray) -> FloatArray:
-    start = _first(rounding, counts)
-    best, rank = start, rounding.rank(start)
+def _improved(designs: _WholeDesigns, counts: FloatArray) -> FloatArray:
+    best, rank = counts, designs.rank(counts)
     for _ in range(_MOST_ROUNDS):
-        better = min(_exchanges(rounding, best), key=rounding.rank, default=best)
-        if not rounding.rank(better) < rank:
+        better = min(_exchanges(designs, best), key=designs.rank, default=best)
+        if not designs.rank(better) < rank:
             break
-        best, rank = better, rounding.rank(better)
+        best, rank = better, designs.rank(better)
     return best
 
 
-def _first(rounding: _Rounding, counts: FloatArray) -> FloatArray:
+def _first(designs: _WholeDesigns, counts: FloatArray) -> FloatArray:
     """Rounded down if that is allowed, else to the nearest or up; for a target as much more as it takes."""
     down = np.floor(counts + _ROUNDING)
     candidates = [down, np.rint(counts), np.ceil(counts - _ROUNDING)]
-    if rounding.question.kind == "target":
+    if designs.question.kind == "target":
         candidates += [down + more for more in _small_additions(len(counts))]
-    best = min(candidates, key=rounding.rank)
-    if np.isfinite(rounding.rank(best)):
+    best = min(candidates, key=designs.rank)
+    if designs.meets(best):
         return best
-    if rounding.question.kind == "target":
-        return _met(rounding, down)
+    if designs.question.kind == "target":
+        return _met(designs, down)
     return down
 
 
-def _met(rounding: _Rounding, counts: FloatArray) -> FloatArray:
+def _met(designs: _WholeDesigns, counts: FloatArray) -> FloatArray:
     """Add samples, each where it lowers the error most, until the target is met."""
-    accuracy, identity = rounding.accuracy, np.eye(len(counts))
+    accuracy, identity = designs.accuracy, np.eye(len(counts))
     for _ in range(_MOST_ROUNDS):
-        if np.isfinite(rounding.rank(counts)):
+        if designs.meets(counts):
             return counts
-        grown = [counts + unit for unit in identity if rounding.fits(counts + unit)]
+        grown = [counts + unit for unit in identity if designs.fits(counts + unit)]
         swapped = [
             counts + unit - other
             for unit in identity
             for other in identity
-            if unit is not other and rounding.fits(counts + unit - other)
+            if unit is not other and designs.fits(counts + unit - other)
         ]
         options = grown or swapped
         if not options:
@@ -165,7 +163,7 @@ def _met(rounding: _Rounding, counts: FloatArray) -> FloatArray:
             break
         counts = following
     raise InfeasiblePlanError(
-        f"No design of whole samples near the best one reaches {rounding.question.value:g}; the nearest found has an "
+        f"No design of whole samples near the best one reaches {designs.question.value:g}; the nearest found has an "
         f"error of {accuracy.error(counts):.6g}. Raise the target a little.",
         accuracy.error(counts),
     )
@@ -177,7 +175,7 @@ def _small_additions(n_arms: int) -> Iterator[FloatArray]:
         yield np.array([float(subset >> arm & 1) for arm in range(n_arms)])
 
 
-def _exchanges(rounding: _Rounding, counts: FloatArray) -> Iterator[FloatArray]:
+def _exchanges(designs: _WholeDesigns, counts: FloatArray) -> Iterator[FloatArray]:
     """Designs near this one: a few of one arm for some of another, some of one for as many as it takes of another."""
     for given in range(len(counts)):
         for taken in _FEW:
@@ -187,37 +185,35 @@ def _exchanges(rounding: _Rounding, counts: FloatArray) -> Iterator[FloatArray]:
             if taken:
                 yield reduced
             for arm in range(len(counts)):
-                yield from _additions(rounding, reduced, arm)
+                yield from _additions(designs, reduced, arm)
     for arm in range(len(counts)):
         for more in _FEW:
             grown = _moved(counts, arm, more)
             for given in range(len(counts)):
                 if given != arm or more == 0:
-                    yield from _released(rounding, grown, given)
+                    yield from _released(designs, grown, given)
 
 
-def _additions(rounding: _Rounding, counts: FloatArray, arm: int) -> Iterator[FloatArray]:
-    room = rounding.room(counts, arm)
+def _additions(designs: _WholeDesigns, counts: FloatArray, arm: int) -> Iterator[FloatArray]:
+    room = designs.room(counts, arm)
     for more in sorted({*_FEW, room - 1, room}):
         if 0 < more <= room:
             yield _moved(counts, arm, more)
 
 
-def _released(rounding: _Rounding, counts: FloatArray, given: int) -> Iterator[FloatArray]:
+def _released(designs: _WholeDesigns, counts: FloatArray, given: int) -> Iterator[FloatArray]:
     """Give up of one arm as few as a budget asks for, or as many as a target allows."""
     most = int(counts[given])
-    if rounding.question.kind == "target":
-        if np.isfinite(rounding.rank(counts)):
-            yield _moved(
-                counts, given, -_last(lambda number: np.isfinite(rounding.rank(_moved(counts, given, -number))), most)
-            )
+    if designs.question.kind == "target":
+        if designs.meets(counts):
+            yield _moved(counts, given, -_last(lambda number: designs.meets(_moved(counts, given, -number)), most))
         return
-    if not rounding.fits(counts) and rounding.fits(_moved(counts, given, -most)):
-        kept = _last(lambda number: rounding.fits(_moved(counts, given, number - most)), most)
+    if not designs.fits(counts) and designs.fits(_moved(counts, given, -most)):
+        kept = _last(lambda number: designs.fits(_moved(counts, given, number - most)), most)
         fitting = _moved(counts, given, kept - most)
         yield fitting
         for arm in range(len(counts)):
-            yield from _additions(rounding, fitting, arm)
+            yield from _additions(designs, fitting, arm)
 
 
 def _moved(counts: FloatArray, arm: int, number: int) -> FloatArray:
@@ -235,3 +231,94 @@ def _last(holds: Callable[[int], bool], most: int) -> int:
         middle = (low + high) // 2
         low, high = (middle, high) if holds(middle) else (low, middle)
     return low
+
+
+def best_whole(accuracy: Accuracy, costs: Costs, question: Question, *, thorough: bool = True) -> FloatArray:
+    """The best whole counts where costs have steps or discounts: whole lines in place of exchanges.
+
+    Parameters
+    ----------
+    thorough : bool
+        Whether every number of samples is tried along a line, and designs of several arms are also looked for from
+        the answer of `labelworth.tradeoff.search`; else some numbers, and those between the best.
+
+    Raises
+    ------
+    InfeasiblePlanError
+        If nothing meets a target, with the nearest that can be met.
+    NotIdentifiableError
+        If nothing that fits pins the model down.
+    """
+    rank, counts = _best_along(accuracy, costs, question, thorough=thorough)
+    if np.isfinite(rank[0]):
+        return counts
+    money = question.value if question.kind == "budget" else np.inf
+    least = replace(question, kind="budget", value=money)
+    (error, _), nearest = _best_along(accuracy, costs, least, thorough=thorough)
+    if not np.isfinite(error):
+        raise NotIdentifiableError("No number of labels that fits pins the model down. Label other samples, or more.")
+    labels = float(nearest @ accuracy.labels_per_sample)
+    raise infeasible_target(accuracy.criterion, question.value, error, labels)
+
+
+def _best_along(accuracy: Accuracy, costs: Costs, question: Question, *, thorough: bool) -> tuple[Rank, FloatArray]:
+    """Along the lines there are; of arms that can be mixed from several starts on."""
+    pool, n_tried = int(np.floor(question.pool)), MANY if thorough else FEW
+
+    def best(line: Line) -> tuple[Rank, FloatArray]:
+        return WholeLine(line, n_tried).best(question)
+
+    def improved(start: tuple[Rank, FloatArray]) -> tuple[Rank, FloatArray]:
+        for _ in range(_MOST_TURNS):
+            better = min((best(line) for line in _lines_through(accuracy, costs, pool, start[1])), key=_rank_first)
+            if not better[0] < start[0]:
+                break
+            start = better
+        return start
+
+    lines = lines_of(accuracy, costs, pool)
+    if lines:
+        return min((best(line) for line in lines), key=_rank_first)
+    starts = [best(line) for line in _lines_to_start(accuracy, costs, pool)]
+    if not thorough:
+        return improved(min(starts, key=_rank_first))
+    for counts in _near_search(accuracy, costs, question, pool):
+        starts.append((question.rank(costs.cost(counts), accuracy.error(counts)), counts))
+    return min((improved(start) for start in starts), key=_rank_first)
+
+
+def _rank_first(answer: tuple[Rank, FloatArray]) -> Rank:
+    return answer[0]
+
+
+def _lines_to_start(accuracy: Accuracy, costs: Costs, pool: int) -> Iterator[Line]:
+    """Every arm by itself, and every labeling arm with all of the rest unlabeled."""
+    units = np.eye(len(accuracy.arms))
+    for unit in units:
+        yield Line(accuracy, costs, 0 * unit, unit, pool)
+    if "nothing" in accuracy.arms:
+        rest = accuracy.arms.index("nothing")
+        for arm, unit in enumerate(units):
+            if arm != rest:
+                yield Line(accuracy, costs, pool * units[rest], unit - units[rest], pool)
+
+
+def _lines_through(accuracy: Accuracy, costs: Costs, pool: int, counts: FloatArray) -> Iterator[Line]:
+    """More or less of one arm, or one arm in place of another."""
+    units = np.eye(len(counts))
+    for arm, unit in enumerate(units):
+        without = counts - counts[arm] * unit
+        yield Line(accuracy, costs, without, unit, pool - int(without.sum()))
+        for other in range(arm + 1, len(counts)):
+            both = int(counts[arm] + counts[other])
+            if both:
+                yield Line(accuracy, costs, without + counts[arm] * units[other], unit - units[other], both)
+
+
+def _near_search(accuracy: Accuracy, costs: Costs, question: Question, pool: int) -> list[FloatArray]:
+    """What a search over mixtures of any sizes finds, rounded down and up."""
+    try:
+        counts = search(accuracy, costs, replace(question, pool=float(pool))).counts
+    except LabelworthError:
+        return []
+    return [whole for whole in (np.floor(counts + 1e-6), np.ceil(counts - 1e-6)) if whole.sum() <= pool]

@@ -3,7 +3,8 @@
 import pytest
 
 from labelworth.errors import InfeasiblePlanError
-from labelworth.tradeoff.problem import Question, error_ceiling
+from labelworth.tradeoff.problem import Question
+from labelworth.tradeoff.targets import error_ceiling
 
 
 def ceiling(target: float, least: float, criterion: str = "total_variance") -> float:

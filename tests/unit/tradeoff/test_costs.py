@@ -7,7 +7,8 @@ from labelworth.data.lengths import LengthDistribution
 from labelworth.errors import InvalidInputError
 from labelworth.policies.function_rule import FunctionRule
 from labelworth.policies.spec import parse_rule
-from labelworth.tradeoff.costs import ArmPrices, PolicyCost, Prices
+from labelworth.tradeoff.cost_functions import PolicyCost
+from labelworth.tradeoff.costs import ArmPrices, Prices
 
 LENGTHS = LengthDistribution.from_mapping({1: 0.25, 4: 0.5, 9: 0.25})
 PRICES = Prices(per_label=0.5, per_token=0.02, per_sequence=0.3, per_unlabeled=0.07, fixed=11.0)

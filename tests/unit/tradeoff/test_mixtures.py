@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from labelworth.tradeoff.mixtures import mixtures, near_mixtures
+from labelworth.tradeoff.search import mixtures, near_mixtures
 
 
 @pytest.mark.parametrize("n_arms", [1, 2, 3, 5])

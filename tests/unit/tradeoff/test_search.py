@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from labelworth.errors import InfeasiblePlanError, InvalidInputError, NotIdentifiableError
-from labelworth.tradeoff.costs import ArmPrices, PolicyCost, Prices
+from labelworth.tradeoff.cost_functions import PolicyCost
+from labelworth.tradeoff.costs import ArmPrices, Prices
 from labelworth.tradeoff.matrix_accuracy import MatrixAccuracy
 from labelworth.tradeoff.problem import Question
 from labelworth.tradeoff.search import search

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from labelworth.errors import InfeasiblePlanError
-from labelworth.tradeoff.costs import ArmPrices, PolicyCost
+from labelworth.tradeoff.cost_functions import PolicyCost
+from labelworth.tradeoff.costs import ArmPrices
 from labelworth.tradeoff.matrix_accuracy import MatrixAccuracy
 from labelworth.tradeoff.solve import solve
 from labelworth.tradeoff.whole_counts import whole_counts

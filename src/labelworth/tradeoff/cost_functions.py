@@ -1,16 +1,17 @@
-"""What more samples cost beyond what was paid: prices per sample, or a user's function of (policy, n)."""
+"""What samples cost by a user's function of (policy, n), with steps and discounts."""
 
 import hashlib
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
+from typing import Any
 
 import numpy as np
 
 from labelworth.arrays import FloatArray
 from labelworth.errors import InvalidInputError
-from labelworth.tradeoff.costs import ArmPrices, CostFunction, PolicyCost
+from labelworth.tradeoff.costs import CostFunction, Costs
 
 _N_SIZES = 400
 """Sizes at which a function is looked at before it is trusted to rise."""
@@ -19,7 +20,55 @@ _DIGITS = 12
 
 
 @dataclass(frozen=True, eq=False)
-class FurtherCost:
+class PolicyCost(Costs):
+    """A user's function of (policy, n); nothing is known of it, so optima have no certificate.
+
+    Attributes
+    ----------
+    arms : tuple of str
+    function : callable
+        Takes the share of every arm, as ``{"everything": 0.2, "nothing": 0.8}``, and the number of samples.
+    """
+
+    arms: tuple[str, ...]
+    function: CostFunction
+
+    @property
+    def name(self) -> str:
+        """What the function is called."""
+        inner = self.function
+        while isinstance(inner, partial):
+            inner = inner.func
+        return str(getattr(inner, "__name__", type(inner).__name__))
+
+    def cost(self, counts: FloatArray) -> float:
+        """Ask the function.
+
+        Raises
+        ------
+        InvalidInputError
+            If it fails, or answers with something that is not a non-negative number.
+        """
+        n = float(np.sum(counts))
+        policy = {arm: _share(float(count), n) for arm, count in zip(self.arms, counts, strict=True)}
+        asked = f"{n:g} samples of {policy}"
+        try:
+            answer: Any = self.function(policy, n)
+        except Exception as error:
+            raise InvalidInputError(
+                f"The cost function {self.name} failed for {asked}: {type(error).__name__}: {error}. It must answer "
+                "for any shares of the rules and any number of samples."
+            ) from error
+        is_number = isinstance(answer, int | float | np.floating | np.integer) and not isinstance(answer, bool)
+        if not (is_number and np.isfinite(answer) and answer >= 0):
+            raise InvalidInputError(
+                f"A cost must be a non-negative number. The cost function {self.name} gave {answer!r} for {asked}."
+            )
+        return float(answer)
+
+
+@dataclass(frozen=True, eq=False)
+class FurtherCost(Costs):
     r"""What more samples cost by a function f of (policy, n).
 
     .. math::
@@ -59,9 +108,9 @@ class FurtherCost:
             If it fails, answers with no cost, falls with more samples, or never rises.
         """
         names = (*arms, *(name for name in held if name not in arms))
-        found = cls(arms, PolicyCost(names, function), np.array([held.get(name, 0.0) for name in names]))
-        found._require_rising(pool)
-        return found
+        costs = cls(arms, PolicyCost(names, function), np.array([held.get(name, 0.0) for name in names]))
+        costs._require_rising(pool)
+        return costs
 
     @property
     def name(self) -> str:
@@ -83,11 +132,11 @@ class FurtherCost:
 
     def is_free(self, arm: str, pool: float) -> bool:
         """Whether samples of an arm cost nothing beside others, as far as was looked."""
-        place = self.arms.index(arm)
+        index = self.arms.index(arm)
         for counts in self._looked_at(pool, n_sizes=9):
-            counts[place] = 0.0
+            counts[index] = 0.0
             more = counts.copy()
-            more[place] = max(np.floor(pool) - counts.sum(), 1.0)
+            more[index] = max(np.floor(pool) - counts.sum(), 1.0)
             if abs(self.cost(more) - self.cost(counts)) > _ROUNDING * max(self.paid, 1.0):
                 return False
         return True
@@ -99,17 +148,17 @@ class FurtherCost:
 
     def _looked_at(self, pool: float, n_sizes: int) -> Iterator[FloatArray]:
         """More and more samples of every arm by itself."""
-        for place in range(len(self.arms)):
-            for size in whole_sizes(pool, n_sizes):
+        for index in range(len(self.arms)):
+            for size in _whole_sizes(pool, n_sizes):
                 counts = np.zeros(len(self.arms))
-                counts[place] = size
+                counts[index] = size
                 yield counts
 
     def _require_rising(self, pool: float) -> None:
-        sizes, rises = whole_sizes(pool, _N_SIZES), False
+        sizes, rises = _whole_sizes(pool, _N_SIZES), False
         costs = [self.cost(counts) for counts in self._looked_at(pool, _N_SIZES)]
-        for place, arm in enumerate(self.arms):
-            own = np.array(costs[place * len(sizes) : (place + 1) * len(sizes)])
+        for index, arm in enumerate(self.arms):
+            own = np.array(costs[index * len(sizes) : (index + 1) * len(sizes)])
             falls = np.flatnonzero(np.diff(own) < -_ROUNDING * max(self.paid, 1.0))
             if falls.size:
                 at = int(falls[0])
@@ -126,33 +175,20 @@ class FurtherCost:
             )
 
 
-Costs = ArmPrices | FurtherCost
-"""What more samples cost."""
-
-
-def whole_sizes(pool: float, n_sizes: int) -> FloatArray:
+def _whole_sizes(pool: float, n_sizes: int) -> FloatArray:
     """None, one, two, ... as far as that goes; then ever further apart, to all of the pool."""
     most = max(float(np.floor(pool)), 1.0)
     few = np.arange(min(n_sizes // 2, int(most)) + 1, dtype=np.float64)
     return np.asarray(np.unique(np.concatenate([few, np.rint(np.geomspace(1.0, most, n_sizes // 2)), [most]])))
 
 
-def is_free(costs: Costs, arm: str, pool: float) -> bool:
-    """Whether samples of an arm cost nothing."""
-    if isinstance(costs, FurtherCost):
-        return costs.is_free(arm, pool)
-    return bool(costs.per_sample[costs.arms.index(arm)] == 0)
+def _share(count: float, n: float) -> float:
+    """Count / n, moved by a last bit where share times n would not be the count again.
 
-
-def next_price(costs: Costs, counts: FloatArray, place: int) -> float:
-    """Of one more sample of an arm, once these are had."""
-    if not isinstance(costs, FurtherCost):
-        return float(costs.per_sample[place])
-    more = counts.copy()
-    more[place] += 1
-    return costs.cost(more) - costs.cost(counts)
-
-
-def dearest(costs: Costs, pool: float) -> float:
-    """What all of the pool costs by the dearest arm."""
-    return max(costs.cost(pool * unit) for unit in np.eye(len(costs.arms)))
+    Where no share gives the count, the product is a hair below: what is billed in steps is rounded up.
+    """
+    if n <= 0:
+        return 0.0
+    share = count / n
+    below, above = math.nextafter(share, 0.0), math.nextafter(share, math.inf)
+    return next((near for near in (share, above, below) if near * n == count), share if share * n < count else below)

@@ -1,0 +1,176 @@
+"""Designs along a line: the three problems where one number is open, by grid and root or valley."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from scipy.optimize import brentq, minimize_scalar
+
+from labelworth.arrays import FloatArray
+from labelworth.errors import NotIdentifiableError
+from labelworth.tradeoff.accuracy import Accuracy
+from labelworth.tradeoff.costs import ArmPrices, Costs
+from labelworth.tradeoff.problem import Question, Rank
+from labelworth.tradeoff.targets import infeasible_target
+
+_N_GRID = 17
+_FINEST = 1e-3
+"""Samples: a root is not looked for more closely, since counts are made whole afterwards."""
+
+_HALVINGS = 40
+_NEARLY_ALL = 0.98
+_ROUNDING = 1e-9
+_VALLEY = 1e-7
+_LAST_DIGIT = 1e-15
+
+
+@dataclass(frozen=True, eq=False)
+class Line:
+    """The designs start + x step, 0 <= x <= most.
+
+    Attributes
+    ----------
+    accuracy : Accuracy
+    costs : Costs
+    start, step : arrays of shape (n_arms,)
+    most : float
+    """
+
+    accuracy: Accuracy
+    costs: Costs
+    start: FloatArray
+    step: FloatArray
+    most: float
+
+    def counts(self, x: float) -> FloatArray:
+        """The design at x."""
+        return np.asarray(self.start + x * self.step)
+
+    def error(self, x: float) -> float:
+        """Of the design at x."""
+        return self.accuracy.error(self.counts(x))
+
+    def rank(self, question: Question, x: float) -> Rank:
+        """What is to be small."""
+        counts = self.counts(x)
+        return question.rank(self.costs.cost(counts), self.accuracy.error(counts))
+
+    def within(self, question: Question) -> "Line":
+        """As far as a budget pays; costs are taken to rise along the line."""
+        if question.kind != "budget":
+            return self
+        if isinstance(self.costs, ArmPrices):
+            rate, money = float(self.costs.per_sample @ self.step), question.value - self.costs.cost(self.start)
+            return replace(self, most=min(self.most, max(money, 0.0) / rate) if rate > 0 else self.most)
+        low, high = 0.0, self.most
+        if self.costs.cost(self.counts(high)) <= question.value:
+            return self
+        for _ in range(_HALVINGS):
+            middle = (low + high) / 2
+            low, high = (middle, high) if self.costs.cost(self.counts(middle)) <= question.value else (low, middle)
+        return replace(self, most=low)
+
+    def best(self, question: Question, lengths: FloatArray, finest: float = _FINEST) -> tuple[Rank, float]:
+        """The best x and its rank, looked for at some lengths and between the best of them and those beside it.
+
+        Parameters
+        ----------
+        lengths : array
+            Rising, and such that a budget pays for them.
+        finest : float
+            How closely the root of a target is looked for.
+        """
+        ranks = [self.rank(question, float(x)) for x in lengths]
+        index = min(range(len(ranks)), key=ranks.__getitem__)
+        here = ranks[index], float(lengths[index])
+        if not np.isfinite(ranks[index][0]):
+            return here
+        low, high = float(lengths[max(index - 1, 0)]), float(lengths[min(index + 1, len(lengths) - 1)])
+        if question.kind == "target":
+            x = self.first_met(question.value, low if index else 0.0, here[1], finest)
+            counts = self.counts(x)
+            return (self.costs.cost(counts), self.accuracy.error(counts)), x
+        if question.kind == "budget":
+            # More samples are better wherever the error falls; a simulated one may rise by chance.
+            end, slack = ranks[-1][0], _ROUNDING * abs(ranks[index][0])
+            if end <= ranks[index][0] + slack and end <= self.error(_NEARLY_ALL * float(lengths[-1])) + slack:
+                return ranks[-1], float(lengths[-1])
+        if high <= low:
+            return here
+        valley = minimize_scalar(
+            lambda x: self.rank(question, float(x))[0],
+            bounds=(low, high),
+            method="bounded",
+            options={"xatol": _VALLEY * (high - low)},
+        )
+        return min(here, (self.rank(question, float(valley.x)), float(valley.x)))
+
+    def first_met(self, target: float, low: float, high: float, finest: float) -> float:
+        """Where a falling error reaches a target that it meets at `high`, to within `finest`."""
+        if high <= low or self.error(low) <= target:
+            return low
+        while not np.isfinite(self.error(low)):
+            if high - low <= max(finest, _LAST_DIGIT * high):
+                return high
+            middle = (low + high) / 2
+            low, high = (low, middle) if self.error(middle) <= target else (middle, high)
+        return float(brentq(lambda x: self.error(x) - target, low, high, xtol=finest))
+
+
+def lines_of(accuracy: Accuracy, costs: Costs, pool: float) -> tuple[Line, ...]:
+    """The lines on which all sensible designs lie; none if these are no lines.
+
+    Where unlabeled samples are free, label some of the pool and learn from the rest without labels. Simulated arms
+    are not mixed: each goes by itself.
+    """
+    units = np.eye(len(accuracy.arms))
+    if accuracy.arms == ("everything", "nothing") and costs.is_free("nothing", pool):
+        return (Line(accuracy, costs, pool * units[1], units[0] - units[1], pool),)
+    if len(units) == 1 or accuracy.source == "simulated":
+        return tuple(Line(accuracy, costs, np.zeros(len(units)), unit, pool) for unit in units)
+    return ()
+
+
+def best_on_lines(lines: Sequence[Line], question: Question) -> tuple[Line, float]:
+    """The best of all lines, for prices per sample, and how far along it.
+
+    Raises
+    ------
+    InfeasiblePlanError
+        If no line meets the target; with the nearest that one does.
+    NotIdentifiableError
+        If nothing that fits pins the model down.
+    """
+    answers = [(*_best(line.within(question), question), line) for line in lines]
+    rank, x, line = min(answers, key=lambda answer: answer[0])
+    if np.isfinite(rank[0]):
+        return line, x
+    # Between two sizes a forecast may dip, or a whole number be better than what stands on the grid.
+    least = [(*_least_whole(line, question), line) for line in lines]
+    error, x, line = min(least, key=lambda answer: answer[0])
+    if not np.isfinite(error):
+        raise NotIdentifiableError("No number of labels that fits pins the model down. Label other samples, or more.")
+    if question.kind != "target" or error > question.value:
+        labels = float((line.counts(x) - line.start) @ line.accuracy.labels_per_sample)
+        raise infeasible_target(line.accuracy.criterion, question.value, error, labels)
+    return line, line.best(question, np.unique([*_grid(line, question), x]))[1]
+
+
+def _best(line: Line, question: Question) -> tuple[Rank, float]:
+    return line.best(question, _grid(line, question))
+
+
+def _grid(line: Line, question: Question) -> FloatArray:
+    """None, few, many and all; the ends where an error is known to fall."""
+    if line.most <= 0:
+        return np.zeros(1)
+    if line.accuracy.source == "asymptotic" and question.kind != "alpha":
+        return np.array([0.0, line.most])
+    return np.unique(np.concatenate([[0.0], np.geomspace(min(1.0, line.most), line.most, _N_GRID), [line.most]]))
+
+
+def _least_whole(line: Line, question: Question) -> tuple[float, float]:
+    """The least error of whole numbers of samples near the best of a grid, and the number."""
+    _, x = line.best(replace(question, kind="budget", value=np.inf), _grid(line, question))
+    whole = sorted({float(np.floor(x)), min(float(np.ceil(x)), float(np.floor(line.most)))})
+    return min((line.error(number), number) for number in whole)
