@@ -39,9 +39,9 @@ class Quadrature:
 
         Nodes without weight are echoes of rounding and may lie outside the domain of f: it is not asked there.
         """
-        heard = self.weights > 0
+        has_weight = self.weights > 0
         values = np.zeros_like(self.nodes)
-        values[heard] = function(self.nodes[heard])
+        values[has_weight] = function(self.nodes[has_weight])
         figures: FloatArray = np.einsum("bm,bm->b", self.weights, values)
         return figures
 
@@ -82,7 +82,6 @@ class LockstepLanczos:
         return len(self._diagonal)
 
     def advance(self, n_steps: int) -> None:
-        """Take more steps."""
         for _ in range(n_steps):
             self._step()
 

@@ -58,7 +58,6 @@ class PlanFrontier:
         return tuple(sorted(best, key=lambda point: point.cost))
 
     def lines(self) -> list[str]:
-        """In words."""
         ends = self.boundary[0], self.boundary[-1]
         dominated = len(self.points) - len(self.boundary)
         used = "" if self.uses_unlabeled else " Unlabeled data is not used: it hurts."

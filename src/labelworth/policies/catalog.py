@@ -24,7 +24,6 @@ class FixedRule(Rule):
         """The masks, behind each other."""
 
     def n_outcomes(self, length: int) -> int:
-        """One."""
         require_length(length)
         return 1
 
@@ -49,11 +48,9 @@ class Everything(FixedRule):
 
     @property
     def spec(self) -> str:
-        """``everything``."""
         return "everything"
 
     def counted(self, lengths: IntArray) -> BoolArray:
-        """All true."""
         return np.ones(int(lengths.sum()), dtype=bool)
 
 
@@ -63,11 +60,9 @@ class Nothing(FixedRule):
 
     @property
     def spec(self) -> str:
-        """``nothing``."""
         return "nothing"
 
     def counted(self, lengths: IntArray) -> BoolArray:
-        """All false."""
         return np.zeros(int(lengths.sum()), dtype=bool)
 
 
@@ -77,7 +72,6 @@ class EveryOther(FixedRule):
 
     @property
     def spec(self) -> str:
-        """``every-other``."""
         return "every-other"
 
     def counted(self, lengths: IntArray) -> BoolArray:
@@ -104,7 +98,6 @@ class Prefix(FixedRule):
 
     @property
     def spec(self) -> str:
-        """``prefix:3``."""
         return f"prefix:{self.size}"
 
     def counted(self, lengths: IntArray) -> BoolArray:
@@ -167,7 +160,6 @@ class Window(Rule):
 
     @property
     def spec(self) -> str:
-        """``window:5``."""
         return f"window:{self.size}"
 
     def n_outcomes(self, length: int) -> int:
@@ -184,7 +176,6 @@ class Window(Rule):
             yield 1.0 / n_starts, mask
 
     def expected_labels(self, length: int) -> float:
-        """``min(k, m)``."""
         require_length(length)
         return float(min(self.size, length))
 
@@ -214,7 +205,6 @@ class RandomTokens(Rule):
 
     @property
     def spec(self) -> str:
-        """``random:0.3``."""
         return f"random:{plain_number(self.probability)}"
 
     def n_outcomes(self, length: int) -> int:
@@ -244,7 +234,6 @@ class RandomTokens(Rule):
             yield self.probability**n_labels * (1 - self.probability) ** (length - n_labels), mask
 
     def expected_labels(self, length: int) -> float:
-        """``p * m``."""
         require_length(length)
         return self.probability * length
 

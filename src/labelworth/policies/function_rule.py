@@ -51,7 +51,6 @@ class FunctionRule(Rule):
 
     @property
     def spec(self) -> str:
-        """The name."""
         return self.name
 
     def n_outcomes(self, length: int) -> int:

@@ -17,6 +17,9 @@ _WITH_NUMBER = ("prefix", "window", "random")
 RULES = "everything, nothing, prefix:3, prefix:0.5, window:5, every-other, random:0.3"
 """How rules are written, for messages."""
 
+_MOST_DIGITS = 50
+_MOST_EXPONENT_DIGITS = 4
+
 # A plus behind an exponent, as in 1e+3, belongs to its number.
 _BETWEEN_TERMS = re.compile(r"(?<![\d.][eE])\+")
 
@@ -91,36 +94,47 @@ def _with_number(name: str, number: str, text: str) -> Rule:
     if name == "window":
         return Window(_count(number, text))
     if name == "random":
-        return RandomTokens(_number(number, f"The number in {text!r}"))
+        return RandomTokens(_number(number, f"The number in {_shown(text)}"))
     if re.fullmatch(r"\+?[0-9]+", number):
         return Prefix(_count(number, text))
     try:
         share = _fraction(number)
     except (ValueError, ZeroDivisionError) as error:
         raise InvalidInputError(
-            f"A prefix is a number of positions or a share of them, as in prefix:3 or prefix:0.5. Got {text!r}."
+            f"A prefix is a number of positions or a share of them, as in prefix:3 or prefix:0.5. Got {_shown(text)}."
         ) from error
     return PrefixShare(share)
 
 
 def _count(number: str, text: str) -> int:
-    if not re.fullmatch(r"[+-]?[0-9]+", number):
-        raise InvalidInputError(f"The number in {text!r} must be a whole number of positions.")
+    if not re.fullmatch(r"[+-]?[0-9]{1,18}", number):
+        raise InvalidInputError(
+            f"The number in {_shown(text)} must be a whole number of positions, of at most 18 digits."
+        )
     return int(number)
 
 
 def _fraction(number: str) -> Fraction:
-    """A number without the underscores that Python allows within one: 1_0 is rather a slip than ten."""
-    if "_" in number:
+    """A number without the underscores that Python allows within one: 1_0 is rather a slip than ten.
+
+    An exact fraction of 1e999999999 would be written out, digit by digit.
+    """
+    exponent = re.search(r"[eE]([+-]?[0-9]+)$", number)
+    if "_" in number or len(number) > _MOST_DIGITS or (exponent and len(exponent[1]) > _MOST_EXPONENT_DIGITS):
         raise ValueError(number)
     return Fraction(number)
+
+
+def _shown(text: str) -> str:
+    """In quotes, and cut where it is long."""
+    return repr(text if len(text) <= _MOST_DIGITS else f"{text[:_MOST_DIGITS]}...")
 
 
 def _number(number: str, name: str) -> float:
     try:
         return float(_fraction(number))
     except (ValueError, ZeroDivisionError, OverflowError) as error:
-        raise InvalidInputError(f"{name} must be a number such as 0.25. Got {number!r} instead.") from error
+        raise InvalidInputError(f"{name} must be a number such as 0.25. Got {_shown(number)} instead.") from error
 
 
 def _unknown(text: str, name: str, own: Mapping[str, Any]) -> InvalidInputError:

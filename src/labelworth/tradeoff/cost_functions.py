@@ -11,7 +11,7 @@ import numpy as np
 
 from labelworth.arrays import FloatArray
 from labelworth.errors import InvalidInputError
-from labelworth.tradeoff.costs import CostFunction, Costs
+from labelworth.tradeoff.costs import CostFunction, Costs, is_finite_number, shown
 
 _N_SIZES = 400
 """Sizes at which a function is looked at before it is trusted to rise."""
@@ -59,10 +59,10 @@ class PolicyCost(Costs):
                 f"The cost function {self.name} failed for {asked}: {type(error).__name__}: {error}. It must answer "
                 "for any shares of the rules and any number of samples."
             ) from error
-        is_number = isinstance(answer, int | float | np.floating | np.integer) and not isinstance(answer, bool)
-        if not (is_number and np.isfinite(answer) and answer >= 0):
+        if not (is_finite_number(answer) and answer >= 0):
             raise InvalidInputError(
-                f"A cost must be a non-negative number. The cost function {self.name} gave {answer!r} for {asked}."
+                f"A cost must be a non-negative number. The cost function {self.name} gave {shown(answer)} for "
+                f"{asked}."
             )
         return float(answer)
 

@@ -1,8 +1,10 @@
 """What samples cost: prices per label, token, sequence and unlabeled sample."""
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
+from typing import Any
 
 import numpy as np
 
@@ -197,8 +199,23 @@ def _opening_probability(rule: Rule, length: int) -> float:
     return float(sum(share for share, mask in rule.outcomes(length) if mask.any()))
 
 
+def is_finite_number(value: Any) -> bool:
+    """Whether a value is a number, not a truth value, and of a size that a float can hold."""
+    if isinstance(value, bool) or not isinstance(value, int | float | np.floating | np.integer):
+        return False
+    try:
+        return math.isfinite(value)
+    except OverflowError:
+        return False
+
+
 def _require_price(name: str, value: float) -> None:
     if isinstance(value, bool) or not isinstance(value, int | float | np.floating | np.integer):
-        raise InvalidInputError(f"{name} must be a number. Got {value!r} instead.")
-    if not (np.isfinite(value) and value >= 0):
-        raise InvalidInputError(f"{name} must be a non-negative number. Got {value!r} instead.")
+        raise InvalidInputError(f"{name} must be a number. Got {shown(value)} instead.")
+    if not (is_finite_number(value) and value >= 0):
+        raise InvalidInputError(f"{name} must be a non-negative number. Got {shown(value)} instead.")
+
+
+def shown(value: Any) -> str:
+    """As it was given, or its size where that would fill the screen."""
+    return repr(value) if is_finite_number(value) or not isinstance(value, int) else "an integer beyond 1e308"

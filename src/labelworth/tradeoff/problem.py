@@ -8,7 +8,7 @@ import numpy as np
 from labelworth.arrays import FloatArray
 from labelworth.errors import InfeasiblePlanError, InvalidInputError
 from labelworth.tradeoff.accuracy import Accuracy, Source
-from labelworth.tradeoff.costs import Costs
+from labelworth.tradeoff.costs import Costs, is_finite_number, shown
 
 Kind = Literal["budget", "target", "alpha"]
 
@@ -261,6 +261,5 @@ def require_same_arms(accuracy: Accuracy, costs: Costs) -> None:
 
 
 def _require_number(name: str, value: Any) -> None:
-    is_number = isinstance(value, int | float | np.floating | np.integer) and not isinstance(value, bool)
-    if not is_number or not np.isfinite(value):
-        raise InvalidInputError(f"{name} must be a finite number. Got {value!r} instead.")
+    if not is_finite_number(value):
+        raise InvalidInputError(f"{name} must be a finite number. Got {shown(value)} instead.")

@@ -110,3 +110,20 @@ def test_weights_over_a_list_of_rules() -> None:
         policy.weights_over([Everything()])
     with pytest.raises(InvalidInputError, match="one weight per rule"):
         Policy((Everything(),), (0.5, 0.5))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "prefix:1e999999999",
+        "random:1e-999999999",
+        "1e999999999*everything + 0.5*nothing",
+        f"prefix:{'9' * 5000}",
+        f"window:{'9' * 5000}",
+        f"random:0.{'3' * 5000}",
+    ],
+)
+def test_numbers_of_any_length_are_refused_at_once(text: str) -> None:
+    with pytest.raises(InvalidInputError, match="number") as caught:
+        parse_policy(text)
+    assert len(str(caught.value)) < 300

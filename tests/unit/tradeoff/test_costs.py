@@ -9,6 +9,7 @@ from labelworth.policies.function_rule import FunctionRule
 from labelworth.policies.spec import parse_rule
 from labelworth.tradeoff.cost_functions import PolicyCost
 from labelworth.tradeoff.costs import ArmPrices, Prices
+from labelworth.tradeoff.problem import Question
 
 LENGTHS = LengthDistribution.from_mapping({1: 0.25, 4: 0.5, 9: 0.25})
 PRICES = Prices(per_label=0.5, per_token=0.02, per_sequence=0.3, per_unlabeled=0.07, fixed=11.0)
@@ -106,3 +107,9 @@ def test_a_function_of_policy_and_number() -> None:
     for answer in (np.nan, -1.0, np.inf):
         with pytest.raises(InvalidInputError, match="A cost must be a non-negative number"):
             PolicyCost(("everything",), lambda policy, n, answer=answer: answer).cost(np.ones(1))
+
+
+@pytest.mark.parametrize("make", [lambda price: Prices(per_label=price), lambda price: Question.of(budget=price)])
+def test_integers_beyond_every_float_are_refused_in_words(make) -> None:
+    with pytest.raises(InvalidInputError, match="Got an integer beyond 1e308 instead"):
+        make(10**5000)
