@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 from labelworth.cli.guard import guarded
 from labelworth.cli.information import information
 from labelworth.report.record import validate
-from support.sequences import enumerated_sequences, oracle_figures
+from support.oracles import enumerated_sequences, oracle_figures
 
 APP = typer.Typer()
 APP.command()(guarded(information))

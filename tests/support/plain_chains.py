@@ -97,3 +97,79 @@ def weight_of_paths(
         score += sum(log_transition[one, two] for one, two in pairwise(path))
         scores.append(score)
     return np.array(scores)
+
+
+class DrawnChain(NamedTuple):
+    """Log-potentials per token, sequences and evidence."""
+
+    log_nodes: np.ndarray
+    log_transition: np.ndarray
+    log_start: np.ndarray
+    offsets: np.ndarray
+    codes: np.ndarray
+    candidate_weights: np.ndarray
+    sequence_weights: np.ndarray
+
+    @property
+    def evidence(self) -> np.ndarray:
+        return plain_evidence(self.codes, self.candidate_weights, len(self.log_start))
+
+    def sums(self) -> PlainSums:
+        return plain_sums(
+            self.log_nodes,
+            self.log_transition,
+            self.log_start,
+            self.evidence,
+            self.offsets,
+            self.sequence_weights,
+        )
+
+
+def draw_chain(
+    seed: int,
+    n_labels: int,
+    lengths: list[int],
+    *,
+    spread: float = 1.0,
+    impossible: float = 0.0,
+    weighted: bool = True,
+) -> DrawnChain:
+    """Normal log-potentials times `spread`, a share of them impossible; a mixture of gold, missing and ambiguous."""
+    rng = np.random.default_rng(seed)
+    offsets = np.concatenate([[0], np.cumsum(lengths)])
+    n_tokens = int(offsets[-1])
+    tables = [spread * rng.standard_normal(shape) for shape in ((n_tokens, n_labels), (n_labels, n_labels), n_labels)]
+    for table in tables:
+        table[rng.random(table.shape) < impossible] = -np.inf
+    candidates = rng.random((3, n_labels)) * (rng.random((3, n_labels)) < 0.7)
+    candidates[np.arange(3), rng.integers(n_labels, size=3)] = 1.0
+    codes = np.where(rng.random(n_tokens) < 0.5, -1, rng.integers(-4, n_labels, size=n_tokens))
+    weights = rng.uniform(0.2, 2.0, len(lengths)) if weighted else np.ones(len(lengths))
+    return DrawnChain(*tables, offsets, codes, candidates, weights)
+
+
+def open_counts(
+    start: np.ndarray,
+    pairs: np.ndarray,
+    at_tokens: np.ndarray,
+    rows: np.ndarray,
+    codes: np.ndarray,
+    offsets: np.ndarray,
+    n_rows: int,
+) -> np.ndarray:
+    """Rows of first labels, pairs and words, (n, K + K * K + n_rows * K), from all expected counts.
+
+    Left out are first labels, pairs and words all of whose labels are known, and rows of nodes beyond `n_rows`.
+    """
+    counts, n_labels = [], start.shape[1]
+    for sequence, (first, last) in enumerate(pairwise(offsets)):
+        own_start, own_pairs, words = start[sequence].copy(), pairs[sequence].copy(), np.zeros((n_rows, n_labels))
+        if codes[first] >= 0:
+            own_start[:] = 0.0
+        for token in range(first, last):
+            if token > first and codes[token - 1] >= 0 and codes[token] >= 0:
+                own_pairs[codes[token - 1], codes[token]] -= 1.0
+            if codes[token] < 0 and rows[token] < n_rows:
+                words[rows[token]] += at_tokens[token]
+        counts.append(np.concatenate([own_start, own_pairs.ravel(), words.ravel()]))
+    return np.array(counts)

@@ -5,8 +5,8 @@ from labelworth.criteria.asymptotic import CRITERIA, total_variance
 from labelworth.errors import InvalidInputError
 from labelworth.fisher.by_enumeration import enumerated_information
 from labelworth.fisher.fraction_information import FractionInformation
-from support.drawn_models import ENUMERABLE, drawn_multinomial
-from support.sequences import enumerated_sequences, oracle_figures
+from support.oracles import enumerated_sequences, oracle_figures
+from support.small_models import ENUMERABLE, drawn_multinomial
 
 FRACTIONS = np.array([1.0, 0.5, 0.1, 0.01])
 

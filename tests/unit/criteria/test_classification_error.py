@@ -8,8 +8,8 @@ from labelworth.data.lengths import LengthDistribution
 from labelworth.fisher.by_enumeration import enumerated_information
 from labelworth.fisher.fraction_information import FractionInformation
 from labelworth.models.classes.multinomial import MultinomialModel
-from support.drawn_models import drawn_multinomial
 from support.oracles import enumerated_multinomial
+from support.small_models import drawn_multinomial
 from support.statistical import assert_mean_is
 
 FRACTIONS = np.array([1.0, 0.2])

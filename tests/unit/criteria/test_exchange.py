@@ -8,7 +8,7 @@ from labelworth.fisher.fraction_information import FractionInformation
 from labelworth.fisher.sampled_information import SampledInformation
 from labelworth.fisher.two_class_formula import two_class_information
 from labelworth.models.coordinates import Coordinates, FreeTable
-from support.drawn_models import drawn_multinomial
+from support.small_models import drawn_multinomial
 
 FRACTIONS = np.array([1.0, 0.4, 0.05])
 

@@ -10,7 +10,7 @@ from labelworth.data.lengths import LengthDistribution
 from labelworth.errors import InvalidInputError
 from labelworth.fisher.by_enumeration import enumerated_information
 from labelworth.models.classes.multinomial import MultinomialModel
-from support.drawn_models import drawn_multinomial
+from support.small_models import drawn_multinomial
 
 MODEL = drawn_multinomial(2, 3, {4: 1.0})
 

@@ -13,7 +13,7 @@ from labelworth.estimation.conditional_objective import ConditionalObjective
 from labelworth.kernels.chains import attribute_layout
 from labelworth.models.chains.conditional_random_field import ConditionalRandomFieldModel
 from labelworth.models.chains.crf_features import feature_set
-from support.attribute_chains import Drawn, drawn_sequences, log_evidence_by_hand
+from support.log_weight_chains import Drawn, drawn_sequences, log_evidence_by_hand
 
 known_labels = st.sampled_from([(1.0, 0.0), (0.5, 0.0), (0.4, 0.4), (0.0, 1.0)])
 

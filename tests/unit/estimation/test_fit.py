@@ -1,5 +1,7 @@
 """The fit reaches the maximum of the objective, whatever is known of the classes."""
 
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -46,69 +48,116 @@ def tables_equal(first: Any, second: Any, rtol: float, atol: float = 0.0) -> Non
         np.testing.assert_allclose(second.tables[name], table, rtol=rtol, atol=atol, err_msg=name)
 
 
-@pytest.mark.parametrize("kind", ["multinomial", "bernoulli"])
-def test_em_reaches_the_brute_force_maximum(kind: str, rng: np.random.Generator) -> None:
-    smoothing, class_smoothing, unlabeled_weight = 0.6, 0.4, 0.7
-    if kind == "multinomial":
-        model = multinomial(rng, n_words=3, lengths={2: 0.5, 3: 0.5})
-        table = model.word_probabilities
-        oracle = enumerated_multinomial(model.class_probabilities, table, {2: 0.5, 3: 0.5})
-        family = MultinomialFamily.for_samples
-    else:
-        model = bernoulli(rng, n_features=3)
-        table = model.feature_probabilities
-        oracle = enumerated_bernoulli(model.class_probabilities, table)
-        family = CASES[1].family
-    samples = mixed_samples(model, rng)
-    codes = samples.evidence.codes
-    rows = oracle.rows_of(samples.features.toarray())
-    evidence = dense_evidence(codes, 3, samples.evidence.weights)
-    weights = np.where(codes == -1, unlabeled_weight, 1.0)
+SMOOTHING, CLASS_SMOOTHING, UNLABELED_WEIGHT = 0.6, 0.4, 0.7
 
-    def logs(theta: np.ndarray) -> np.ndarray:
-        head = theta[:2]
-        if kind == "multinomial":
-            words = theta[2:].reshape(3, 2)
-            full = np.concatenate([words, 1 - words.sum(axis=1, keepdims=True)], axis=1)
-        else:
-            full = np.stack([theta[2:], 1 - theta[2:]])
-        classes = np.log(np.append(head, 1 - head.sum())).sum()
-        return class_smoothing * classes + smoothing * np.log(full).sum()
 
-    def objective(theta: np.ndarray) -> float:
+@dataclass(frozen=True)
+class BruteForce:
+    """Samples with the objective of a fit to them, summed over all outcomes and up to a constant."""
+
+    samples: Samples
+    family: Any
+    weights: np.ndarray
+    log_likelihood: Callable[[np.ndarray], float]
+    prior_tables: Callable[[np.ndarray], np.ndarray]
+
+    @classmethod
+    def of(cls, model: Any, oracle: Any, family: Any, prior_tables: Any, rng: np.random.Generator) -> "BruteForce":
+        samples = mixed_samples(model, rng)
+        codes = samples.evidence.codes
+        rows, evidence = (
+            oracle.rows_of(samples.features.toarray()),
+            dense_evidence(codes, 3, samples.evidence.weights),
+        )
+        weights = np.where(codes == -1, UNLABELED_WEIGHT, 1.0)
+        chosen = family(samples, smoothing=SMOOTHING, class_smoothing=CLASS_SMOOTHING)
+        return cls(
+            samples,
+            chosen,
+            weights,
+            lambda theta: weights @ oracle.log_likelihood(theta, rows, evidence),
+            prior_tables,
+        )
+
+    def objective(self, theta: np.ndarray) -> float:
         with np.errstate(invalid="ignore", divide="ignore"):
-            value = weights @ oracle.log_likelihood(theta, rows, evidence) + logs(theta)
+            classes = np.log(np.append(theta[:2], 1 - theta[:2].sum())).sum()
+            prior = CLASS_SMOOTHING * classes + SMOOTHING * np.log(self.prior_tables(theta[2:])).sum()
+            value = self.log_likelihood(theta) + prior
         return float(value) if np.isfinite(value) else -1e10
 
-    result = fit(
-        family(samples, smoothing=smoothing, class_smoothing=class_smoothing),
-        samples,
-        unlabeled_weight=unlabeled_weight,
-        tolerance=1e-13,
-    )
-    theta = result.model.coordinates.flatten(result.model.tables)
-    constant = objective(theta) - result.objective
+    def fitted(self, **settings: Any) -> Any:
+        return fit(self.family, self.samples, unlabeled_weight=UNLABELED_WEIGHT, **settings)
+
+    def constant(self, result: Any) -> float:
+        """What the objective of a fit leaves out."""
+        return self.objective(free_of(result.model)) - result.objective
+
+
+def free_of(model: Any) -> np.ndarray:
+    return model.coordinates.flatten(model.tables)
+
+
+def multinomial_by_brute_force(rng: np.random.Generator) -> BruteForce:
+    def words(free: np.ndarray) -> np.ndarray:
+        head = free.reshape(3, 2)
+        return np.concatenate([head, 1 - head.sum(axis=1, keepdims=True)], axis=1)
+
+    model = multinomial(rng, n_words=3, lengths={2: 0.5, 3: 0.5})
+    oracle = enumerated_multinomial(model.class_probabilities, model.word_probabilities, {2: 0.5, 3: 0.5})
+    return BruteForce.of(model, oracle, MultinomialFamily.for_samples, words, rng)
+
+
+def bernoulli_by_brute_force(rng: np.random.Generator) -> BruteForce:
+    model = bernoulli(rng, n_features=3)
+    oracle = enumerated_bernoulli(model.class_probabilities, model.feature_probabilities)
+    return BruteForce.of(model, oracle, CASES[1].family, lambda free: np.stack([free, 1 - free]), rng)
+
+
+by_brute_force = pytest.mark.parametrize("draw", [multinomial_by_brute_force, bernoulli_by_brute_force])
+
+
+@by_brute_force
+def test_em_reaches_the_brute_force_maximum(
+    draw: Callable[[np.random.Generator], BruteForce], rng: np.random.Generator
+) -> None:
+    plain = draw(rng)
+    result = plain.fitted(tolerance=1e-13)
     best = minimize(
-        lambda free: -objective(free),
-        theta,
+        lambda free: -plain.objective(free),
+        free_of(result.model),
         method="Nelder-Mead",
         options={"maxiter": 4000, "fatol": 1e-13, "xatol": 1e-10},
     )
-    assert -best.fun - constant <= result.objective + 1e-9
-    # The same objective up to the constant left out, checked at another point.
+    assert -best.fun - plain.constant(result) <= result.objective + 1e-9
+
+
+@by_brute_force
+def test_the_objective_of_any_model_is_likelihood_and_prior_up_to_one_constant(
+    draw: Callable[[np.random.Generator], BruteForce], rng: np.random.Generator
+) -> None:
+    plain = draw(rng)
+    result = plain.fitted(tolerance=1e-13)
     neutral = result.family.neutral()
-    other = neutral.coordinates.flatten(neutral.tables)
-    pass_over = result.family.prepare(samples, weights).expectation(neutral)
+    expected = result.family.prepare(plain.samples, plain.weights).expectation(neutral)
     np.testing.assert_allclose(
-        pass_over.log_likelihood + result.family.log_prior(neutral), objective(other) - constant, rtol=1e-11
+        expected.log_likelihood + result.family.log_prior(neutral),
+        plain.objective(free_of(neutral)) - plain.constant(result),
+        rtol=1e-11,
     )
-    # Far starts of the brute-force search find nothing better than the best of many starts of EM.
-    starts = fit(
-        family(samples, smoothing=smoothing, class_smoothing=class_smoothing),
-        samples, unlabeled_weight=unlabeled_weight, tolerance=1e-10, n_starts=4, rng=rng,
-    )  # fmt: skip
-    far = minimize(lambda free: -objective(free), other + 0.05 * rng.uniform(size=len(other)), method="L-BFGS-B")
-    assert -far.fun - constant <= starts.objective + 1e-5
+
+
+@by_brute_force
+def test_a_far_search_by_brute_force_finds_nothing_better_than_many_starts(
+    draw: Callable[[np.random.Generator], BruteForce], rng: np.random.Generator
+) -> None:
+    plain = draw(rng)
+    result = plain.fitted(tolerance=1e-10, n_starts=4, rng=rng)
+    begin = free_of(result.family.neutral())
+    far = minimize(
+        lambda free: -plain.objective(free), begin + 0.05 * rng.uniform(size=len(begin)), method="L-BFGS-B"
+    )
+    assert -far.fun - plain.constant(result) <= result.objective + 1e-5
 
 
 @every_model

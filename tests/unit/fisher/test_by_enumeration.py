@@ -10,9 +10,8 @@ from labelworth.fisher.outcomes import bags_of_words, enumerate_outcomes, n_outc
 from labelworth.models.classes.bernoulli import BernoulliModel
 from labelworth.models.classes.gaussian import GaussianModel
 from labelworth.models.classes.multinomial import MultinomialModel
-from support.drawn_models import ENUMERABLE, drawn_multinomial
-from support.oracles import enumerated_bernoulli
-from support.sequences import enumerated_sequences
+from support.oracles import enumerated_bernoulli, enumerated_sequences
+from support.small_models import ENUMERABLE, drawn_multinomial
 
 
 @pytest.mark.parametrize(("n_classes", "n_words", "lengths"), ENUMERABLE)

@@ -19,7 +19,7 @@ from labelworth.fisher.fraction_information import FractionInformation
 from labelworth.models.classes.bernoulli import BernoulliModel
 from labelworth.models.classes.gaussian import GaussianModel
 from labelworth.models.classes.multinomial import MultinomialModel
-from support.drawn_models import ENUMERABLE, drawn_multinomial
+from support.small_models import ENUMERABLE, drawn_multinomial
 
 FRACTIONS = np.array([1.0, 0.5, 0.1, 0.01])
 

@@ -6,7 +6,7 @@ from labelworth.errors import InvalidInputError
 from labelworth.fisher.choice import choose_curve
 from labelworth.models.classes.bernoulli import BernoulliModel
 from labelworth.models.classes.multinomial import MultinomialModel
-from support.drawn_models import drawn_multinomial
+from support.small_models import drawn_multinomial
 
 FRACTIONS = np.array([1.0, 0.1])
 

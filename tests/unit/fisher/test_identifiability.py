@@ -5,7 +5,7 @@ from labelworth.fisher.by_enumeration import enumerated_information
 from labelworth.fisher.fraction_information import FractionInformation
 from labelworth.fisher.identifiability import weak_directions
 from labelworth.models.coordinates import Coordinates, FreeTable
-from support.drawn_models import drawn_multinomial
+from support.small_models import drawn_multinomial
 
 TABLE = Coordinates((FreeTable("rate", [""], ["one", "two", "three"]),))
 

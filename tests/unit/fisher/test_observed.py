@@ -9,8 +9,8 @@ from labelworth.fisher.by_enumeration import enumerated_information
 from labelworth.fisher.curve import Weight
 from labelworth.fisher.observed import observed_information
 from labelworth.models.classes.multinomial import MultinomialFamily
-from support.drawn_models import drawn_multinomial
 from support.oracles import dense_evidence, enumerated_multinomial
+from support.small_models import drawn_multinomial
 
 SMOOTHING = 0.7
 

@@ -19,7 +19,7 @@ from labelworth.models.chains.hidden_markov import HiddenMarkovModel
 from labelworth.policies.spec import parse_policy
 from support.chain_models import chain_model
 from support.chain_oracle import ChainOracle, drawn_tables
-from support.open_counts import open_counts
+from support.plain_chains import open_counts
 
 LENGTHS = {2: 0.3, 4: 0.7}
 TABLES = drawn_tables("hidden-markov", 2, 3, 3)

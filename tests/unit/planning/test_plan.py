@@ -121,7 +121,6 @@ def test_a_simulated_plan_has_the_intervals_of_its_forecast(documents: Samples) 
     assert found.forecast is not None
     assert len(found.forecast.power_law) == len(found.forecast.asymptotic) == len(found.forecast.labels)
     assert found.certificate is None
-    assert found.forecast is not None
     assert found.forecast.power_law
     assert found.error_interval is not None
     assert found.error_interval.method == "forecast"

@@ -4,8 +4,7 @@ import scipy.sparse as sp
 
 from labelworth.kernels.chains import attribute_layout
 from labelworth.kernels.chains.attribute_layout import make_layout, observed_features, shard_bounds
-from labelworth.kernels.chains.attribute_rows import add_to_rows
-from labelworth.kernels.rows.row_sums import WIDEST
+from labelworth.kernels.rows.row_sums import WIDEST, add_to_rows
 from labelworth.kernels.rows.tables import aligned_zeros, padded_width
 
 

@@ -9,7 +9,7 @@ from labelworth.kernels.chains.expectation import ChainSums, chain_sums
 from labelworth.kernels.chains.potentials import make_chain, make_tokens, nodes_from_logs
 from labelworth.kernels.chains.recursion import forward
 from labelworth.kernels.chains.sums import log_totals, marginals, sequence_sums
-from support.drawn_chains import DrawnChain, draw_chain
+from support.plain_chains import DrawnChain, draw_chain
 
 COMPILED = not config.DISABLE_JIT
 

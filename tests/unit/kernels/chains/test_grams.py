@@ -6,8 +6,7 @@ from labelworth.kernels.chains.grams import GramSums
 from labelworth.kernels.chains.potentials import make_chain, make_tokens, nodes_from_logs
 from labelworth.kernels.chains.sums import sequence_sums
 from labelworth.kernels.rows.tables import padded_width
-from support.drawn_chains import draw_chain
-from support.open_counts import open_counts
+from support.plain_chains import draw_chain, open_counts
 
 N_WORDS = 5
 

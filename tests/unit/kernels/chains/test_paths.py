@@ -8,8 +8,7 @@ from numba import config
 
 from labelworth.kernels.chains.paths import best_paths, draw_paths
 from labelworth.kernels.chains.potentials import make_chain, make_tokens, nodes_from_logs
-from support.drawn_chains import DrawnChain, draw_chain
-from support.plain_chains import path_scores, weight_of_paths
+from support.plain_chains import DrawnChain, draw_chain, path_scores, weight_of_paths
 from support.statistical import FALSE_ALARM_RATE, assert_share_is
 
 

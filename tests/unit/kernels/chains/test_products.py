@@ -6,8 +6,7 @@ from labelworth.kernels.chains.layout import lay_out, owners
 from labelworth.kernels.chains.potentials import make_chain, make_tokens, nodes_from_logs
 from labelworth.kernels.chains.products import CountBlock, count_products, empty_block
 from labelworth.kernels.chains.sums import sequence_sums
-from support.drawn_chains import draw_chain
-from support.open_counts import open_counts
+from support.plain_chains import draw_chain, open_counts
 
 N_ROWS, N_LABELS, WIDTH, N_VECTORS = 5, 3, 4, 4
 

@@ -7,7 +7,7 @@ from labelworth.data.sequences import Sequences
 from labelworth.errors import InvalidInputError
 from labelworth.models.chains.conditional_random_field import ConditionalRandomFieldModel
 from labelworth.models.chains.crf_features import feature_set
-from support.attribute_chains import Drawn, drawn_sequences, log_evidence_by_hand
+from support.log_weight_chains import Drawn, drawn_sequences, log_evidence_by_hand
 from support.plain_chains import path_scores, plain_evidence, plain_sums
 
 MIXED = Drawn(gold=0.4, ambiguous=0.3, real_values=True)

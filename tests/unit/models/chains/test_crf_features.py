@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from labelworth.data.sequences import Sequences
 from labelworth.errors import InvalidInputError
 from labelworth.models.chains.crf_features import FeatureSet, feature_set
-from support.attribute_chains import Drawn, drawn_sequences
+from support.log_weight_chains import Drawn, drawn_sequences
 
 
 def pairs_of(features: FeatureSet) -> set[tuple[int, int]]:

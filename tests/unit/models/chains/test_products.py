@@ -5,7 +5,7 @@ import pytest
 
 from labelworth.models.chains.products import ChainProducts
 from labelworth.models.chains.words import ChainCounts
-from support.open_counts import open_counts
+from support.plain_chains import open_counts
 from support.small_chains import boltzmann_chain, hidden_markov, partly_labeled
 
 
