@@ -1,12 +1,14 @@
 """What every model and family checks at its door."""
 
 from collections.abc import Hashable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
 from labelworth.arrays import AnyArray, FloatArray
 from labelworth.data.samples import Samples
 from labelworth.errors import InvalidInputError
+from labelworth.models.names import Numbered
 
 
 def require_classes(classes: Sequence[Hashable]) -> tuple[Hashable, ...]:
@@ -44,6 +46,22 @@ def require_strength(name: str, value: float) -> float:
     if not (np.isfinite(number) and number >= 0):
         raise InvalidInputError(f"{name} must be a finite number of at least 0. Got {value!r} instead.")
     return number
+
+
+def check_family(family: Any, strengths: Sequence[str], unnamed: str | None = None) -> None:
+    """What every family checks when it is built: a column, classes, `strengths` of its priors, names of columns.
+
+    Columns without names are called "`unnamed` 0", "`unnamed` 1", .. where that is given.
+    """
+    if family.n_features < 1:
+        raise InvalidInputError(f"n_features must be at least 1. Got {family.n_features} instead.")
+    object.__setattr__(family, "classes", require_classes(family.classes))
+    for name in strengths:
+        object.__setattr__(family, name, require_strength(name, getattr(family, name)))
+    names = family.feature_names
+    if unnamed is not None:
+        names = names or Numbered(unnamed, family.n_features)
+    object.__setattr__(family, "feature_names", require_feature_names(names, family.n_features))
 
 
 def require_rows_for(samples: Samples, classes: tuple[Hashable, ...], row_weights: FloatArray) -> None:

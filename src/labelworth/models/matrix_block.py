@@ -73,8 +73,8 @@ class SymmetricMatrices:
 
     def name(self, index: int) -> str:
         """Table, matrix and the two columns."""
-        matrix, place = divmod(index, self._triangle[0].size)
-        below, across = self._triangle[0][place], self._triangle[1][place]
+        matrix, position = divmod(index, self._triangle[0].size)
+        below, across = self._triangle[0][position], self._triangle[1][position]
         return entry_name(self.table, self.rows[matrix], f"{self.columns[below]} x {self.columns[across]}")
 
     def unconstrained(self, named: FloatArray) -> FloatArray:

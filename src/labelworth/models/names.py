@@ -7,8 +7,8 @@ from typing import overload
 
 def entry_name(table: str, row: str, column: str) -> str:
     """Table, row and column, as in ``word_probabilities[ham, free]``."""
-    place = ", ".join(part for part in (row, column) if part)
-    return f"{table}[{place}]"
+    where = ", ".join(part for part in (row, column) if part)
+    return f"{table}[{where}]"
 
 
 def arrow_name(table: str, row: str, column: str) -> str:
@@ -38,7 +38,7 @@ class Numbered(Sequence[str]):
 
     def __getitem__(self, index: int | slice) -> str | Sequence[str]:
         if isinstance(index, slice):
-            return [f"{self.kind} {place}" for place in range(*index.indices(self.size))]
+            return [f"{self.kind} {position}" for position in range(*index.indices(self.size))]
         if not -self.size <= index < self.size:
             raise IndexError(index)
         return f"{self.kind} {index % self.size}"

@@ -190,8 +190,8 @@ def observed_features(
     keys = np.repeat(np.arange(len(starts) - 1), np.diff(starts)) * n_labels + feature_labels
     wanted = attribute * n_labels + labels[token]
     in_range = labels[token] < n_labels
-    place = np.searchsorted(keys, wanted)
-    found = in_range & (place < len(keys))
-    found[found] = keys[place[found]] == wanted[found]
+    position = np.searchsorted(keys, wanted)
+    found = in_range & (position < len(keys))
+    found[found] = keys[position[found]] == wanted[found]
     amounts = (attributes.data[known] * token_weights[token])[found]
-    return np.bincount(place[found], weights=amounts, minlength=len(keys)).astype(np.float64, copy=False)
+    return np.bincount(position[found], weights=amounts, minlength=len(keys)).astype(np.float64, copy=False)

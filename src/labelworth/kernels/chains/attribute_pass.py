@@ -189,8 +189,8 @@ def read_shard(
                 chain, nodes, tokens, first, last, signed, scratch[2], scratch[3], scratch[turn], pairs[0], pairs[1]
             )
         if evidence.is_partial[sequence]:
-            for place in range((last - first) * width):
-                expected[place] += clamped[place]
+            for position in range((last - first) * width):
+                expected[position] += clamped[position]
         for label in range(width):
             starts[label] += expected[label]
         spread_tokens(layout, expected, workspace.sums, shard, first, last)
@@ -222,9 +222,9 @@ def score_token(
     for label in range(width):
         row[start + label] = 0.0 if label < n_labels else -np.inf
     listed = layout.lists[shard]
-    for place in range(layout.list_starts[token], layout.list_starts[token + 1]):
-        weight = weights[listed + layout.list_index[place]]
-        row[start + layout.list_labels[place]] += weight * layout.list_values[place]
+    for position in range(layout.list_starts[token], layout.list_starts[token + 1]):
+        weight = weights[listed + layout.list_index[position]]
+        row[start + layout.list_labels[position]] += weight * layout.list_values[position]
     for column in range(0, width, WIDEST):
         add_rows(
             row,
@@ -248,9 +248,9 @@ def spread_tokens(
     width, listed = layout.width, layout.lists[shard]
     for token in range(first, last):
         start = (token - first) * width
-        for place in range(layout.list_starts[token], layout.list_starts[token + 1]):
-            amount = expected[start + layout.list_labels[place]] * layout.list_values[place]
-            sums[listed + layout.list_index[place]] += amount
+        for position in range(layout.list_starts[token], layout.list_starts[token + 1]):
+            amount = expected[start + layout.list_labels[position]] * layout.list_values[position]
+            sums[listed + layout.list_index[position]] += amount
         for column in range(0, width, WIDEST):
             add_to_rows(
                 expected,

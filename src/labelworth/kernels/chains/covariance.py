@@ -76,16 +76,16 @@ def label_chain(
     """
     n_labels = len(first)
     future, logs = np.zeros(n_labels), np.empty(n_labels)
-    for place in range(stop - start - 1, -1, -1):
-        log_node(nodes, tokens, start + place, logs)
+    for position in range(stop - start - 1, -1, -1):
+        log_node(nodes, tokens, start + position, logs)
         for label in range(n_labels):
             future[label] += logs[label]
-        if place == 0:
+        if position == 0:
             for label in range(n_labels):
                 first[label] = chain.log_start[label] + future[label]
             return normalize(first) > -np.inf
         for label in range(n_labels):
-            row = steps[place - 1, label]
+            row = steps[position - 1, label]
             for following in range(n_labels):
                 row[following] = chain.log_transition[label, following] + future[following]
             logs[label] = normalize(row)
@@ -106,11 +106,11 @@ def normalize(row: FloatArray) -> float:
         row[:] = 0.0
         return -np.inf
     total = 0.0
-    for place in range(len(row)):
-        row[place] = np.exp(row[place] - largest)
-        total += row[place]
-    for place in range(len(row)):
-        row[place] /= total
+    for position in range(len(row)):
+        row[position] = np.exp(row[position] - largest)
+        total += row[position]
+    for position in range(len(row)):
+        row[position] /= total
     return float(largest + np.log(total))
 
 
@@ -167,8 +167,8 @@ def walk(
             mean[event] += first[label]
             reached[event, label] += first[label]
     n_met = slots[0] + n_labels  # events from here on have not happened yet
-    for place in range(1, length):
-        step, begin = steps[place - 1], slots[place]
+    for position in range(1, length):
+        step, begin = steps[position - 1], slots[position]
         before[:n_met] = reached[:n_met]
         reached[:n_met] = 0.0
         for event in range(n_met):

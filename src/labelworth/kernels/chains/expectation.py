@@ -113,8 +113,8 @@ def work(
         elif kind != OPENING:
             first, last = layout.range_rows[number], layout.range_rows[number + 1]
             if block == 0:
-                for place in range(first * width, last * width):
-                    workspace.counts[place] = 0.0
+                for position in range(first * width, last * width):
+                    workspace.counts[position] = 0.0
             if number == 0:
                 add_pieces(workspace.pieces[block % len(workspace.pieces)], sums)
             read_postings(layout, workspace, width, block, number)
@@ -141,8 +141,8 @@ def read_sequences(
     size = len(workspace.marginals) // n_buffers
     buffer = workspace.marginals[block % n_buffers * size : (block % n_buffers + 1) * size]
     sums = workspace.pieces[block % n_buffers, number]
-    for place in range(len(sums)):
-        sums[place] = 0.0
+    for position in range(len(sums)):
+        sums[position] = 0.0
     pairs, whole_pairs = sums[: width * width], sums[width * width : 2 * width * width]
     start = sums[2 * width * width :]
     for sequence in range(layout.pieces[block, number], layout.pieces[block, number + 1]):
@@ -161,8 +161,8 @@ def read_sequences(
 def add_pieces(pieces: FloatArray, sums: FloatArray) -> None:
     """Add the sums of all pieces, in their order."""
     for piece in range(len(pieces)):
-        for place in range(len(sums)):
-            sums[place] += pieces[piece, place]
+        for position in range(len(sums)):
+            sums[position] += pieces[piece, position]
 
 
 @compiled()

@@ -140,8 +140,8 @@ def work_on_words(
         word = fetch_and_add(counters, 0, 1)
         if word >= n_words:
             return
-        for place in range(starts[word], starts[word + 1]):
-            token = by_word[place]
+        for position in range(starts[word], starts[word + 1]):
+            token = by_word[position]
             if codes[token] >= 0:
                 continue
             sequence, own = owners[token], token * width
@@ -170,7 +170,7 @@ def add_outer(
     if n_columns <= WIDEST:
         spread_rows(target, target_start, column, column_start, row, row_start, n_rows, n_columns)
         return
-    for place in range(n_rows):
-        start, factor = target_start + place * n_columns, column[column_start + place]
+    for position in range(n_rows):
+        start, factor = target_start + position * n_columns, column[column_start + position]
         for other in range(n_columns):
             target[start + other] += factor * row[row_start + other]

@@ -19,11 +19,11 @@ def log_forward(
     n_labels, width = len(chain.log_start), len(chain.start)
     logs, incoming = np.empty(n_labels), np.empty(n_labels)
     log_total = 0.0
-    for place in range(last - first):
-        log_node(nodes, tokens, first + place, logs)
-        target = place * width
+    for position in range(last - first):
+        log_node(nodes, tokens, first + position, logs)
+        target = position * width
         for label in range(n_labels):
-            if place == 0:
+            if position == 0:
                 logs[label] += chain.log_start[label]
             else:
                 for origin in range(n_labels):
@@ -34,7 +34,7 @@ def log_forward(
             return -np.inf
         for label in range(n_labels):
             forwards[target + label] = logs[label] - scale
-        scales[place] = scale
+        scales[position] = scale
         log_total += scale
     return log_total
 
@@ -57,19 +57,19 @@ def log_backward(
     beta, ratios, outgoing = np.empty(n_labels), np.empty(n_labels), np.empty(n_labels)
     for label in range(n_labels):
         beta[label] = 0.0
-    for place in range(last - first - 1, -1, -1):
-        source = place * width
+    for position in range(last - first - 1, -1, -1):
+        source = position * width
         for label in range(n_labels, width):
             marginals[source + label] = 0.0
         for label in range(n_labels):
             marginals[source + label] = weight * np.exp(forwards[source + label] + beta[label])
-        if place == 0:
+        if position == 0:
             return
-        log_node(nodes, tokens, first + place, ratios)
+        log_node(nodes, tokens, first + position, ratios)
         for label in range(n_labels):
             # Where a label cannot be, nothing bounds its ratio, and nothing asks for it.
             possible = forwards[source + label] > -np.inf
-            ratios[label] = ratios[label] + beta[label] - scales[place] if possible else -np.inf
+            ratios[label] = ratios[label] + beta[label] - scales[position] if possible else -np.inf
         for origin in range(n_labels):
             for label in range(n_labels):
                 outgoing[label] = chain.log_transition[origin, label] + ratios[label]

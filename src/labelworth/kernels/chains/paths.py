@@ -77,10 +77,10 @@ def best_path(chain: Chain, nodes: Nodes, tokens: Tokens, first: int, last: int,
     best, logs = np.empty(n_labels), np.empty(n_labels)
     # Scores are kept relative to the best at each place, so that long sequences lose no digits.
     total = 0.0
-    for place in range(last - first):
-        log_node(nodes, tokens, first + place, logs)
+    for position in range(last - first):
+        log_node(nodes, tokens, first + position, logs)
         for label in range(n_labels):
-            if place == 0:
+            if position == 0:
                 logs[label] += chain.log_start[label]
             else:
                 origin, score = 0, -np.inf
@@ -88,9 +88,9 @@ def best_path(chain: Chain, nodes: Nodes, tokens: Tokens, first: int, last: int,
                     value = best[candidate] + chain.log_transition[candidate, label]
                     if value > score:
                         origin, score = candidate, value
-                origins[place, label] = origin
+                origins[position, label] = origin
                 logs[label] += score
-        label = largest_place(logs)
+        label = largest_position(logs)
         largest = logs[label]
         if largest == -np.inf:
             labels[first:last] = _IMPOSSIBLE
@@ -98,21 +98,21 @@ def best_path(chain: Chain, nodes: Nodes, tokens: Tokens, first: int, last: int,
         total += largest
         for origin in range(n_labels):
             best[origin] = logs[origin] - largest
-    label = largest_place(best)
-    for place in range(last - first - 1, -1, -1):
-        labels[first + place] = label
-        if place > 0:
-            label = origins[place, label]
+    label = largest_position(best)
+    for position in range(last - first - 1, -1, -1):
+        labels[first + position] = label
+        if position > 0:
+            label = origins[position, label]
     return total
 
 
 @compiled()
-def largest_place(values: FloatArray) -> int:
+def largest_position(values: FloatArray) -> int:
     """Where the largest value is; the first of equal ones."""
     best = 0
-    for place in range(1, len(values)):
-        if values[place] > values[best]:
-            best = place
+    for position in range(1, len(values)):
+        if values[position] > values[best]:
+            best = position
     return best
 
 
@@ -153,13 +153,13 @@ def draw_path(
     """The last label from its forward weights, then each label given the next."""
     n_labels, width = len(chain.log_start), len(chain.start)
     weights, label = np.empty(n_labels), 0
-    for place in range(last - first - 1, -1, -1):
+    for position in range(last - first - 1, -1, -1):
         for origin in range(n_labels):
-            weights[origin] = forwards[place * width + origin]
-            if first + place < last - 1:
+            weights[origin] = forwards[position * width + origin]
+            if first + position < last - 1:
                 weights[origin] *= chain.transition[origin * width + label]
-        label = draw_one(weights, uniforms[first + place])
-        labels[first + place] = label
+        label = draw_one(weights, uniforms[first + position])
+        labels[first + position] = label
 
 
 @compiled()
@@ -178,16 +178,16 @@ def draw_in_logarithms(
         return
     n_labels, width = len(chain.log_start), len(chain.start)
     weights, label = np.empty(n_labels), 0
-    for place in range(last - first - 1, -1, -1):
+    for position in range(last - first - 1, -1, -1):
         for origin in range(n_labels):
-            weights[origin] = forwards[place * width + origin]
-            if first + place < last - 1:
+            weights[origin] = forwards[position * width + origin]
+            if first + position < last - 1:
                 weights[origin] += chain.log_transition[origin, label]
-        largest = weights[largest_place(weights)]
+        largest = weights[largest_position(weights)]
         for origin in range(n_labels):
             weights[origin] = np.exp(weights[origin] - largest)
-        label = draw_one(weights, uniforms[first + place])
-        labels[first + place] = label
+        label = draw_one(weights, uniforms[first + position])
+        labels[first + position] = label
 
 
 @compiled()
@@ -197,10 +197,10 @@ def draw_one(weights: FloatArray, uniform: float) -> int:
     for weight in weights:
         total += weight
     target = uniform * total
-    for place in range(len(weights)):
-        if weights[place] > 0.0:
-            drawn = place
-            target -= weights[place]
+    for position in range(len(weights)):
+        if weights[position] > 0.0:
+            drawn = position
+            target -= weights[position]
             if target < 0.0:
                 return drawn
     return drawn

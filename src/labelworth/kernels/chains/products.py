@@ -169,23 +169,23 @@ def multiply_sequences(
     size = len(space.marginals) // len(space.pieces)
     buffer = space.marginals[block % len(space.pieces) * size :][:size]
     sums = space.pieces[block % len(space.pieces), number]
-    for place in range(len(sums)):
-        sums[place] = 0.0
+    for position in range(len(sums)):
+        sums[position] = 0.0
     pairs, whole_pairs = np.empty(square), np.empty(square)
     for sequence in range(layout.pieces[block, number], layout.pieces[block, number + 1]):
         first, last = tokens.offsets[sequence], tokens.offsets[sequence + 1]
         if is_known(codes, first, last):
             continue
         marginals = buffer[(first - origin) * width : (last - origin) * width]
-        for place in range(square):
-            pairs[place], whole_pairs[place] = 0.0, 0.0
+        for position in range(square):
+            pairs[position], whole_pairs[position] = 0.0, 0.0
         log_total = run_sequence(
             chain, nodes, tokens, first, last, 1.0, forwards, scales, marginals, pairs, whole_pairs
         )
         if log_total == -np.inf:
             continue
-        for place in range(square):
-            pairs[place] = pairs[place] * chain.transition[place] + whole_pairs[place]
+        for position in range(square):
+            pairs[position] = pairs[position] * chain.transition[position] + whole_pairs[position]
         for token in range(first + 1, last):
             if codes[token - 1] >= 0 and codes[token] >= 0:
                 pairs[codes[token - 1] * width + codes[token]] -= 1.0
@@ -236,7 +236,7 @@ def add_postings(
 def add_piece(sums: CountBlock, piece: FloatArray) -> None:
     """Add the sums of one piece."""
     n_pairs = len(sums.pairs)
-    for place in range(n_pairs):
-        sums.pairs[place] += piece[place]
-    for place in range(len(sums.start)):
-        sums.start[place] += piece[n_pairs + place]
+    for position in range(n_pairs):
+        sums.pairs[position] += piece[position]
+    for position in range(len(sums.start)):
+        sums.start[position] += piece[n_pairs + position]

@@ -102,16 +102,16 @@ def forward(
     row, candidate_weights = np.empty(width), tokens.candidate_weights
     log_total: float = chain.start_shift + (last - first - 1) * chain.transition_shift
     product, inverse = 1.0, 1.0
-    for place in range(last - first):
-        token, target = first + place, place * width
+    for position in range(last - first):
+        token, target = first + position, position * width
         start, later = rows[token] * width, rows[min(token + _AHEAD, len(rows) - 1)] * width
         for column in range(0, width, _LINE):
             prefetch(weights, later + column)
         log_total += shifts[rows[token]]
-        made = codes[token] != _UNLABELED or place == 0 or width > WIDEST
+        made = codes[token] != _UNLABELED or position == 0 or width > WIDEST
         if made:
             read_node(weights, start, codes[token], candidate_weights, row)
-        if place == 0:
+        if position == 0:
             for label in range(width):
                 forwards[label] = chain.start[label]
             scale = weigh_row(forwards, 0, row, 1.0, width)
@@ -126,7 +126,7 @@ def forward(
         if not _SMALLEST_SCALE < scale < _LARGEST_SCALE:
             return np.nan
         inverse = 1.0 / scale
-        scales[place] = inverse
+        scales[position] = inverse
         product *= scale
         if not 1e-100 < product < 1e100:
             log_total += np.log(product)
@@ -189,26 +189,26 @@ def backward(
     for label in range(width):
         beta[label] = scales[last - first - 1]
     end = last - first - 1  # the ratios held belong to the places after those up to here
-    for place in range(last - first - 1, 0, -1):
-        token, source, slot = first + place, place * width, (place - 1) % CHUNK * width
+    for position in range(last - first - 1, 0, -1):
+        token, source, slot = first + position, position * width, (position - 1) % CHUNK * width
         start = rows[token] * width
         made = codes[token] != _UNLABELED or width > WIDEST
         if made:
             read_node(weights, start, codes[token], candidate_weights, row)
         if width <= WIDEST:
             backward_step(
-                marginals, forwards, source, weights, start, row, made, scales[place - 1], weight, ratios, slot,
+                marginals, forwards, source, weights, start, row, made, scales[position - 1], weight, ratios, slot,
                 transposed, beta, n_rows, width,
             )  # fmt: skip
         else:
-            divide_rows(marginals, forwards, source, row, scales[place - 1], weight, ratios, slot, beta, width)
+            divide_rows(marginals, forwards, source, row, scales[position - 1], weight, ratios, slot, beta, width)
             multiply_rows(beta, 0, ratios, slot, transposed, width)
         if slot == 0:
-            n_places = end - place + 1
+            n_places = end - position + 1
             if weight != 1.0:
                 for entry in range(n_places * width):
                     ratios[entry] *= weight
-            add_outer_products(pairs, forwards, (place - 1) * width, ratios, n_places, n_rows, width)
-            end = place - 1
+            add_outer_products(pairs, forwards, (position - 1) * width, ratios, n_places, n_rows, width)
+            end = position - 1
     for label in range(width):
         marginals[label] = weight * (forwards[label] * beta[label])

@@ -47,8 +47,8 @@ def count_known(
         total += log_weight(nodes, tokens.rows[token], codes[token], width)
         if token > first:
             total += chain.log_transition[codes[token - 1], codes[token]]
-    for place in range(len(marginals)):
-        marginals[place] = 0.0
+    for position in range(len(marginals)):
+        marginals[position] = 0.0
     if total > -np.inf:
         for token in range(first, last):
             marginals[(token - first) * width + codes[token]] = weight
@@ -84,8 +84,8 @@ def run_sequence(
         return total
     total = log_forward(chain, nodes, tokens, first, last, forwards, scales)
     if total == -np.inf:
-        for place in range(len(marginals)):
-            marginals[place] = 0.0
+        for position in range(len(marginals)):
+            marginals[position] = 0.0
     else:
         log_backward(chain, nodes, tokens, first, last, weight, forwards, scales, marginals, whole_pairs)
     return total

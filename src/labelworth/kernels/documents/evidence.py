@@ -68,8 +68,8 @@ def add_known(
     for row in rows:
         label, weight = evidence.codes[row], evidence.row_weights[row]
         class_weights[label] += weight
-        for place in range(documents.starts[row], documents.starts[row + 1]):
-            table[documents.words[place] * width + label] += weight * documents.counts[place]
+        for position in range(documents.starts[row], documents.starts[row + 1]):
+            table[documents.words[position] * width + label] += weight * documents.counts[position]
 
 
 @compiled()
@@ -77,7 +77,7 @@ def start_counts(known: Known, number: int, log_words: FloatArray, word_counts: 
     """Write what is known into a range of a table of zeros; return its part of the log-likelihood."""
     total = 0.0
     for stored in range(known.ranges[number], known.ranges[number + 1]):
-        place = known.places[stored]
-        word_counts[place] = known.counts[stored]
-        total += known.counts[stored] * log_words[place]
+        position = known.places[stored]
+        word_counts[position] = known.counts[stored]
+        total += known.counts[stored] * log_words[position]
     return total

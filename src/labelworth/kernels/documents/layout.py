@@ -150,8 +150,8 @@ def word_frequency(starts: IntArray, words: AnyArray, rows: IntArray, n_words: i
     """In how many of the rows each word occurs."""
     frequency = np.zeros(n_words, np.int64)
     for row in rows:
-        for place in range(starts[row], starts[row + 1]):
-            frequency[words[place]] += 1
+        for position in range(starts[row], starts[row + 1]):
+            frequency[words[position]] += 1
     return frequency
 
 
@@ -173,9 +173,9 @@ def count_entries(
             return
         entries = 0
         for row in rows[block * block_size : (block + 1) * block_size]:
-            for place in range(starts[row], starts[row + 1]):
-                if last_seen[words[place]] != block:
-                    last_seen[words[place]] = block
+            for position in range(starts[row], starts[row + 1]):
+                if last_seen[words[position]] != block:
+                    last_seen[words[position]] = block
                     entries += 1
         n_entries[block] = entries
         fetch_and_add(counters, 1, 1)
@@ -198,8 +198,8 @@ def fill_block(layout: Documents, block: int, entry: int, posting: int) -> None:
     rows = layout.rows[block * layout.block_size : (block + 1) * layout.block_size]
     cursor = np.zeros(layout.n_words, np.int64)
     for row in rows:
-        for place in range(layout.starts[row], layout.starts[row + 1]):
-            cursor[layout.words[place]] += 1
+        for position in range(layout.starts[row], layout.starts[row + 1]):
+            cursor[layout.words[position]] += 1
     for part in range(N_RANGES):
         layout.entry_ranges[block, part] = entry
         for word in range(layout.range_words[part], layout.range_words[part + 1]):
@@ -213,8 +213,8 @@ def fill_block(layout: Documents, block: int, entry: int, posting: int) -> None:
     layout.entry_ranges[block, N_RANGES] = entry
     for document in range(len(rows)):
         row = rows[document]
-        for place in range(layout.starts[row], layout.starts[row + 1]):
-            word = layout.words[place]
+        for position in range(layout.starts[row], layout.starts[row + 1]):
+            word = layout.words[position]
             layout.posting_documents[cursor[word]] = document
-            layout.posting_counts[cursor[word]] = layout.counts[place]
+            layout.posting_counts[cursor[word]] = layout.counts[position]
             cursor[word] += 1

@@ -160,8 +160,8 @@ def gather_row(
         for column in range(n_vectors):
             buffer[target + (slot - begin) * n_vectors + column] = product.class_vectors[label, column]
     last = documents.starts[row + 1] - 1
-    for place in range(documents.starts[row], last + 1):
-        word, later = documents.words[place], documents.words[min(place + _WORDS_AHEAD, last)]
+    for position in range(documents.starts[row], last + 1):
+        word, later = documents.words[position], documents.words[min(position + _WORDS_AHEAD, last)]
         for column in range(0, n_vectors, NARROW):
             gather_listed(
                 buffer,
@@ -173,7 +173,7 @@ def gather_row(
                 responsibilities.classes,
                 begin,
                 end,
-                documents.counts[place],
+                documents.counts[position],
                 product.word_scale,
                 word * np.int64(n_classes),
                 min(NARROW, n_vectors - column),
@@ -193,8 +193,8 @@ def spread_rows(
     last = documents.entry_ranges[block, number + 1] - 1
     for entry in range(documents.entry_ranges[block, number], last + 1):
         word, later = documents.entry_words[entry], documents.entry_words[min(entry + 1, last)]
-        for place in range(documents.entry_starts[entry], documents.entry_starts[entry + 1]):
-            document = first_document + documents.posting_documents[place]
+        for position in range(documents.entry_starts[entry], documents.entry_starts[entry + 1]):
+            document = first_document + documents.posting_documents[position]
             begin, end = responsibilities.starts[document], responsibilities.starts[document + 1]
             if end - begin < 2:
                 continue
@@ -209,7 +209,7 @@ def spread_rows(
                     responsibilities.classes,
                     begin,
                     end,
-                    np.float64(documents.posting_counts[place]),
+                    np.float64(documents.posting_counts[position]),
                     product.word_scale,
                     word * np.int64(n_classes),
                     min(NARROW, n_vectors - column),

@@ -50,7 +50,7 @@ def run_together(
 
 
 @compiled()
-def wait_until(counters: IntArray, place: int, value: int) -> None:
+def wait_until(counters: IntArray, position: int, value: int) -> None:
     """Wait until a counter has come to a value."""
-    while fetch_and_add(counters, place, 0) < value:
+    while fetch_and_add(counters, position, 0) < value:
         let_others_run()

@@ -100,8 +100,8 @@ def work_on_scaled(
         tile = fetch_and_add(counters, 0, 1)
         if tile >= n_tiles:
             return
-        for place in range(tile * TILE, min((tile + 1) * TILE, len(start))):
-            target[place] = start[place] + factor * direction[place]
+        for position in range(tile * TILE, min((tile + 1) * TILE, len(start))):
+            target[position] = start[position] + factor * direction[position]
         fetch_and_add(counters, 1, 1)
 
 
@@ -124,9 +124,9 @@ def work_on_record(
         if tile >= len(sums):
             return
         first, last = tile * TILE, min((tile + 1) * TILE, len(before))
-        for place in range(first, last):
-            steps[slot, place] = after[place] - before[place]
-            changes[slot, place] = gradient_after[place] - gradient_before[place]
+        for position in range(first, last):
+            steps[slot, position] = after[position] - before[position]
+            changes[slot, position] = gradient_after[position] - gradient_before[position]
         step, change, gradient = steps[slot, first:last], changes[slot, first:last], gradient_after[first:last]
         for other in range(n_used):
             step_of_other, change_of_other = steps[other, first:last], changes[other, first:last]
@@ -157,12 +157,12 @@ def work_on_combination(
             return
         first, last = tile * TILE, min((tile + 1) * TILE, len(gradient))
         total = target[first:last]
-        for place in range(last - first):
-            total[place] = gradient_factor * gradient[first + place]
+        for position in range(last - first):
+            total[position] = gradient_factor * gradient[first + position]
         for row in range(len(step_factors)):
             step, change = steps[row, first:last], changes[row, first:last]
-            for place in range(last - first):
-                total[place] += step_factors[row] * step[place] + change_factors[row] * change[place]
+            for position in range(last - first):
+                total[position] += step_factors[row] * step[position] + change_factors[row] * change[position]
         fetch_and_add(counters, 1, 1)
 
 
@@ -170,6 +170,6 @@ def work_on_combination(
 def inner_of_tile(first: FloatArray, second: FloatArray) -> float:
     """The inner product of two short vectors."""
     total = 0.0
-    for place in range(len(first)):
-        total += first[place] * second[place]
+    for position in range(len(first)):
+        total += first[position] * second[position]
     return total

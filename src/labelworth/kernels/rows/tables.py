@@ -87,14 +87,14 @@ def add_logarithms(values: FloatArray) -> float:
 def fill_logarithms(values: FloatArray, logs: FloatArray) -> None:
     """Logarithms of normal numbers in vectors; where there are others, those again one by one."""
     n_others = 0
-    for place in range(len(values)):
-        logs[place] = logarithm(values[place])
-    for place in range(len(values)):
-        n_others += values[place] < SMALLEST_NORMAL
+    for position in range(len(values)):
+        logs[position] = logarithm(values[position])
+    for position in range(len(values)):
+        n_others += values[position] < SMALLEST_NORMAL
     if n_others > 0:
-        for place in range(len(values)):
-            if values[place] < SMALLEST_NORMAL:
-                logs[place] = np.log(values[place]) if values[place] > 0 else -np.inf
+        for position in range(len(values)):
+            if values[position] < SMALLEST_NORMAL:
+                logs[position] = np.log(values[position]) if values[position] > 0 else -np.inf
 
 
 @compiled()
@@ -135,5 +135,5 @@ def sum_smoothed(counts: FloatArray, smoothing: float) -> float:
 @compiled()
 def fill_shares(counts: FloatArray, smoothing: float, total: float, shares: FloatArray) -> None:
     """Each count with the smoothing, over the total."""
-    for place in range(len(counts)):
-        shares[place] = (counts[place] + smoothing) / total
+    for position in range(len(counts)):
+        shares[position] = (counts[position] + smoothing) / total

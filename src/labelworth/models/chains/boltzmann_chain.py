@@ -8,11 +8,10 @@ from typing import ClassVar, Self
 import numpy as np
 from scipy.special import logsumexp
 
-from labelworth.arrays import AnyArray, FloatArray, IntArray, as_floats, require_shape
+from labelworth.arrays import AnyArray, FloatArray, IntArray
 from labelworth.data.evidence import Evidence
 from labelworth.data.lengths import LengthDistribution
 from labelworth.data.sequences import NO_WORD, Sequences
-from labelworth.errors import InvalidInputError
 from labelworth.kernels.chains.expectation import expectation, make_workspace
 from labelworth.kernels.chains.layout import lay_out
 from labelworth.kernels.chains.potentials import make_chain, nodes_from_logs
@@ -21,8 +20,8 @@ from labelworth.models.chains.boltzmann_covariance import label_covariance, with
 from labelworth.models.chains.protocol import Reference
 from labelworth.models.chains.words import ChainCounts, ChainOfWords, WordChain, require_sequences_for, word_tokens
 from labelworth.models.coordinates import Coordinates, FreeTable
-from labelworth.models.doors import require_classes, require_feature_names, require_strength, stored
-from labelworth.models.names import Numbered, arrow_name
+from labelworth.models.doors import check_family, stored
+from labelworth.models.names import arrow_name
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,24 +63,7 @@ class BoltzmannChainModel(ChainOfWords):
 
     kind: ClassVar[str] = "boltzmann-chain"
     reference: ClassVar[Reference] = Reference.WORDS_AND_LABELS
-
-    classes: tuple[Hashable, ...]
-    start: FloatArray | None
-    transition: FloatArray
-    emission: FloatArray
-    feature_names: tuple[str, ...] = ()
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "classes", require_classes(self.classes))
-        if self.start is not None:
-            object.__setattr__(self, "start", as_floats("start weights", self.start, ndim=1))
-            require_shape("start weights", np.asarray(self.start), (self.n_classes,))
-        object.__setattr__(self, "transition", as_floats("transition weights", self.transition, ndim=2))
-        object.__setattr__(self, "emission", as_floats("emission weights", self.emission, ndim=2))
-        require_shape("transition weights", self.transition, (self.n_classes, self.n_classes))
-        require_shape("emission weights", self.emission, (self.n_classes, max(1, self.n_features)))
-        names = require_feature_names(self.feature_names or Numbered("word", self.n_features), self.n_features)
-        object.__setattr__(self, "feature_names", names)
+    unit: ClassVar[str] = " weights"
 
     @cached_property
     def coordinates(self) -> Coordinates:
@@ -92,20 +74,9 @@ class BoltzmannChainModel(ChainOfWords):
         emission = FreeTable("emission", labels, self.feature_names, naming=arrow_name)
         return Coordinates((*start, transition, emission))
 
-    @property
-    def tables(self) -> dict[str, FloatArray]:
-        """``start`` (1, K) where there is one, ``transition`` (K, K) and ``emission`` (K, V)."""
-        start = {} if self.start is None else {"start": self.start[None, :]}
-        return start | {"transition": self.transition, "emission": self.emission}
-
-    def with_tables(self, tables: Mapping[str, FloatArray]) -> Self:
-        """The same labels and words with other weights."""
-        start = None if self.start is None else np.ravel(tables["start"])
-        return replace(self, start=start, transition=tables["transition"], emission=tables["emission"])
-
     def with_features(self, kept: IntArray) -> Self:
         """The model without other words than these: what it says of sequences that have no others."""
-        names = tuple(self.feature_names[place] for place in kept.tolist())
+        names = tuple(self.feature_names[position] for position in kept.tolist())
         return replace(self, emission=self.emission[:, kept], feature_names=names)
 
     @cached_property
@@ -127,8 +98,8 @@ class BoltzmannChainModel(ChainOfWords):
 
     def log_normalizers(self, lengths: IntArray) -> FloatArray:
         """log Z_m of every length in `lengths`, (n,)."""
-        distinct, place = np.unique(lengths, return_inverse=True)
-        return self.word_chain.log_totals(self._unseen(distinct))[place]
+        distinct, position = np.unique(lengths, return_inverse=True)
+        return self.word_chain.log_totals(self._unseen(distinct))[position]
 
     def log_evidence(self, sequences: Sequences) -> FloatArray:
         """log p(evidence, x) of every sequence, given its length."""
@@ -144,15 +115,15 @@ class BoltzmannChainModel(ChainOfWords):
 
     def reference_counts(self, lengths: IntArray, weights: FloatArray) -> tuple[ChainCounts, float]:
         """Expected counts of sequences of these lengths, each times its weight, and the weighted sum of log Z_m."""
-        distinct, place = np.unique(lengths, return_inverse=True)
-        shares = np.bincount(place, weights).astype(np.float64, copy=False)
+        distinct, position = np.unique(lengths, return_inverse=True)
+        shares = np.bincount(position, weights).astype(np.float64, copy=False)
         return self.counts(replace(self._unseen(distinct), weights=shares))
 
     def scores(self, sequences: Sequences) -> FloatArray:
         """Gradient of `log_evidence`, (n_sequences, d): expected counts less those of a sequence of that length."""
         require_sequences_for(self, sequences)
-        distinct, place = np.unique(sequences.lengths, return_inverse=True)
-        return self._counts_by_sequence(sequences) - self._counts_by_sequence(self._unseen(distinct))[place]
+        distinct, position = np.unique(sequences.lengths, return_inverse=True)
+        return self._counts_by_sequence(sequences) - self._counts_by_sequence(self._unseen(distinct))[position]
 
     def complete_information(self, lengths: LengthDistribution) -> FloatArray:
         """Information of one fully labeled sequence, (d, d): the covariance of the counts, averaged over lengths."""
@@ -165,10 +136,6 @@ class BoltzmannChainModel(ChainOfWords):
                 covariance = covariance[self.n_classes :, self.n_classes :]
             total += probability * covariance
         return total
-
-    def to_arrays(self) -> dict[str, AnyArray]:
-        """The tables."""
-        return {name: np.ravel(table) if name == "start" else table for name, table in self.tables.items()}
 
     @classmethod
     def from_arrays(
@@ -222,12 +189,7 @@ class BoltzmannChainFamily:
     feature_names: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        if self.n_features < 1:
-            raise InvalidInputError(f"n_features must be at least 1. Got {self.n_features} instead.")
-        object.__setattr__(self, "classes", require_classes(self.classes))
-        object.__setattr__(self, "penalty", require_strength("penalty", self.penalty))
-        names = require_feature_names(self.feature_names or Numbered("word", self.n_features), self.n_features)
-        object.__setattr__(self, "feature_names", names)
+        check_family(self, ("penalty",), unnamed="word")
 
     @classmethod
     def for_sequences(cls, sequences: Sequences, *, penalty: float = 1.0, with_start: bool = True) -> Self:

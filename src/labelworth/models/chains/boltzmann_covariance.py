@@ -72,8 +72,8 @@ def with_words(labels: tuple[FloatArray, FloatArray], word_probabilities: FloatA
     lifted = np.concatenate([np.eye(len(mean)), visits @ words], axis=1)
     total = lifted.T @ covariance @ lifted
     for label, (count, probabilities) in enumerate(zip(mean @ visits, word_probabilities, strict=True)):
-        place = slice(len(mean) + label * n_words, len(mean) + (label + 1) * n_words)
-        total[place, place] += count * (np.diag(probabilities) - np.outer(probabilities, probabilities))
+        position = slice(len(mean) + label * n_words, len(mean) + (label + 1) * n_words)
+        total[position, position] += count * (np.diag(probabilities) - np.outer(probabilities, probabilities))
     return np.asarray(total)
 
 

@@ -21,7 +21,7 @@ from labelworth.models.chains.crf_features import (
     FeatureSet,
     as_listed,
     as_support,
-    listed_places,
+    listed_positions,
     restored_emission,
     sums_by_sequence,
 )
@@ -139,7 +139,7 @@ class ConditionalRandomFieldModel:
             )
         emission: FreeTable | ListedTable = FreeTable("emission", labels, self.feature_names, naming=arrow_name)
         if self.emission.nnz < self.n_classes * self.n_features:
-            places = listed_places(self.emission)
+            places = listed_positions(self.emission)
             emission = ListedTable("emission", labels, self.feature_names, places, naming=arrow_name)
         return Coordinates((*start, transition, emission))
 
@@ -157,7 +157,7 @@ class ConditionalRandomFieldModel:
 
     def with_features(self, kept: IntArray) -> Self:
         """The model without other attributes than these; what it says where they do not occur stays as it is."""
-        names = tuple(self.feature_names[place] for place in kept.tolist())
+        names = tuple(self.feature_names[position] for position in kept.tolist())
         return replace(self, emission=sp.csc_array(self.emission[:, kept]), feature_names=names)
 
     def aligned(self, sequences: Sequences) -> tuple[Sequences, int]:

@@ -89,8 +89,8 @@ def _named_pairs(sequences: Sequences) -> IntArray:
     keys = [columns[gold] * n_labels + evidence.codes[token[gold]]]
     ambiguous = np.flatnonzero(evidence.is_ambiguous[token])
     candidates = evidence.weights[-2 - evidence.codes[token[ambiguous]]] > 0
-    place, label = np.nonzero(candidates)
-    keys.append(columns[ambiguous[place]] * n_labels + label)
+    position, label = np.nonzero(candidates)
+    keys.append(columns[ambiguous[position]] * n_labels + label)
     return np.concatenate(keys)
 
 
@@ -140,7 +140,7 @@ def as_support(support: "BoolArray | None", transition: FloatArray) -> "BoolArra
     return None if support.all() else support
 
 
-def listed_places(emission: sp.csc_array) -> IntArray:
+def listed_positions(emission: sp.csc_array) -> IntArray:
     """Where the stored entries lie in the dense table, row by row, ascending."""
     columns = np.repeat(np.arange(emission.shape[1], dtype=np.int64), np.diff(emission.indptr))
     return np.sort(emission.indices.astype(np.int64) * emission.shape[1] + columns)

@@ -9,7 +9,7 @@ from typing import ClassVar, Self
 import numpy as np
 from scipy.linalg import block_diag
 
-from labelworth.arrays import AnyArray, FloatArray, IntArray, as_floats, require_shape
+from labelworth.arrays import AnyArray, FloatArray, IntArray
 from labelworth.data.lengths import LengthDistribution
 from labelworth.data.sequences import Sequences
 from labelworth.errors import InvalidInputError
@@ -20,8 +20,8 @@ from labelworth.kernels.rows.tables import padded_width, sum_of_logarithms
 from labelworth.models.chains.protocol import Reference
 from labelworth.models.chains.words import ChainOfWords, WordChain, require_sequences_for, word_tokens
 from labelworth.models.coordinates import Coordinates, SimplexRows
-from labelworth.models.doors import require_classes, require_feature_names, require_strength, stored
-from labelworth.models.names import Numbered, arrow_name
+from labelworth.models.doors import check_family, stored
+from labelworth.models.names import arrow_name
 from labelworth.models.probability_rows import (
     require_interior,
     require_rows,
@@ -71,25 +71,15 @@ class HiddenMarkovModel(ChainOfWords):
 
     kind: ClassVar[str] = "hidden-markov"
     reference: ClassVar[Reference] = Reference.NOTHING
+    unit: ClassVar[str] = ""
 
-    classes: tuple[Hashable, ...]
     start: FloatArray
-    transition: FloatArray
-    emission: FloatArray
-    feature_names: tuple[str, ...] = ()
     lengths: LengthDistribution | None = None
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "classes", require_classes(self.classes))
-        for name, ndim in (("start", 1), ("transition", 2), ("emission", 2)):
-            table = as_floats(name, getattr(self, name), ndim=ndim)
-            require_rows(name, table)
-            object.__setattr__(self, name, table)
-        require_shape("start", self.start, (self.n_classes,))
-        require_shape("transition", self.transition, (self.n_classes, self.n_classes))
-        require_shape("emission", self.emission, (self.n_classes, self.n_features))
-        names = require_feature_names(self.feature_names or Numbered("word", self.n_features), self.n_features)
-        object.__setattr__(self, "feature_names", names)
+        super().__post_init__()
+        for name in ("start", "transition", "emission"):
+            require_rows(name, getattr(self, name))
 
     @cached_property
     def coordinates(self) -> Coordinates:
@@ -103,24 +93,13 @@ class HiddenMarkovModel(ChainOfWords):
             )
         )
 
-    @property
-    def tables(self) -> dict[str, FloatArray]:
-        """``start`` (1, K), ``transition`` (K, K) and ``emission`` (K, V)."""
-        return {"start": self.start[None, :], "transition": self.transition, "emission": self.emission}
-
-    def with_tables(self, tables: Mapping[str, FloatArray]) -> Self:
-        """The same labels and words with other probabilities."""
-        return replace(
-            self, start=np.ravel(tables["start"]), transition=tables["transition"], emission=tables["emission"]
-        )
-
     def with_features(self, kept: IntArray) -> Self:
         """The model without other words than these: their probabilities over the sum of each row."""
         sums = self.emission[:, kept].sum(axis=1, keepdims=True)
         if (sums <= 0).any():
             label = self.classes[int(np.argmin(sums))]
             raise InvalidInputError(f"The label {label!r} has none of the words that are kept. Keep one that it has.")
-        names = tuple(self.feature_names[place] for place in kept.tolist())
+        names = tuple(self.feature_names[position] for position in kept.tolist())
         return replace(self, emission=self.emission[:, kept] / sums, feature_names=names)
 
     @cached_property
@@ -158,14 +137,14 @@ class HiddenMarkovModel(ChainOfWords):
         reached[lengths.lengths - 1] = lengths.probabilities
         reached = np.cumsum(reached[::-1])[::-1]
         visits, departures, label = np.zeros(self.n_classes), np.zeros(self.n_classes), self.start
-        for place in range(lengths.longest):
+        for position in range(lengths.longest):
             following = label @ self.transition
-            if place and (np.abs(following - label) <= _ROUNDING * label).all():
-                visits += reached[place:].sum() * label
-                departures += reached[place + 1 :].sum() * label
+            if position and (np.abs(following - label) <= _ROUNDING * label).all():
+                visits += reached[position:].sum() * label
+                departures += reached[position + 1 :].sum() * label
                 break
-            visits += reached[place] * label
-            departures += reached[place + 1] * label
+            visits += reached[position] * label
+            departures += reached[position + 1] * label
             label = following
         return visits, departures
 
@@ -198,12 +177,10 @@ class HiddenMarkovModel(ChainOfWords):
 
     def to_arrays(self) -> dict[str, AnyArray]:
         """The three tables, and the distribution of lengths where there is one."""
-        lengths = (
-            {}
-            if self.lengths is None
-            else {"lengths": self.lengths.lengths, "length_probabilities": self.lengths.probabilities}
-        )
-        return {"start": self.start, "transition": self.transition, "emission": self.emission} | lengths
+        if self.lengths is None:
+            return super().to_arrays()
+        lengths = {"lengths": self.lengths.lengths, "length_probabilities": self.lengths.probabilities}
+        return super().to_arrays() | lengths
 
     @classmethod
     def from_arrays(
@@ -293,13 +270,7 @@ class HiddenMarkovFamily:
     feature_names: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        if self.n_features < 1:
-            raise InvalidInputError(f"n_features must be at least 1. Got {self.n_features} instead.")
-        object.__setattr__(self, "classes", require_classes(self.classes))
-        object.__setattr__(self, "smoothing", require_strength("smoothing", self.smoothing))
-        object.__setattr__(self, "label_smoothing", require_strength("label_smoothing", self.label_smoothing))
-        names = require_feature_names(self.feature_names or Numbered("word", self.n_features), self.n_features)
-        object.__setattr__(self, "feature_names", names)
+        check_family(self, ("smoothing", "label_smoothing"), unnamed="word")
 
     @classmethod
     def for_sequences(cls, sequences: Sequences, *, smoothing: float = 1.0, label_smoothing: float = 1.0) -> Self:
@@ -316,8 +287,8 @@ class HiddenMarkovFamily:
         """Read the distribution of lengths off the sequences, each counting its weight."""
         if self.lengths is not None:
             return self
-        lengths, place = np.unique(sequences.lengths, return_inverse=True)
-        shares = np.bincount(place, weights=weights)
+        lengths, position = np.unique(sequences.lengths, return_inverse=True)
+        shares = np.bincount(position, weights=weights)
         counted = shares > 0
         return replace(self, lengths=LengthDistribution(lengths[counted], shares[counted] / shares.sum()))
 

@@ -66,7 +66,7 @@ class Occurrence:
     def left_out(self) -> tuple[str, ...]:
         """The names of those that never occur."""
         never = np.delete(np.arange(len(self.feature_names)), self.kept)
-        return tuple(self.feature_names[place] for place in never.tolist())
+        return tuple(self.feature_names[position] for position in never.tolist())
 
     def of_model(self, model: ModelT) -> ModelT:
         """The model with no other words or attributes; itself if everything occurs."""
@@ -76,7 +76,7 @@ class Occurrence:
         """The same tokens with the words or attributes that are kept; others become no word, or are dropped."""
         if self.is_complete:
             return sequences
-        names = tuple(self.feature_names[place] for place in self.kept.tolist())
+        names = tuple(self.feature_names[position] for position in self.kept.tolist())
         if isinstance(sequences.features, sp.csr_array):
             return replace(sequences, features=sp.csr_array(sequences.features[:, self.kept]), feature_names=names)
         # The place behind the last one is what NO_WORD, -1, refers to.

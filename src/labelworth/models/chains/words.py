@@ -2,11 +2,12 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Hashable, Mapping
-from typing import NamedTuple, Protocol
+from dataclasses import dataclass, replace
+from typing import ClassVar, NamedTuple, Protocol, Self
 
 import numpy as np
 
-from labelworth.arrays import FloatArray, IntArray
+from labelworth.arrays import AnyArray, FloatArray, IntArray, as_floats, require_shape
 from labelworth.data.evidence import Evidence
 from labelworth.data.sequences import NO_WORD, Sequences
 from labelworth.errors import InvalidInputError
@@ -16,6 +17,8 @@ from labelworth.kernels.chains.paths import best_paths, draw_paths
 from labelworth.kernels.chains.potentials import Chain, Nodes, Tokens, make_tokens
 from labelworth.kernels.chains.sums import log_totals, marginals, sequence_sums
 from labelworth.models.chains.protocol import LogPotentials
+from labelworth.models.doors import require_classes, require_feature_names
+from labelworth.models.names import Numbered
 
 
 class ChainCounts(NamedTuple):
@@ -166,11 +169,31 @@ def drawn_sequences(
     return Sequences(words, inputs.offsets, Evidence(labels, classes), inputs.feature_names)
 
 
+@dataclass(frozen=True, eq=False)
 class ChainOfWords(ABC):
-    """A model with a row of emissions per label; a subclass says what the recursion runs on."""
+    """What models of words and labels in a chain do alike, whatever their potentials are made of."""
+
+    unit: ClassVar[str]
+    """What the entries of the tables are called in messages: " weights", or nothing for probabilities."""
 
     classes: tuple[Hashable, ...]
+    start: FloatArray | None
+    transition: FloatArray
     emission: FloatArray
+    feature_names: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "classes", require_classes(self.classes))
+        for name, ndim in (("start", 1), ("transition", 2), ("emission", 2)):
+            if getattr(self, name) is not None:
+                object.__setattr__(self, name, as_floats(name + self.unit, getattr(self, name), ndim=ndim))
+        n_classes = len(self.classes)
+        if self.start is not None:
+            require_shape("start" + self.unit, self.start, (n_classes,))
+        require_shape("transition" + self.unit, self.transition, (n_classes, n_classes))
+        require_shape("emission" + self.unit, self.emission, (n_classes, max(1, self.n_features)))
+        names = require_feature_names(self.feature_names or Numbered("word", self.n_features), self.n_features)
+        object.__setattr__(self, "feature_names", names)
 
     @property
     @abstractmethod
@@ -191,6 +214,21 @@ class ChainOfWords(ABC):
     def n_features(self) -> int:
         """The size of the vocabulary, V."""
         return int(self.emission.shape[1])
+
+    @property
+    def tables(self) -> dict[str, FloatArray]:
+        """``start`` (1, K) where there is one, ``transition`` (K, K) and ``emission`` (K, V)."""
+        start = {} if self.start is None else {"start": self.start[None, :]}
+        return start | {"transition": self.transition, "emission": self.emission}
+
+    def with_tables(self, tables: Mapping[str, FloatArray]) -> Self:
+        """The same labels and words with other parameters."""
+        start = None if self.start is None else np.ravel(tables["start"])
+        return replace(self, start=start, transition=tables["transition"], emission=tables["emission"])
+
+    def to_arrays(self) -> dict[str, AnyArray]:
+        """The tables."""
+        return {name: np.ravel(table) if name == "start" else table for name, table in self.tables.items()}
 
     def log_potentials(self, sequences: Sequences) -> LogPotentials:
         """The potentials of every token's word, of the transitions and of the start, as logarithms."""

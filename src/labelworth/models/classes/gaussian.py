@@ -13,13 +13,7 @@ from labelworth.errors import InvalidInputError
 from labelworth.models.classes.gaussian_model import Covariance, GaussianModel, require_covariance
 from labelworth.models.classes.responsibilities import ShardedPass
 from labelworth.models.classes.spread import Moments
-from labelworth.models.doors import (
-    require_classes,
-    require_feature_names,
-    require_features,
-    require_rows_for,
-    require_strength,
-)
+from labelworth.models.doors import check_family, require_features, require_rows_for
 from labelworth.models.probability_rows import smoothed_rows
 from labelworth.models.protocol import Pass
 
@@ -46,7 +40,7 @@ def require_varying(vectors: FloatArray, feature_names: tuple[str, ...] | None) 
         raise InvalidInputError("Got 1 sample: the spread of a Gaussian needs at least 2; give more, or variances=.")
     constant = np.flatnonzero(vectors.min(axis=0) == vectors.max(axis=0))
     if constant.size:
-        names = ", ".join(feature_names[place] if feature_names else str(place) for place in constant[:8])
+        names = ", ".join(feature_names[position] if feature_names else str(position) for position in constant[:8])
         raise InvalidInputError(
             f"{constant.size} feature(s) never vary (columns {names}{', ..' if constant.size > 8 else ''}): "
             "they say nothing about the class and have no variance. Leave them out, or give variances= for the prior."
@@ -105,12 +99,8 @@ class GaussianFamily:
     feature_names: tuple[str, ...] | None = None
 
     def __post_init__(self) -> None:
-        if self.n_features < 1:
-            raise InvalidInputError(f"n_features must be at least 1. Got {self.n_features} instead.")
+        check_family(self, ("smoothing", "mean_smoothing", "class_smoothing"))
         require_covariance(self.covariance)
-        object.__setattr__(self, "classes", require_classes(self.classes))
-        for name in ("smoothing", "mean_smoothing", "class_smoothing"):
-            object.__setattr__(self, name, require_strength(name, getattr(self, name)))
         for name in ("center", "variances"):
             if getattr(self, name) is not None:
                 values = as_floats(name, getattr(self, name), ndim=1)
@@ -118,8 +108,6 @@ class GaussianFamily:
                 object.__setattr__(self, name, values)
         if self.variances is not None and not (self.variances > 0).all():
             raise InvalidInputError(f"variances must be positive. Got {self.variances.min():g} instead.")
-        names = require_feature_names(self.feature_names, self.n_features)
-        object.__setattr__(self, "feature_names", names)
 
     @classmethod
     def for_samples(

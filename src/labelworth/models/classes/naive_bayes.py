@@ -18,15 +18,14 @@ from scipy.linalg import block_diag
 from labelworth.arrays import FloatArray, as_floats, require_shape
 from labelworth.data.counts import as_counts
 from labelworth.data.samples import Samples
-from labelworth.errors import InvalidInputError
 from labelworth.kernels.rows.tables import sum_of_logarithms
 from labelworth.models.coordinates import Coordinates
 from labelworth.models.doors import (
+    check_family,
     require_classes,
     require_feature_names,
     require_features,
     require_rows_for,
-    require_strength,
 )
 from labelworth.models.probability_rows import (
     require_interior,
@@ -201,13 +200,7 @@ class NaiveBayesFamily(ABC, Generic[NaiveBayesT]):
     feature_names: tuple[str, ...] | None = None
 
     def __post_init__(self) -> None:
-        if self.n_features < 1:
-            raise InvalidInputError(f"n_features must be at least 1. Got {self.n_features} instead.")
-        object.__setattr__(self, "classes", require_classes(self.classes))
-        object.__setattr__(self, "smoothing", require_strength("smoothing", self.smoothing))
-        object.__setattr__(self, "class_smoothing", require_strength("class_smoothing", self.class_smoothing))
-        names = require_feature_names(self.feature_names, self.n_features)
-        object.__setattr__(self, "feature_names", names)
+        check_family(self, ("smoothing", "class_smoothing"))
 
     @classmethod
     def for_samples(cls, samples: Samples, *, smoothing: float = 1.0, class_smoothing: float = 1.0) -> Self:

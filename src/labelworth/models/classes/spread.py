@@ -188,10 +188,10 @@ class MatrixSpread:
         # A shared covariance whitens the vectors once for all classes.
         once = (vectors - middle) @ self.whiteners[0].T if self.shared else None
         for code, mean in enumerate(means):
-            place = self._place(code)
-            whitener = self.whiteners[place]
+            position = self._index_of(code)
+            whitener = self.whiteners[position]
             whitened = (vectors - mean) @ whitener.T if once is None else once - whitener @ (mean - middle)
-            log_root = np.log(np.diag(self.factors[place])).sum() + 0.5 * len(mean) * np.log(2 * np.pi)
+            log_root = np.log(np.diag(self.factors[position])).sum() + 0.5 * len(mean) * np.log(2 * np.pi)
             log_density[:, code] = -0.5 * np.einsum("nd,nd->n", whitened, whitened) - log_root
         return log_density
 
@@ -207,11 +207,11 @@ class MatrixSpread:
 
     def scores(self, centered: FloatArray, code: int) -> tuple[FloatArray, FloatArray]:
         """P c, and (P c c' P - P) / 2 in the lower triangles."""
-        place = self._place(code)
-        precision = self.precisions[place]
+        position = self._index_of(code)
+        precision = self.precisions[position]
         scaled = centered @ precision
         named = np.zeros((len(centered), *self.matrices.shape))
-        named[:, place] = 0.5 * (np.einsum("na,nb->nab", scaled, scaled) - precision)
+        named[:, position] = 0.5 * (np.einsum("na,nb->nab", scaled, scaled) - precision)
         return scaled, self._block.pull(named.reshape(len(centered), -1).T).T
 
     def curvature(self, moments: Moments) -> Curvature:
@@ -226,17 +226,17 @@ class MatrixSpread:
         cross = np.zeros((n_classes, n_features, len(self.matrices), size))
         spread = np.zeros((len(self.matrices), size, len(self.matrices), size))
         for code in range(n_classes):
-            place = self._place(code)
-            precision = self.precisions[place]
+            position = self._index_of(code)
+            precision = self.precisions[position]
             pulled = precision @ moments.sums[code]
             means[code] = moments.mean_weights[code] * precision
-            cross[code, :, place] = np.einsum("ja,b->jab", precision, pulled).reshape(n_features, size)
+            cross[code, :, position] = np.einsum("ja,b->jab", precision, pulled).reshape(n_features, size)
             squeezed = precision @ moments.scatters[code] @ precision
             # <A, H A> for symmetric A, written symmetrically in the two slots of A.
             both = np.kron(precision, squeezed)
             both = 0.5 * (both + np.kron(squeezed, precision))
             both -= 0.5 * moments.determinant_weights[code] * np.kron(precision, precision)
-            spread[place, :, place] += both
+            spread[position, :, position] += both
         n_named = len(self.matrices) * size
         block = self._block
         flat_cross = block.pull(cross.reshape(n_classes * n_features, n_named).T).T
@@ -245,7 +245,7 @@ class MatrixSpread:
 
     def expected_moments(self, weights: FloatArray) -> Moments:
         """No deviation on average, scatter equal to the covariances."""
-        places = [self._place(code) for code in range(len(weights))]
+        places = [self._index_of(code) for code in range(len(weights))]
         scatters = weights[:, None, None] * self.matrices[places]
         return Moments(weights, weights, np.zeros(scatters.shape[:2]), scatters)
 
@@ -257,14 +257,14 @@ class MatrixSpread:
         """Half of d' P d for the means and of tr(P A P A) / 2 for the matrices."""
         total = 0.0
         for code, weight in enumerate(weights):
-            place = self._place(code)
-            whitener = self.whiteners[place]
+            position = self._index_of(code)
+            whitener = self.whiteners[position]
             step = whitener @ mean_steps[code]
-            change = whitener @ (other[place] - self.matrices[place]) @ whitener.T
+            change = whitener @ (other[position] - self.matrices[position]) @ whitener.T
             total += weight * (float(step @ step) + 0.5 * float(np.square(change).sum()))
         return 0.5 * total
 
-    def _place(self, code: int) -> int:
+    def _index_of(self, code: int) -> int:
         return 0 if self.shared else code
 
     @cached_property
