@@ -32,13 +32,13 @@ def as_floats(name: str, values: ArrayLike, *, ndim: int | None = None) -> Float
 
 
 def require_finite(name: str, values: AnyArray) -> None:
-    """Refuse NaN and infinity, naming the first place."""
+    """Refuse NaN and infinity, naming the first of them."""
     finite = np.isfinite(values)
     if not finite.all():
-        place = np.unravel_index(int(np.argmin(finite)), values.shape)
-        where = ", ".join(str(int(index)) for index in place)
+        index = np.unravel_index(int(np.argmin(finite)), values.shape)
+        where = ", ".join(str(int(number)) for number in index)
         raise InvalidInputError(
-            f"{name} must be finite. Got {values[place]} at [{where}] "
+            f"{name} must be finite. Got {values[index]} at [{where}] "
             f"({int((~finite).sum())} such value(s)); remove or impute them."
         )
 

@@ -1,4 +1,4 @@
-"""Long work tells how far it is through one small door; the command line hangs a bar on it."""
+"""Long work reports how far it is through one small door; the command line hangs a bar on it."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -22,7 +22,7 @@ class Progress(Protocol):
         """End it."""
 
     def say(self, message: str) -> None:
-        """Tell one line, once."""
+        """Report one line, once."""
 
 
 class _SilentTask:
@@ -34,14 +34,13 @@ class SilentProgress:
     """The default: nobody is watching."""
 
     def start(self, title: str, total: int | None) -> Task:
-        """Begin, silently."""
         return _SilentTask()
 
     def finish(self, task: Task) -> None:
-        """End, silently."""
+        pass
 
     def say(self, message: str) -> None:
-        """Tell nobody."""
+        pass
 
 
 SILENT: Progress = SilentProgress()

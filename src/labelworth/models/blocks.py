@@ -12,8 +12,6 @@ from labelworth.models.names import Naming, entry_name
 
 
 class Block(Protocol):
-    """One named table."""
-
     @property
     def table(self) -> str:
         """Its name."""
@@ -63,7 +61,6 @@ class SimplexRows:
 
     @property
     def shape(self) -> tuple[int, int]:
-        """(n_rows, n_columns)."""
         return len(self.rows), len(self.columns)
 
     @property
@@ -77,7 +74,6 @@ class SimplexRows:
         return len(self.rows) * len(self.columns)
 
     def free(self, named: FloatArray) -> FloatArray:
-        """Drop the last column."""
         return named.reshape(self.shape)[:, :-1].ravel()
 
     def named(self, free: FloatArray) -> FloatArray:
@@ -94,13 +90,11 @@ class SimplexRows:
         )
 
     def pull(self, vectors: FloatArray) -> FloatArray:
-        """The transpose of `push`."""
         n_vectors = vectors.shape[1]
         full = vectors.reshape(*self.shape, n_vectors)
         return (full[:, :-1] - full[:, -1:]).reshape(self.n_free, n_vectors)
 
     def name(self, index: int) -> str:
-        """Table, row and column."""
         row, column = divmod(index, self.shape[1] - 1)
         return self.naming(self.table, self.rows[row], self.columns[column])
 
@@ -131,17 +125,14 @@ class FreeTable:
 
     @property
     def shape(self) -> tuple[int, int]:
-        """(n_rows, n_columns)."""
         return len(self.rows), len(self.columns)
 
     @property
     def n_free(self) -> int:
-        """Every entry."""
         return len(self.rows) * len(self.columns)
 
     @property
     def n_unconstrained(self) -> int:
-        """Every entry."""
         return self.n_free
 
     def free(self, named: FloatArray) -> FloatArray:
@@ -153,15 +144,12 @@ class FreeTable:
         return free.reshape(self.shape)
 
     def push(self, vectors: FloatArray) -> FloatArray:
-        """The identity."""
         return vectors
 
     def pull(self, vectors: FloatArray) -> FloatArray:
-        """The identity."""
         return vectors
 
     def name(self, index: int) -> str:
-        """Table, row and column."""
         row, column = divmod(index, self.shape[1])
         return self.naming(self.table, self.rows[row], self.columns[column])
 
@@ -206,7 +194,6 @@ class ListedTable:
 
     @property
     def shape(self) -> tuple[int, int]:
-        """(n_rows, n_columns)."""
         return len(self.rows), len(self.columns)
 
     @property
@@ -220,7 +207,6 @@ class ListedTable:
         return len(self.places)
 
     def free(self, named: FloatArray) -> FloatArray:
-        """The listed entries."""
         return named.ravel()[self.places]
 
     def named(self, free: FloatArray) -> FloatArray:
@@ -234,11 +220,9 @@ class ListedTable:
         return spread
 
     def pull(self, vectors: FloatArray) -> FloatArray:
-        """The transpose of `push`."""
         return vectors[self.places]
 
     def name(self, index: int) -> str:
-        """Table, row and column."""
         row, column = divmod(int(self.places[index]), len(self.columns))
         return self.naming(self.table, self.rows[row], self.columns[column])
 
@@ -247,5 +231,4 @@ class ListedTable:
         return self.free(named)
 
     def from_unconstrained(self, vector: FloatArray) -> FloatArray:
-        """Back again."""
         return self.named(vector)

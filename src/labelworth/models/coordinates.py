@@ -101,7 +101,6 @@ class Coordinates:
         return np.concatenate([block.unconstrained(np.asarray(tables[block.table])) for block in self.blocks])
 
     def from_unconstrained(self, vector: FloatArray) -> dict[str, FloatArray]:
-        """Back again."""
         start, tables = 0, {}
         for block in self.blocks:
             stop = start + block.n_unconstrained

@@ -21,7 +21,6 @@ class SymmetricMatrices:
 
     @property
     def shape(self) -> tuple[int, int, int]:
-        """(n_matrices, n_columns, n_columns)."""
         return len(self.rows), len(self.columns), len(self.columns)
 
     @property
@@ -40,12 +39,10 @@ class SymmetricMatrices:
         return rows, columns
 
     def free(self, named: FloatArray) -> FloatArray:
-        """The lower triangles."""
         below, across = self._triangle
         return named.reshape(self.shape)[:, below, across].ravel()
 
     def named(self, free: FloatArray) -> FloatArray:
-        """Mirror the lower triangles."""
         below, across = self._triangle
         matrices = np.empty(self.shape)
         matrices[:, below, across] = free.reshape(len(self.rows), -1)
@@ -53,7 +50,6 @@ class SymmetricMatrices:
         return matrices
 
     def push(self, vectors: FloatArray) -> FloatArray:
-        """Mirror every vector."""
         below, across = self._triangle
         n_vectors = vectors.shape[1]
         lower = vectors.reshape(len(self.rows), below.size, n_vectors)

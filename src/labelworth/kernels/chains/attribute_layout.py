@@ -191,7 +191,7 @@ def observed_features(
     wanted = attribute * n_labels + labels[token]
     in_range = labels[token] < n_labels
     position = np.searchsorted(keys, wanted)
-    found = in_range & (position < len(keys))
-    found[found] = keys[position[found]] == wanted[found]
-    amounts = (attributes.data[known] * token_weights[token])[found]
-    return np.bincount(position[found], weights=amounts, minlength=len(keys)).astype(np.float64, copy=False)
+    is_feature = in_range & (position < len(keys))
+    is_feature[is_feature] = keys[position[is_feature]] == wanted[is_feature]
+    amounts = (attributes.data[known] * token_weights[token])[is_feature]
+    return np.bincount(position[is_feature], weights=amounts, minlength=len(keys)).astype(np.float64, copy=False)

@@ -41,7 +41,6 @@ def count_covariance(chain: Chain, nodes: Nodes, tokens: Tokens) -> FloatArray:
 
 @compiled()
 def add_covariances(chain: Chain, nodes: Nodes, tokens: Tokens, total: FloatArray) -> None:
-    """Add sequence after sequence."""
     n_labels, longest = len(chain.log_start), 0
     for sequence in range(len(tokens.offsets) - 1):
         longest = max(longest, tokens.offsets[sequence + 1] - tokens.offsets[sequence])
@@ -60,10 +59,10 @@ def add_covariances(chain: Chain, nodes: Nodes, tokens: Tokens, total: FloatArra
             continue
         size = list_events(tokens.rows, start, stop, n_labels, len(nodes.shifts), slots, events)
         walk(steps, first, slots, stop - start, size, second, mean, reached, before)
-        for one in range(size):
-            for two in range(size):
-                products = second[one, two] + second[two, one]
-                total[events[one], events[two]] += weight * (products - mean[one] * mean[two])
+        for row in range(size):
+            for column in range(size):
+                products = second[row, column] + second[column, row]
+                total[events[row], events[column]] += weight * (products - mean[row] * mean[column])
 
 
 @compiled()

@@ -48,7 +48,6 @@ class GramSums:
 
     @classmethod
     def empty(cls, n_words: int, width: int) -> "GramSums":
-        """Zeros."""
         front = width + width * width
         return cls(
             n_words,

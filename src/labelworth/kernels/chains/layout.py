@@ -58,7 +58,6 @@ class ChainLayout(NamedTuple):
 
     @property
     def n_blocks(self) -> int:
-        """How many blocks."""
         return len(self.pieces)
 
     @property

@@ -54,7 +54,6 @@ class ProductSpace(NamedTuple):
 
 
 def empty_block(n_rows: int, width: int, n_vectors: int) -> CountBlock:
-    """Zeros."""
     sizes = (width, width * width, n_rows * width)
     return CountBlock(*(aligned_zeros(size * n_vectors) for size in sizes))
 

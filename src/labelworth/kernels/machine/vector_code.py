@@ -74,7 +74,6 @@ class Emitter:
         return [self.builder.load(address, align=8) for address in self._addresses(base, width)]
 
     def store(self, base: Any, width: int, values: list[Any]) -> None:
-        """Write such vectors back."""
         for address, value in zip(self._addresses(base, width), values, strict=True):
             self.builder.store(value, address, align=8)
 

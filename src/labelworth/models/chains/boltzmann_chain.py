@@ -141,7 +141,6 @@ class BoltzmannChainModel(ChainOfWords):
     def from_arrays(
         cls, arrays: Mapping[str, AnyArray], *, classes: tuple[Hashable, ...], feature_names: tuple[str, ...]
     ) -> Self:
-        """Build the model again, checking everything."""
         return cls(
             classes, arrays.get("start"), stored(arrays, "transition"), stored(arrays, "emission"), feature_names
         )

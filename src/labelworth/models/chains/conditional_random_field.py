@@ -115,12 +115,10 @@ class ConditionalRandomFieldModel:
 
     @property
     def n_features(self) -> int:
-        """The number of attributes."""
         return int(self.emission.shape[1])
 
     @property
     def features(self) -> FeatureSet:
-        """Which weights there are."""
         support = (
             np.ones_like(self.transition, dtype=bool) if self.transition_support is None else self.transition_support
         )
@@ -215,7 +213,7 @@ class ConditionalRandomFieldModel:
         aligned, _ = self.aligned(sequences)
         chain, nodes, tokens = self._arrays(aligned)
         known, free = (sequence_sums(chain, nodes, part) for part in (tokens, _free(tokens)))
-        start, pairs, at_tokens = (one - two for one, two in zip(known, free, strict=True))
+        start, pairs, at_tokens = (given - before for given, before in zip(known, free, strict=True))
         emission = sums_by_sequence(aligned.attributes, aligned.offsets, at_tokens)
         tables = {"start": start, "transition": pairs, "emission": emission}
         columns = [
@@ -241,7 +239,6 @@ class ConditionalRandomFieldModel:
     def from_arrays(
         cls, arrays: Mapping[str, AnyArray], *, classes: tuple[Hashable, ...], feature_names: tuple[str, ...]
     ) -> Self:
-        """Build the model again, checking everything."""
         weights, labels, starts = (stored(arrays, f"emission_{name}") for name in ("weights", "labels", "starts"))
         try:
             emission = sp.csc_array((weights, labels, starts), (len(classes), len(feature_names)))

@@ -111,7 +111,6 @@ class HiddenMarkovModel(ChainOfWords):
 
     @property
     def word_probabilities(self) -> FloatArray:
-        """The emissions."""
         return self.emission
 
     def log_evidence(self, sequences: Sequences) -> FloatArray:
@@ -186,7 +185,6 @@ class HiddenMarkovModel(ChainOfWords):
     def from_arrays(
         cls, arrays: Mapping[str, AnyArray], *, classes: tuple[Hashable, ...], feature_names: tuple[str, ...]
     ) -> Self:
-        """Build the model again, checking everything."""
         lengths = None
         if "lengths" in arrays:
             lengths = LengthDistribution(arrays["lengths"], stored(arrays, "length_probabilities"))

@@ -39,8 +39,7 @@ class ChainCounts(NamedTuple):
     emission: FloatArray
 
     def minus(self, other: "ChainCounts") -> "ChainCounts":
-        """Entry by entry."""
-        return ChainCounts(*(one - two for one, two in zip(self, other, strict=True)))
+        return ChainCounts(*(mine - theirs for mine, theirs in zip(self, other, strict=True)))
 
     def tables(self) -> Mapping[str, FloatArray]:
         """In the shapes of a model's tables: start (1, K), transition (K, K), emission (K, V)."""
@@ -227,7 +226,6 @@ class ChainOfWords(ABC):
         return replace(self, start=start, transition=tables["transition"], emission=tables["emission"])
 
     def to_arrays(self) -> dict[str, AnyArray]:
-        """The tables."""
         return {name: np.ravel(table) if name == "start" else table for name, table in self.tables.items()}
 
     def log_potentials(self, sequences: Sequences) -> LogPotentials:

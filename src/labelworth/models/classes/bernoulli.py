@@ -108,7 +108,6 @@ class BernoulliModel(NaiveBayesModel):
         return np.where(certain, 0.0, np.log(inside) - log_absent), np.asarray(log_absent.sum(axis=1))
 
     def sample(self, n_samples: int, rng: np.random.Generator) -> Samples:
-        """Draw fully labeled samples."""
         codes: IntArray = rng.choice(self.n_classes, size=n_samples, p=self.class_probabilities).astype(np.int64)
         parts, n_rows = [], max(1, _VALUES_AT_ONCE // self.n_features)
         for first in range(0, n_samples, n_rows):
@@ -118,7 +117,6 @@ class BernoulliModel(NaiveBayesModel):
         return Samples(features, Evidence(codes, self.classes), feature_names=self.feature_names)
 
     def to_arrays(self) -> dict[str, AnyArray]:
-        """The two tables."""
         return {
             "class_probabilities": self.class_probabilities,
             "feature_probabilities": self.feature_probabilities,
@@ -132,7 +130,6 @@ class BernoulliModel(NaiveBayesModel):
         classes: tuple[Hashable, ...],
         feature_names: tuple[str, ...] | None = None,
     ) -> Self:
-        """Build the model again, checking everything."""
         return cls(
             classes, stored(arrays, "class_probabilities"), stored(arrays, "feature_probabilities"), feature_names
         )

@@ -94,7 +94,6 @@ class GaussianModel:
 
     @property
     def n_features(self) -> int:
-        """The dimension, D."""
         return int(self.means.shape[1])
 
     @cached_property
@@ -127,7 +126,6 @@ class GaussianModel:
         }
 
     def with_tables(self, tables: Mapping[str, FloatArray]) -> Self:
-        """The same kind of model with other parameters."""
         return replace(
             self,
             class_probabilities=np.ravel(tables["class_probabilities"]),
@@ -147,7 +145,6 @@ class GaussianModel:
         return self.spread.log_density(vectors, self.means) + log_class
 
     def sample(self, n_samples: int, rng: np.random.Generator) -> Samples:
-        """Draw fully labeled samples."""
         codes: IntArray = rng.choice(self.n_classes, size=n_samples, p=self.class_probabilities).astype(np.int64)
         noise = self.spread.noise(codes, rng.standard_normal((n_samples, self.n_features)))
         return Samples(self.means[codes] + noise, Evidence(codes, self.classes), feature_names=self.feature_names)
@@ -224,7 +221,6 @@ class GaussianModel:
         classes: tuple[Hashable, ...],
         feature_names: tuple[str, ...] | None = None,
     ) -> Self:
-        """Build the model again, checking everything."""
         for covariance in get_args(Covariance):
             if _TABLES[covariance] in arrays:
                 return cls(

@@ -134,7 +134,6 @@ class MultinomialModel(NaiveBayesModel):
         classes: tuple[Hashable, ...],
         feature_names: tuple[str, ...] | None = None,
     ) -> Self:
-        """Build the model again, checking everything."""
         lengths = LengthDistribution(stored(arrays, "lengths"), stored(arrays, "length_probabilities"))
         return cls(
             classes,

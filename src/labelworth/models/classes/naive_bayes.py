@@ -92,12 +92,10 @@ class NaiveBayesModel(ABC):
 
     @property
     def n_classes(self) -> int:
-        """K."""
         return len(self.classes)
 
     @property
     def n_features(self) -> int:
-        """V."""
         return int(self._table.shape[1])
 
     @property

@@ -89,7 +89,6 @@ class VarianceSpread:
 
     @property
     def residual_variances(self) -> FloatArray:
-        """The variances themselves."""
         return self.variances
 
     def log_density(self, vectors: FloatArray, means: FloatArray) -> FloatArray:
@@ -157,7 +156,6 @@ class MatrixSpread:
 
     @cached_property
     def factors(self) -> FloatArray:
-        """Lower Cholesky factors."""
         try:
             return np.asarray(np.linalg.cholesky(self.matrices))
         except np.linalg.LinAlgError as error:
@@ -178,7 +176,6 @@ class MatrixSpread:
 
     @cached_property
     def precisions(self) -> FloatArray:
-        """Inverse covariances."""
         return np.asarray(self.whiteners.transpose(0, 2, 1) @ self.whiteners)
 
     def log_density(self, vectors: FloatArray, means: FloatArray) -> FloatArray:
