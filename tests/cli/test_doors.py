@@ -74,6 +74,13 @@ def test_numbers_of_a_plan_file_must_be_numbers(plan_file: Path, tmp_path: Path,
     assert f"{name} must be a " in answer.stderr
 
 
+@pytest.mark.parametrize("option", ["--budget", "--price-label", "--smoothing", "--pool", "--seed"])
+def test_options_beside_a_plan_file_are_refused(plan_file: Path, option: str) -> None:
+    answer = labelworth("plan", "--again", plan_file, option, 3)
+    assert answer.code == 2
+    assert "--again takes everything from the plan file" in answer.stderr
+
+
 def test_a_plan_file_of_another_model_is_refused(plan_file: Path, tmp_path: Path) -> None:
     answer = labelworth("plan", "--again", _changed(plan_file, tmp_path, model="luck"))
     assert answer.code == 2

@@ -52,8 +52,10 @@ def plan(
     from labelworth.errors import InvalidInputError
 
     if again is not None:
-        if data is not None or not question.is_empty:
-            raise InvalidInputError("--again takes everything from the plan file; leave DATA and the question out.")
+        if data is not None or seed or any(group != type(group)() for group in (question, model, plan, prices)):
+            raise InvalidInputError(
+                "--again takes everything from the plan file; leave DATA, the question and other options out."
+            )
         inquiry, question = Inquiry.read_again(again)
     elif data is None:
         raise InvalidInputError("Name the file to plan from, or a plan file with --again.")

@@ -4,7 +4,7 @@ A document has one label, a sequence one per token; a position is (index of the 
 """
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
@@ -77,12 +77,8 @@ class HeldDocuments:
     def n_samples(self) -> int:
         return self.samples.n_samples
 
-    def known_labels(self) -> Iterable[Any]:
-        """Every label that occurs or was named."""
-        members = (
-            label for cell in self.samples.raw.labels for label in (cell if isinstance(cell, list) else [cell])
-        )
-        return [*members, *(self.samples.classes or ())]
+    def known_labels(self) -> list[Any]:
+        return _known_labels(self.samples)
 
     def labels(self, index: int) -> tuple[Any, ...]:
         return (self.samples.raw.labels[index],)
@@ -142,10 +138,8 @@ class HeldSequences:
     def n_samples(self) -> int:
         return self.samples.n_samples
 
-    def known_labels(self) -> Iterable[Any]:
-        """Every label that occurs or was named."""
-        members = (label for cell in self.raw.labels for label in (cell if isinstance(cell, list) else [cell]))
-        return [*members, *(self.samples.classes or ())]
+    def known_labels(self) -> list[Any]:
+        return _known_labels(self.samples)
 
     def labels(self, index: int) -> tuple[Any, ...]:
         return self.raw.labels[self._tokens(index)]
@@ -252,6 +246,12 @@ class HeldSequences:
 def held_samples(samples: Documents | TokenSequences, batch: Path) -> HeldDocuments | HeldSequences:
     """The data as a batch is merged into it."""
     return HeldDocuments(samples) if isinstance(samples, Documents) else HeldSequences(samples, batch)
+
+
+def _known_labels(samples: Documents | TokenSequences) -> list[Any]:
+    """Every label that occurs in the data or was named."""
+    members = (label for cell in samples.raw.labels for label in (cell if isinstance(cell, list) else [cell]))
+    return [*members, *(samples.classes or ())]
 
 
 def _merging_rows(path: Path, format: str | None, encoding: str) -> WrittenRows:

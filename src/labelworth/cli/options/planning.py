@@ -38,10 +38,6 @@ class Question(Options):
     target: Annotated[float | None, typer.Option(help="The least cost for this error.")] = None
     alpha: Annotated[float | None, typer.Option(help="The least cost + alpha x error.")] = None
 
-    @property
-    def is_empty(self) -> bool:
-        return self == Question()
-
     def require_valid(self) -> None:
         """Refuse none, several or an invalid one, before any work."""
         from labelworth.tradeoff.problem import Question as TradeoffQuestion
