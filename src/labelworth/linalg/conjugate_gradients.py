@@ -123,15 +123,15 @@ class LockstepConjugateGradients:
         n_steps, count = self.n_steps, self.right.shape[1]
         matrices = np.zeros((count, n_steps, n_steps))
         lengths, turns = np.array(self._lengths), np.array(self._turns)
-        for place in range(n_steps):
+        for step in range(n_steps):
             # A column that has ended keeps a node of one, which no weight belongs to.
-            ended = lengths[place] == 0
-            inverse = np.where(ended, 1.0, 1 / np.where(ended, 1.0, lengths[place]))
-            matrices[:, place, place] = inverse
-            if place:
-                before = np.where(lengths[place - 1] == 0, 1.0, lengths[place - 1])
-                matrices[:, place, place] += np.where(ended, 0.0, turns[place - 1] / before)
-                beside = np.where(ended, 0.0, np.sqrt(turns[place - 1]) / before)
-                matrices[:, place, place - 1] = matrices[:, place - 1, place] = beside
+            ended = lengths[step] == 0
+            inverse = np.where(ended, 1.0, 1 / np.where(ended, 1.0, lengths[step]))
+            matrices[:, step, step] = inverse
+            if step:
+                before = np.where(lengths[step - 1] == 0, 1.0, lengths[step - 1])
+                matrices[:, step, step] += np.where(ended, 0.0, turns[step - 1] / before)
+                beside = np.where(ended, 0.0, np.sqrt(turns[step - 1]) / before)
+                matrices[:, step, step - 1] = matrices[:, step - 1, step] = beside
         nodes, vectors = np.linalg.eigh(matrices)
         return Quadrature(nodes, self._first_square[:, None] * np.square(vectors[:, 0, :]))

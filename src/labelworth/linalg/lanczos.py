@@ -137,9 +137,9 @@ class LockstepLanczos:
 
 
 def largest_eigenvalue_bound(
-    found: float, dimension: int, n_steps: int, n_random_starts: int, failure_rate: float = 1e-6
+    largest: float, dimension: int, n_steps: int, n_random_starts: int, failure_rate: float = 1e-6
 ) -> float:
-    r"""Bound the largest eigenvalue of a positive semi-definite operator from what random starts found of it.
+    r"""Bound the largest eigenvalue of a positive semi-definite operator from the `largest` that random starts show.
 
     After k steps from one start without a preferred direction in d dimensions, the relative shortfall exceeds
     :math:`\epsilon` with probability at most :math:`1.648 \sqrt{d}\, e^{-\sqrt{\epsilon}(2k-1)}` (Kuczynski and
@@ -153,7 +153,7 @@ def largest_eigenvalue_bound(
     """
     needed = np.log(1.648 * np.sqrt(dimension)) - np.log(failure_rate) / n_random_starts
     shortfall = (needed / (2 * n_steps - 1)) ** 2
-    return float(found / (1 - shortfall)) if shortfall < 1 else float("inf")
+    return float(largest / (1 - shortfall)) if shortfall < 1 else float("inf")
 
 
 def column_products(first: FloatArray, second: FloatArray) -> FloatArray:

@@ -71,7 +71,7 @@ class PlanFrontier:
 
     def to_dict(self) -> dict[str, Any]:
         """As JSON knows it."""
-        boundary = [place for place, point in enumerate(self.points) if point.dominated_by is None]
+        boundary = [index for index, point in enumerate(self.points) if point.dominated_by is None]
         return {**asdict(self), "boundary": boundary, "lines": self.lines()}
 
 
@@ -113,8 +113,8 @@ def frontier(
     >>> classes = rng.integers(2, size=600)
     >>> X = rng.standard_normal((600, 2)) + 2 * classes[:, None]
     >>> y = np.where(np.arange(600) < 60, classes, -1)
-    >>> found = frontier(X, y, model="gaussian", criterion="excess_log_loss")
-    >>> found.boundary[0].cost, found.boundary[-1].cost
+    >>> cloud = frontier(X, y, model="gaussian", criterion="excess_log_loss")
+    >>> cloud.boundary[0].cost, cloud.boundary[-1].cost
     (0.0, 540.0)
     """
     room = TradeoffQuestion.of(budget=0.0, pool=pool).pool

@@ -24,39 +24,39 @@ def worth(situation: Situation, counts: FloatArray) -> tuple[Worth, ...]:
     """
     accuracy, free = situation.accuracy, situation.unlabeled_is_free
     gains = _gains(situation, counts)
-    prices = [situation.prices.next_price(counts, place) for place in range(len(counts))]
+    prices = [situation.prices.next_price(counts, index) for index in range(len(counts))]
     of_unlabeled = gains[accuracy.arms.index("nothing")] if "nothing" in accuracy.arms else 0.0
-    found = []
-    for place, (arm, gain, price) in enumerate(zip(accuracy.arms, gains, prices, strict=True)):
+    worths = []
+    for index, (arm, gain, price) in enumerate(zip(accuracy.arms, gains, prices, strict=True)):
         own = gain - of_unlabeled if free and arm != "nothing" else gain
         others = own / of_unlabeled if arm != "nothing" and of_unlabeled > 0 and own > 0 else None
-        spread = accuracy.gain_error(counts, place) if isinstance(accuracy, SimulatedAccuracy) else None
-        found.append(Worth(arm, float(own), price, float(own / price) if price > 0 else None, others, spread))
-    return tuple(found)
+        spread = accuracy.gain_error(counts, index) if isinstance(accuracy, SimulatedAccuracy) else None
+        worths.append(Worth(arm, float(own), price, float(own / price) if price > 0 else None, others, spread))
+    return tuple(worths)
 
 
 def _gains(situation: Situation, counts: FloatArray) -> FloatArray:
     accuracy = situation.accuracy
     if isinstance(accuracy, ConvexAccuracy) and np.isfinite(accuracy.error(counts)):
         return np.asarray(-accuracy.slope(counts), dtype=np.float64)
-    here, found = accuracy.error(counts), []
+    here, gains = accuracy.error(counts), []
     # Sampled errors need a step beyond their noise; where the pool ends, the last samples stand for the next.
     step = max(1.0, 0.05 * (situation.held.n_labeled + float(counts.sum())))
     for arm in range(len(counts)):
         moved = counts.copy()
         is_end = counts.sum() + step > situation.pool and counts[arm] >= step
         moved[arm] += -step if is_end else step
-        found.append((accuracy.error(moved) - here if is_end else here - accuracy.error(moved)) / step)
-    return np.asarray(np.nan_to_num(np.array(found), nan=0.0, posinf=0.0, neginf=0.0))
+        gains.append((accuracy.error(moved) - here if is_end else here - accuracy.error(moved)) / step)
+    return np.asarray(np.nan_to_num(np.array(gains), nan=0.0, posinf=0.0, neginf=0.0))
 
 
 def curve_counts(situation: Situation) -> list[FloatArray]:
-    """Designs along which the error is shown: more and more labels of the dearest arm that is sensible."""
+    """Designs along which the error is shown: more and more labels of the most expensive arm that is sensible."""
     accuracy, pool = situation.accuracy, situation.pool
     amounts = np.unique(
         np.round(np.concatenate([[0.0], np.geomspace(max(pool / 200, 1.0), max(pool, 1.0), _N_CURVE - 1)]))
     )
-    place = (
+    arm = (
         accuracy.arms.index("everything")
         if "everything" in accuracy.arms
         else int(np.argmax(accuracy.labels_per_sample))
@@ -64,7 +64,7 @@ def curve_counts(situation: Situation) -> list[FloatArray]:
     designs = []
     for amount in amounts[amounts <= pool]:
         counts = np.zeros(len(accuracy.arms))
-        counts[place] = amount
+        counts[arm] = amount
         if situation.unlabeled_is_free:
             counts[accuracy.arms.index("nothing")] = pool - amount
         designs.append(counts)
@@ -121,16 +121,16 @@ def _candidates(arms: tuple[str, ...], pool: float, *, is_documents: bool) -> li
     sizes = np.concatenate([[0.0], np.geomspace(max(pool / 500, 1.0), max(pool, 1.0), _N_CLOUD)])
     sizes = np.unique(np.round(sizes[sizes <= pool]))
     unlabeled = arms.index("nothing") if "nothing" in arms else None
-    found = []
-    for mix in _mixes([place for place in range(len(arms)) if place != unlabeled]):
+    candidates = []
+    for mix in _mixes([arm for arm in range(len(arms)) if arm != unlabeled]):
         for size in sizes:
             for rest in _SHARES if unlabeled is not None else (0.0,):
                 counts = np.zeros(len(arms))
                 counts[list(mix)] = np.floor(size / len(mix))
                 if unlabeled is not None:
                     counts[unlabeled] = np.floor(rest * (pool - counts.sum()))
-                found.append((_named(arms, counts, is_documents=is_documents), counts))
-    return found
+                candidates.append((_named(arms, counts, is_documents=is_documents), counts))
+    return candidates
 
 
 def _mixes(labeling: list[int]) -> list[tuple[int, ...]]:

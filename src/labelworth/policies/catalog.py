@@ -11,7 +11,7 @@ import numpy as np
 
 from labelworth.arrays import BoolArray, FloatArray, IntArray, require_between
 from labelworth.errors import InvalidInputError
-from labelworth.policies.rule import Rule, places, require_length
+from labelworth.policies.rule import Rule, positions, require_length
 
 _LONGEST_ENUMERATED = 24
 
@@ -76,7 +76,7 @@ class EveryOther(FixedRule):
 
     def counted(self, lengths: IntArray) -> BoolArray:
         """True at even positions."""
-        even: BoolArray = places(lengths) % 2 == 0
+        even: BoolArray = positions(lengths) % 2 == 0
         return even
 
 
@@ -102,7 +102,7 @@ class Prefix(FixedRule):
 
     def counted(self, lengths: IntArray) -> BoolArray:
         """True at the beginning."""
-        begun: BoolArray = places(lengths) < self.size
+        begun: BoolArray = positions(lengths) < self.size
         return begun
 
 
@@ -139,7 +139,7 @@ class PrefixShare(FixedRule):
         """True at the beginning."""
         distinct, inverse = np.unique(lengths, return_inverse=True)
         sizes = np.array([math.floor(self.share * length) for length in distinct.tolist()], dtype=np.int64)
-        begun: BoolArray = places(lengths) < np.repeat(sizes[inverse], lengths)
+        begun: BoolArray = positions(lengths) < np.repeat(sizes[inverse], lengths)
         return begun
 
 
@@ -182,7 +182,7 @@ class Window(Rule):
     def draw(self, lengths: IntArray, rng: np.random.Generator) -> BoolArray:
         """One start per sequence."""
         starts = rng.integers(0, lengths - np.minimum(self.size, lengths) + 1)
-        behind = places(lengths) - np.repeat(starts, lengths)
+        behind = positions(lengths) - np.repeat(starts, lengths)
         inside: BoolArray = (behind >= 0) & (behind < self.size)
         return inside
 

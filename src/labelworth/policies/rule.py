@@ -77,7 +77,7 @@ def as_lengths(lengths: AnyArray) -> IntArray:
     return array.astype(np.int64)
 
 
-def places(lengths: IntArray) -> IntArray:
+def positions(lengths: IntArray) -> IntArray:
     """The position of every token within its sequence."""
     ends = np.cumsum(lengths)
     return np.arange(int(lengths.sum())) - np.repeat(ends - lengths, lengths)

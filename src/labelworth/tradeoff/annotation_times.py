@@ -89,12 +89,12 @@ def prices_from_times(
             f"The items cannot tell the prices of {', '.join(columns)} apart: they need different numbers of labels "
             "and tokens. Leave tokens out, or time more items."
         )
-    found = scipy.optimize.nnls(table / scales, times)[0] / scales
-    residuals = times - table @ found
-    errors = _sandwich(table, residuals, found > 0)
+    rates = scipy.optimize.nnls(table / scales, times)[0] / scales
+    residuals = times - table @ rates
+    errors = _sandwich(table, residuals, rates > 0)
     rate = per_hour / _SECONDS_PER_HOUR
     return TimedPrices(
-        Prices(**{"per_label": 0.0, **dict(zip(columns, (rate * found).tolist(), strict=True))}),
+        Prices(**{"per_label": 0.0, **dict(zip(columns, (rate * rates).tolist(), strict=True))}),
         {name: None if error is None else rate * error for name, error in zip(columns, errors, strict=True)},
         len(times),
         float(residuals.std(ddof=table.shape[1])),

@@ -196,43 +196,44 @@ def _cheapest(errors: _LeastErrors, question: Question) -> tuple[Optimum, float]
 
 def _first_met(errors: _LeastErrors, ceiling: float, start: Optimum) -> tuple[Optimum, float]:
     """The optimum of the money whose least error is the ceiling, and what no design that meets it undercuts."""
-    prices, pool, size = errors.prices, errors.pool, size_of_errors(errors.accuracy.criterion, ceiling)
-    known: list[Optimum] = []
-    bounds = [0.0]
-
-    def excess(optimum: Optimum) -> float:
-        """1 - ceiling / error, where an error is above: without anything held a line in the money."""
-        known.append(optimum)
-        bounds.append(cost_bound(optimum.minorant, ceiling, prices, pool))
-        left, spent = ceiling - optimum.value, float(prices @ optimum.counts)
-        if left >= 0 and (spent - max(bounds) <= errors.aim * spent or left <= 2 * optimum.gap):
-            return 0.0
-        # A hair below, so that the ceiling is met and not nearly met.
-        share = _HAIR - left / size
-        return share / (1 + abs(share))
-
-    def excess_within(money: float) -> float:
-        try:
-            return excess(errors.within(money))
-        except NotIdentifiableError:
-            return 1.0
-
-    low, high, above, below = 0.0, float(prices @ start.counts), excess_within(0.0), excess(start)
+    prices, best, reached = errors.prices, start, None
+    money = high = float(prices @ start.counts)
+    low = bound = 0.0
     for _ in range(_MOST_BUDGETS):
-        if below <= 0:
+        bound = max(bound, cost_bound(best.minorant, ceiling, prices, errors.pool))
+        if best.value <= ceiling:
+            money = float(prices @ best.counts)
+            reached, high = (best, money) if reached is None or money < high else (reached, high)
+            if money - bound <= errors.aim * money or ceiling - best.value <= 2 * best.gap:
+                break
+        else:
+            low = max(low, money)
+        if reached is not None and high - max(low, bound) <= _ROUNDING * high:
             break
-        low, high, above = high, 4 * high, below
-        below = excess_within(high)
-    if above > 0 > below:
-        ends = {low: above, high: below}
-        scipy.optimize.brentq(
-            lambda money: ends[money] if money in ends else excess_within(money),
-            low, high, xtol=1e-300, rtol=1e-15, maxiter=_MOST_BUDGETS, disp=False,
-        )  # fmt: skip
-    met = [optimum for optimum in known if optimum.value <= ceiling]
-    if not met:
-        raise InfeasiblePlanError(f"No budget was found whose least error is {ceiling:g}.", known[-1].value)
-    return min(met, key=lambda optimum: float(prices @ optimum.counts)), max(bounds)
+        money = _money_after(best, errors.accuracy.criterion, ceiling, money, low, high if reached else np.inf)
+        try:
+            best = errors.within(money)
+        except NotIdentifiableError:
+            low = money
+    if reached is None:
+        raise InfeasiblePlanError(f"No budget was found whose least error is {ceiling:g}.", best.value)
+    return reached, bound
+
+
+def _money_after(best: Optimum, criterion: str, ceiling: float, money: float, low: float, high: float) -> float:
+    """Newton's method where the least error is nearly a line: 1/error over money, nats over log money."""
+    if best.of_money > 0 and money > 0:
+        if criterion in LOGARITHMIC:
+            guess = money * float(np.exp(np.clip((best.value - ceiling) / (best.of_money * money), -20, 20)))
+        else:
+            guess = money + (1 / ceiling - 1 / best.value) * best.value**2 / best.of_money
+        # A hair beyond, so that the target is met and not nearly met.
+        guess *= 1 + _HAIR
+        if low < guess < high:
+            return guess
+    if not np.isfinite(high):
+        return 4 * money
+    return float(np.sqrt(low * high)) if low > 0 else high / 16
 
 
 def _weighted(errors: _LeastErrors, prices: ArmPrices, question: Question) -> Solution:

@@ -34,7 +34,8 @@ def test_what_is_left_is_foreseen() -> None:
     expected = np.einsum("ij,ij->j", RIGHT, np.linalg.solve(MATRIX, RIGHT)).sum()
     for steps in range(2, 6):
         solver = run(steps)
-        left = 1 - solver.forms.sum() / expected
+        # Forms rise to what is expected; below it is rounding.
+        left = max(1 - solver.forms.sum() / expected, 0.0)
         assert left / 20 < solver.remainders()[0] < 20 * left + 1e-14
 
 
