@@ -4,13 +4,16 @@ ENV := .venv
 BIN := $(ENV)/bin
 STAMP := $(ENV)/.installed
 
-.PHONY: demo test golden browser-test check bench seeds nojit clean
+.PHONY: demo test fuzz golden browser-test check bench seeds nojit clean
 
 demo: $(STAMP)                 ## the whole story on built-in data, with a picture
 	$(BIN)/labelworth demo
 
 test: $(STAMP)                 ## every test
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --ignore=tests/browser
+
+fuzz: $(STAMP)                 ## thousands of damaged files through every door of the command line
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python tests/fuzz/run.py --count 2000 --keep build/fuzz
 
 golden: $(STAMP)               ## plans, checks, fits and information on small data: the same answers as on record
 	$(BIN)/python tests/golden/compare.py

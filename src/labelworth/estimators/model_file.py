@@ -15,6 +15,7 @@ import numpy as np
 from labelworth.arrays import AnyArray
 from labelworth.data.files import atomic_writer
 from labelworth.data.guard import guarded, read_archive, read_array
+from labelworth.data.readers.json_files import parse_json
 from labelworth.errors import DataUnavailableError, InvalidInputError
 from labelworth.estimators.kinds import KINDS
 from labelworth.models.protocol import Model
@@ -110,7 +111,7 @@ def _read(path: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[str, bytes
     with _guarded(path, "it is no model of ours, or was cut short"):
         members = read_archive(content, path, may_be_packed=False)
     with _guarded(path, "it has no header of ours"):
-        header = json.loads(members.pop(_HEADER))
+        header = parse_json(members.pop(_HEADER))
     if not isinstance(header, dict):
         raise _damaged(path, "it has no header of ours")
     return header, members

@@ -19,6 +19,12 @@ from labelworth.models.chains.hidden_markov import HiddenMarkovModel
 from labelworth.models.chains.protocol import ChainModel
 from labelworth.progress import SILENT, Progress
 from labelworth.report.record import Record, Stopwatch, require_schema
+from labelworth.report.spec_limits import (
+    MOST_TOKENS,
+    require_workable_lengths,
+    require_workable_probabilities,
+    require_workable_weights,
+)
 from labelworth.report.values import Measured, Table
 
 KINDS = ("hidden-markov", "boltzmann-chain", "conditional-random-field")
@@ -54,6 +60,7 @@ class ChainSpec:
         """Check a specification and build its model."""
         require_schema(document, "chain_spec", f"specification of a {document['model']} model")
         lengths = LengthDistribution.from_mapping(document["lengths"])
+        require_workable_lengths(lengths, MOST_TOKENS)
         return cls(document, _model(document), lengths, int(document.get("seed", 0)))
 
     def evaluate(self, *, seed: int | None = None, progress: Progress = SILENT) -> PolicyTable:
@@ -100,6 +107,10 @@ def _model(document: Mapping[str, Any]) -> ChainModel:
             f"There must be a name for each of the {len(emission)} labels and {emission.shape[1]} words of emission. "
             f"Got {len(classes)} classes and {len(names)} words."
         )
+    if kind != "hidden-markov":
+        for name, table in (("start", start), ("transition", transition), ("emission", emission)):
+            if table is not None:
+                require_workable_weights(name, table)
     if kind == "boltzmann-chain":
         return BoltzmannChainModel(classes, start, transition, emission, names)
     if kind == "conditional-random-field":
@@ -109,6 +120,7 @@ def _model(document: Mapping[str, Any]) -> ChainModel:
     # A probability of zero is at the edge of the parameter space, where the theory does not hold.
     for name, table in (("start", start), ("transition", transition), ("emission", emission)):
         require_probabilities(name, table, positive=True)
+        require_workable_probabilities(name, table)
     return HiddenMarkovModel(classes, start, transition, emission, names)
 
 

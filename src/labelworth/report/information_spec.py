@@ -18,6 +18,7 @@ from labelworth.progress import SILENT, Progress
 from labelworth.report.chain_spec import KINDS as CHAIN_KINDS
 from labelworth.report.chain_spec import ChainSpec, chain_table
 from labelworth.report.record import Record, Stopwatch, require_schema
+from labelworth.report.spec_limits import MOST_WORDS, require_workable_lengths, require_workable_probabilities
 from labelworth.report.values import Measured, Table
 
 _SHOWN = {
@@ -120,6 +121,8 @@ def _model(document: Mapping[str, Any]) -> MultinomialModel:
     # A probability of zero is at the edge of the parameter space, where the theory does not hold.
     require_probabilities("class_probabilities", priors, positive=True)
     require_probabilities("word_probabilities", words, positive=True)
+    require_workable_probabilities("class_probabilities", priors)
+    require_workable_probabilities("word_probabilities", words)
     if len(words) != len(priors):
         raise InvalidInputError(
             f"word_probabilities must have a row for each of the {len(priors)} classes. Got {len(words)} rows."
@@ -128,6 +131,7 @@ def _model(document: Mapping[str, Any]) -> MultinomialModel:
         lengths = LengthDistribution.from_mapping(document["lengths"])
     else:
         lengths = LengthDistribution.single(document["document_length"])
+    require_workable_lengths(lengths, MOST_WORDS)
     classes = tuple(document.get("classes") or (f"class {code}" for code in range(len(priors))))
     names = document.get("words")
     return MultinomialModel(classes, priors, words, lengths, None if names is None else tuple(names))

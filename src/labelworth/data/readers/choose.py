@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from labelworth.data.readers.cells import NOT_NAMED
+from labelworth.data.readers.notes import data_notes
 from labelworth.data.readers.raw import RawFeatures, RawTexts
 from labelworth.errors import InvalidInputError
 
@@ -70,7 +71,7 @@ def read(
     label_column: str | None = "label",
     labels: str | os.PathLike[str] | None = None,
     unlabeled: Hashable = NOT_NAMED,
-    rename: Mapping[str, str] | None = None,
+    rename: str | Mapping[str, str] | None = None,
     format: str | None = None,
     encoding: str = "utf-8",
     zero_based: bool | None = None,
@@ -93,8 +94,8 @@ def read(
     unlabeled : hashable
         The marker of unlabeled rows beside empty ones; None if there is none. Where nothing is named and a
         label is -1, files of arrays take it as the marker, and all others ask.
-    rename : mapping, optional
-        Labels that mean another one: ``{"hamm": "ham"}``.
+    rename : mapping or str, optional
+        Labels that mean another one: ``{"hamm": "ham"}``, or ``"hamm=ham"`` with commas between several.
     format : str, optional
         One of `FORMATS`, where the ending does not say.
     encoding : str
@@ -122,8 +123,8 @@ def read(
         "zero_based": zero_based,
         "n_features": n_features,
     }
-    raw: RawTexts | RawFeatures = _DOCUMENTS[name].read(source, options)
-    return replace(raw, labels=_renamed(raw.labels, rename)) if rename else raw
+    raw: RawTexts | RawFeatures = _renamed(_DOCUMENTS[name].read(source, options), rename)
+    return replace(raw, notes=(*map(str, data_notes(raw)), *raw.notes))
 
 
 def read_sequences(
@@ -136,7 +137,7 @@ def read_sequences(
     tags_column: str | None = None,
     tag_names: Sequence[str] | None = None,
     unlabeled: str | None = None,
-    rename: Mapping[str, str] | None = None,
+    rename: str | Mapping[str, str] | None = None,
     encoding: str = "utf-8",
 ) -> "RawTokens | RawAttributes":
     """Read a file of sequences, compressed with gzip or not.
@@ -154,8 +155,8 @@ def read_sequences(
         For JSON lines; see `labelworth.data.readers.tokens_jsonl.read_tokens_jsonl`.
     unlabeled : str, optional
         The label that means "not seen", for columns (``?`` and ``_`` when absent) and attributes (``?``).
-    rename : mapping, optional
-        Labels that mean another one: ``{"b-np": "B-NP"}``.
+    rename : mapping or str, optional
+        Labels that mean another one, as in `read`.
     encoding : str
 
     Raises
@@ -176,8 +177,8 @@ def read_sequences(
         "encoding": encoding,
     }
     name = _format_name(source, format, _SEQUENCES, "format of sequences")
-    raw: RawTokens | RawAttributes = _SEQUENCES[name].read(source, options)
-    return replace(raw, labels=_renamed(raw.labels, rename)) if rename else raw
+    raw: RawTokens | RawAttributes = _renamed(_SEQUENCES[name].read(source, options), rename)
+    return replace(raw, notes=(*map(str, data_notes(raw)), *raw.notes))
 
 
 def holds_sequences(path: Path, format: str | None = None) -> bool:
@@ -220,18 +221,28 @@ def _ending(path: Path) -> str:
     return (path.with_suffix("") if path.suffix.lower() == ".gz" else path).suffix.lower()
 
 
-def _renamed(labels: Sequence[Any], rename: Mapping[str, str]) -> tuple[Any, ...]:
-    """Other names for some labels; a number of the file stays a number under its new name."""
-    members = [label for entry in labels for label in (entry if isinstance(entry, list) else [entry])]
+def _renamed(raw: Any, rename: str | Mapping[str, str] | None) -> Any:
+    """The same with other names for some labels; what is a number in the file is one under its new name too."""
+    if not rename:
+        return raw
+    pairs = _pairs(rename) if isinstance(rename, str) else rename
+    members = [label for entry in raw.labels for label in (entry if isinstance(entry, list) else [entry])]
     as_written = {str(label): label for label in members if label is not None}
-    missing = [name for name in rename if name not in as_written]
+    missing = [name for name in pairs if name not in as_written]
     if missing:
         raise InvalidInputError(f"There is no label {missing[0]!r} to rename. Leave it out of rename=.")
-    new = {as_written[old]: as_written.get(name, name) for old, name in rename.items()}
+    new = {as_written[old]: as_written.get(name, name) for old, name in pairs.items()}
 
     def named(entry: Any) -> Any:
         if isinstance(entry, list):
             return [new.get(label, label) for label in entry]
         return new.get(entry, entry)
 
-    return tuple(named(entry) for entry in labels)
+    return replace(raw, labels=tuple(named(entry) for entry in raw.labels))
+
+
+def _pairs(text: str) -> dict[str, str]:
+    parts = [part.partition("=") for part in text.split(",")]
+    if not all(old.strip() and new.strip() for old, _, new in parts):
+        raise InvalidInputError(f"rename= takes old=new, with commas between several. Got {text!r} instead.")
+    return {old.strip(): new.strip() for old, _, new in parts}

@@ -15,10 +15,7 @@ _EXAMPLE = '{"text": "...", "label": "..."}'
 
 
 def read_json(path: str | os.PathLike[str], kind: str) -> Any:
-    """The JSON document in a file, a `kind` of thing; ``-`` is standard input.
-
-    Its numbers are finite and fit a double, and its texts can be written as UTF-8.
-    """
+    """The JSON document in a file, a `kind` of thing, as `parse_json` reads it; ``-`` is standard input."""
     try:
         content = sys.stdin.buffer.read() if str(path) == "-" else Path(path).read_bytes()
     except (OSError, ValueError) as error:
@@ -26,19 +23,29 @@ def read_json(path: str | os.PathLike[str], kind: str) -> Any:
             f"Cannot read {str(path)!r}: {getattr(error, 'strerror', None) or error}."
         ) from error
     try:
-        text = content.decode("utf-8-sig")
-        document = json.loads(text, parse_float=_finite, parse_int=_bounded, parse_constant=_no_number)
-        if "\\u" in text:
-            json.dumps(document, ensure_ascii=False).encode()
+        return parse_json(content)
     except UnicodeDecodeError as error:
         raise InvalidInputError(f"{str(path)!r} is not a {kind}: it is not UTF-8 text.") from error
-    except UnicodeEncodeError as error:
-        raise InvalidInputError(
-            f"{str(path)!r} is not a {kind}: it holds half of a surrogate pair, "
-            f"\\u{ord(error.object[error.start]):04x}. Write the character itself, or both halves."
-        ) from error
     except (ValueError, RecursionError) as error:
         raise InvalidInputError(f"{str(path)!r} is not a {kind}: it is not JSON ({error}).") from error
+
+
+def parse_json(content: bytes) -> Any:
+    """A document whose numbers are finite and fit a double, and whose texts can be written as UTF-8.
+
+    Raises
+    ------
+    ValueError, RecursionError
+        If it is not one, in words.
+    """
+    text = content.decode("utf-8-sig")
+    document = json.loads(text, parse_float=_finite, parse_int=_bounded, parse_constant=_no_number)
+    try:
+        if "\\u" in text:
+            json.dumps(document, ensure_ascii=False).encode()
+    except UnicodeEncodeError as error:
+        half = ord(error.object[error.start])
+        raise ValueError(f"\\u{half:04x} is half of a surrogate pair; write the character, or both halves") from error
     return document
 
 

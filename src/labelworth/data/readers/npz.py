@@ -83,7 +83,8 @@ def _array_labels(array: AnyArray, unlabeled: Hashable, source: str) -> tuple[An
         raise InvalidInputError(
             f"{source}: labels must be numbers or text in one dimension. Got shape {array.shape} of {array.dtype}."
         )
-    values: list[Any] = array.tolist()
+    with guarded(source, _PROBLEM, _CURE):  # texts may hold what is not a character
+        values: list[Any] = array.tolist()
     if unlabeled is NOT_NAMED:
         if UNLABELED in values and len(set(values)) == 2:
             raise InvalidInputError(what_minus_one_means(source))

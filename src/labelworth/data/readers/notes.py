@@ -1,0 +1,186 @@
+"""What people should know of their labels and texts before anything is learned from them."""
+
+import unicodedata
+from collections import Counter
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal
+
+from labelworth.data.readers.raw import RawFeatures, RawTexts
+
+if TYPE_CHECKING:
+    from labelworth.data.readers.raw_sequences import RawAttributes, RawTokens
+
+NoteKind = Literal["near-equal classes", "contradictory texts", "repeated texts"]
+
+_MOST_CLASSES = 2_000
+_RARER_BY = 10
+_SHORTEST_TYPO = 4
+_MANY_REPEATED = 0.05
+_MOST_NAMED = 5
+
+
+@dataclass(frozen=True)
+class DataNote:
+    """One thing to know.
+
+    Attributes
+    ----------
+    kind : str
+    text : str
+        What was seen, with counts and shares.
+    cure : str
+        What to do about it, in Python.
+    rename : mapping
+        For near-equal classes: what `labelworth.data.readers.read` takes as ``rename=`` to make them one.
+    share : float
+        For texts: the share of rows concerned; for contradictory ones, the least share of labeled rows that any model
+        gets wrong.
+    """
+
+    kind: NoteKind
+    text: str
+    cure: str
+    rename: Mapping[str, str] = field(default_factory=dict)
+    share: float = 0.0
+
+    def __str__(self) -> str:
+        return f"{self.text} {self.cure}"
+
+
+def label_notes(labels: Iterable[Any], *, find_typos: bool = True) -> tuple[DataNote, ...]:
+    """Classes that are probably meant to be one: equal but for capitals or blanks, or a letter apart and rare.
+
+    Parameters
+    ----------
+    labels : one entry per row or token
+        Only texts are looked at; None and lists of candidates are passed over.
+    find_typos : bool
+        Whether a rare class that is a letter apart from a frequent one is named: not among tags of words, where NN
+        and NNS are both meant.
+
+    Examples
+    --------
+    >>> [note] = label_notes(["ham"] * 88 + ["hamm"])
+    >>> print(note)
+    'hamm' (1 label) looks like 'ham' (88). If they are one class, use rename='hamm=ham'.
+    """
+    counts = Counter(label for label in labels if isinstance(label, str))
+    if len(counts) > _MOST_CLASSES:
+        return ()
+    spellings: dict[str, list[str]] = {}
+    for name in sorted(counts):
+        spellings.setdefault(_plain(name), []).append(name)
+    notes, kept = [], Counter[str]()
+    for names in spellings.values():
+        usual = max(names, key=lambda name: counts[name])
+        kept[usual] = sum(counts[name] for name in names)
+        others = [name for name in names if name != usual]
+        if others:
+            listed = " and ".join(_counted(name, counts[name]) for name in [*others, usual])
+            notes.append(_near(f"{listed} differ in capitals or blanks only: one class?", others, usual))
+    if find_typos:
+        notes += _typos(kept)
+    return tuple(notes)
+
+
+def text_notes(texts: Sequence[str], labels: Sequence[Any]) -> tuple[DataNote, ...]:
+    """The same text with different labels, which bounds what any model can reach; and many repeated texts."""
+    classes_of: dict[str, Counter[Hashable]] = {}
+    n_repeated = 0
+    for text, label in zip(texts, labels, strict=True):
+        bare = text.strip()
+        if not bare:
+            continue
+        n_repeated += bare in classes_of
+        classes = classes_of.setdefault(bare, Counter())
+        if label is not None and not isinstance(label, list):
+            classes[label] += 1
+    notes = []
+    contradictory = {text: classes for text, classes in classes_of.items() if len(classes) > 1}
+    n_labeled = sum(label is not None for label in labels)
+    if contradictory:
+        notes.append(_contradiction(contradictory, n_labeled))
+    if n_repeated >= _MANY_REPEATED * len(texts):
+        share = n_repeated / len(texts)
+        if n_repeated > 1:
+            notes.append(
+                DataNote(
+                    "repeated texts",
+                    f"{n_repeated:,} of {len(texts):,} rows ({_percent(share)}) repeat the text of an earlier row: "
+                    "errors measured on rows whose double was learned from are too small.",
+                    "Leave repeated rows out, unless they recur as often in use.",
+                    share=share,
+                )
+            )
+    return tuple(notes)
+
+
+def data_notes(raw: "RawTexts | RawFeatures | RawTokens | RawAttributes") -> tuple[DataNote, ...]:
+    """All that is to be known of what a reader gave, the worst first."""
+    if isinstance(raw, RawTexts):
+        return (*label_notes(raw.labels), *text_notes(raw.texts, raw.labels))
+    return label_notes(raw.labels, find_typos=isinstance(raw, RawFeatures))
+
+
+def _plain(name: str) -> str:
+    return " ".join(unicodedata.normalize("NFKC", name).casefold().split())
+
+
+def _counted(name: str, count: int) -> str:
+    return f"{name!r} ({count:,} {'label' if count == 1 else 'labels'})"
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.2g} %"
+
+
+def _near(text: str, others: Sequence[str], usual: str) -> DataNote:
+    rename = dict.fromkeys(others, usual)
+    written = ",".join(f"{old}={new}" for old, new in rename.items())
+    return DataNote("near-equal classes", text, f"If they are one class, use rename={written!r}.", rename)
+
+
+def _typos(counts: Mapping[str, int]) -> list[DataNote]:
+    notes = []
+    for rare, n_rare in counts.items():
+        similar = [
+            usual
+            for usual, count in counts.items()
+            if count >= _RARER_BY * n_rare and _is_a_letter_apart(_plain(rare), _plain(usual))
+        ]
+        if similar:
+            usual = max(similar, key=lambda name: counts[name])
+            notes.append(_near(f"{_counted(rare, n_rare)} looks like {usual!r} ({counts[usual]:,}).", [rare], usual))
+    return notes
+
+
+def _is_a_letter_apart(one: str, other: str) -> bool:
+    """Whether a letter was added, dropped, changed or swapped with its neighbor; digits are meant."""
+    short, long = sorted((one, other), key=len)
+    if len(long) - len(short) > 1 or len(long) < _SHORTEST_TYPO:
+        return False
+    first = next((i for i, (a, b) in enumerate(zip(short, long, strict=False)) if a != b), len(short))
+    rest_short, rest_long = short[first:], long[first:]
+    if not (rest_short[:1] + rest_long[:1]).isalpha():
+        return False
+    if len(short) < len(long):
+        return rest_short == rest_long[1:]
+    is_swapped = rest_short[:2] == rest_long[1::-1] and rest_short[2:] == rest_long[2:]
+    return rest_short[1:] == rest_long[1:] or (len(rest_short) > 1 and is_swapped)
+
+
+def _contradiction(contradictory: Mapping[str, Counter[Hashable]], n_labeled: int) -> DataNote:
+    n_rows = sum(classes.total() for classes in contradictory.values())
+    n_wrong = sum(classes.total() - max(classes.values()) for classes in contradictory.values())
+    text, classes = next(iter(contradictory.items()))
+    named = " and ".join(repr(name) for name in list(classes)[:_MOST_NAMED])
+    share = n_wrong / n_labeled
+    return DataNote(
+        "contradictory texts",
+        f"{n_rows:,} of {n_labeled:,} labeled rows ({_percent(n_rows / n_labeled)}) have a text that also occurs "
+        f"with another label, so any model gets at least {_percent(share)} of the labeled rows wrong. "
+        f"The first is {text[:60]!r}: {named}.",
+        "Correct the labels, or give both as a list (one of these) where nobody can tell.",
+        share=share,
+    )
