@@ -26,7 +26,7 @@ from labelworth.estimators.kinds import estimator_homes
 if TYPE_CHECKING:
     from labelworth.criteria.information import information
     from labelworth.data.readers import read_sequences
-    from labelworth.data.templates import Template, parse_template
+    from labelworth.data.tokens.templates import Template, parse_template
     from labelworth.estimators.bernoulli import BernoulliNaiveBayes
     from labelworth.estimators.boltzmann_chain import BoltzmannChain
     from labelworth.estimators.check import check
@@ -49,13 +49,13 @@ _HOMES = {
     "Policy": "labelworth.policies.policy",
     "PolicyDisplay": "labelworth.report.displays",
     "RiskSurfaceDisplay": "labelworth.report.displays",
-    "Template": "labelworth.data.templates",
+    "Template": "labelworth.data.tokens.templates",
     "check": "labelworth.estimators.check",
     "frontier": "labelworth.planning.frontier",
     "information": "labelworth.criteria.information",
     "load": "labelworth.estimators.storage",
     "parse_policy": "labelworth.policies.spec",
-    "parse_template": "labelworth.data.templates",
+    "parse_template": "labelworth.data.tokens.templates",
     "plan": "labelworth.planning.plan",
     "read_sequences": "labelworth.data.readers",
 }

@@ -1,41 +1,63 @@
-"""Digests that say which samples a result came from: the same on every machine, whatever the index width."""
+"""Digests that say which data a result came from: the same on every machine, whatever the index width."""
 
 import hashlib
 import json
-from typing import Any
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import scipy.sparse as sp
 
 from labelworth.arrays import AnyArray
-from labelworth.data.readers.raw import RawTexts
-from labelworth.data.samples import Samples
+
+if TYPE_CHECKING:
+    from labelworth.data.readers.raw import RawTexts
+    from labelworth.data.samples import Samples
+    from labelworth.data.sequences import Sequences
 
 
-def samples_digest(samples: Samples) -> str:
-    """The SHA-256 of features, evidence, weights and names, as ``sha256:...``.
+def data_digest(data: "Samples | Sequences") -> str:
+    """The SHA-256 of features, lengths, evidence, weights and names, as ``sha256:...``.
 
-    Equal samples have equal digests; the order of rows counts, the width of stored indices does not.
+    Equal data have equal digests; the order of rows counts, the width of stored indices does not.
     """
     digest = _Digest()
-    if samples.is_sparse:
-        counts = samples.counts
-        digest.add("shape", list(counts.shape))
-        digest.add_array("data", counts.data)
-        digest.add_array("indices", counts.indices)
-        digest.add_array("indptr", counts.indptr)
+    features: Any = data.features
+    if isinstance(features, sp.csr_array):
+        digest.add("shape", list(features.shape))
+        for name in ("data", "indices", "indptr"):
+            digest.add_array(name, getattr(features, name))
     else:
-        digest.add_array("vectors", samples.vectors)
-    evidence = samples.evidence
+        digest.add_array("features", features)
+    digest.add_array("lengths", data.lengths)
+    evidence = data.evidence
     # The type is part of the name: the classes 1 and "1" are different.
     digest.add("classes", [[type(name).__name__, str(name)] for name in evidence.classes])
     digest.add_array("codes", evidence.codes)
     digest.add_array("candidate sets", evidence.weights)
-    digest.add_array("weights", samples.sample_weights)
-    digest.add("feature names", samples.feature_names)
+    digest.add_array("weights", np.ones(data.n_samples) if data.weights is None else data.weights)
+    digest.add("feature names", data.feature_names)
     return digest.text()
 
 
-def texts_digest(*corpora: RawTexts) -> str:
+def arrays_digest(arrays: Mapping[str, AnyArray]) -> str:
+    """The SHA-256 of named arrays, as ``sha256:...``; their order does not count."""
+    digest = _Digest()
+    for name in sorted(arrays):
+        digest.add_array(name, arrays[name])
+    return digest.text()
+
+
+def value_digest(value: Any) -> str:
+    """The SHA-256 of a value of JSON, as ``sha256:...``; the order of names does not count."""
+    return bytes_digest(json.dumps(value, sort_keys=True).encode())
+
+
+def bytes_digest(content: bytes) -> str:
+    return f"sha256:{hashlib.sha256(content).hexdigest()}"
+
+
+def texts_digest(*corpora: "RawTexts") -> str:
     """The SHA-256 of texts and labels, as ``sha256:...``; where they were read from does not count."""
     digest = _Digest()
     for raw in corpora:

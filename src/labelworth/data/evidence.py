@@ -82,17 +82,14 @@ class Evidence:
 
     @property
     def n_samples(self) -> int:
-        """How many samples."""
         return len(self.codes)
 
     @property
     def n_classes(self) -> int:
-        """How many classes."""
         return len(self.classes)
 
     @property
     def is_gold(self) -> BoolArray:
-        """Whose class is known."""
         gold: BoolArray = self.codes >= 0
         return gold
 
@@ -104,7 +101,7 @@ class Evidence:
 
     @property
     def is_ambiguous(self) -> BoolArray:
-        """Of whose class something is known."""
+        """Of whose class something is known, but not which it is: a candidate set or weights."""
         ambiguous: BoolArray = self.codes <= _FIRST_AMBIGUOUS
         return ambiguous
 

@@ -153,7 +153,6 @@ class LabeledFolds:
             yield fold.train, fold.test
 
     def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:
-        """How many folds."""
         return self.n_splits
 
 

@@ -61,7 +61,6 @@ class LengthDistribution:
 
     @property
     def longest(self) -> int:
-        """The largest length."""
         return int(self.lengths.max())
 
     def items(self) -> Iterator[tuple[int, float]]:
@@ -69,7 +68,6 @@ class LengthDistribution:
         yield from zip(self.lengths.tolist(), self.probabilities.tolist(), strict=True)
 
     def sample(self, n_samples: int, rng: np.random.Generator) -> IntArray:
-        """Draw lengths, shape (n_samples,)."""
         drawn: IntArray = rng.choice(self.lengths, size=n_samples, p=self.probabilities)
         return drawn
 

@@ -64,12 +64,10 @@ class Samples:
 
     @property
     def n_samples(self) -> int:
-        """How many samples."""
         return int(self.features.shape[0])
 
     @property
     def n_features(self) -> int:
-        """How many columns."""
         return int(self.features.shape[1])
 
     @property

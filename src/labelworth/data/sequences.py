@@ -87,7 +87,6 @@ class Sequences:
 
     @property
     def n_sequences(self) -> int:
-        """How many sequences."""
         return len(self.offsets) - 1
 
     @property

@@ -48,7 +48,6 @@ class Vocabulary:
 
     @property
     def n_words(self) -> int:
-        """How many words."""
         return len(self.words)
 
     def counts(self, texts: Sequence[str]) -> sp.csr_array:
@@ -153,11 +152,6 @@ def count_words(
         kept = _most_frequent(counts, max_features)
         words, counts = words[kept], as_counts(counts[:, kept])
     return Vocabulary(tuple(words.tolist()), token_pattern, lowercase), counts
-
-
-def learn_vocabulary(texts: Sequence[str], **options: Any) -> Vocabulary:
-    """Learn a vocabulary from texts; see `count_words` for the options."""
-    return count_words(texts, **options)[0]
 
 
 def _most_frequent(counts: sp.csr_array, limit: int) -> AnyArray:

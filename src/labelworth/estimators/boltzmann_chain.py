@@ -6,8 +6,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from labelworth.arrays import UNLABELED
-from labelworth.data.lexicon import RareWords
 from labelworth.data.sequences import Sequences
+from labelworth.data.tokens.lexicon import RareWords
 from labelworth.estimation.boltzmann_chain_fit import fit_boltzmann_chain
 from labelworth.estimation.fit import Fit
 from labelworth.estimators.estimator import AT_LEAST_ONE, AT_LEAST_ZERO, generator

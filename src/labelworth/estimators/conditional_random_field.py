@@ -8,7 +8,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from labelworth.arrays import UNLABELED
 from labelworth.data.sequences import Sequences
-from labelworth.data.templates import CHUNKING, Template, parse_template
+from labelworth.data.tokens.templates import CHUNKING, Template, parse_template
 from labelworth.errors import InvalidInputError
 from labelworth.estimation.conditional_fit import ConditionalFit, fit_conditional
 from labelworth.estimators.estimator import AT_LEAST_ONE, AT_LEAST_ZERO

@@ -6,8 +6,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from labelworth.arrays import UNLABELED
-from labelworth.data.lexicon import RareWords
 from labelworth.data.sequences import Sequences
+from labelworth.data.tokens.lexicon import RareWords
 from labelworth.estimation.fit import Fit, fit
 from labelworth.estimators.estimator import ABOVE_ZERO, AT_LEAST_ONE, AT_LEAST_ZERO, generator
 from labelworth.estimators.word_tagger import WordTagger

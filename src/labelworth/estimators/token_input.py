@@ -9,13 +9,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from labelworth.arrays import UNLABELED, FloatArray, IntArray, as_floats
-from labelworth.data.attributes import extract_attributes
 from labelworth.data.evidence import Evidence
-from labelworth.data.lexicon import Lexicon
 from labelworth.data.readers.raw_sequences import RawAttributes, RawTokens
 from labelworth.data.sequences import Sequences
-from labelworth.data.templates import Template
-from labelworth.data.token_lists import Empty, Flat, attribute_sequences, flatten, token_evidence, word_sequences
+from labelworth.data.tokens.attributes import extract_attributes
+from labelworth.data.tokens.lexicon import Lexicon
+from labelworth.data.tokens.lists import Empty, Flat, attribute_sequences, flatten, token_evidence, word_sequences
+from labelworth.data.tokens.templates import Template
 from labelworth.errors import InvalidInputError
 
 
@@ -89,8 +89,8 @@ class TokenInput:
                 f"{self.tokens.source} has attributes already, of which no template makes others; use template=None."
             )
         columns = self.tokens.columns if isinstance(self.tokens, RawTokens) else _columns(self._flat)
-        found = extract_attributes(template, columns, self._flat.offsets, names=names, min_count=min_count)
-        return self._assembled(found.rows, found.names)
+        attributes = extract_attributes(template, columns, self._flat.offsets, names=names, min_count=min_count)
+        return self._assembled(attributes.rows, attributes.names)
 
     @property
     def offsets(self) -> IntArray:
@@ -159,13 +159,13 @@ def recoded(sequences: Sequences, lexicon: Lexicon) -> Sequences:
 
 
 def non_empty(X: Any) -> tuple[int, list[int]]:
-    """How many sequences were given, and the places of those that have tokens."""
+    """How many sequences were given, and the indices of those that have tokens."""
     if isinstance(X, RawTokens | RawAttributes):
         n_sequences = len(X.offsets) - 1
         return n_sequences, list(range(n_sequences))
     if isinstance(X, str | Mapping) or not hasattr(X, "__len__"):
         raise InvalidInputError(f"X must be a list of sequences, each a list of tokens. Got {X!r:.60} instead.")
-    return len(X), [place for place, sequence in enumerate(X) if hasattr(sequence, "__len__") and len(sequence)]
+    return len(X), [index for index, sequence in enumerate(X) if hasattr(sequence, "__len__") and len(sequence)]
 
 
 def _first_token(X: Any) -> Any:

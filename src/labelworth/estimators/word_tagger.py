@@ -5,8 +5,8 @@ from typing import Any, ClassVar
 from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from labelworth.data.lexicon import Lexicon, RareWords, shared_entries
 from labelworth.data.sequences import Sequences
+from labelworth.data.tokens.lexicon import Lexicon, RareWords, shared_entries
 from labelworth.estimators.estimator import AT_LEAST_ONE
 from labelworth.estimators.tagger import Coverage, SequenceTagger
 from labelworth.estimators.token_input import TokenInput, nothing_known, recoded

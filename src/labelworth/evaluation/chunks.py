@@ -4,7 +4,7 @@ The counts are exactly those of the Perl script (version of 2004-01-26), whateve
 an ``I`` after ``O`` or after another type, and a chunk is found only if both its ends and its type are right. The
 script knows the letters B, I, O, E, and ``[``, ``]``, ``.`` of bracket schemes; to it S, L and U are letters like any
 other, so that two chunks of a type that touch in BIOES or BILOU are one. Convert such tags to IOB2 before
-(`labelworth.data.tag_conversion.convert_tags`).
+(`labelworth.data.tags.conversion.convert_tags`).
 """
 
 from collections.abc import Hashable, Sequence

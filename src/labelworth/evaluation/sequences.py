@@ -6,8 +6,8 @@ import numpy as np
 
 from labelworth.arrays import BoolArray, IntArray, require_shape
 from labelworth.data.sequences import Sequences
-from labelworth.data.tag_conversion import convert_tags
-from labelworth.data.tag_schemes import TagScheme, find_scheme
+from labelworth.data.tags.conversion import convert_tags
+from labelworth.data.tags.schemes import TagScheme, find_scheme
 from labelworth.errors import InvalidInputError
 from labelworth.evaluation.chunks import ChunkEvaluation, evaluate_chunks
 
@@ -56,7 +56,7 @@ def evaluate_labels(predicted: IntArray, sequences: Sequences) -> SequenceEvalua
 
     Examples
     --------
-    >>> from labelworth.data.token_lists import word_sequences
+    >>> from labelworth.data.tokens.lists import word_sequences
     >>> truth = word_sequences([["a", "b", "c"]], [["B-X", "I-X", "O"]])
     >>> scores = evaluate_labels(np.array([0, 1, 1]), truth)
     >>> round(scores.accuracy, 4), scores.chunks.overall.f1

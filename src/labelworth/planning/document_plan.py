@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from labelworth.data.digest import samples_digest
+from labelworth.data.digest import data_digest
 from labelworth.data.kept import Checkpoint
 from labelworth.errors import NotIdentifiableError
 from labelworth.planning.answer import Check, Plan, Question
@@ -256,7 +256,7 @@ class DocumentPlanner:
     @cached_property
     def _context(self) -> dict[str, Any]:
         return {
-            "data": samples_digest(self.documents.samples),
+            "data": data_digest(self.documents.samples),
             "model": repr(self.documents.family),
             "fitting": self.documents.fitting,
             "seed": self.seed,

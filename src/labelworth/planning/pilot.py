@@ -1,12 +1,12 @@
 """Pilots: which samples carry the labels that a plan is made from; `planning.next` draws and records them."""
 
-import hashlib
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from labelworth.arrays import IntArray
+from labelworth.data.digest import bytes_digest
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,8 +27,7 @@ class Pilot:
     @property
     def digest(self) -> str:
         """The SHA-256 of the places, as ``sha256:...``: says in a word whether two plans had the same pilot."""
-        content = np.ascontiguousarray(self.rows, dtype="<i8").tobytes()
-        return f"sha256:{hashlib.sha256(content).hexdigest()}"
+        return bytes_digest(np.ascontiguousarray(self.rows, dtype="<i8").tobytes())
 
     def to_dict(self) -> dict[str, Any]:
         """As JSON knows it; places as ranges."""

@@ -1,7 +1,6 @@
 """Plans for sequences: which rules of a menu, for how many sequences."""
 
-import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from importlib.metadata import version
@@ -10,10 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from labelworth.arrays import FloatArray
 from labelworth.criteria.asymptotic import CRITERIA
+from labelworth.data.digest import arrays_digest, data_digest
 from labelworth.data.kept import Checkpoint
-from labelworth.data.sequences import Sequences
 from labelworth.errors import InvalidInputError, NotIdentifiableError
 from labelworth.planning.answer import Check, Plan, Question
 from labelworth.planning.assembly import Background, assemble, with_error_of_today
@@ -259,8 +257,8 @@ class SequencePlanner:
     @cached_property
     def _context(self) -> dict[str, Any]:
         return {
-            "data": sequences_digest(self.data.sequences),
-            "model": [self.data.model.kind, tables_digest(self.data.model.tables)],
+            "data": data_digest(self.data.sequences),
+            "model": [self.data.model.kind, arrays_digest(self.data.model.tables)],
             "seed": self.seed,
             "labelworth": version("labelworth"),
         }
@@ -274,22 +272,3 @@ def require_anchored(data: LabeledSequences) -> None:
     support = SequenceSupport.of(data.sequences)
     if support.indistinguishable:
         raise NotIdentifiableError(" ".join(support.lines()), [str(name) for name in support.never_labeled])
-
-
-def tables_digest(tables: Mapping[str, FloatArray]) -> str:
-    """The SHA-256 of fitted parameters: other settings of the model lead to other ones."""
-    digest = hashlib.sha256()
-    for name in sorted(tables):
-        digest.update(name.encode())
-        digest.update(np.ascontiguousarray(tables[name], dtype="<f8").tobytes())
-    return digest.hexdigest()
-
-
-def sequences_digest(sequences: Sequences) -> str:
-    """The SHA-256 of tokens, offsets and labels, as ``sha256:...``."""
-    digest = hashlib.sha256()
-    rows = sequences.attributes
-    for array in (rows.data, rows.indices, rows.indptr, sequences.offsets, sequences.evidence.codes):
-        digest.update(np.ascontiguousarray(array, dtype="<f8" if array.dtype.kind == "f" else "<i8").tobytes())
-    digest.update(repr((sequences.feature_names, sequences.evidence.classes)).encode())
-    return f"sha256:{digest.hexdigest()}"

@@ -1,6 +1,5 @@
 """What samples cost by a user's function of (policy, n), with steps and discounts."""
 
-import hashlib
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -10,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from labelworth.arrays import FloatArray
+from labelworth.data.digest import bytes_digest
 from labelworth.errors import InvalidInputError
 from labelworth.tradeoff.costs import CostFunction, Costs, is_finite_number, shown
 
@@ -144,7 +144,7 @@ class FurtherCost(Costs):
     def digest(self, pool: float) -> str:
         """What the function answers, as a digest: two of one name and one digest are taken for the same."""
         answers = np.array([self.paid, *(self.cost(counts) for counts in self._looked_at(pool, _N_SIZES))])
-        return f"sha256:{hashlib.sha256(answers.astype('<f8').tobytes()).hexdigest()}"
+        return bytes_digest(answers.astype("<f8").tobytes())
 
     def _looked_at(self, pool: float, n_sizes: int) -> Iterator[FloatArray]:
         """More and more samples of every arm by itself."""

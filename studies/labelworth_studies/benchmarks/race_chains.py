@@ -10,8 +10,8 @@ import numpy as np
 
 from labelworth.arrays import FloatArray
 from labelworth.data.evidence import Evidence
-from labelworth.data.lexicon import Lexicon
 from labelworth.data.sequences import Sequences
+from labelworth.data.tokens.lexicon import Lexicon
 from labelworth.errors import DataUnavailableError
 from labelworth.estimation.conditional_fit import fit_conditional
 from labelworth.models.chains.hidden_markov import HiddenMarkovFamily, HiddenMarkovModel

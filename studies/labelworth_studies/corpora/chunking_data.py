@@ -6,13 +6,13 @@ from itertools import chain
 from types import MappingProxyType
 from typing import Literal, NamedTuple, get_args
 
-from labelworth.data.attributes import extract_attributes
 from labelworth.data.digest import texts_digest
-from labelworth.data.lexicon import Lexicon, shape
 from labelworth.data.readers.raw import RawTexts
 from labelworth.data.readers.raw_sequences import RawTokens
 from labelworth.data.sequences import Sequences
-from labelworth.data.templates import CHUNKING, Template
+from labelworth.data.tokens.attributes import extract_attributes
+from labelworth.data.tokens.lexicon import Lexicon, shape
+from labelworth.data.tokens.templates import CHUNKING, Template
 from labelworth.errors import InvalidInputError
 from labelworth_studies.corpora.folder import conll2000
 

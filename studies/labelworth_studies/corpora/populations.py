@@ -13,11 +13,11 @@ from labelworth.arrays import IntArray
 from labelworth.data.counts import as_counts, document_lengths, rescale_documents
 from labelworth.data.digest import texts_digest
 from labelworth.data.evidence import Evidence
-from labelworth.data.lexicon import Lexicon
 from labelworth.data.readers.raw import RawTexts
 from labelworth.data.samples import Samples
 from labelworth.data.sequences import Sequences
 from labelworth.data.text import LETTERS, count_words
+from labelworth.data.tokens.lexicon import Lexicon
 from labelworth.errors import InvalidInputError
 from labelworth.models.chains.hidden_markov import HiddenMarkovFamily
 from labelworth.models.classes.multinomial import MultinomialFamily

@@ -5,7 +5,7 @@ import pytest
 from sklearn.feature_extraction.text import CountVectorizer
 
 from labelworth.data.readers.raw import RawTexts
-from labelworth.data.text import LETTERS, Vocabulary, count_words, learn_vocabulary
+from labelworth.data.text import LETTERS, Vocabulary, count_words
 from labelworth.errors import InvalidInputError
 
 TEXTS = ["The cat sat on the mat", "The dog sat; 2 dogs ran", "", "Straße naïve cat_7"]
@@ -35,18 +35,18 @@ def test_texts_of_a_file_become_samples() -> None:
 
 
 def test_letters_are_runs_of_letters_in_any_script() -> None:
-    assert learn_vocabulary(["a1b_c Straße naïve x-y don't Ωmega"], token_pattern=LETTERS).words == tuple(
+    assert count_words(["a1b_c Straße naïve x-y don't Ωmega"], token_pattern=LETTERS)[0].words == tuple(
         sorted(["a", "b", "c", "straße", "naïve", "x", "y", "don", "t", "ωmega"])
     )
 
 
 def test_case_can_be_kept() -> None:
-    assert learn_vocabulary(["Cat cat"], lowercase=False).words == ("Cat", "cat")
+    assert count_words(["Cat cat"], lowercase=False)[0].words == ("Cat", "cat")
 
 
 def test_rare_and_common_words_are_left_out() -> None:
-    assert learn_vocabulary(["aa bb", "aa cc", "aa bb"], min_df=2).words == ("aa", "bb")
-    assert learn_vocabulary(["aa bb", "aa cc", "aa bb"], max_df=0.9).words == ("bb", "cc")
+    assert count_words(["aa bb", "aa cc", "aa bb"], min_df=2)[0].words == ("aa", "bb")
+    assert count_words(["aa bb", "aa cc", "aa bb"], max_df=0.9)[0].words == ("bb", "cc")
 
 
 def test_the_most_frequent_words_are_kept_and_ties_go_to_the_first() -> None:
@@ -54,7 +54,7 @@ def test_the_most_frequent_words_are_kept_and_ties_go_to_the_first() -> None:
     vocabulary, counts = count_words(texts, max_features=3)
     assert vocabulary.words == ("aa", "bb", "zz")
     np.testing.assert_array_equal(counts.toarray(), [[0, 0, 3], [2, 2, 0], [0, 0, 0]])
-    assert learn_vocabulary(texts, max_features=99).n_words == 5
+    assert count_words(texts, max_features=99)[0].n_words == 5
 
 
 def test_a_vocabulary_survives_storage_as_json_and_as_arrays() -> None:

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from labelworth.data.sequences import Sequences
-from labelworth.data.token_lists import word_sequences
+from labelworth.data.tokens.lists import word_sequences
 from labelworth.errors import InvalidInputError
 from labelworth.evaluation.perplexity import evaluate_log_perplexity, log_perplexity
 from labelworth.models.chains.protocol import Reference

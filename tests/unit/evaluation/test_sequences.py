@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from labelworth.data.sequences import Sequences
-from labelworth.data.token_lists import word_sequences
+from labelworth.data.tokens.lists import word_sequences
 from labelworth.errors import InvalidInputError
 from labelworth.evaluation.sequences import evaluate_labels
 

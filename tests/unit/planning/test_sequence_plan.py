@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 import labelworth as lw
+from labelworth.data.digest import arrays_digest
 from labelworth.data.sequences import Sequences
 from labelworth.errors import InfeasiblePlanError, InvalidInputError, NotIdentifiableError
 from labelworth.planning.reading import read_sequences
-from labelworth.planning.sequence_plan import tables_digest
 from labelworth.planning.sequence_situation import asymptotic_sequences
 from labelworth.planning.sequences import read_menu
 from labelworth.progress import SILENT
@@ -117,6 +117,6 @@ def test_kept_steps_belong_to_the_settings_of_the_model(sequences: Sequences) ->
     """Other smoothing, other parameters: what was kept for the one is not taken for the other."""
     models = [lw.HiddenMarkov(alpha=alpha) for alpha in (0.1, 0.1, 0.2)]
     fitted = [read_sequences(sequences, None, model, None, SILENT).model for model in models]
-    digests = [tables_digest(model.tables) for model in fitted]
+    digests = [arrays_digest(model.tables) for model in fitted]
     assert digests[0] == digests[1]
     assert digests[0] != digests[2]

@@ -9,9 +9,9 @@ import scipy.sparse as sp
 
 from labelworth.arrays import FloatArray, IntArray
 from labelworth.data.evidence import Evidence, encode_labels
-from labelworth.data.lexicon import Lexicon
 from labelworth.data.sequences import Sequences
-from labelworth.data.tag_schemes import FoundScheme, find_scheme
+from labelworth.data.tags.schemes import FoundScheme, find_scheme
+from labelworth.data.tokens.lexicon import Lexicon
 from labelworth.errors import InvalidInputError
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from labelworth.arrays import IntArray
-from labelworth.data.tag_schemes import find_scheme
+from labelworth.data.tags.schemes import find_scheme
 from labelworth.errors import InvalidInputError, LabelworthWarning
 
 

@@ -99,10 +99,10 @@ def _wrong_byte(path: Path, encoding: str, codec: str, error: UnicodeError) -> s
         return f"{path} is UTF-16, not {encoding}. Read it with encoding='utf-16'."
     try:
         content.decode(codec)
-    except UnicodeDecodeError as found:
-        line = content.count(b"\n", 0, found.start) + 1
+    except UnicodeDecodeError as wrong:
+        line = content.count(b"\n", 0, wrong.start) + 1
         return (
-            f"{path}, line {line}: byte 0x{content[found.start]:02x} at offset {found.start} is not {encoding}. "
+            f"{path}, line {line}: byte 0x{content[wrong.start]:02x} at offset {wrong.start} is not {encoding}. "
             f"Name the file's encoding, for example encoding='latin-1', or convert it: "
             f"iconv -f latin1 -t utf-8 {path.name}"
         )

@@ -9,9 +9,9 @@ import numpy as np
 import scipy.sparse as sp
 
 from labelworth.arrays import AnyArray, BoolArray, FloatArray, IntArray, as_floats, require_shape
-from labelworth.data.attributes import align_attributes
 from labelworth.data.evidence import Evidence
 from labelworth.data.sequences import Sequences
+from labelworth.data.tokens.attributes import align_attributes
 from labelworth.errors import InvalidInputError
 from labelworth.kernels.chains.paths import best_paths, draw_paths
 from labelworth.kernels.chains.potentials import Chain, Nodes, Tokens, make_chain, make_tokens, nodes_from_logs

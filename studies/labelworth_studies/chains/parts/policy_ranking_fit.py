@@ -11,11 +11,11 @@ from typing import Any, Literal
 import numpy as np
 
 from labelworth.criteria.policy_table import policy_information
-from labelworth.data.attributes import extract_attributes
-from labelworth.data.lexicon import Lexicon
 from labelworth.data.readers.raw_sequences import RawTokens
 from labelworth.data.sequences import Sequences
-from labelworth.data.templates import Template
+from labelworth.data.tokens.attributes import extract_attributes
+from labelworth.data.tokens.lexicon import Lexicon
+from labelworth.data.tokens.templates import Template
 from labelworth.errors import NotIdentifiableError
 from labelworth.estimation.boltzmann_chain_fit import fit_boltzmann_chain
 from labelworth.estimation.conditional_fit import fit_conditional

@@ -2,7 +2,7 @@
 
 The task is CoNLL-2000 made small enough for the theory to be computed at the fitted model: chunks of nouns and verbs
 (five labels; all others are O); words that occur `MIN_WORD_COUNT` times or more in the training sentences keep an
-entry of their own, all others share one of seven by what they look like (`labelworth.data.lexicon.shape`).
+entry of their own, all others share one of seven by what they look like (`labelworth.data.tokens.lexicon.shape`).
 """
 
 from functools import lru_cache
@@ -10,9 +10,9 @@ from typing import Any, Literal
 
 import numpy as np
 
-from labelworth.data.lexicon import Lexicon
 from labelworth.data.readers.raw_sequences import RawTokens
 from labelworth.data.sequences import Sequences
+from labelworth.data.tokens.lexicon import Lexicon
 from labelworth.estimation.boltzmann_chain_fit import fit_boltzmann_chain
 from labelworth.estimation.conditional_fit import fit_conditional
 from labelworth.evaluation.perplexity import evaluate_log_perplexity

@@ -4,8 +4,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from labelworth.data.lexicon import Lexicon
 from labelworth.data.readers.conll import read_conll
+from labelworth.data.tokens.lexicon import Lexicon
 from labelworth.errors import DataUnavailableError, InvalidInputError, LabelworthWarning
 
 CHUNKS = "Confidence NN B-NP\nin IN B-PP\nthe DT B-NP\npound NN I-NP\n\nIt PRP B-NP\n. . O\n\n"

@@ -9,7 +9,7 @@ import scipy.sparse as sp
 import labelworth as lw
 from labelworth.data.evidence import encode_labels
 from labelworth.data.sequences import NO_WORD, Sequences
-from labelworth.data.token_lists import attribute_sequences, word_sequences
+from labelworth.data.tokens.lists import attribute_sequences, word_sequences
 from labelworth.robust.sequences.condensed import OTHER_WORDS, condense
 from labelworth.robust.sequences.identifiability import NOT_ANCHORED, NOT_KNOWN
 from labelworth.robust.support import SequenceSupport

@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
-from labelworth.data.lexicon import SHAPES, UNSEEN, Lexicon
 from labelworth.data.sequences import NO_WORD
+from labelworth.data.tokens.lexicon import SHAPES, UNSEEN, Lexicon
 from labelworth.errors import InvalidInputError
 
 WORDS = ["the", "cat", "the", "Dog", "1,234", "the"]

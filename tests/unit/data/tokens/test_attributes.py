@@ -7,10 +7,10 @@ import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
 
-from labelworth.data.attributes import align_attributes, extract_attributes
 from labelworth.data.evidence import Evidence
 from labelworth.data.sequences import Sequences
-from labelworth.data.templates import Template, parse_template
+from labelworth.data.tokens.attributes import align_attributes, extract_attributes
+from labelworth.data.tokens.templates import Template, parse_template
 from labelworth.errors import InvalidInputError
 
 WORDS = ["He", "sees", "it", ".", "Go", "!", "He"]

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from labelworth.data.lexicon import Lexicon
-from labelworth.data.token_lists import attribute_sequences, flatten, word_sequences
+from labelworth.data.tokens.lexicon import Lexicon
+from labelworth.data.tokens.lists import attribute_sequences, flatten, word_sequences
 from labelworth.errors import InvalidInputError
 
 

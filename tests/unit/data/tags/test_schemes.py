@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from labelworth.data.tag_schemes import FoundScheme, Tag, TagScheme, find_scheme, parse_tag, require_scheme
+from labelworth.data.tags.schemes import FoundScheme, Tag, TagScheme, find_scheme, parse_tag, require_scheme
 from labelworth.errors import InvalidInputError
 
 

@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from labelworth.data.tag_conversion import convert_tags
-from labelworth.data.tag_schemes import TagScheme, find_scheme
+from labelworth.data.tags.conversion import convert_tags
+from labelworth.data.tags.schemes import TagScheme, find_scheme
 from labelworth.errors import InvalidInputError
 
 SCHEMES = [scheme for scheme in TagScheme if scheme not in (TagScheme.PLAIN, TagScheme.IO)]

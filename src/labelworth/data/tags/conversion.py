@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from labelworth.arrays import IntArray
-from labelworth.data.tag_schemes import OUTSIDE, Between, Tag, TagScheme, parse_tag, require_scheme
+from labelworth.data.tags.schemes import OUTSIDE, Between, Tag, TagScheme, parse_tag, require_scheme
 from labelworth.errors import InvalidInputError
 
 # Seen from a token, on one side: whether its chunk goes on there, and whether a chunk of the same type touches it.
@@ -101,7 +101,7 @@ def _converted(
     left: Iterable[Tag], middle: Iterable[Tag], right: Iterable[Tag], source: TagScheme, target: TagScheme
 ) -> list[str]:
     """All tags that a token may have in `target`, given what it and its neighbors may be in `source`."""
-    found = set()
+    written = set()
     for tag in middle:
         before = {side for other in left if (side := _side(source.between(other, tag), other, tag))}
         after = {side for other in right if (side := _side(source.between(tag, other), tag, other))}
@@ -109,8 +109,8 @@ def _converted(
             for two in after:
                 letter = "O" if tag == OUTSIDE else _letter(target, one, two)
                 if letter:
-                    found.add(str(Tag(letter, tag.kind)))
-    return sorted(found)
+                    written.add(str(Tag(letter, tag.kind)))
+    return sorted(written)
 
 
 def _side(between: Between, previous: Tag, following: Tag) -> _Side | None:

@@ -9,7 +9,7 @@ import scipy.sparse as sp
 
 from labelworth.arrays import AnyArray, BoolArray, IntArray
 from labelworth.data.sequences import Sequences
-from labelworth.data.templates import Pattern, Template
+from labelworth.data.tokens.templates import Pattern, Template
 from labelworth.errors import InvalidInputError
 
 
@@ -21,10 +21,10 @@ class _Column(NamedTuple):
 
 
 class _Drawn(NamedTuple):
-    """What one pattern makes: an attribute (its place in `names`) for each of these tokens."""
+    """What one pattern makes: an attribute (its index in `names`) for each of these tokens."""
 
     tokens: IntArray
-    places: IntArray
+    indices: IntArray
     names: list[str]
 
 
@@ -77,27 +77,27 @@ def extract_attributes(
     Examples
     --------
     >>> words = ["the", "cat", "the"]
-    >>> found = extract_attributes(Template.of(["w=%x[0,0]"]), [words], np.array([0, 2, 3]))
-    >>> found.names, found.rows.toarray().astype(int).tolist()
+    >>> attributes = extract_attributes(Template.of(["w=%x[0,0]"]), [words], np.array([0, 2, 3]))
+    >>> attributes.names, attributes.rows.toarray().astype(int).tolist()
     (('w=the', 'w=cat'), [[1, 0], [0, 1], [1, 0]])
     """
     n_tokens = int(offsets[-1])
     _require_columns(template, columns, n_tokens)
     coded = [_coded(column) for column in columns[: template.n_columns]]
-    place_of: dict[str, int] = {} if names is None else {name: place for place, name in enumerate(names)}
-    tokens, places = [], []
+    column_of: dict[str, int] = {} if names is None else {name: column for column, name in enumerate(names)}
+    tokens_parts, column_parts = [], []
     for drawn in _drawn(template, coded, offsets):
         if names is None:
-            places_of_names = [place_of.setdefault(name, len(place_of)) for name in drawn.names]
+            columns_of_names = [column_of.setdefault(name, len(column_of)) for name in drawn.names]
         else:
-            places_of_names = [place_of.get(name, -1) for name in drawn.names]
-        tokens.append(drawn.tokens)
-        places.append(np.array(places_of_names, dtype=np.int64)[drawn.places])
-    token, place = np.concatenate(tokens), np.concatenate(places)
-    known = place >= 0
-    rows = _rows(token[known], place[known], n_tokens, len(place_of))
-    found = Attributes(rows, tuple(place_of), int((~known).sum()))
-    return found if names is not None or min_count <= 1 else _frequent(found, min_count)
+            columns_of_names = [column_of.get(name, -1) for name in drawn.names]
+        tokens_parts.append(drawn.tokens)
+        column_parts.append(np.array(columns_of_names, dtype=np.int64)[drawn.indices])
+    tokens, chosen = np.concatenate(tokens_parts), np.concatenate(column_parts)
+    known = chosen >= 0
+    rows = _rows(tokens[known], chosen[known], n_tokens, len(column_of))
+    attributes = Attributes(rows, tuple(column_of), int((~known).sum()))
+    return attributes if names is not None or min_count <= 1 else _frequent(attributes, min_count)
 
 
 def align_attributes(sequences: Sequences, names: tuple[str, ...]) -> tuple[Sequences, int]:
@@ -113,12 +113,12 @@ def align_attributes(sequences: Sequences, names: tuple[str, ...]) -> tuple[Sequ
     rows = sequences.attributes
     n_ignored = 0 if isinstance(sequences.features, sp.csr_array) else sequences.n_tokens - rows.nnz
     if sequences.feature_names != names:
-        place_of = {name: place for place, name in enumerate(names)}
-        places = np.array([place_of.get(name, -1) for name in sequences.feature_names], dtype=np.int64)
-        kept = places[rows.indices] >= 0
+        column_of = {name: column for column, name in enumerate(names)}
+        columns = np.array([column_of.get(name, -1) for name in sequences.feature_names], dtype=np.int64)
+        kept = columns[rows.indices] >= 0
         n_ignored += int((~kept).sum())
         starts = np.concatenate([[0], np.cumsum(kept)])[rows.indptr]
-        rows = sp.csr_array((rows.data[kept], places[rows.indices[kept]], starts), (rows.shape[0], len(names)))
+        rows = sp.csr_array((rows.data[kept], columns[rows.indices[kept]], starts), (rows.shape[0], len(names)))
         rows.sum_duplicates()
     return replace(sequences, features=rows, feature_names=names), n_ignored
 
@@ -182,28 +182,30 @@ def _shifted(column: _Column, row: int, before: IntArray, after: IntArray) -> tu
     beyond = -before - row if row < 0 else row - after
     within = beyond <= 0
     marks = [f"_B{'-' if row < 0 else '+'}{distance}" for distance in range(1, abs(row) + 1)]
-    places = np.clip(np.arange(n_tokens) + row, 0, max(0, n_tokens - 1))
-    return np.where(within, column.codes[places], n_values + beyond - 1), column.values + marks, within
+    tokens = np.clip(np.arange(n_tokens) + row, 0, max(0, n_tokens - 1))
+    return np.where(within, column.codes[tokens], n_values + beyond - 1), column.values + marks, within
 
 
 def _only_used(tokens: IntArray, numbers: IntArray, names: list[str]) -> _Drawn:
     """Attributes in the order in which they first occur, without those that nobody has."""
-    used, first, places = np.unique(numbers, return_index=True, return_inverse=True)
+    used, first, inverse = np.unique(numbers, return_index=True, return_inverse=True)
     order = np.argsort(first)
     rank = np.empty_like(order)
     rank[order] = np.arange(len(order))
-    return _Drawn(tokens, rank[places], [names[number] for number in used[order].tolist()])
+    return _Drawn(tokens, rank[inverse], [names[number] for number in used[order].tolist()])
 
 
-def _rows(tokens: IntArray, places: IntArray, n_tokens: int, n_attributes: int) -> sp.csr_array:
-    rows = sp.coo_array((np.ones(len(tokens)), (tokens, places)), shape=(n_tokens, n_attributes)).tocsr()
+def _rows(tokens: IntArray, columns: IntArray, n_tokens: int, n_attributes: int) -> sp.csr_array:
+    rows = sp.coo_array((np.ones(len(tokens)), (tokens, columns)), shape=(n_tokens, n_attributes)).tocsr()
     rows.sum_duplicates()
     return sp.csr_array(rows)
 
 
-def _frequent(found: Attributes, min_count: int) -> Attributes:
-    counts: AnyArray = np.bincount(found.rows.indices, weights=found.rows.data, minlength=len(found.names))
+def _frequent(attributes: Attributes, min_count: int) -> Attributes:
+    counts: AnyArray = np.bincount(
+        attributes.rows.indices, weights=attributes.rows.data, minlength=len(attributes.names)
+    )
     kept = np.flatnonzero(counts >= min_count)
-    rows = sp.csr_array(found.rows[:, kept])
-    names = tuple(found.names[place] for place in kept.tolist())
-    return Attributes(rows, names, found.rows.nnz - rows.nnz)
+    rows = sp.csr_array(attributes.rows[:, kept])
+    names = tuple(attributes.names[column] for column in kept.tolist())
+    return Attributes(rows, names, attributes.rows.nnz - rows.nnz)

@@ -44,8 +44,6 @@ class Between(Enum):
 
 
 class TagScheme(Enum):
-    """The known schemes."""
-
     IO = "IO"
     IOB1 = "IOB1"
     IOB2 = "IOB2"
@@ -125,7 +123,6 @@ class FoundScheme:
         return self.n_contradictions > 0 or self.nearest is not None
 
     def describe(self) -> str:
-        """In words."""
         if self.nearest is not None:
             shown = ", ".join(self.strays[:_MOST_NAMED]) + (", .." if len(self.strays) > _MOST_NAMED else "")
             tokens = "1 token" if self.n_strays == 1 else f"{self.n_strays} tokens"
@@ -176,10 +173,10 @@ def find_scheme(labels: Sequence[Any], offsets: IntArray) -> FoundScheme:
     if len(chunks) < len(parsed) or not candidates:
         return _plain(np.bincount(codes[codes >= 0], minlength=len(tags)), tags, parsed)
     judged = [_judge(scheme, codes, chunks, offsets) for scheme in candidates]
-    best = min(judged, key=lambda found: found.n_contradictions)
+    best = min(judged, key=lambda judgment: judgment.n_contradictions)
     if best.n_contradictions:
         return best
-    equals = tuple(found.scheme for found in judged if found is not best and not found.n_contradictions)
+    equals = tuple(other.scheme for other in judged if other is not best and not other.n_contradictions)
     return FoundScheme(best.scheme, equals)
 
 
@@ -244,7 +241,9 @@ def _coded(labels: Sequence[Any]) -> tuple[IntArray, list[Hashable]]:
 def _judge(scheme: TagScheme, codes: IntArray, tags: list[Tag], offsets: IntArray) -> FoundScheme:
     """Look at every two neighbors whose tags are both known, and at the ends."""
     everything = [*tags, OUTSIDE]
-    table = np.array([[scheme.between(one, two) is Between.INVALID for two in everything] for one in everything])
+    table = np.array(
+        [[scheme.between(left, right) is Between.INVALID for right in everything] for left in everything]
+    )
     # Two codes per seam between tokens: between sequences there is a seam to the outside on either side.
     inner = np.ones(len(codes) + 1, dtype=bool)
     inner[offsets] = False
@@ -258,11 +257,11 @@ def _judge(scheme: TagScheme, codes: IntArray, tags: list[Tag], offsets: IntArra
     ):
         known = seams & (left >= 0) & (right >= 0)
         wrong[known] |= table[left[known], right[known]]
-    places = np.flatnonzero(wrong)
-    if not places.size:
+    broken = np.flatnonzero(wrong)
+    if not broken.size:
         return FoundScheme(scheme)
-    first = int(places[0])
-    return FoundScheme(scheme, (), len(places), first, _neighbors(first, codes, everything, inner, table))
+    first = int(broken[0])
+    return FoundScheme(scheme, (), len(broken), first, _neighbors(first, codes, everything, inner, table))
 
 
 def _neighbors(seam: int, codes: IntArray, tags: list[Tag], inner: Any, table: Any) -> tuple[str, str]:

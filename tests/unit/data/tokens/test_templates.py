@@ -2,7 +2,7 @@ import json
 
 import pytest
 
-from labelworth.data.templates import CHUNKING, Pattern, Reference, Template, parse_template
+from labelworth.data.tokens.templates import CHUNKING, Pattern, Reference, Template, parse_template
 from labelworth.errors import InvalidInputError
 
 FILE = """\

@@ -10,8 +10,8 @@ from numpy.typing import ArrayLike
 
 from labelworth.arrays import UNLABELED, IntArray
 from labelworth.data.evidence import Evidence, encode_labels
-from labelworth.data.lexicon import Lexicon
 from labelworth.data.sequences import Sequences
+from labelworth.data.tokens.lexicon import Lexicon
 from labelworth.errors import InvalidInputError
 
 Empty = Literal["refuse", "drop"]
