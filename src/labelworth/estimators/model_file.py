@@ -108,12 +108,12 @@ def _read(path: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[str, bytes
         raise DataUnavailableError(
             f"Cannot read {str(path)!r}: {getattr(error, 'strerror', None) or error}."
         ) from error
-    with _guarded(path, "it is no model of ours, or was cut short"):
+    with _guarded(path, "it is not a model file of labelworth, or was cut short"):
         members = read_archive(content, path, may_be_packed=False)
-    with _guarded(path, "it has no header of ours"):
+    with _guarded(path, "it has no header of labelworth"):
         header = parse_json(members.pop(_HEADER))
     if not isinstance(header, dict):
-        raise _damaged(path, "it has no header of ours")
+        raise _damaged(path, "it has no header of labelworth")
     return header, members
 
 

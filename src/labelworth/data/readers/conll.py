@@ -132,7 +132,7 @@ def _columns(path: Path, n_columns: int, label_column: int | None, word_column: 
 def _position(path: Path, n_columns: int, column: int, keyword: str) -> int:
     if not -n_columns <= column < n_columns:
         raise InvalidInputError(
-            f"{path} has {n_columns} column(s); {keyword}={column} is none of them. They count from 0, "
-            "or from -1 at the end."
+            f"{path} has {n_columns} column(s); {keyword}={column} is not one of them. They count from "
+            "0, or from -1 at the end."
         )
     return column % n_columns

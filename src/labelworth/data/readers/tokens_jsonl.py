@@ -44,7 +44,7 @@ def read_tokens_jsonl(
     DataUnavailableError
         If there is no such file.
     InvalidInputError
-        If there are several columns of tags and none is named, tokens and tags differ in number, or a tag is none:
+        If there are several columns of tags and none is named, tokens and tags differ in number, or a tag is invalid:
         says the line and what to do.
     """
     rows = _Rows(path, tokens_column, tags_column, tag_names)
@@ -165,7 +165,7 @@ class _Rows(SequenceRows):
         if self.names is None:
             return tag
         if not 0 <= tag < len(self.names):
-            raise InvalidInputError(f"{place}: the tag {tag} is none of the {len(self.names)} of tag_names=.")
+            raise InvalidInputError(f"{place}: the tag {tag} is not one of the {len(self.names)} of tag_names=.")
         return self.names[tag]
 
     def _columns(self, record: Mapping[str, Any], n_tokens: int) -> dict[str, list[str]]:

@@ -103,7 +103,7 @@ class FoundScheme:
     nearest : TagScheme or None
         For plain tags: the scheme that nearly all of them follow.
     strays : tuple of str
-        The tags that are none of that scheme, most frequent first.
+        The tags that do not belong to that scheme, most frequent first.
     n_strays : int
         How many tokens have them.
     """

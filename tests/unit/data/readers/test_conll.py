@@ -105,7 +105,7 @@ def test_broken_files_are_named(tmp_path: Path, content: str, message: str) -> N
 
 def test_columns_that_are_not_there_are_named(tmp_path: Path) -> None:
     path = written(tmp_path, CHUNKS)
-    with pytest.raises(InvalidInputError, match=r"has 3 column\(s\); label_column=3 is none of them"):
+    with pytest.raises(InvalidInputError, match=r"has 3 column\(s\); label_column=3 is not one of them"):
         read_conll(path, label_column=3)
     with pytest.raises(InvalidInputError, match="word_column=-4"):
         read_conll(path, word_column=-4)

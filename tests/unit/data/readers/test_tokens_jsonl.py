@@ -53,7 +53,7 @@ def test_numbers_have_names_or_a_word_is_said(tmp_path: Path) -> None:
         "The tags are numbers; name them with tag_names= to see what they stand for.",
     )
     assert read_tokens_jsonl(path, tag_names=["O", "B"]).labels == ("B", None, None, ["O", "B"])
-    with pytest.raises(InvalidInputError, match="the tag 1 is none of the 1 of tag_names"):
+    with pytest.raises(InvalidInputError, match="the tag 1 is not one of the 1 of tag_names"):
         read_tokens_jsonl(path, tag_names=["O"])
 
 
