@@ -238,3 +238,17 @@ def test_more_columns_than_the_model_knows_are_refused(tmp_path: Path) -> None:
     answer = labelworth("predict", model, tmp_path / "wide.npz")
     assert answer.code == 2
     assert "9" in answer.stderr
+
+
+def test_labels_that_are_probably_one_class_are_said_first_and_read_as_one_when_asked(tmp_path: Path) -> None:
+    data, model = tmp_path / "a.csv", tmp_path / "model.lw"
+    rows = [("win cash now", "spam"), ("lunch at home", "ham"), ("see you", "ham "), ("free prize", "SPAM")]
+    data.write_text("text;label\n" + "".join(f"{text};{label}\n" for text, label in rows))
+    answer = labelworth("fit", data, "--output", model, "--json")
+    assert answer.stderr.startswith("'SPAM' (1 label) and 'spam' (1 label) differ in capitals or blanks only")
+    assert "use --rename 'SPAM=spam'." in answer.stderr
+    assert [row["class"] for row in answer.record["classes"]] == ["SPAM", "ham", "spam"]
+    mended = labelworth("fit", data, "--output", model, "--rename", "SPAM=spam", "--json")
+    assert [row["class"] for row in mended.record["classes"]] == ["ham", "spam"]
+    assert mended.record["notes"] == [f"The cells of {data} end at ';', and were read so."]
+    assert "There is no label 'X' to rename" in labelworth("fit", data, "--output", model, "--rename", "X=y").stderr

@@ -45,7 +45,7 @@ def demo(
 
 
 def _on_digits(quick: bool, seed: int, progress: "Progress") -> "tuple[Any, Outcome, str | None]":
-    from labelworth.data.files import file_digest
+    from labelworth.data.digest import file_digest
     from labelworth.demo.digits import QUICK, DemoSettings, data_path, demonstrate
     from labelworth.demo.digits_outcome import outcome
 

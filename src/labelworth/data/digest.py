@@ -2,13 +2,16 @@
 
 import hashlib
 import json
+import os
 from collections.abc import Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import scipy.sparse as sp
 
 from labelworth.arrays import AnyArray
+from labelworth.errors import DataUnavailableError
 
 if TYPE_CHECKING:
     from labelworth.data.readers.raw import RawTexts
@@ -48,13 +51,17 @@ def arrays_digest(arrays: Mapping[str, AnyArray]) -> str:
     return digest.text()
 
 
-def value_digest(value: Any) -> str:
-    """The SHA-256 of a value of JSON, as ``sha256:...``; the order of names does not count."""
-    return bytes_digest(json.dumps(value, sort_keys=True).encode())
-
-
 def bytes_digest(content: bytes) -> str:
     return f"sha256:{hashlib.sha256(content).hexdigest()}"
+
+
+def file_digest(path: str | os.PathLike[str]) -> str:
+    """The SHA-256 of a file, as ``sha256:...``."""
+    try:
+        with Path(path).open("rb") as stream:
+            return f"sha256:{hashlib.file_digest(stream, 'sha256').hexdigest()}"
+    except OSError as error:
+        raise DataUnavailableError(f"Cannot read {str(path)!r}: {error.strerror or error}.") from error
 
 
 def texts_digest(*corpora: "RawTexts") -> str:

@@ -1,6 +1,5 @@
-"""Files written whole or not at all, and digests that say which data a result came from."""
+"""Files written whole or not at all."""
 
-import hashlib
 import os
 import stat
 import tempfile
@@ -9,9 +8,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
 
-from labelworth.errors import DataUnavailableError, LabelworthError, OutputError
-
-_CHUNK = 1 << 20
+from labelworth.errors import LabelworthError, OutputError
 
 
 @contextmanager
@@ -88,18 +85,6 @@ def make_folder(path: str | os.PathLike[str]) -> Path:
     except OSError as error:
         raise OutputError(f"Cannot make the folder {str(path)!r}: {_reason(error)}. Name another one.") from error
     return folder
-
-
-def file_digest(path: str | os.PathLike[str]) -> str:
-    """The SHA-256 of a file, as ``sha256:...``."""
-    digest = hashlib.sha256()
-    try:
-        with Path(path).open("rb") as stream:
-            while chunk := stream.read(_CHUNK):
-                digest.update(chunk)
-    except OSError as error:
-        raise DataUnavailableError(f"Cannot read {str(path)!r}: {_reason(error)}.") from error
-    return f"sha256:{digest.hexdigest()}"
 
 
 def _mode(target: Path) -> int:

@@ -172,7 +172,7 @@ def _no_words(problem: str, min_df: float, max_df: float) -> InvalidInputError:
         limits = f"min_df={min_df}" if max_df == 1.0 else f"min_df={min_df} and max_df={max_df}"
         problem = f"none is left with {limits}. Ask for less."
     elif "empty vocabulary" in problem:
-        problem = "the texts are empty, or hold nothing but stop words and what does not count as a word (such as single letters)."
+        problem = "the texts are empty, or hold nothing but stop words and single letters or signs."
     return InvalidInputError(f"There are no words to count: {problem}")
 
 

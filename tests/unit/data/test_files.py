@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from labelworth.data.files import atomic_write, atomic_writer, file_digest, make_folder, require_writable
+from labelworth.data.digest import file_digest
+from labelworth.data.files import atomic_write, atomic_writer, make_folder, require_writable
 from labelworth.errors import DataUnavailableError, OutputError
 
 

@@ -29,7 +29,8 @@ def merge(
     """Merge a batch that was filled in into the data, so that `plan` can be asked again with all labels."""
     from labelworth.cli.batches.held import held_samples
     from labelworth.cli.batches.merging import merged
-    from labelworth.data.files import file_digest, require_writable
+    from labelworth.data.digest import file_digest
+    from labelworth.data.files import require_writable
     from labelworth.data.writers.text_file import write_lines
     from labelworth.errors import InvalidInputError
     from labelworth.report.record import Record, Stopwatch

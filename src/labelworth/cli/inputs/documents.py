@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from labelworth.arrays import FloatArray
+from labelworth.cli.guard import in_options
 from labelworth.cli.inputs.written import WrittenRows, written_rows
 from labelworth.cli.options.data import NONE
 from labelworth.data.evidence import Evidence
@@ -51,6 +52,7 @@ class Documents:
             label_column=None if options.label_column == NONE else options.label_name,
             labels=options.labels,
             unlabeled=None if marker == NONE else marker,
+            rename=options.rename,
             format=options.format,
             encoding=options.encoding,
             zero_based=zero_based,
@@ -71,7 +73,8 @@ class Documents:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        return self.raw.notes
+        """What the reader has to say, in options of the command line."""
+        return tuple(in_options(note, {"rename": "--rename"}) for note in self.raw.notes)
 
     @property
     def y(self) -> list[Any]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from labelworth.arrays import FloatArray
+from labelworth.cli.guard import in_options
 from labelworth.cli.inputs.written import JSON_ENDINGS, WrittenRows, ending, written_rows
 from labelworth.cli.options.data import NONE
 from labelworth.data.evidence import Evidence
@@ -59,6 +60,7 @@ class TokenSequences:
                 tokens_column=options.text_column or _USUAL_TOKENS,
                 tags_column=None if options.label_column == NONE else options.label_column,
                 unlabeled=options.unlabeled,
+                rename=options.rename,
                 encoding=options.encoding,
             )
         return cls(raw, options)
@@ -85,7 +87,8 @@ class TokenSequences:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        return self.raw.notes
+        """What the reader has to say, in options of the command line."""
+        return tuple(in_options(note, {"rename": "--rename"}) for note in self.raw.notes)
 
     @property
     def reading(self) -> Reading:

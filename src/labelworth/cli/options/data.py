@@ -59,6 +59,14 @@ class DataOptions(Options):
             rich_help_panel=_READING,
         ),
     ] = None
+    rename: Annotated[
+        str | None,
+        typer.Option(
+            metavar="OLD=NEW",
+            help="Read a label as another one, as in 'hamm=ham'; with commas between several.",
+            rich_help_panel=_READING,
+        ),
+    ] = None
     classes: Annotated[
         str | None,
         typer.Option(
@@ -118,6 +126,6 @@ class DataOptions(Options):
 
     def digest(self) -> str:
         """The SHA-256 of the file."""
-        from labelworth.data.files import file_digest
+        from labelworth.data.digest import file_digest
 
         return file_digest(self.path)

@@ -73,7 +73,7 @@ def label_notes(labels: Iterable[Any], *, find_typos: bool = True) -> tuple[Data
         spellings.setdefault(_plain(name), []).append(name)
     notes, kept = [], Counter[str]()
     for names in spellings.values():
-        usual = max(names, key=lambda name: counts[name])
+        usual = max(names, key=lambda name: (counts[name], name))  # of equals, the one in small letters
         kept[usual] = sum(counts[name] for name in names)
         others = [name for name in names if name != usual]
         if others:
