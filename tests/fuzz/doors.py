@@ -279,7 +279,9 @@ def _model(random: Random) -> bytes:
 
 
 def _template(random: Random) -> bytes:
-    return mutated_bytes(b"U00:%x[-1,0]\nU01:%x[0,0]/%x[0,1]\nB\n", random)
+    row, column = (random.choice([0, 1, 2, 999, 10**6, 10**9, 10**30]) for _ in range(2))
+    content = f"U00:%x[-{row},0]\nU01:%x[0,0]/%x[{row},{column}]\nB\n".encode()
+    return mutated_bytes(content, random) if random.random() < 0.7 else content
 
 
 def _fit_template(path: Path, folder: Path) -> list[object]:

@@ -11,8 +11,18 @@ from labelworth.data.evidence import Evidence, encode_labels
 from labelworth.errors import InvalidInputError
 
 
+class _Labeled:
+    """Rows with labels."""
+
+    labels: tuple[Any, ...]
+
+    def evidence(self, classes: Sequence[Hashable] | None = None) -> Evidence:
+        """What is known of the classes; `classes` names them all, in order, where they are known beforehand."""
+        return encode_labels(self.labels, classes=classes, unlabeled=None)
+
+
 @dataclass(frozen=True, eq=False)
-class RawTexts:
+class RawTexts(_Labeled):
     """Texts and their labels.
 
     Attributes
@@ -34,13 +44,9 @@ class RawTexts:
     def __post_init__(self) -> None:
         _require_as_many(len(self.texts), self.labels, self.source)
 
-    def evidence(self, classes: Sequence[Hashable] | None = None) -> Evidence:
-        """What is known of the classes; `classes` names them all, in order, where they are known beforehand."""
-        return encode_labels(self.labels, classes=classes, unlabeled=None)
-
 
 @dataclass(frozen=True, eq=False)
-class RawFeatures:
+class RawFeatures(_Labeled):
     """A matrix of features as it stood in the file, and the labels of its rows.
 
     Attributes
@@ -65,10 +71,6 @@ class RawFeatures:
 
     def __post_init__(self) -> None:
         _require_as_many(int(self.features.shape[0]), self.labels, self.source)
-
-    def evidence(self, classes: Sequence[Hashable] | None = None) -> Evidence:
-        """What is known of the classes; `classes` names them all, in order, where they are known beforehand."""
-        return encode_labels(self.labels, classes=classes, unlabeled=None)
 
 
 def _require_as_many(n_rows: int, labels: tuple[Any, ...], source: str) -> None:

@@ -15,8 +15,28 @@ from labelworth.data.tokens.lexicon import Lexicon
 from labelworth.errors import InvalidInputError
 
 
+class _LabeledTokens:
+    """Tokens with labels, sequence by sequence."""
+
+    offsets: IntArray
+    labels: tuple[Any, ...]
+    source: str
+
+    @property
+    def scheme(self) -> FoundScheme:
+        return find_scheme(self.labels, self.offsets)
+
+    def evidence(self, classes: Sequence[Hashable] | None = None) -> Evidence:
+        """What is known of the labels; `classes` names them all, in order, where they are known beforehand."""
+        return encode_labels(self.labels, classes=classes, unlabeled=None, place=self._place)
+
+    def _place(self, token: int) -> str:
+        sequence = int(np.searchsorted(self.offsets, token, side="right")) - 1
+        return f"{self.source}: sequence {sequence}, token {token - int(self.offsets[sequence])} (counted from 0)"
+
+
 @dataclass(frozen=True, eq=False)
-class RawTokens:
+class RawTokens(_LabeledTokens):
     """Tokens with their columns.
 
     Attributes
@@ -57,15 +77,6 @@ class RawTokens:
         """The word of every token."""
         return self.columns[self.word_column]
 
-    @property
-    def scheme(self) -> FoundScheme:
-        """The tag scheme of the labels."""
-        return find_scheme(self.labels, self.offsets)
-
-    def evidence(self, classes: Sequence[Hashable] | None = None) -> Evidence:
-        """What is known of the labels; `classes` names them all, in order, where they are known beforehand."""
-        return token_labels(self.labels, self.offsets, self.source, classes)
-
     def sequences(self, lexicon: Lexicon | None = None, classes: Sequence[Hashable] | None = None) -> Sequences:
         """The words as codes; `lexicon` has all words and an entry for unseen ones when absent."""
         lexicon = Lexicon.from_words(self.words) if lexicon is None else lexicon
@@ -77,7 +88,7 @@ class RawTokens:
 
 
 @dataclass(frozen=True, eq=False)
-class RawAttributes:
+class RawAttributes(_LabeledTokens):
     """Tokens with attributes.
 
     Attributes
@@ -100,15 +111,6 @@ class RawAttributes:
     notes: tuple[str, ...] = ()
     weights: FloatArray | None = None
 
-    @property
-    def scheme(self) -> FoundScheme:
-        """The tag scheme of the labels."""
-        return find_scheme(self.labels, self.offsets)
-
-    def evidence(self, classes: Sequence[Hashable] | None = None) -> Evidence:
-        """What is known of the labels; `classes` names them all, in order, where they are known beforehand."""
-        return token_labels(self.labels, self.offsets, self.source, classes)
-
     def sequences(self, classes: Sequence[Hashable] | None = None) -> Sequences:
         """The attributes as they are."""
         return Sequences(self.attributes, self.offsets, self.evidence(classes), self.names, self.weights)
@@ -116,15 +118,3 @@ class RawAttributes:
     def with_labels(self, labels: Sequence[Any]) -> "RawAttributes":
         """The same tokens with other labels, such as predicted ones."""
         return replace(self, labels=tuple(labels))
-
-
-def token_labels(
-    labels: Sequence[Any], offsets: IntArray, source: str, classes: Sequence[Hashable] | None
-) -> Evidence:
-    """Read labels of tokens; an error says which sequence and token."""
-
-    def place(token: int) -> str:
-        sequence = int(np.searchsorted(offsets, token, side="right")) - 1
-        return f"{source}: sequence {sequence}, token {token - int(offsets[sequence])} (counted from 0)"
-
-    return encode_labels(labels, classes=classes, unlabeled=None, place=place)

@@ -14,7 +14,8 @@ from labelworth.errors import InvalidInputError
 Edges = Literal["marked", "skipped"]
 """Beyond a sequence there are the values ``_B-1``, ``_B+1``, ... (CRF++), or no attribute is made (CRFsuite)."""
 
-_MACRO = re.compile(r"%x\[\s*([+-]?\d+)\s*,\s*(\d+)\s*\]")
+_MACRO = re.compile(r"%x\[\s*([+-]?\d{1,9})\s*,\s*(\d{1,9})\s*\]")
+_FARTHEST = 1_000
 
 
 @dataclass(frozen=True)
@@ -54,7 +55,10 @@ class Pattern:
             raise InvalidInputError(
                 f"A template refers to a column as %x[row,column], as in %x[-1,0]. Got {line!r} instead."
             )
-        return cls(texts, tuple(Reference(int(r), int(c)) for r, c in zip(pieces[1::3], pieces[2::3], strict=True)))
+        references = tuple(Reference(int(r), int(c)) for r, c in zip(pieces[1::3], pieces[2::3], strict=True))
+        if any(abs(reference.row) > _FARTHEST for reference in references):
+            raise InvalidInputError(f"A template refers to tokens at most {_FARTHEST} away. Got {line!r} instead.")
+        return cls(texts, references)
 
     def __str__(self) -> str:
         references = [f"%x[{reference.row},{reference.column}]" for reference in self.references] + [""]

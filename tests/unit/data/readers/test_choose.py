@@ -4,7 +4,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from labelworth.data.readers import RawFeatures, RawTexts, read
+from labelworth.data.readers import RawFeatures, RawTexts, read, read_sequences
+from labelworth.data.readers.choose import holds_sequences
+from labelworth.data.readers.raw_sequences import RawAttributes, RawTokens
 from labelworth.errors import DataUnavailableError, InvalidInputError
 from support.files import write_csv, write_jsonl, write_parquet, write_svmlight
 
@@ -72,3 +74,48 @@ def test_a_missing_file_suggests_its_neighbor(tmp_path: Path) -> None:
         read(tmp_path / "nowhere" / "a.jsonl")
     with pytest.raises(DataUnavailableError, match="is a folder"):
         read(tmp_path, format="csv")
+
+
+SEQUENCES = {
+    "a.conll": "the D\ncat ?\n",
+    "a.txt": "the D\ncat ?\n",
+    "a.iob": "the D\ncat ?\n",
+    "a.crfsuite": "D\tw=the\n?\tw=cat\n",
+    "a.jsonl": '{"tokens": ["the", "cat"], "tags": ["D", null]}\n',
+}
+
+
+@pytest.mark.parametrize("name", SEQUENCES)
+def test_the_ending_chooses_the_format_of_sequences(tmp_path: Path, name: str) -> None:
+    path = tmp_path / name
+    path.write_text(SEQUENCES[name])
+    raw = read_sequences(path)
+    assert isinstance(raw, RawAttributes if name == "a.crfsuite" else RawTokens)
+    assert raw.labels == ("D", None)
+    assert raw.sequences().evidence.codes.tolist() == [0, -1]
+
+
+def test_the_format_and_the_marker_of_sequences_can_be_named(tmp_path: Path) -> None:
+    path = tmp_path / "a.data"
+    path.write_text("the D\ncat -\n")
+    with pytest.raises(InvalidInputError, match=r"ending of 'a.data' does not say.*format="):
+        read_sequences(path)
+    assert read_sequences(path, format="conll", unlabeled="-").labels == ("D", None)
+    with pytest.raises(InvalidInputError, match=r"no format of sequences 'xml'. Choose one of conll, crfsuite"):
+        read_sequences(path, format="xml")
+
+
+def test_a_file_is_one_of_sequences_by_its_format_its_ending_or_its_first_object(tmp_path: Path) -> None:
+    assert holds_sequences(tmp_path / "a.csv", "conll")
+    assert not holds_sequences(tmp_path / "a.conll", "csv")
+    assert holds_sequences(tmp_path / "a.conll.gz")
+    assert not holds_sequences(tmp_path / "missing.jsonl")
+    path = tmp_path / "a.json"
+    for content, is_sequences in (
+        ('{"tokens": ["a"], "tags": ["X"]}\n', True),
+        ('[{"tokens": ["a"], "tags": ["X"]}]', True),
+        ('{"text": "a", "label": "x"}\n', False),
+        ("not JSON", False),
+    ):
+        path.write_text(content)
+        assert holds_sequences(path) is is_sequences

@@ -39,6 +39,8 @@ def test_without_b_there_are_no_transitions() -> None:
         ("U00:%x[0,0]\nX:%x[0,0]", "Line 2"),
         ("B00:%x[0,0]", "cannot depend on columns"),
         ("U00:%x[0]", "Line 1"),
+        ("U00:%x[-1001,0]", "at most 1000 away"),
+        ("U00:%x[9999999999999,0]", "%x[row,column]"),
         ("U00:%y[0,0]", "%x[row,column]"),
         ("U00:%x[0,-1]", "%x[row,column]"),
         ("# nothing\nB\n", "at least one pattern"),
