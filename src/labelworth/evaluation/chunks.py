@@ -117,12 +117,12 @@ def evaluate_chunks(truth: Sequence[Hashable], predicted: Sequence[Hashable], of
         )
     letter_of, kind_of = dict(_LETTERS), {"": 0}
     true = _tags(truth, offsets, letter_of, kind_of)
-    found = _tags(predicted, offsets, letter_of, kind_of)
+    claimed = _tags(predicted, offsets, letter_of, kind_of)
     n_boundaries = len(true.letters) - len(truth)
-    n_right = int(((true.letters == found.letters) & (true.kinds == found.kinds)).sum()) - n_boundaries
+    n_right = int(((true.letters == claimed.letters) & (true.kinds == claimed.kinds)).sum()) - n_boundaries
     counts = [
         np.bincount(kinds, minlength=len(kind_of))
-        for kinds in (true.kinds[1:][true.begins], found.kinds[1:][found.begins], _correct(true, found))
+        for kinds in (true.kinds[1:][true.begins], claimed.kinds[1:][claimed.begins], _correct(true, claimed))
     ]
     overall = ChunkScores("", *(int(count.sum()) for count in counts))
     occurring = sorted((name, code) for name, code in kind_of.items() if counts[0][code] or counts[1][code])
@@ -170,17 +170,17 @@ def _seams(previous: IntArray, following: IntArray, differ: BoolArray) -> tuple[
     return ends, begins
 
 
-def _correct(true: _Tags, found: _Tags) -> IntArray:
+def _correct(true: _Tags, claimed: _Tags) -> IntArray:
     """The types of the chunks that are right.
 
     The script walks on with a flag, "in a chunk that is right so far". It is raised where both begin a chunk of one
     type; it falls, and the chunk counts, where both end it; it falls where one of them ends, or their types differ.
     So at a seam it is up if it was raised last, after it last had reason to fall.
     """
-    agree = true.kinds == found.kinds
-    completed = true.ends & found.ends & agree[:-1]
-    falls = completed | (true.ends != found.ends) | ~agree[1:]
-    raised = true.begins & found.begins & agree[1:]
+    agree = true.kinds == claimed.kinds
+    completed = true.ends & claimed.ends & agree[:-1]
+    falls = completed | (true.ends != claimed.ends) | ~agree[1:]
+    raised = true.begins & claimed.begins & agree[1:]
     seams = np.arange(len(raised))
     last_raised = np.append(-1, np.maximum.accumulate(np.where(raised, seams, -1)))
     last_fall = np.append(-1, np.maximum.accumulate(np.where(falls, seams, -1)))

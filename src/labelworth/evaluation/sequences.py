@@ -52,7 +52,7 @@ def evaluate_labels(predicted: IntArray, sequences: Sequences) -> SequenceEvalua
     Raises
     ------
     InvalidInputError
-        If no label is known, or a code is none.
+        If no label is known, or a code is invalid.
 
     Examples
     --------
@@ -97,7 +97,7 @@ def _chunks(
     kept = sequences.take(rows)
     names = np.empty(len(classes), dtype=object)
     names[:] = classes
-    truth, found = names[kept.evidence.codes].tolist(), names[predicted[sequences.positions_of(rows)]].tolist()
+    truth, claimed = names[kept.evidence.codes].tolist(), names[predicted[sequences.positions_of(rows)]].tolist()
     scheme = find_scheme(truth, kept.offsets)
     if scheme.scheme is TagScheme.PLAIN:
         return None, ()
@@ -106,9 +106,9 @@ def _chunks(
         notes.append(f"Chunks are counted in the {len(rows)} sequences whose labels are all known.")
     if scheme.scheme in _CONVERTED and not scheme.n_contradictions:
         truth = convert_tags(truth, kept.offsets, source=scheme.scheme, target=TagScheme.IOB2)
-        found = _loosely(found)
+        claimed = _loosely(claimed)
         notes.append(f"conlleval does not know {scheme.scheme.value}; the tags were converted to IOB2 before.")
-    return evaluate_chunks(truth, found, kept.offsets), tuple(notes)
+    return evaluate_chunks(truth, claimed, kept.offsets), tuple(notes)
 
 
 def _loosely(tags: list[str]) -> list[str]:

@@ -196,7 +196,7 @@ def chi_square_statistic(model: Model, samples: Samples) -> tuple[float, int]:
 
 
 def _simulated(model: ModelT, samples: Samples, rng: np.random.Generator) -> Samples:
-    """As many rows from the model, with as many labels, at random places."""
+    """As many rows from the model, with as many labels, at random."""
     drawn = model.sample(samples.n_samples, rng)
     n_hidden = samples.n_samples - int(samples.evidence.is_gold.sum())
     return drawn.hide(rng.permutation(samples.n_samples)[:n_hidden])
