@@ -63,8 +63,8 @@ def test_every_import_goes_down() -> None:
 @pytest.mark.parametrize(
     ("room", "imported"),
     [
-        ("kernels", "labelworth.fisher.curve"),
-        ("estimation", "labelworth.fisher.curve"),
+        ("kernels", "labelworth.fisher.information"),
+        ("estimation", "labelworth.fisher.information"),
         ("models", "labelworth.estimation.fit"),
         ("models", "numba.njit"),
         ("cli", "matplotlib.pyplot"),

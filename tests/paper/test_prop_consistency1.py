@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from labelworth.data.lengths import LengthDistribution
-from labelworth.fisher.by_enumeration import enumerated_information
-from labelworth.fisher.curve import Weight
+from labelworth.fisher.documents.population import enumerated_information
+from labelworth.fisher.information import of_fraction, over_fractions
 from labelworth.models.classes.multinomial import MultinomialModel
 from support.oracles import enumerated_multinomial
 from support.replicates import draw_replicates, estimate
@@ -46,8 +46,8 @@ def test_estimates_converge_to_the_truth(oracle, fraction) -> None:
 def test_the_squared_error_falls_like_one_over_n_at_the_predicted_rate() -> None:
     model = MultinomialModel(("a", "b"), [0.4, 0.6], WORDS, LengthDistribution.single(4))
     information = enumerated_information(model)
-    free = np.trace(information.covariance(1, 0.1))
-    assert free < information.trace(Weight.NAMED, np.array([0.1])).values[0]
+    free = np.trace(information.covariance(of_fraction(0.1)))
+    assert free < over_fractions(information, "total_variance", np.array([0.1])).values[0]
     for seed, size in enumerate(SIZES[1:]):
         squares = size * np.square(distances(ORACLE, size, [0.1, 0.1], 10 + seed))
         assert_mean_is(squares, free, model_tolerance=0.1 * free)

@@ -6,15 +6,10 @@ False-alarm rate 1e-6 per assertion, shared by all directions; the stated tolera
 import numpy as np
 import pytest
 
-from labelworth.criteria.asymptotic import (
-    excess_joint_log_loss,
-    excess_log_loss,
-    excess_marginal_log_loss,
-    total_variance,
-)
 from labelworth.data.lengths import LengthDistribution
 from labelworth.estimation.fit import fit
-from labelworth.fisher.by_enumeration import enumerated_information
+from labelworth.fisher.documents.population import enumerated_information
+from labelworth.fisher.information import of_fraction, over_fractions
 from labelworth.models.classes.multinomial import MultinomialFamily, MultinomialModel
 from support.oracles import enumerated_multinomial
 from support.replicates import draw_replicates, estimate
@@ -41,14 +36,16 @@ def errors(estimates) -> np.ndarray:
 
 
 def test_the_covariance_of_the_estimates_is_the_inverse_information(errors) -> None:
-    assert_covariance_is(errors, INFORMATION.covariance(N_SAMPLES, FRACTION), model_tolerance=0.05)
+    assert_covariance_is(errors, INFORMATION.covariance(N_SAMPLES * of_fraction(FRACTION)), model_tolerance=0.05)
 
 
 def test_estimates_of_two_more_fractions_obey_it_too() -> None:
     for seed, fraction in ((1, 0.05), (2, 0.6)):
         data = draw_replicates(ORACLE, N_SAMPLES, np.full(2, fraction), 1500, np.random.default_rng(seed))
         assert_covariance_is(
-            estimate(data) - ORACLE.theta, INFORMATION.covariance(N_SAMPLES, fraction), model_tolerance=0.05
+            estimate(data) - ORACLE.theta,
+            INFORMATION.covariance(N_SAMPLES * of_fraction(fraction)),
+            model_tolerance=0.05,
         )
 
 
@@ -66,7 +63,7 @@ def test_other_formulas_are_rejected(errors, wrong) -> None:
 
 def test_a_covariance_wrong_in_one_direction_only_is_rejected(errors) -> None:
     """Errors that cancel in the total are seen direction by direction."""
-    values, vectors = np.linalg.eigh(INFORMATION.covariance(N_SAMPLES, FRACTION))
+    values, vectors = np.linalg.eigh(INFORMATION.covariance(N_SAMPLES * of_fraction(FRACTION)))
     values = values * np.array([1.0, 1.3, 1.0, 0.7, 1.0])
     with pytest.raises(AssertionError):
         assert_covariance_is(errors, (vectors * values) @ vectors.T, model_tolerance=0.05)
@@ -74,10 +71,10 @@ def test_a_covariance_wrong_in_one_direction_only_is_rejected(errors) -> None:
 
 def test_the_total_variance_is_the_expected_squared_error_of_the_named_tables(errors) -> None:
     named = errors @ MODEL.coordinates.jacobian().T
-    predicted = total_variance(INFORMATION, N_SAMPLES, np.array([FRACTION])).values[0]
+    predicted = over_fractions(INFORMATION, "total_variance", np.array([FRACTION]), n_samples=N_SAMPLES).values[0]
     squares = np.square(named).sum(axis=1)
     assert_mean_is(squares, predicted, model_tolerance=0.05 * predicted)
-    free_only = np.trace(INFORMATION.covariance(N_SAMPLES, FRACTION))
+    free_only = np.trace(INFORMATION.covariance(N_SAMPLES * of_fraction(FRACTION)))
     with pytest.raises(AssertionError):
         assert_mean_is(squares, free_only, model_tolerance=0.05 * predicted)
 
@@ -97,13 +94,13 @@ def realized_excess(estimates: np.ndarray) -> dict[str, np.ndarray]:
 def test_excess_log_losses_are_those_the_estimates_pay(estimates) -> None:
     realized, at = realized_excess(estimates), np.array([FRACTION])
     predicted = {
-        "joint": excess_joint_log_loss(INFORMATION, N_SAMPLES, at).values[0],
-        "marginal": excess_marginal_log_loss(INFORMATION, N_SAMPLES, at).values[0],
-        "conditional": excess_log_loss(INFORMATION, N_SAMPLES, at).values[0],
+        "joint": over_fractions(INFORMATION, "excess_joint_log_loss", at, n_samples=N_SAMPLES).values[0],
+        "marginal": over_fractions(INFORMATION, "excess_marginal_log_loss", at, n_samples=N_SAMPLES).values[0],
+        "conditional": over_fractions(INFORMATION, "excess_log_loss", at, n_samples=N_SAMPLES).values[0],
     }
     for name, values in realized.items():
         assert_mean_is(values, predicted[name], model_tolerance=0.05 * predicted[name])
-    all_labeled = excess_log_loss(INFORMATION, N_SAMPLES, np.array([1.0])).values[0]
+    all_labeled = over_fractions(INFORMATION, "excess_log_loss", np.array([1.0]), n_samples=N_SAMPLES).values[0]
     with pytest.raises(AssertionError):
         assert_mean_is(realized["conditional"], all_labeled, model_tolerance=0.05 * all_labeled)
 
@@ -119,6 +116,6 @@ def test_the_fits_of_the_package_obey_it() -> None:
         fitted = fit(family, samples.hide(hidden), tolerance=1e-11)
         found.append(fitted.model.coordinates.flatten(fitted.model.tables))
     errors = np.array(found) - ORACLE.theta
-    assert_covariance_is(errors, INFORMATION.covariance(2000, 0.3), model_tolerance=0.05)
+    assert_covariance_is(errors, INFORMATION.covariance(2000 * of_fraction(0.3)), model_tolerance=0.05)
     with pytest.raises(AssertionError):
-        assert_covariance_is(errors, INFORMATION.covariance(2000, 1.0), model_tolerance=0.05)
+        assert_covariance_is(errors, INFORMATION.covariance(2000 * of_fraction(1.0)), model_tolerance=0.05)

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from labelworth.criteria.information import information
-from labelworth.criteria.policy_points import PolicyTable
+from labelworth.criteria.table import InformationTable
 from support.chain_models import chain_model
 from support.chain_oracle import ChainOracle
 from support.chain_replicates import draw_seen, estimate
@@ -43,7 +43,7 @@ def oracle_of(kind: str) -> ChainOracle:
 
 
 @cache
-def table_of(kind: str) -> PolicyTable:
+def table_of(kind: str) -> InformationTable:
     """What the package predicts, one point per policy."""
     texts = [" + ".join(f"{weight}*{rule}" for rule, weight in policy.items()) for policy in POLICIES.values()]
     return information(chain_model(kind, TABLES[kind]), policies=texts, lengths=LENGTHS, n_samples=N_SAMPLES)

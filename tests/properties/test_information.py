@@ -4,9 +4,10 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from labelworth.criteria.asymptotic import CRITERIA
 from labelworth.data.lengths import LengthDistribution
-from labelworth.fisher.by_enumeration import enumerated_information
+from labelworth.fisher.criteria import CRITERIA
+from labelworth.fisher.documents.population import enumerated_information
+from labelworth.fisher.information import over_fractions
 from labelworth.models.classes.multinomial import MultinomialModel
 
 FRACTIONS = np.array([0.02, 0.3, 1.0])
@@ -25,17 +26,17 @@ def models(draw) -> MultinomialModel:
 @settings(max_examples=40, deadline=None)
 @given(models())
 def test_what_is_missing_lies_between_nothing_and_everything(model) -> None:
-    pencil = enumerated_information(model).pencil
-    assert pencil.values[0] >= -pencil.tolerance
-    assert pencil.values[-1] <= 1 + pencil.tolerance
+    rules = enumerated_information(model).whitened
+    assert rules.lost[0] >= -rules.tolerance
+    assert rules.lost[-1] <= 1 + rules.tolerance
 
 
 @settings(max_examples=40, deadline=None)
 @given(models())
 def test_more_labels_never_hurt_a_right_model(model) -> None:
     information = enumerated_information(model)
-    for name, criterion in CRITERIA.items():
-        values = criterion(information, 100, FRACTIONS).values
+    for name in CRITERIA:
+        values = over_fractions(information, name, FRACTIONS, n_samples=100).values
         assert np.all(np.diff(values) <= 1e-9 * np.abs(values).max()), name
 
 
@@ -52,7 +53,10 @@ def test_the_names_of_classes_and_words_do_not_matter(model, random) -> None:
         model.lengths,
     )
     one, other = enumerated_information(model), enumerated_information(renamed)
-    for name, criterion in CRITERIA.items():
+    for name in CRITERIA:
         np.testing.assert_allclose(
-            criterion(one, 100, FRACTIONS).values, criterion(other, 100, FRACTIONS).values, rtol=1e-7, err_msg=name
+            over_fractions(one, name, FRACTIONS, n_samples=100).values,
+            over_fractions(other, name, FRACTIONS, n_samples=100).values,
+            rtol=1e-7,
+            err_msg=name,
         )

@@ -4,15 +4,14 @@ import numpy as np
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from labelworth.criteria.asymptotic import CRITERIA
+from labelworth.fisher.criteria import CRITERIA
 from labelworth.tradeoff.certificate import Minorant, cost_bound, most_gain
 from labelworth.tradeoff.costs import ArmPrices
 from labelworth.tradeoff.frontier import Frontier, FrontierPoint
-from labelworth.tradeoff.matrix_accuracy import MatrixAccuracy
 from labelworth.tradeoff.problem import LOGARITHMIC
 from labelworth.tradeoff.solve import solve
 from labelworth.tradeoff.whole_counts import whole_counts
-from support.menus import random_menu
+from support.menus import accuracy_of, random_menu
 
 SMOOTH = sorted(set(CRITERIA) - {"worst_direction"})
 
@@ -27,7 +26,7 @@ def settings_of(draw, criteria=SMOOTH):
     least_held = 1.0 if criterion == "excess_marginal_log_loss" else 0.0
     held = max(draw(st.sampled_from([0.0, 1.0, 50.0])), least_held) * menu.matrices[0]
     prices = ArmPrices(menu.rules, menu.expected_labels * rng.uniform(0.1, 1.0, n_arms) + rng.uniform(0, 0.3), 2.0)
-    accuracy = MatrixAccuracy.of_rules(menu, criterion, held=held)
+    accuracy = accuracy_of(menu, criterion, held=held)
     return accuracy, prices, float(np.exp(rng.uniform(1, 6))), float(np.exp(rng.uniform(1, 6))), rng
 
 

@@ -7,14 +7,14 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from labelworth.criteria.asymptotic import CRITERIA
 from labelworth.errors import InfeasiblePlanError, NotIdentifiableError
+from labelworth.fisher.criteria import CRITERIA
+from labelworth.tradeoff.asymptotic_accuracy import AsymptoticAccuracy
 from labelworth.tradeoff.costs import ArmPrices
-from labelworth.tradeoff.matrix_accuracy import MatrixAccuracy
 from labelworth.tradeoff.problem import LOGARITHMIC
 from labelworth.tradeoff.solve import solve
 from labelworth.tradeoff.whole_counts import whole_counts
-from support.menus import random_menu
+from support.menus import accuracy_of, random_menu
 
 SCALES = st.sampled_from([1e-12, 1.0, 1e12])
 
@@ -35,7 +35,7 @@ def cases(draw, criteria=tuple(CRITERIA), scales=SCALES):
     least_held = 1.0 if criterion == "excess_marginal_log_loss" else 0.0
     held = max(draw(st.sampled_from([0.0, 1.0, 50.0])), least_held) * samples * matrices[0]
     names = ["everything"] if draw(st.integers(0, 5)) == 0 else list(menu.rules)
-    accuracy = MatrixAccuracy.of_rules(replace(menu, matrices=matrices), criterion, menu=names, held=held)
+    accuracy = accuracy_of(replace(menu, matrices=matrices), criterion, arms=names, held=held)
     prices = menu.expected_labels * rng.uniform(0.1, 1.0, n_arms) + draw(st.sampled_from([0.0, 0.2]))
     costs = ArmPrices(
         accuracy.arms, money * prices[: len(names)], draw(st.sampled_from([0.0, 2.0])) * money * samples
@@ -113,7 +113,7 @@ def test_arms_in_another_order_get_the_same(case, random) -> None:
     accuracy, costs, money, pool = case
     order = list(range(len(costs.arms)))
     random.shuffle(order)
-    shuffled = MatrixAccuracy(
+    shuffled = AsymptoticAccuracy(
         accuracy.information, accuracy.criterion, tuple(accuracy.chosen[place] for place in order), accuracy.held
     )
     prices = ArmPrices(shuffled.arms, costs.per_sample[order], costs.fixed)

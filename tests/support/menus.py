@@ -1,9 +1,12 @@
 """Small menus of arms with known information, and what plain linear algebra says of designs on them."""
 
+from collections.abc import Mapping, Sequence
+
 import numpy as np
 
-from labelworth.fisher.rule_information import RuleInformation
+from labelworth.fisher.dense import DenseInformation
 from labelworth.models.coordinates import Coordinates, FreeTable, SimplexRows
+from labelworth.tradeoff.asymptotic_accuracy import AsymptoticAccuracy
 
 RULES = ("everything", "random:0.5", "every-other", "window:2", "random:0.2", "random:0.1")
 
@@ -16,7 +19,7 @@ def coordinates(n_free: int) -> Coordinates:
     return Coordinates((SimplexRows("word", ["spam"], words), FreeTable("mean", [""], ["x"])))
 
 
-def random_menu(rng: np.random.Generator, n_arms: int, n_free: int, n_blind: int = 0) -> RuleInformation:
+def random_menu(rng: np.random.Generator, n_arms: int, n_free: int, n_blind: int = 0) -> DenseInformation:
     """Everything, some rules between, and nothing; "nothing" does not see `n_blind` directions at all."""
     root = rng.standard_normal((n_free, n_free))
     complete = root @ root.T / n_free + 0.2 * np.eye(n_free)
@@ -30,20 +33,20 @@ def random_menu(rng: np.random.Generator, n_arms: int, n_free: int, n_blind: int
         matrices.append(lower @ (rotation * shares) @ rotation.T @ lower.T)
     labels = np.concatenate([[10.0], np.sort(rng.uniform(1.0, 8.0, n_arms - 2))[::-1], [0.0]])
     rules = (*RULES[: n_arms - 1], "nothing")
-    return RuleInformation(coordinates(n_free), rules, np.stack(matrices), 0, n_arms - 1, labels, "enumeration")
+    return DenseInformation(coordinates(n_free), rules, np.stack(matrices), 0, n_arms - 1, labels, "enumeration")
 
 
-def crossed_menu(n_free: int) -> RuleInformation:
+def crossed_menu(n_free: int) -> DenseInformation:
     """One arm per direction, so that the worst direction is as good as it can be where all are equally bad."""
     table = Coordinates((FreeTable("mean", [""], [f"x{place}" for place in range(n_free)]),))
     matrices = [np.eye(n_free), *(np.diag(row) for row in 0.02 + 0.9 * np.eye(n_free))]
     rules = ("everything", *RULES[1:n_free], "nothing")
     labels = np.full(n_free + 1, 1.0)
     labels[0] = 3.0 * n_free
-    return RuleInformation(table, rules, np.stack(matrices), 0, n_free, labels, "enumeration")
+    return DenseInformation(table, rules, np.stack(matrices), 0, n_free, labels, "enumeration")
 
 
-def plain_errors(menu: RuleInformation, criterion: str, designs, held=None) -> np.ndarray:
+def plain_errors(menu: DenseInformation, criterion: str, designs, held=None) -> np.ndarray:
     """The criterion by inverting the sum of the matrices, for designs of shape (n, n_arms)."""
     totals = np.tensordot(designs, menu.matrices, axes=1) + (0 if held is None else held)
     covariances = np.linalg.inv(totals)
@@ -61,9 +64,32 @@ def plain_errors(menu: RuleInformation, criterion: str, designs, held=None) -> n
     }[criterion]()
 
 
-def plain_error(menu: RuleInformation, criterion: str, counts, held=None) -> float:
+def plain_error(menu: DenseInformation, criterion: str, counts, held=None) -> float:
     """That of one design."""
     return float(plain_errors(menu, criterion, np.asarray(counts)[None], held)[0])
+
+
+def accuracy_of(
+    menu: DenseInformation,
+    criterion: str,
+    *,
+    arms: Sequence[str] | None = None,
+    held: np.ndarray | None = None,
+    make: type[AsymptoticAccuracy] = AsymptoticAccuracy,
+) -> AsymptoticAccuracy:
+    """The accuracy of some of the rules, with information of any kind already held."""
+    if held is None:
+        return make.of(menu, criterion, menu=arms)
+    information = menu.with_rule("held", held)
+    return make.of(information, criterion, menu=menu.rules if arms is None else arms, held={"held": 1.0})
+
+
+def by_matrices(
+    information: DenseInformation, criterion: str, *, held: Mapping[str, float] | None = None
+) -> AsymptoticAccuracy:
+    """The same arms with a rule beside them that nobody uses: no two rules that are diagonal at once."""
+    three = information.with_rule("unused", information.matrices[0] / 2)
+    return AsymptoticAccuracy.of(three, criterion, menu=information.rules, held=held)
 
 
 def fitting_grid(prices, money: float, pool: float, steps: int) -> np.ndarray:

@@ -1,168 +1,292 @@
-"""What a model's samples are worth at every labeled fraction: `lw.information`."""
+"""What samples are worth, at every labeled fraction or under every policy: figures to read, print and store."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from labelworth.arrays import FloatArray, as_floats, require_between
-from labelworth.criteria.asymptotic import CRITERIA, worst_direction
-from labelworth.criteria.draw_notes import rarely_drawn, too_few_draws
-from labelworth.criteria.exchange import exchange_rates
-from labelworth.criteria.information_table import InformationPoint, InformationTable, dense_information
-from labelworth.criteria.plain_figures import finite_or_none
-from labelworth.errors import InvalidInputError
-from labelworth.fisher.choice import AnyCurve, ChosenCurve, Method, choose_curve
-from labelworth.fisher.curve import Estimate
-from labelworth.fisher.identifiability import weak_directions
-from labelworth.fisher.matrix_free_curve import MatrixFreeCurve
-from labelworth.fisher.sampled_information import SampledInformation
-from labelworth.models.protocol import Model
-from labelworth.progress import SILENT, Progress
+from labelworth.arrays import FloatArray
+from labelworth.errors import InvalidInputError, MoreSamplesNeededError
+from labelworth.fisher.by_fraction import FractionInformation
+from labelworth.fisher.choice import Chosen
+from labelworth.fisher.criteria import CRITERIA, require_n_samples
+from labelworth.fisher.dense import DenseInformation
+from labelworth.fisher.directions import WeakDirection
+from labelworth.fisher.information import Figures, GivesFigures, figures_or_refusal, of_fraction
 
-_PROBE_ERROR = 0.05
+EXCHANGE_RATES: Mapping[str, str] = {
+    "unlabeled_per_labeled_example": "unlabeled samples per labeled one",
+    "unlabeled_per_label": "unlabeled samples per label",
+}
+"""At the margin of the total variance: how many unlabeled samples do as much good as one more labeled one, and as a
+label on a sample already there, one less; in words."""
 
 
-def information(
-    model: Model,
-    *,
-    labeled_fractions: ArrayLike,
-    n_samples: float,
-    method: Method = "auto",
-    seed: int = 0,
-    relative_error: float = 0.01,
-    max_draws: int | None = None,
-    progress: Progress = SILENT,
-) -> InformationTable:
-    r"""What the samples of a model are worth, at every labeled fraction.
+@dataclass(frozen=True)
+class Asked:
+    """A labeled fraction, or a policy.
 
-    One sample labeled with probability f carries :math:`I(f) = I_{XY} - (1-f)\, E[\operatorname{Var}(S | X)]`; with n
-    of them the estimate has covariance :math:`I(f)^{-1} / n`, and every figure follows.
-
-    Parameters
+    Attributes
     ----------
-    model : Model
-        With the parameters taken for true.
-    labeled_fractions : sequence of float
-        Each in [0, 1].
-    n_samples : float
-        n, labeled and unlabeled together.
-    method : {"auto", "enumeration", "formula", "sampling"}
-        "auto": exact where it can be, by enumeration or the two-class formula, else sampling.
-    seed : int
-        Of the sampling.
-    relative_error : float
-        The standard error that sampling aims at, relative to each figure.
-    max_draws : int, optional
-        A limit to sampling.
-    progress : Progress
-
-    Raises
-    ------
-    NotIdentifiableError
-        If not even complete labels would identify the model.
-    MoreSamplesNeededError
-        If sampling gave no sensible information within its limits.
-
-    Notes
-    -----
-    Paper: prop:efficiency1.
-
-    Examples
-    --------
-    >>> from labelworth.data.lengths import LengthDistribution
-    >>> from labelworth.models.classes.multinomial import MultinomialModel
-    >>> words = [[0.8, 0.2], [0.3, 0.7]]
-    >>> model = MultinomialModel(("ham", "spam"), [0.5, 0.5], words, LengthDistribution.single(4))
-    >>> table = information(model, labeled_fractions=[1.0, 0.1], n_samples=1000)
-    >>> [round(1000 * point.figures["total_variance"], 3) for point in table.points]
-    [0.87, 2.457]
+    weights : array of shape (n_rules,)
+        Of all rules whose information is known.
+    expected_labels : float
+        Labels per sample.
+    labeled_fraction : float or None
+        Of single samples.
+    policy : str or None
+        Of sequences: how it is written.
+    n_listed : int
+        How many rules were asked for; the first of all.
     """
-    fractions = _fractions(labeled_fractions)
-    chosen = choose_curve(
-        model,
-        fractions,
-        method,
-        np.random.default_rng(seed),
-        relative_error=relative_error,
-        max_draws=max_draws,
-        progress=progress,
-    )
-    return tabulate(chosen, n_samples, fractions, relative_error=relative_error)
+
+    weights: FloatArray
+    expected_labels: float
+    labeled_fraction: float | None = None
+    policy: str | None = None
+    n_listed: int = 2
+
+    @classmethod
+    def of_fraction(cls, fraction: float) -> "Asked":
+        """Single samples, a fraction of them labeled."""
+        return cls(of_fraction(fraction), fraction, fraction)
+
+    def __str__(self) -> str:
+        """For messages."""
+        return f"labeled fraction {self.labeled_fraction:g}" if self.policy is None else self.policy
+
+
+@dataclass(frozen=True)
+class InformationPoint:
+    """Everything about one labeled fraction, or one policy.
+
+    Attributes
+    ----------
+    asked : Asked
+    is_identifiable : bool
+        Whether the information is positive definite on the estimable contrasts.
+    smallest_share : float or None
+        In the weakest direction, the share of what complete labels would tell; None where that was not computed.
+    figures : mapping
+        Criteria of Cov = I^-1 / n by name; None where the model is not identifiable, or a figure is infinite.
+    standard_errors : mapping
+        Of the sampled figures; empty if they are exact.
+    weak_directions : tuple of WeakDirection or None
+        What the labels leave open or nearly so; None where they were not looked for.
+    refusal : str or None
+        Why there are no figures, where too few draws are to blame.
+    """
+
+    asked: Asked
+    is_identifiable: bool
+    smallest_share: float | None
+    figures: Mapping[str, float | None]
+    standard_errors: Mapping[str, float | None]
+    weak_directions: tuple[WeakDirection, ...] | None
+    refusal: str | None = None
+
+    @property
+    def labeled_fraction(self) -> float:
+        """Of single samples; of sequences, the share that is labeled whole or in part has no one name."""
+        if self.asked.labeled_fraction is None:
+            raise InvalidInputError("Sequences are labeled by policies; a policy has no labeled fraction.")
+        return self.asked.labeled_fraction
+
+    @property
+    def policy(self) -> str:
+        """How the policy is written."""
+        return str(self.asked)
+
+    @property
+    def expected_labels(self) -> float:
+        """Labels per sample."""
+        return self.asked.expected_labels
+
+    @property
+    def weights(self) -> tuple[float, ...]:
+        """Of every rule that was listed, in that order."""
+        return tuple(self.asked.weights[: self.asked.n_listed].tolist())
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values, ready for JSON; a sampled figure ``x`` stands beside ``x_se``."""
+        values: dict[str, Any] = {}
+        if self.asked.policy is None:
+            values["labeled_fraction"] = self.asked.labeled_fraction
+        else:
+            values |= {"policy": self.asked.policy, "weights": list(self.weights)}
+            values["smallest_relative_information"] = self.smallest_share
+        values |= {"expected_labels_per_sample": self.expected_labels, "identifiable": self.is_identifiable}
+        for name, figure in self.figures.items():
+            values[name] = figure
+            if name in self.standard_errors:
+                values[f"{name}_se"] = self.standard_errors[name]
+        directions = self.weak_directions
+        values["weak_directions"] = None if directions is None else [_plain(direction) for direction in directions]
+        return values
+
+
+@dataclass(frozen=True)
+class InformationTable:
+    """The answer of `information`.
+
+    Attributes
+    ----------
+    points : tuple of InformationPoint
+        One per labeled fraction or policy, in the order asked for.
+    n_samples : float
+        Samples, or sequences.
+    method : str
+        How the information was computed.
+    reason : str
+        Why so.
+    notes : tuple of str
+        What a reader should know.
+    information : GivesFigures
+        For further questions.
+    """
+
+    points: tuple[InformationPoint, ...]
+    n_samples: float
+    method: str
+    reason: str
+    notes: tuple[str, ...]
+    information: GivesFigures
+
+    @property
+    def is_of_sequences(self) -> bool:
+        """Whether points are policies."""
+        return self.points[0].asked.policy is not None
+
+    @property
+    def is_identifiable(self) -> bool:
+        """Whether at least one point is."""
+        return any(point.is_identifiable for point in self.points)
+
+    @property
+    def n_parameters(self) -> int:
+        """The number of free coordinates."""
+        return self.information.n_parameters
+
+    @property
+    def n_estimable(self) -> int:
+        """The number of directions of them that can be estimated at all."""
+        return self.information.n_estimable
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values, ready for JSON."""
+        sizes = {"n_parameters": self.n_parameters}
+        if self.is_of_sequences:
+            sizes["n_estimable"] = self.n_estimable
+        return {
+            "method": self.method,
+            "method_reason": self.reason,
+            "n_samples": self.n_samples,
+            **sizes,
+            "notes": list(self.notes),
+            "points": [point.to_dict() for point in self.points],
+        }
+
+    def matrices(self) -> dict[str, Any]:
+        """The information with the names of the parameters, in free coordinates.
+
+        Of single samples complete, missing and marginal; of sequences that of every rule.
+        """
+        dense = self.dense
+        names: dict[str, Any] = {"parameters": dense.coordinates.names()}
+        if self.is_of_sequences:
+            named = zip(dense.rules, dense.matrices, strict=True)
+            return names | {"rules": {rule: matrix.tolist() for rule, matrix in named}}
+        return names | {
+            "complete": dense.complete.tolist(),
+            "missing": dense.missing.tolist(),
+            "marginal": (dense.complete - dense.missing).tolist(),
+        }
+
+    def information_of(self, point: InformationPoint) -> FloatArray:
+        """I(policy), or I(f), in free coordinates, (d, d)."""
+        return self.dense.of_policy(point.asked.weights)
+
+    @property
+    def dense(self) -> DenseInformation:
+        """The matrices, for further questions; refused where there are none."""
+        dense = self.information
+        if isinstance(dense, FractionInformation):
+            dense = dense.dense or dense
+        if not isinstance(dense, DenseInformation):
+            raise InvalidInputError(
+                f"The matrices would have {self.n_parameters} rows; the {self.method} way does without them."
+            )
+        return dense
 
 
 def tabulate(
-    chosen: ChosenCurve, n_samples: float, fractions: FloatArray, *, relative_error: float = 0.01
+    chosen: Chosen, asked: Sequence[Asked], n_samples: float, *, relative_error: float = 0.01
 ) -> InformationTable:
-    """Ask a curve for everything at every fraction."""
-    curve = chosen.curve
-    identified = curve.identified(fractions)
-    offered = {name: criterion for name, criterion in CRITERIA.items() if name not in _left_out(curve)}
-    estimates = {name: criterion(curve, n_samples, fractions) for name, criterion in offered.items()}
-    rates = exchange_rates(curve, fractions)
-    estimates |= {"unlabeled_per_labeled_example": rates.labeled_example, "unlabeled_per_label": rates.label}
-    dense = dense_information(curve)
+    """Ask for everything about every labeled fraction or policy.
+
+    Raises
+    ------
+    MoreSamplesNeededError
+        If the draws tell enough of none of them.
+    """
+    information, n = chosen.information, require_n_samples(n_samples)
+    answers = [_answered(information, item) for item in asked]
+    refusals = [f"{item}: {answer.refusal}" for item, answer in zip(asked, answers, strict=True) if answer.refusal]
+    if len(refusals) == len(asked):
+        raise MoreSamplesNeededError(" ".join(refusals))
     points = tuple(
-        InformationPoint(
-            float(fraction),
-            bool(identified[place]),
-            {name: finite_or_none(estimate.values[place]) for name, estimate in estimates.items()},
-            _errors(estimates, place),
-            None if dense is None else weak_directions(dense.pencil, dense.coordinates, float(fraction)),
-        )
-        for place, fraction in enumerate(fractions)
+        _point(item, answer, n, information.n_estimable) for item, answer in zip(asked, answers, strict=True)
     )
-    notes = _notes(curve, points, fractions, relative_error)
-    return InformationTable(points, n_samples, curve.method, chosen.reason, notes, curve)
+    notes = [*_order_note(points), *refusals, *information.notes(answers, relative_error)]
+    return InformationTable(points, n, information.method, chosen.reason, tuple(notes), information)
 
 
-def _relative(point: InformationPoint, name: str) -> float:
-    """The standard error of a figure, relative to it; of the log volume, as it is."""
-    error, figure = point.standard_errors[name], point.figures[name]
-    if error is None or figure is None:
-        return 0.0
-    return error if name == "log_volume" else error / abs(figure)
+def _answered(information: GivesFigures, asked: Asked) -> Figures:
+    answer = figures_or_refusal(information, asked.weights)
+    if asked.policy is not None or not isinstance(information, DenseInformation | FractionInformation):
+        return answer
+    rate, error = float("nan"), None if not answer.errors else float("nan")
+    if answer.is_identifiable:
+        rate, error = information.exchange_rate(CRITERIA["total_variance"], asked.weights)
+    values, errors = dict(zip(EXCHANGE_RATES, (rate, rate - 1), strict=True)), {}
+    if error is not None:
+        errors = dict.fromkeys(EXCHANGE_RATES, error)
+    return replace(answer, values={**answer.values, **values}, errors={**answer.errors, **errors})
 
 
-def _left_out(curve: AnyCurve) -> tuple[str, ...]:
-    """What a curve cannot say: the worst direction needs the inverse itself, which probes do not give."""
-    return (worst_direction.__name__,) if isinstance(curve, MatrixFreeCurve) else ()
+def _point(asked: Asked, answer: Figures, n_samples: float, n_directions: int) -> InformationPoint:
+    values, errors = dict(answer.values), dict(answer.errors)
+    for name, criterion in CRITERIA.items():
+        if name in values:
+            values[name] = criterion.of_samples(values[name], n_samples, n_directions)
+        if name in errors:
+            errors[name] = criterion.error_of_samples(errors[name], n_samples)
+    return InformationPoint(
+        asked,
+        answer.is_identifiable,
+        answer.smallest_share,
+        {name: _finite_or_none(value) for name, value in values.items()},
+        {name: _finite_or_none(error) for name, error in errors.items()},
+        answer.weak_directions,
+        answer.refusal,
+    )
 
 
-def _fractions(labeled_fractions: ArrayLike) -> FloatArray:
-    fractions = as_floats("labeled_fractions", labeled_fractions, ndim=1)
-    if not fractions.size:
-        raise InvalidInputError("labeled_fractions must not be empty; for example [1, 0.5, 0.1].")
-    for fraction in fractions:
-        require_between("A labeled fraction", float(fraction), 0.0, 1.0)
-    return fractions
+def _order_note(points: Sequence[InformationPoint]) -> list[str]:
+    if any(point.expected_labels == 0 and point.is_identifiable for point in points):
+        called = "classes" if points[0].asked.policy is None else "labels"
+        return [f"Without any label the {called} are found only up to their order."]
+    return []
 
 
-def _errors(estimates: Mapping[str, Estimate], place: int) -> dict[str, float | None]:
+def _finite_or_none(value: float) -> float | None:
+    return float(value) if np.isfinite(value) else None
+
+
+def _plain(direction: WeakDirection) -> dict[str, Any]:
     return {
-        name: finite_or_none(estimate.standard_errors[place])
-        for name, estimate in estimates.items()
-        if estimate.standard_errors is not None
+        "relative_information": direction.relative_information,
+        "parameters": list(direction.parameters),
+        "weights": list(direction.weights),
     }
-
-
-def _notes(
-    curve: AnyCurve, points: Sequence[InformationPoint], fractions: FloatArray, relative_error: float
-) -> tuple[str, ...]:
-    notes: list[str] = []
-    if isinstance(curve, SampledInformation):
-        identified = np.array([point.is_identifiable for point in points])
-        needed = curve.draws_needed(fractions[identified], relative_error) if identified.any() else 0
-        rare = rarely_drawn(curve.n_drawn, curve.n_hardly_met)
-        notes += rare or too_few_draws(curve.n_drawn, needed, relative_error)
-    if isinstance(curve, MatrixFreeCurve):
-        worst = max(_relative(point, name) for point in points for name in point.standard_errors)
-        if worst > _PROBE_ERROR:
-            more = int(np.ceil(curve.n_probes * (worst / _PROBE_ERROR) ** 2))
-            notes.append(
-                f"{curve.n_probes} probes leave a figure uncertain by {worst:.0%} of itself; n_probes={more} would "
-                f"bring that to {_PROBE_ERROR:.0%}."
-            )
-    if any(point.labeled_fraction == 0 and point.is_identifiable for point in points):
-        notes.append("Without any label the classes are found only up to their order.")
-    return tuple(notes)

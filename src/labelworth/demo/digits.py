@@ -2,13 +2,12 @@
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from labelworth.arrays import FloatArray, IntArray
-from labelworth.criteria.information_table import InformationTable
-from labelworth.criteria.table import information
+from labelworth.criteria.information import document_information
+from labelworth.criteria.table import InformationTable
 from labelworth.data.evidence import encode_labels
 from labelworth.data.samples import Samples
 from labelworth.demo.digits_forecast import Level, forecast_anyway, forecast_if_right
@@ -127,8 +126,7 @@ def demonstrate(settings: DemoSettings, seed: int = 0, progress: Progress = SILE
         pool, family, n_folds=_N_FOLDS, n_bootstrap=settings.n_bootstrap, seed=seed, progress=progress
     )
     weights = _weights(report)
-    curve: Any = table.curve
-    if_right = forecast_if_right(model, curve, level, label_counts, pool.n_samples, rng)
+    if_right = forecast_if_right(model, table.dense, level, label_counts, pool.n_samples, rng)
     anyway = forecast_anyway(family, pilot, level, label_counts, pool.n_samples, weights, rng)
     realized = _realized(images, settings, weights, rng, progress)
     return Demonstration(settings, pool.n_samples, table, report, level, weights, if_right, anyway, realized)
@@ -148,7 +146,7 @@ def _worth(
     progress: Progress,
 ) -> InformationTable:
     fractions = np.unique(np.concatenate([np.geomspace(0.02, 1.0, 18), label_counts / n_pool]))
-    return information(
+    return document_information(
         model,
         labeled_fractions=fractions,
         n_samples=n_pool,

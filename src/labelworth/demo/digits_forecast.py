@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 
 from labelworth.arrays import FloatArray, IntArray
-from labelworth.criteria.classification_error import DenseCurve, excess_error
+from labelworth.criteria.classification_error import excess_error
 from labelworth.data.samples import Samples
+from labelworth.fisher.dense import DenseInformation
 from labelworth.models.protocol import AnyFamily, AnyModel
 from labelworth.robust.held_out import HeldOutPredictions
 from labelworth.robust.misspecified.moments import score_moments
@@ -41,7 +42,12 @@ class Level:
 
 
 def forecast_if_right(
-    model: AnyModel, curve: DenseCurve, level: Level, label_counts: IntArray, n_pool: int, rng: np.random.Generator
+    model: AnyModel,
+    information: DenseInformation,
+    level: Level,
+    label_counts: IntArray,
+    n_pool: int,
+    rng: np.random.Generator,
 ) -> FloatArray:
     """Predicted errors with the labels alone and with the rest of the pool, shape (2, n_sizes), believing the model.
 
@@ -53,7 +59,7 @@ def forecast_if_right(
         # The same draws for every size: their differences are what counts.
         draws = np.random.default_rng(seed)
         estimate = excess_error(
-            model, curve, n_samples, fractions, draws, n_documents=_N_IMAGES, n_draws=_N_ESTIMATES
+            model, information, n_samples, fractions, draws, n_documents=_N_IMAGES, n_draws=_N_ESTIMATES
         )
         return estimate.values
 

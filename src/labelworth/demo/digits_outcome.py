@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 
 from labelworth.arrays import FloatArray
-from labelworth.criteria.asymptotic import excess_log_loss
 from labelworth.demo.digits import Demonstration
+from labelworth.fisher.information import over_fractions
 from labelworth.report.values import (
     ComparisonPanel,
     Curve,
@@ -94,7 +94,7 @@ def _worth_table(found: Demonstration) -> Table:
         ),
         rows,
         f"Ten Gaussian classes with one covariance on {found.settings.n_components} principal components, "
-        f"{found.table.curve.n_parameters} parameters, as {found.settings.n_pilot} labels drawn at random show them.",
+        f"{found.table.n_parameters} parameters, as {found.settings.n_pilot} labels drawn at random show them.",
     )
 
 
@@ -222,7 +222,10 @@ def _worth_panel(found: Demonstration) -> CurvesPanel:
 
 def _surface_panel(found: Demonstration) -> SurfacePanel:
     sizes, fractions = np.geomspace(100, 10_000, _N_GRID), np.geomspace(0.02, 1.0, _N_GRID)
-    values = np.stack([excess_log_loss(found.table.curve, n, fractions).values for n in sizes], axis=1)
+    information = found.table.dense
+    values = np.stack(
+        [over_fractions(information, "excess_log_loss", fractions, n_samples=n).values for n in sizes], axis=1
+    )
     return SurfacePanel(
         "Price of estimation, if the model is right",
         "images in all",

@@ -6,8 +6,8 @@ from types import MappingProxyType
 import numpy as np
 
 from labelworth.arrays import FloatArray, IntArray
-from labelworth.criteria.policy_points import PolicyTable
-from labelworth.criteria.policy_table import policy_information
+from labelworth.criteria.policy_information import policy_information
+from labelworth.criteria.table import InformationTable
 from labelworth.data.evidence import Evidence
 from labelworth.data.lengths import LengthDistribution
 from labelworth.data.sequences import Sequences
@@ -71,7 +71,7 @@ class SequenceDemonstration:
     ----------
     settings : SequenceDemoSettings
     truth : HiddenMarkovModel
-    table : PolicyTable
+    table : InformationTable
         What the theory says of every policy, given the truth; the points are in the order of `POLICIES`.
     log_losses, squared_errors : arrays of shape (n_policies, n_refits)
         What happened: excess conditional log-loss per sequence on test data, and the sum of the squared errors of
@@ -80,7 +80,7 @@ class SequenceDemonstration:
 
     settings: SequenceDemoSettings
     truth: HiddenMarkovModel
-    table: PolicyTable
+    table: InformationTable
     log_losses: FloatArray
     squared_errors: FloatArray
 

@@ -6,8 +6,9 @@ import numpy as np
 
 from labelworth.arrays import FloatArray
 from labelworth.demo.policies import LENGTH, POLICIES, SequenceDemonstration
-from labelworth.fisher.policy_figures import FIGURES
+from labelworth.fisher.criteria import CRITERIA
 from labelworth.policies.policy import Policy
+from labelworth.policies.spec import parse_policy
 from labelworth.report.values import (
     BarsPanel,
     ComparisonPanel,
@@ -19,7 +20,7 @@ from labelworth.report.values import (
     Table,
 )
 
-_LOG_LOSS = FIGURES.index("excess_log_loss")
+_LOG_LOSS = CRITERIA["excess_log_loss"]
 _N_GRID = 24
 
 
@@ -188,7 +189,7 @@ def _curves_panel(found: SequenceDemonstration) -> CurvesPanel:
     for place, (name, point) in enumerate(zip(POLICIES, found.table.points, strict=True)):
         if place == 0:
             continue
-        curves.append(Curve(name, *_beside_whole(found, point.policy), color=place))
+        curves.append(Curve(name, *_beside_whole(found, parse_policy(point.policy)), color=place))
         ratio = found.log_losses[place].mean() / whole.mean()
         spread = (found.log_losses[place] - ratio * whole).std(ddof=1) / np.sqrt(len(whole)) / whole.mean()
         at, there = np.array([point.expected_labels]), np.array([ratio])
@@ -205,18 +206,17 @@ def _curves_panel(found: SequenceDemonstration) -> CurvesPanel:
 
 def _beside_whole(found: SequenceDemonstration, policy: Policy) -> tuple[FloatArray, FloatArray]:
     """Labels per sequence, and the predicted loss over that of whole sequences with as many labels."""
-    rules = found.table.information
-    if rules is None:
-        raise ValueError("The demonstration is small: its information has matrices.")
+    rules = found.table.dense
     own = rules.rules.index(next(rule.spec for rule in policy.rules if rule.spec != "nothing"))
     per_use = float(rules.expected_labels[own])
     labels = np.geomspace(0.05, 1.0, _N_GRID) * per_use
 
-    def loss(place: int, share: float) -> float:
+    def loss(index: int, share: float) -> float:
         weights = np.zeros(len(rules.rules))
-        weights[place] += share
+        weights[index] += share
         weights[rules.nothing] += 1 - share
-        return float(rules.figures(weights).values()[_LOG_LOSS])
+        point = rules.point(_LOG_LOSS, weights)
+        return np.inf if point is None else point.value
 
     return labels, np.array([loss(own, count / per_use) / loss(rules.everything, count / LENGTH) for count in labels])
 

@@ -120,17 +120,17 @@ class GenerativeClassifier(ClassifierMixin, Estimator[Samples]):
             What was fitted. With them the answer holds for these rows, at labeled fractions from theirs up, for any
             number of parameters; without them the fitted model is taken for true.
         options
-            Of `labelworth.criteria.fitted_table.information_at_fit` with data, else of
-            `labelworth.criteria.table.information`: labeled fractions, number of samples, method.
+            Of `labelworth.criteria.at_fit.information_at_fit` with data, else of
+            `labelworth.criteria.information.document_information`: labeled fractions, number of samples, method.
         """
-        from labelworth.criteria.fitted_table import information_at_fit
-        from labelworth.criteria.table import information
+        from labelworth.criteria.at_fit import information_at_fit
+        from labelworth.criteria.information import document_information
 
         check_is_fitted(self)
         if (X is None) != (y is None):
             raise InvalidInputError("Give both X and y, the rows that were fitted, or neither.")
         if X is None:
-            return information(self.model_, **options)
+            return document_information(self.model_, **options)
         if self.unlabeled_weight != 1:
             raise InvalidInputError(
                 "The information at a fit is that of the likelihood, in which every row counts the same. "

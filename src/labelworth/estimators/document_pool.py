@@ -8,11 +8,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from labelworth.criteria.asymptotic import CRITERIA
 from labelworth.data.samples import Samples
 from labelworth.errors import LabelworthWarning, NotIdentifiableError
 from labelworth.estimation.fit import Fit, fit
 from labelworth.estimators.pool import Abilities, Pool, PoolKind
+from labelworth.fisher.criteria import CRITERIA
 from labelworth.models.protocol import AnyFamily
 from labelworth.progress import SILENT, Progress
 from labelworth.robust.held_out import HeldOutPredictions, held_out_predictions

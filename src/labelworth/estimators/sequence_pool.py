@@ -9,10 +9,10 @@ from typing import Any, ClassVar
 import numpy as np
 
 from labelworth.arrays import BoolArray
-from labelworth.criteria.asymptotic import CRITERIA
 from labelworth.data.sequences import Sequences
 from labelworth.errors import LabelworthWarning, NotIdentifiableError
 from labelworth.estimators.pool import Abilities, Pool, PoolKind
+from labelworth.fisher.criteria import CRITERIA
 from labelworth.models.chains.occurrence import Occurrence
 from labelworth.models.chains.protocol import Reference
 from labelworth.progress import SILENT, Progress

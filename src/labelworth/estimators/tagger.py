@@ -19,7 +19,7 @@ from labelworth.models.chains.protocol import ChainModel
 from labelworth.progress import Progress
 
 if TYPE_CHECKING:
-    from labelworth.criteria.policy_points import PolicyTable
+    from labelworth.criteria.table import InformationTable
     from labelworth.estimators.sequence_pool import SequencePool
     from labelworth.robust.sequences.check import SequenceCheckReport
 
@@ -160,7 +160,7 @@ class SequenceTagger(Estimator[Sequences]):
         policies: Sequence[Any],
         n_samples: float | None = None,
         **options: Any,
-    ) -> "PolicyTable":
+    ) -> "InformationTable":
         """What sequences are worth under every labeling policy, the fitted model taken for true.
 
         Parameters
@@ -173,7 +173,7 @@ class SequenceTagger(Estimator[Sequences]):
         n_samples : float, optional
             How many sequences; as many as X has unless given.
         options
-            Of `labelworth.criteria.policy_table.policy_information`: ``lengths``, ``method``, ``seed`` and so on.
+            Of `labelworth.criteria.policy_information.policy_information`: ``lengths``, ``method``, ``seed`` etc.
             ``relative_error`` is 0.05 unless given: a fitted model is not known better than that.
 
         Notes
@@ -182,7 +182,7 @@ class SequenceTagger(Estimator[Sequences]):
         with ``rare_words="entry"``): it is taken for as true as any other word, and adds to every figure. Fit with
         ``rare_words="none"`` to have figures for the words that occur alone, as `labelworth.plan` has them.
         """
-        from labelworth.criteria.policy_table import policy_information
+        from labelworth.criteria.policy_information import policy_information
 
         check_is_fitted(self)
         inputs = None if X is None else self.sequences(X, nothing_known(X))

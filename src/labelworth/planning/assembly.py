@@ -13,6 +13,7 @@ from labelworth.planning.checks import parameter_check, parameters_need, pilot_c
 from labelworth.planning.grids import grid_solutions
 from labelworth.planning.landscape import ForecastCurve, Surface
 from labelworth.planning.outcome import cloud, curve_counts, forecast_curve, surface, worth
+from labelworth.planning.sampled import joined_error
 from labelworth.planning.situation import Situation
 from labelworth.planning.solving import solved
 from labelworth.planning.stop import more_pilot, why_stop
@@ -131,7 +132,7 @@ def _with_noise(situation: Situation, counts: FloatArray) -> Design:
     design = situation.design(counts)
     if situation.sampled is None:
         return design
-    return replace(design, error_se=situation.sampled.standard_error(counts))
+    return replace(design, error_se=joined_error(situation.sampled, counts))
 
 
 def _probes_interval(design: Design) -> Interval | None:

@@ -7,16 +7,15 @@ from typing import Any
 
 import numpy as np
 
-from labelworth.criteria.asymptotic import CRITERIA
 from labelworth.data.samples import Samples
 from labelworth.errors import InvalidInputError, NotIdentifiableError
 from labelworth.estimation.fit import Fit, fit
-from labelworth.fisher.curve import FractionCurve
-from labelworth.fisher.matrix_free import matrix_free_information
+from labelworth.fisher.criteria import CRITERIA
+from labelworth.fisher.documents.probing import matrix_free_information
 from labelworth.models.classes.multinomial import MultinomialFamily
 from labelworth.models.protocol import AnyFamily, AnyModel
 from labelworth.planning.answer import Held
-from labelworth.planning.levels import ErrorAccuracy, LabelsOnlyAccuracy, LogLossAccuracy, entropy
+from labelworth.planning.levels import ErrorAccuracy, entropy
 from labelworth.planning.nearby import nearby_models
 from labelworth.planning.plug_in import MOST_PARAMETERS, NearbyInformation
 from labelworth.planning.simulated import simulated_accuracies
@@ -26,8 +25,8 @@ from labelworth.simulation.basis import ForecastBasis
 from labelworth.simulation.learner import Mode
 from labelworth.simulation.scales import Measure
 from labelworth.tradeoff.accuracy import Accuracy
+from labelworth.tradeoff.asymptotic_accuracy import AsymptoticAccuracy
 from labelworth.tradeoff.costs import ArmPrices, Prices
-from labelworth.tradeoff.curve_accuracy import CurveAccuracy
 
 DOCUMENT_CRITERIA = ("error", "log_loss", "excess_error", *CRITERIA)
 """What "error" can mean for documents."""
@@ -120,8 +119,8 @@ def asymptotic_documents(
     """
     held, own = documents.held(prices, None), documents.prices(prices, with_unlabeled=uses_unlabeled)
     if documents.n_parameters > MOST_PARAMETERS:
-        curve = _matrix_free(documents, criterion, reason, seed, progress)
-        return Situation(held, curve if uses_unlabeled else LabelsOnlyAccuracy(curve), own, pool, origin="probes")
+        probed = _matrix_free(documents, criterion, own.arms, reason, seed, progress)
+        return Situation(held, probed, own, pool, origin="probes")
     rng = np.random.default_rng([seed, 11])
     near = NearbyInformation.of(documents.fitted.model, documents.samples, rng)
     build = partial(
@@ -186,17 +185,19 @@ def dense_accuracy(
             seed=seed,
             reason=reason,
         )
-    if criterion == "log_loss":
-        level = entropy(model, near.documents)
-        curve: CurveAccuracy = LogLossAccuracy(
-            information, "excess_log_loss", held_labeled, reason=reason, level=level
-        )
-    else:
-        curve = CurveAccuracy(information, criterion, held_labeled, reason=reason)
-    return curve if uses_unlabeled else LabelsOnlyAccuracy(curve)
+    return AsymptoticAccuracy.of(
+        information,
+        "excess_log_loss" if criterion == "log_loss" else criterion,
+        menu=None if uses_unlabeled else ("everything",),
+        held={"everything": held_labeled},
+        reason=reason,
+        level=entropy(model, near.documents) if criterion == "log_loss" else 0.0,
+    )
 
 
-def _matrix_free(documents: Documents, criterion: str, reason: str, seed: int, progress: Progress) -> CurveAccuracy:
+def _matrix_free(
+    documents: Documents, criterion: str, arms: tuple[str, ...], reason: str, seed: int, progress: Progress
+) -> AsymptoticAccuracy:
     if criterion not in CRITERIA:
         raise InvalidInputError(
             f"With {documents.n_parameters:,} parameters the formulas give no {criterion!r}. Take "
@@ -217,7 +218,7 @@ def _matrix_free(documents: Documents, criterion: str, reason: str, seed: int, p
         progress=progress,
     )
     rng = np.random.default_rng([seed, _N_PROBES])
-    curve: FractionCurve = matrix_free_information(
+    information = matrix_free_information(
         settled.model,
         family,
         documents.samples,
@@ -226,7 +227,8 @@ def _matrix_free(documents: Documents, criterion: str, reason: str, seed: int, p
         n_named_probes=_N_PROBES,
         progress=progress,
     )
-    return CurveAccuracy(curve, criterion, float(documents.n_labeled), reason=reason)
+    held = {"everything": float(documents.n_labeled)}
+    return AsymptoticAccuracy.of(information, criterion, menu=arms, held=held, reason=reason)
 
 
 def require_documents(samples: Samples) -> None:

@@ -10,7 +10,7 @@ import scipy.linalg
 from labelworth.data.samples import Samples
 from labelworth.errors import InvalidInputError, LabelworthWarning, NotIdentifiableError
 from labelworth.estimation.fit import Fit, fit
-from labelworth.fisher.observed import observed_information
+from labelworth.fisher.documents.observed import observed_information
 from labelworth.models.protocol import AnyModel
 from labelworth.progress import SILENT, Progress, tracking
 

@@ -68,7 +68,7 @@ def plan(
         nearest number of labels. Designs are then searched for, without a certificate.
     criterion : str, optional
         What "error" means: "error", "log_loss" (as they will be measured), "excess_error", or a name of
-        `labelworth.criteria.asymptotic.CRITERIA`. When absent the share of wrong predictions where that is known.
+        `labelworth.fisher.criteria.CRITERIA`. When absent the share of wrong predictions where that is known.
     source : "auto", "asymptotic" or "simulated"
         Formulas, or simulated labels on the real pool; "auto" goes by labels per parameter and the harm verdict.
     rules : sequence, optional

@@ -9,11 +9,10 @@ from scipy.special import logsumexp
 
 from labelworth.arrays import FloatArray
 from labelworth.data.samples import Samples
-from labelworth.fisher.by_enumeration import enumerated_information
-from labelworth.fisher.fraction_information import FractionInformation
-from labelworth.fisher.outcomes import n_outcomes
-from labelworth.fisher.score_moments import summed_spread
-from labelworth.fisher.two_class_formula import two_class_information
+from labelworth.fisher.dense import DenseInformation
+from labelworth.fisher.documents.population import DocumentPopulation, enumerated_information
+from labelworth.fisher.documents.score_moments import summed_spread
+from labelworth.fisher.documents.two_class_formula import two_class_information
 from labelworth.models.classes.multinomial import MultinomialModel
 from labelworth.models.classes.responsibilities import condition
 from labelworth.models.protocol import AnyModel
@@ -58,28 +57,29 @@ class NearbyInformation:
     @classmethod
     def of(cls, fitted: AnyModel, samples: Samples, rng: np.random.Generator) -> "NearbyInformation":
         """Choose the way; where documents are real, they are those of `samples`."""
-        count, d = n_outcomes(fitted), fitted.coordinates.n_free
         way: Way = "draws"
-        if count is not None and count * len(fitted.classes) * d**2 <= _QUICK_WORK:
+        if DocumentPopulation(fitted).enumeration_work <= _QUICK_WORK:
             way = "enumeration"
         elif isinstance(fitted, MultinomialModel) and len(fitted.classes) == 2:
             way = "formula"
+        d = fitted.coordinates.n_free
         if way == "draws":
             return cls(fitted, fitted.sample(max(_FEWEST_DRAWS, _DRAWS_PER_PARAMETER * d), rng).hide(), way)
         return cls(fitted, samples.hide().weighted(None), way)
 
-    def at(self, model: AnyModel) -> FractionInformation:
+    def at(self, model: AnyModel) -> DenseInformation:
         """I(f) at the parameters of `model`."""
         if self.way == "enumeration":
             return enumerated_information(model)
         if self.way == "formula" and isinstance(model, MultinomialModel):
-            curve = two_class_information(model)
-            return FractionInformation(model.coordinates, curve.complete_dense(), curve.missing_dense(), "formula")
+            dense = two_class_information(model).dense
+            if dense is not None:
+                return dense
         posterior, log_evidence = condition(model.log_joint(self.documents), self.documents.evidence)
         shares = np.exp(log_evidence - self._fitted_evidence)
         shares /= shares.sum()
         missing = summed_spread(model, self.documents, posterior, shares)
-        return FractionInformation(model.coordinates, model.complete_information(), missing, "sampling")
+        return DenseInformation.of_labels(model.coordinates, model.complete_information(), missing, "sampling")
 
     @cached_property
     def _fitted_evidence(self) -> FloatArray:

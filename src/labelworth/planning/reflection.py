@@ -6,8 +6,9 @@ import numpy as np
 
 from labelworth.arrays import FloatArray
 from labelworth.errors import NotIdentifiableError
-from labelworth.planning.sampled import ShiftedAccuracy, from_scale, on_scale
+from labelworth.planning.sampled import from_scale, on_scale
 from labelworth.tradeoff.accuracy import Source
+from labelworth.tradeoff.asymptotic_accuracy import AsymptoticAccuracy
 from labelworth.tradeoff.problem import LOGARITHMIC
 
 
@@ -22,14 +23,14 @@ class ReflectedAccuracy:
 
     Attributes
     ----------
-    center : ShiftedAccuracy
+    center : AsymptoticAccuracy
         At the fit.
-    other : ShiftedAccuracy
+    other : AsymptoticAccuracy
         At other parameters, of the same arms.
     """
 
-    center: ShiftedAccuracy
-    other: ShiftedAccuracy
+    center: AsymptoticAccuracy
+    other: AsymptoticAccuracy
 
     @property
     def arms(self) -> tuple[str, ...]:

@@ -1,7 +1,7 @@
 """What every labeling rule tells at a fit, and at other parameters near it."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -9,26 +9,25 @@ import numpy as np
 
 from labelworth.arrays import FloatArray
 from labelworth.data.sequences import Sequences
-from labelworth.fisher.chain_population import ChainPopulation
-from labelworth.fisher.rule_enumeration import enumerated_rules, enumeration_work
-from labelworth.fisher.rule_information import RuleInformation
-from labelworth.fisher.rule_list import RuleList
-from labelworth.fisher.rule_nearby import NearbyRules
-from labelworth.fisher.rule_sampling import sampled_rules
-from labelworth.planning.sampled import SampledAccuracy
+from labelworth.fisher.dense import DenseInformation
+from labelworth.fisher.enumeration import enumerated
+from labelworth.fisher.sampling import sampled
+from labelworth.fisher.sequences.nearby import NearbyRules
+from labelworth.fisher.sequences.population import QUICK_WORK, ChainPopulation
+from labelworth.fisher.sequences.rule_list import RuleList
 from labelworth.planning.sequences import LabeledSequences
 from labelworth.policies.policy import Policy
 from labelworth.policies.rule import Rule
 from labelworth.progress import Progress
 from labelworth.robust.sequences.identifiability import as_labeled
-from labelworth.tradeoff.matrix_accuracy import MatrixAccuracy
+from labelworth.tradeoff.asymptotic_accuracy import AsymptoticAccuracy
 
-QUICK_WORK = 4e9
-"""Up to so many multiplications outcomes are enumerated at the fit."""
 QUICK_ALTERNATIVE = 2e8
-"""And up to so many at every other parameter."""
+"""Up to so many multiplications outcomes are enumerated at every other parameter."""
 _RELATIVE_ERROR = 0.02
 _TWIN_BATCHES = 32
+_IN_PART = "labeled in part"
+"""What the rule is called by which sequences held were labeled in part."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,8 +58,12 @@ class RulesOnInputs:
         return ChainPopulation.of(self.center, inputs=self.inputs)
 
     @cached_property
+    def _listed(self) -> RuleList:
+        return RuleList.of(self.rules)
+
+    @cached_property
     def _work(self) -> float:
-        return enumeration_work(self._population, RuleList.of(self.rules))
+        return self._population.enumeration_work(self._listed)
 
     @property
     def is_sampled_nearby(self) -> bool:
@@ -71,36 +74,36 @@ class RulesOnInputs:
     def _near(self) -> NearbyRules:
         return NearbyRules.learned(self._population, self.rules, self._rng(1))
 
-    def at_fit(self, progress: Progress) -> RuleInformation:
+    def at_fit(self, progress: Progress) -> DenseInformation:
         """One matrix per rule: exactly where that is quick."""
         if self._work <= QUICK_WORK:
-            return enumerated_rules(self._population, self.rules)
+            return enumerated(self._population, self._listed)
         labeling = [Policy.of(rule) for rule in self.rules if rule.spec != "nothing"]
-        return sampled_rules(
+        return sampled(
             self._population,
-            self.rules,
-            labeling,
+            self._listed,
+            [self._listed.weights_of(policy) for policy in labeling],
             self._rng(0),
             relative_error=_RELATIVE_ERROR,
-            figures=(self.criterion,),
+            criteria=(self.criterion,),
             progress=progress,
         )
 
-    def near(self, model: Any, number: int) -> RuleInformation:
+    def near(self, model: Any, number: int) -> DenseInformation:
         """The same at other parameters; draws are their own for every number."""
         population = ChainPopulation.of(model, inputs=self.inputs)
         if not self.is_sampled_nearby:
-            return enumerated_rules(population, self.rules)
+            return enumerated(population, self._listed)
         return self._near.at(population, self._rng(2, number))
 
-    def twin(self) -> RuleInformation:
+    def twin(self) -> DenseInformation:
         """At the fit, from as many draws as at other parameters, in many batches: what their bias is."""
         if not self.is_sampled_nearby:
-            return enumerated_rules(self._population, self.rules)
+            return enumerated(self._population, self._listed)
         return self._near.at(self._population, self._rng(3), n_batches=_TWIN_BATCHES)
 
-    def _rng(self, *place: int) -> np.random.Generator:
-        return np.random.default_rng([*self.stream, *place])
+    def _rng(self, *purpose: int) -> np.random.Generator:
+        return np.random.default_rng([*self.stream, *purpose])
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,10 +116,10 @@ class PluggedIn:
     menu : tuple of str
         The arms.
     criterion, reason : str
-        As in `MatrixAccuracy`.
-    information : RuleInformation
+        As in `AsymptoticAccuracy`.
+    information : DenseInformation
         Of the arms, complete labels and none.
-    partly : RuleInformation or None
+    partly : DenseInformation or None
         What sequences labeled in part tell, each; the first of its rules.
     """
 
@@ -124,58 +127,43 @@ class PluggedIn:
     menu: tuple[str, ...]
     criterion: str
     reason: str
-    information: RuleInformation
-    partly: RuleInformation | None
+    information: DenseInformation
+    partly: DenseInformation | None
+
+    @cached_property
+    def _all_rules(self) -> DenseInformation:
+        """The arms, and what sequences labeled in part tell, each."""
+        if self.partly is None:
+            return self.information
+        batches = None if self.partly.batches is None else self.partly.batches[:, 0]
+        return self.information.with_rule(_IN_PART, self.partly.matrices[0], batches)
 
     @property
-    def held(self) -> FloatArray:
-        """Of the labels held."""
+    def _held(self) -> dict[str, float]:
+        """Sequences with labels, by rule."""
         whole = self.data.is_whole
-        held = float(whole.sum()) * self.information.matrices[self.information.everything]
-        if self.partly is not None:
-            held = held + float((~whole).sum()) * self.partly.matrices[0]
-        return np.asarray(held)
+        held = {"everything": float(whole.sum())}
+        return held if self.partly is None else held | {_IN_PART: float((~whole).sum())}
 
     @property
     def of_fit(self) -> FloatArray:
-        """That which the fit itself rests on: labels held, and the sequences without any."""
-        n_unlabeled = float((~self.data.labeled).sum())
-        return np.asarray(self.held + n_unlabeled * self.information.matrices[self.information.nothing])
+        """The information that the fit itself rests on: labels held, and the sequences without any."""
+        held = self._held | {"nothing": float((~self.data.labeled).sum())}
+        counts = np.array([held.get(rule, 0.0) for rule in self._all_rules.rules])
+        return np.asarray(np.tensordot(counts, self._all_rules.matrices, axes=1))
 
     @property
-    def accuracy(self) -> SampledAccuracy:
+    def accuracy(self) -> AsymptoticAccuracy:
         """Of designs that add to what is held."""
-        return SampledAccuracy(self._matrix_accuracy(), self._replicates)
+        return self._accuracy_of(self._all_rules)
 
-    def _matrix_accuracy(self) -> MatrixAccuracy:
-        rules = self.information.rules
-        # Without batches: noise is looked at where it is needed, held labels counted in.
-        plain = self.information
-        if plain.batches is not None:
-            plain = replace(plain, batches=None)
-        places = tuple(rules.index(spec) for spec in self.menu)
-        return MatrixAccuracy(plain, self.criterion, places, self.held, self.reason)
+    @property
+    def exact_accuracy(self) -> AsymptoticAccuracy:
+        """The same as if nothing had been sampled: noise is looked at once, where it is needed."""
+        return self._accuracy_of(self._all_rules.without_batches())
 
-    def _replicates(self) -> tuple[MatrixAccuracy, ...]:
-        sampled = [part for part in (self.information, self.partly) if part is not None and part.batches is not None]
-        if not sampled:
-            return ()
-        count = min(len(part.batches) for part in sampled if part.batches is not None)
-        return tuple(self._without(batch)._matrix_accuracy() for batch in range(count))
-
-    def _without(self, batch: int) -> "PluggedIn":
-        return PluggedIn(
-            self.data,
-            self.menu,
-            self.criterion,
-            self.reason,
-            _without(self.information, batch),
-            None if self.partly is None else _without(self.partly, batch),
-        )
-
-
-def _without(information: RuleInformation, batch: int) -> RuleInformation:
-    return information if information.batches is None else information.without_batch(batch)
+    def _accuracy_of(self, information: DenseInformation) -> AsymptoticAccuracy:
+        return AsymptoticAccuracy.of(information, self.criterion, menu=self.menu, held=self._held, reason=self.reason)
 
 
 @dataclass(frozen=True, eq=False)
@@ -234,7 +222,7 @@ class SequenceFormulas:
         """At other parameters."""
         return self._plugged([part.near(model, number) for part in self._parts])
 
-    def _plugged(self, found: list[RuleInformation]) -> PluggedIn:
+    def _plugged(self, parts: list[DenseInformation]) -> PluggedIn:
         specs = tuple(rule.spec for rule in self.menu)
-        partly = found[1] if len(found) > 1 else None
-        return PluggedIn(self.data, specs, self.criterion, self.reason, found[0], partly)
+        partly = parts[1] if len(parts) > 1 else None
+        return PluggedIn(self.data, specs, self.criterion, self.reason, parts[0], partly)

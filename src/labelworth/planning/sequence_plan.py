@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from labelworth.criteria.asymptotic import CRITERIA
 from labelworth.data.digest import arrays_digest, data_digest
 from labelworth.data.kept import Checkpoint
 from labelworth.errors import InvalidInputError, NotIdentifiableError
+from labelworth.fisher.criteria import CRITERIA
 from labelworth.planning.answer import Check, Plan, Question
 from labelworth.planning.assembly import Background, assemble, with_error_of_today
 from labelworth.planning.checks import convergence_check, harm_check, randomness_check, simulation_check

@@ -5,13 +5,13 @@ from functools import partial
 from typing import Any
 
 from labelworth.errors import InvalidInputError
-from labelworth.planning.sampled import SampledAccuracy
 from labelworth.planning.sequence_information import SequenceFormulas
 from labelworth.planning.sequence_nearby import interior, nearby_chains
 from labelworth.planning.sequences import MOST_PARAMETERS, LabeledSequences, menu_prices
 from labelworth.planning.situation import Situation
 from labelworth.policies.rule import Rule
 from labelworth.progress import SILENT, Progress
+from labelworth.tradeoff.asymptotic_accuracy import AsymptoticAccuracy
 from labelworth.tradeoff.costs import Prices
 
 
@@ -51,7 +51,7 @@ def asymptotic_sequences(
     sampled = plugged.accuracy
     return Situation(
         data.held(prices, None),
-        sampled.accuracy,
+        plugged.exact_accuracy,
         menu_prices(menu, data, prices),
         pool,
         float(data.sequences.lengths.mean()),
@@ -64,5 +64,5 @@ def asymptotic_sequences(
     )
 
 
-def _near(formulas: SequenceFormulas, build: Callable[[], Any], number: int) -> SampledAccuracy:
+def _near(formulas: SequenceFormulas, build: Callable[[], Any], number: int) -> AsymptoticAccuracy:
     return formulas.near(build(), number).accuracy

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 
 from labelworth.arrays import BoolArray
-from labelworth.criteria.asymptotic import CRITERIA
 from labelworth.criteria.policy_reading import read_rules
 from labelworth.data.lengths import LengthDistribution
 from labelworth.data.sequences import Sequences
 from labelworth.errors import NotIdentifiableError
+from labelworth.fisher.criteria import CRITERIA
 from labelworth.models.chains.occurrence import Occurrence
 from labelworth.models.chains.protocol import Reference
 from labelworth.planning.answer import Held

@@ -9,8 +9,8 @@ import numpy as np
 
 from labelworth.arrays import FloatArray
 from labelworth.planning.answer import ArmCount, Design, Held
-from labelworth.planning.sampled import SampledAccuracy
 from labelworth.tradeoff.accuracy import Accuracy
+from labelworth.tradeoff.asymptotic_accuracy import AsymptoticAccuracy
 from labelworth.tradeoff.cost_functions import FurtherCost
 from labelworth.tradeoff.costs import ArmPrices, CostFunction, Costs
 
@@ -42,9 +42,9 @@ class Situation:
         Where those come from.
     bands : tuple of two accuracies, optional
         The lower and the upper end of a forecast's interval, where there are no alternatives.
-    sampled : SampledAccuracy, optional
+    sampled : AsymptoticAccuracy, optional
         The accuracy with what tells the noise of its draws.
-    twin : SampledAccuracy, optional
+    twin : AsymptoticAccuracy, optional
         The same from as few draws as alternatives have: what their bias is.
     reflects : bool
         Whether alternatives are to be reflected at the fit: refits miss it as it misses the truth, bias and all.
@@ -58,11 +58,11 @@ class Situation:
     pool: float
     places_per_sample: float = 1.0
     keeps_rest: bool = False
-    alternatives: tuple[Callable[[], Accuracy | SampledAccuracy], ...] = field(default=())
+    alternatives: tuple[Callable[[], Accuracy], ...] = field(default=())
     origin: str = ""
     bands: tuple[Accuracy, Accuracy] | None = None
-    sampled: SampledAccuracy | None = None
-    twin: SampledAccuracy | None = None
+    sampled: AsymptoticAccuracy | None = None
+    twin: AsymptoticAccuracy | None = None
     reflects: bool = False
     workers: int | None = 1
 

@@ -12,12 +12,13 @@ from labelworth.data.kept import Checkpoint
 from labelworth.errors import InfeasiblePlanError, MoreSamplesNeededError, NotIdentifiableError
 from labelworth.planning.answer import LEVEL, Interval, Problem
 from labelworth.planning.reflection import ReflectedAccuracy
-from labelworth.planning.sampled import SampledAccuracy, Settled, ShiftedAccuracy, on_scale
+from labelworth.planning.sampled import Settled, on_scale, settle
 from labelworth.planning.situation import Situation
 from labelworth.planning.solving import continuous, money_left
 from labelworth.progress import SILENT, Progress, tracking
 from labelworth.simulation.jobs import run_jobs
 from labelworth.tradeoff.accuracy import Accuracy
+from labelworth.tradeoff.asymptotic_accuracy import AsymptoticAccuracy
 from labelworth.tradeoff.problem import LOGARITHMIC
 
 _PER_STEP = 20
@@ -87,11 +88,11 @@ def spread(
     """
     left = money_left(situation, value) if problem == "budget" else value
     designs = [recommended, *curve]
-    center = None if situation.sampled is None else situation.sampled.settled(recommended)
+    center = None if situation.sampled is None else settle(situation.sampled, recommended)
     mirror = center if situation.reflects else None
-    shift = 0.0 if situation.twin is None else situation.twin.settled(recommended).accuracy.shift
+    shift = 0.0 if situation.twin is None else settle(situation.twin, recommended).accuracy.shift
 
-    def asked(build: Callable[[], Accuracy | SampledAccuracy]) -> list[float | None]:
+    def asked(build: Callable[[], Accuracy]) -> list[float | None]:
         accuracy, noise = _judged(build(), mirror, shift, recommended)
         errors = [accuracy.error(counts) for counts in designs]
         # JSON has no infinity.
@@ -130,13 +131,11 @@ def _all_asked(
     return run_jobs(asked, part, workers=workers, title="", progress=SILENT)
 
 
-def _judged(
-    found: Accuracy | SampledAccuracy, mirror: Settled | None, shift: float, recommended: FloatArray
-) -> tuple[Accuracy, float]:
+def _judged(found: Accuracy, mirror: Settled | None, shift: float, recommended: FloatArray) -> tuple[Accuracy, float]:
     """What to ask, without its bias, and its noise; reflected at the fit where there is a mirror."""
-    if not isinstance(found, SampledAccuracy):
+    if not isinstance(found, AsymptoticAccuracy):
         return found, 0.0
-    accuracy, noise = ShiftedAccuracy(found.accuracy, shift), found.settled(recommended).noise
+    accuracy, noise = replace(found, shift=shift), settle(found, recommended).noise
     return accuracy if mirror is None else ReflectedAccuracy(mirror.accuracy.apart(), accuracy), noise
 
 

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
+from labelworth.fisher.criteria import CRITERIA
 from labelworth.planning.answer import NORMAL_95
 
 if TYPE_CHECKING:
@@ -15,12 +16,7 @@ CRITERION_WORDS: Mapping[str, str] = MappingProxyType(
         "error": "share of wrong predictions",
         "log_loss": "log-loss of predictions (nats)",
         "excess_error": "share of wrong predictions beyond those of the best possible model",
-        "excess_log_loss": "excess log-loss (nats per sample)",
-        "excess_joint_log_loss": "excess joint log-loss (nats per sample)",
-        "excess_marginal_log_loss": "excess marginal log-loss (nats per sample)",
-        "total_variance": "expected squared error of the parameters",
-        "worst_direction": "variance in the worst direction",
-        "log_volume": "log volume of the confidence region",
+        **{name: criterion.words for name, criterion in CRITERIA.items()},
     }
 )
 """What every criterion is, in words."""

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from labelworth.arrays import FloatArray
-from labelworth.criteria.information_table import InformationTable
-from labelworth.criteria.policy_points import PolicyTable
+from labelworth.criteria.table import EXCHANGE_RATES, InformationTable
 from labelworth.errors import InvalidInputError
+from labelworth.fisher.criteria import CRITERIA
 from labelworth.planning.answer import Plan
 from labelworth.planning.landscape import FrontierDesign, Surface
 from labelworth.report.figures import plot
@@ -18,16 +18,7 @@ from labelworth.report.values import BarsPanel, Curve, CurvesPanel, FrontierPane
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-_LABELS = {
-    "total_variance": "expected squared error of the probabilities",
-    "worst_direction": "variance in the worst direction",
-    "excess_log_loss": "excess log-loss (nats per sample)",
-    "excess_joint_log_loss": "excess joint log-loss (nats per sample)",
-    "excess_marginal_log_loss": "excess marginal log-loss (nats per sample)",
-    "log_volume": "log volume",
-    "unlabeled_per_labeled_example": "unlabeled samples per labeled one",
-    "unlabeled_per_label": "unlabeled samples per label",
-}
+_LABELS = {name: criterion.words for name, criterion in CRITERIA.items()} | dict(EXCHANGE_RATES)
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,9 +43,9 @@ class InformationDisplay:
     @classmethod
     def from_model(cls, model: Any, *, figure: str = "excess_log_loss", **options: Any) -> "InformationDisplay":
         """Ask `labelworth.information` and display the answer; `options` are its options."""
-        from labelworth.criteria.table import information
+        from labelworth.criteria.information import document_information
 
-        return cls(information(model, **options), figure)
+        return cls(document_information(model, **options), figure)
 
     def panel(self) -> CurvesPanel:
         """The curve as a value, with a band of two standard errors where it was sampled."""
@@ -156,13 +147,13 @@ class PolicyDisplay:
 
     Attributes
     ----------
-    table : PolicyTable
+    table : InformationTable
         What `labelworth.information` answered for a chain.
     figure : str
         Which of its figures.
     """
 
-    table: PolicyTable
+    table: InformationTable
     figure: str = "excess_log_loss"
 
     def __post_init__(self) -> None:
@@ -177,7 +168,7 @@ class PolicyDisplay:
         values = np.array([point.figures[self.figure] for point in points], dtype=np.float64)
         spread = 2 * np.array([point.standard_errors.get(self.figure) or 0.0 for point in points])
         bars = (values - spread, values + spread) if spread.any() else (None, None)
-        names = tuple(f"{point.policy.spec} ({point.expected_labels:.3g} labels)" for point in points)
+        names = tuple(f"{point.policy} ({point.expected_labels:.3g} labels)" for point in points)
         title = f"{self.table.n_samples:,g} sequences, by {self.table.method}"
         return BarsPanel(
             title, _LABELS[self.figure], names, (Curve("", np.arange(float(len(names))), values, *bars),)

@@ -6,20 +6,18 @@ from pathlib import Path
 from typing import Any, Self
 
 from labelworth.arrays import as_floats, require_probabilities
-from labelworth.criteria.information_table import InformationPoint, InformationTable
-from labelworth.criteria.policy_points import PolicyTable
-from labelworth.criteria.table import information
+from labelworth.criteria.information import information
+from labelworth.criteria.table import InformationPoint, InformationTable
 from labelworth.data.lengths import LengthDistribution
 from labelworth.data.readers.json_files import read_json
 from labelworth.errors import InvalidInputError
-from labelworth.fisher.choice import Method
 from labelworth.models.classes.multinomial import MultinomialModel
 from labelworth.progress import SILENT, Progress
-from labelworth.report.chain_spec import KINDS as CHAIN_KINDS
-from labelworth.report.chain_spec import ChainSpec, chain_table
 from labelworth.report.record import Record, Stopwatch, require_schema
 from labelworth.report.spec_limits import MOST_WORDS, require_workable_lengths, require_workable_probabilities
 from labelworth.report.values import Measured, Table
+
+CHAIN_KINDS = ("hidden-markov", "boltzmann-chain", "conditional-random-field")
 
 _SHOWN = {
     "total_variance": "total variance",
@@ -27,63 +25,60 @@ _SHOWN = {
     "excess_log_loss": "excess log-loss",
     "unlabeled_per_labeled_example": "unlabeled per labeled example",
 }
+_MOST_DIRECTIONS = 3
 
 
 @dataclass(frozen=True, eq=False)
 class InformationSpec:
-    """A model with the parameters taken for true, and where to evaluate it.
+    """A model with the parameters taken for true, and what is asked of it.
 
     Attributes
     ----------
     document : mapping
         The specification as given.
-    model : MultinomialModel
-    labeled_fractions : tuple of float
-    n_samples : float
-    method : str
-    seed : int
-    max_draws : int or None
-        A limit to sampling.
+    model : Model or ChainModel
+    question : mapping
+        What `labelworth.information` is asked, but for the seed.
     """
 
     document: Mapping[str, Any]
-    model: MultinomialModel
-    labeled_fractions: tuple[float, ...]
-    n_samples: float
-    method: Method
-    seed: int
-    max_draws: int | None = None
+    model: Any
+    question: Mapping[str, Any]
 
     @classmethod
     def from_document(cls, document: Any) -> Self:
         """Check a specification and build its model."""
+        kind = document.get("model") if isinstance(document, dict) else None
+        if kind in CHAIN_KINDS:
+            from labelworth.report.chain_spec import chain_model, chain_question
+
+            require_schema(document, "chain_spec", f"specification of a {kind} model")
+            question = chain_question(document)
+            return cls(document, chain_model(document), question)
+        if isinstance(kind, str) and kind != "multinomial-naive-bayes":
+            known = ", ".join(["multinomial-naive-bayes", *CHAIN_KINDS])
+            raise InvalidInputError(f"There is no model {kind!r} to specify. Models are: {known}.")
         if isinstance(document, dict) and ("document_length" in document) == ("lengths" in document):
             raise InvalidInputError(
                 'A specification says how long documents are, once: "document_length": 6, or "lengths": '
                 '{"5": 0.5, "7": 0.5}.'
             )
         require_schema(document, "information_spec", "specification")
-        return cls(
-            document,
-            _model(document),
-            tuple(float(fraction) for fraction in document["labeled_fractions"]),
-            float(document["n_samples"]),
-            document.get("method", "auto"),
-            int(document.get("seed", 0)),
-            document.get("max_draws"),
-        )
+        question = {
+            name: document[name]
+            for name in ("labeled_fractions", "n_samples", "method", "max_draws")
+            if name in document
+        }
+        return cls(document, _model(document), question)
+
+    @property
+    def seed(self) -> int:
+        """Of the sampling; 0 unless the specification says otherwise."""
+        return int(self.document.get("seed", 0))
 
     def evaluate(self, *, seed: int | None = None, progress: Progress = SILENT) -> InformationTable:
         """Ask the theory; `seed` overrules the specification's."""
-        return information(
-            self.model,
-            labeled_fractions=self.labeled_fractions,
-            n_samples=self.n_samples,
-            method=self.method,
-            seed=self.seed if seed is None else seed,
-            max_draws=self.max_draws,
-            progress=progress,
-        )
+        return information(self.model, **self.question, seed=self.seed if seed is None else seed, progress=progress)
 
     def record(
         self, *, matrices: bool = False, seed: int | None = None, progress: Progress = SILENT
@@ -95,23 +90,16 @@ class InformationSpec:
         figures = table.to_dict()
         if matrices:
             figures["matrices"] = table.matrices()
-            for point in figures["points"]:
-                point["information"] = table.information_at(point["labeled_fraction"])
+            for described, point in zip(figures["points"], table.points, strict=True):
+                described["information"] = table.information_of(point)
         asked = {**self.document, "matrices": matrices}
         record = Record("information", asked, figures, self.seed if seed is None else seed, durations=watch.durations)
         return record, table
 
 
-def read_spec(path: Path | str) -> "InformationSpec | ChainSpec":
+def read_spec(path: Path | str) -> InformationSpec:
     """Read a specification, of documents or of chains, from a file, or from standard input for ``-``."""
-    document = read_json(path, "specification")
-    kind = document.get("model") if isinstance(document, dict) else None
-    if kind in CHAIN_KINDS:
-        return ChainSpec.from_document(document)
-    if isinstance(kind, str) and kind != "multinomial-naive-bayes":
-        known = ", ".join(["multinomial-naive-bayes", *CHAIN_KINDS])
-        raise InvalidInputError(f"There is no model {kind!r} to specify. Models are: {known}.")
-    return InformationSpec.from_document(document)
+    return InformationSpec.from_document(read_json(path, "specification"))
 
 
 def _model(document: Mapping[str, Any]) -> MultinomialModel:
@@ -137,19 +125,39 @@ def _model(document: Mapping[str, Any]) -> MultinomialModel:
     return MultinomialModel(classes, priors, words, lengths, None if names is None else tuple(names))
 
 
-def spec_table(table: InformationTable | PolicyTable) -> Table:
+def spec_table(table: InformationTable) -> Table:
     """The answer for people."""
-    if isinstance(table, PolicyTable):
-        return chain_table(table)
-    rows = tuple((point.labeled_fraction, *(_entry(point, name) for name in _SHOWN)) for point in table.points)
-    note = " ".join(
-        [f"By {table.method}: {table.reason}. Errors are those of {table.n_samples:g} samples.", *table.notes]
-    )
-    return Table("What samples are worth", ("labeled fraction", *_SHOWN.values()), rows, note)
+    shown = {name: words for name, words in _SHOWN.items() if name in table.points[0].figures}
+    figures = [tuple(_entry(point, name) for name in shown) for point in table.points]
+    by = f"By {table.method}: {table.reason}. Errors are those of {table.n_samples:g}"
+    if not table.is_of_sequences:
+        rows = [(point.labeled_fraction, *row) for point, row in zip(table.points, figures, strict=True)]
+        note = " ".join([f"{by} samples.", *table.notes])
+        return Table("What samples are worth", ("labeled fraction", *shown.values()), tuple(rows), note)
+    rows = [(point.policy, point.expected_labels, *row) for point, row in zip(table.points, figures, strict=True)]
+    weak = [sentence for point in table.points for sentence in _weakness(point)]
+    note = " ".join([f"{by} sequences, log-loss is per sequence.", *table.notes, *weak])
+    columns = ("policy", "labels per sequence", *shown.values())
+    return Table("What sequences are worth", columns, tuple(rows), note)
+
+
+def _weakness(point: InformationPoint) -> list[str]:
+    """What a policy leaves open or nearly so, in words."""
+    directions = point.weak_directions or ()
+    sentences = []
+    for direction in directions[:_MOST_DIRECTIONS]:
+        share = direction.relative_information
+        known = "nothing" if share == 0 else f"only {share:.1g} of what complete labels tell"
+        sentences.append(f"{point.policy} tells {known} of: {', '.join(direction.parameters[:4])}.")
+    if len(directions) > _MOST_DIRECTIONS:
+        sentences.append(f"{len(directions) - _MOST_DIRECTIONS} more directions are weak under {point.policy}.")
+    return sentences
 
 
 def _entry(point: InformationPoint, name: str) -> Measured | str:
     value = point.figures[name]
-    if value is None:
-        return "unlimited" if point.is_identifiable else "not identifiable"
-    return Measured(value, point.standard_errors.get(name))
+    if value is not None:
+        return Measured(value, point.standard_errors.get(name))
+    if point.refusal is not None:
+        return "not known"
+    return "unlimited" if point.is_identifiable else "not identifiable"

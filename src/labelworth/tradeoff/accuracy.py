@@ -24,7 +24,7 @@ class Accuracy(Protocol):
 
     @property
     def criterion(self) -> str:
-        """What "error" means here; a name of `labelworth.criteria.asymptotic.CRITERIA`, "error" or "log_loss"."""
+        """What "error" means here; a name of `labelworth.fisher.criteria.CRITERIA`, "error" or "log_loss"."""
 
     @property
     def source(self) -> Source:

@@ -7,12 +7,13 @@ import numpy as np
 
 from labelworth.arrays import FloatArray
 from labelworth.errors import InfeasiblePlanError, InvalidInputError
+from labelworth.fisher.criteria import CRITERIA
 from labelworth.tradeoff.accuracy import Accuracy, Source
 from labelworth.tradeoff.costs import Costs, is_finite_number, shown
 
 Kind = Literal["budget", "target", "alpha"]
 
-LOGARITHMIC = ("log_volume",)
+LOGARITHMIC = tuple(name for name, criterion in CRITERIA.items() if criterion.is_logarithmic)
 """Criteria in nats, of any sign: differences of them mean something, ratios do not."""
 
 NO_CERTIFICATE = "no certificate"

@@ -15,9 +15,9 @@ from labelworth.arrays import UNLABELED
 from labelworth.data.evidence import Evidence
 from labelworth.data.samples import Samples
 from labelworth.data.sequences import Sequences
-from labelworth.fisher.chain_population import ChainPopulation
-from labelworth.fisher.observed_counts import ObservedCounts
-from labelworth.fisher.rule_matrix_free import MatrixFree, matrix_free_policies
+from labelworth.fisher.documents.observed_counts import ObservedCounts
+from labelworth.fisher.matrix_free.policies import MatrixFree, matrix_free_policies
+from labelworth.fisher.sequences.population import ChainPopulation
 from labelworth.linalg.lanczos import LockstepLanczos
 from labelworth.models.chains.hidden_markov import HiddenMarkovFamily, HiddenMarkovModel, HiddenMarkovPass
 from labelworth.models.classes.multinomial import MultinomialFamily, MultinomialModel

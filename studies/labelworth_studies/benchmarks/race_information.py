@@ -6,10 +6,10 @@ import numpy as np
 
 from labelworth.arrays import FloatArray
 from labelworth.estimation.posterior import posterior
-from labelworth.fisher.curve import Weight
-from labelworth.fisher.fraction_information import FractionInformation
-from labelworth.fisher.observed_counts import ObservedCounts
-from labelworth.fisher.two_class_formula import two_class_information
+from labelworth.fisher.dense import DenseInformation
+from labelworth.fisher.documents.observed_counts import ObservedCounts
+from labelworth.fisher.documents.two_class_formula import two_class_information
+from labelworth.fisher.information import over_fractions
 from labelworth.linalg.lanczos import LockstepLanczos
 from labelworth.models.classes.multinomial import MultinomialFamily
 from labelworth_studies.benchmarks.race import Contender, Race
@@ -33,8 +33,8 @@ def fractions_race(quick: bool) -> Race:
     metric = jacobian.T @ jacobian
 
     def ours() -> FloatArray:
-        information = FractionInformation(model.coordinates, complete, missing, "formula")
-        return information.trace(Weight.NAMED, fractions).values
+        information = DenseInformation.of_labels(model.coordinates, complete, missing, "formula")
+        return over_fractions(information, "total_variance", fractions).values
 
     def peer() -> FloatArray:
         return np.array([np.sum(np.linalg.inv(complete - (1 - f) * missing) * metric) for f in inverted])

@@ -13,7 +13,7 @@ import numpy as np
 
 from labelworth.data.kept import Checkpoint
 from labelworth.data.lengths import LengthDistribution
-from labelworth.fisher.by_enumeration import enumerated_information
+from labelworth.fisher.documents.population import enumerated_information
 from labelworth.models.classes.multinomial import MultinomialFamily, MultinomialModel
 from labelworth.planning.document_plan import DocumentPlanner
 from labelworth.planning.reading import read_documents
@@ -21,8 +21,8 @@ from labelworth.planning.solving import solved
 from labelworth.planning.uncertainty import spread
 from labelworth.progress import SILENT
 from labelworth.tradeoff.accuracy import Accuracy
+from labelworth.tradeoff.asymptotic_accuracy import AsymptoticAccuracy
 from labelworth.tradeoff.costs import Prices
-from labelworth.tradeoff.curve_accuracy import CurveAccuracy
 from labelworth_studies.forecasts.parts.plan_calibration_summary import summarize
 from labelworth_studies.runner.study import Cell, Result, Study
 
@@ -51,9 +51,9 @@ def truth(name: str) -> MultinomialModel:
 
 
 @cache
-def true_accuracy(name: str) -> CurveAccuracy:
+def true_accuracy(name: str) -> AsymptoticAccuracy:
     """At the true parameters, exactly."""
-    return CurveAccuracy(enumerated_information(truth(name)), CRITERION, held_labeled=float(N_PILOT))
+    return AsymptoticAccuracy.of(enumerated_information(truth(name)), CRITERION, held={"everything": float(N_PILOT)})
 
 
 def realized(accuracy: Accuracy, labels: float) -> float:

@@ -16,8 +16,8 @@ from labelworth.arrays import FloatArray
 from labelworth.data.lengths import LengthDistribution
 from labelworth.data.samples import Samples
 from labelworth.estimation.fit import fit
-from labelworth.fisher.curve import Weight
-from labelworth.fisher.two_class_formula import two_class_information
+from labelworth.fisher.criteria import Weight
+from labelworth.fisher.documents.two_class_formula import two_class_information
 from labelworth.models.classes.multinomial import MultinomialFamily, MultinomialModel
 from labelworth.progress import Progress
 from labelworth.robust.misspecified.risk import Method, full_label_model, misspecified_risk

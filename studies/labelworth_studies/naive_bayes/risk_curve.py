@@ -14,15 +14,15 @@ from typing import Any
 import numpy as np
 
 from labelworth.arrays import FloatArray
-from labelworth.criteria.asymptotic import excess_log_loss, total_variance
 from labelworth.data.counts import document_lengths
 from labelworth.data.folds import draw_labeled
 from labelworth.data.samples import Samples
 from labelworth.estimation.fit import settled
-from labelworth.fisher.curve import FractionCurve, Weight
-from labelworth.fisher.matrix_free import matrix_free_information
-from labelworth.fisher.matrix_free_curve import MatrixFreeCurve
-from labelworth.fisher.observed import observed_information
+from labelworth.fisher.criteria import Weight
+from labelworth.fisher.documents.observed import observed_information
+from labelworth.fisher.documents.probed import ProbedInformation
+from labelworth.fisher.documents.probing import matrix_free_information
+from labelworth.fisher.information import Information, over_fractions
 from labelworth.models.classes.multinomial import MultinomialFamily, MultinomialModel
 from labelworth.progress import SILENT, Progress
 from labelworth.report.values import Curve, CurvesPanel, Measured, Outcome, Picture, Table
@@ -100,7 +100,9 @@ def fractions_from(lowest: float) -> FloatArray:
     return fractions
 
 
-def risk_curve(pilot: FittedPilot, settings: RiskSettings, seed: int, progress: Progress = SILENT) -> MatrixFreeCurve:
+def risk_curve(
+    pilot: FittedPilot, settings: RiskSettings, seed: int, progress: Progress = SILENT
+) -> ProbedInformation:
     """The matrix-free information at the fit, from one set of probes."""
     rng = np.random.default_rng([seed, settings.n_probes])
     return matrix_free_information(
@@ -143,17 +145,17 @@ def compute(cell: Cell) -> Result:
     return result
 
 
-def _figures(curve: FractionCurve, n_samples: int, fractions: FloatArray) -> dict[str, list[float]]:
+def _figures(curve: Information, n_samples: int, fractions: FloatArray) -> dict[str, list[float]]:
     figures = {}
-    for name, criterion in (("excess_log_loss", excess_log_loss), ("total_variance", total_variance)):
-        estimate = criterion(curve, n_samples, fractions)
+    for name in ("excess_log_loss", "total_variance"):
+        estimate = over_fractions(curve, name, fractions, n_samples=n_samples)
         figures[name] = estimate.values.tolist()
         if estimate.standard_errors is not None:
             figures[f"{name}_se"] = estimate.standard_errors.tolist()
     return figures
 
 
-def _widest_bounds(curve: MatrixFreeCurve, fractions: FloatArray) -> float:
+def _widest_bounds(curve: ProbedInformation, fractions: FloatArray) -> float:
     """The quadrature's own uncertainty, relative, where it is largest."""
     widths = []
     for weight in (Weight.MISSING, Weight.NAMED):

@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 
 from labelworth.arrays import FloatArray
-from labelworth.criteria.asymptotic import excess_log_loss, total_variance
 from labelworth.data.lengths import LengthDistribution
-from labelworth.fisher.two_class_formula import two_class_information
+from labelworth.fisher.documents.two_class_formula import two_class_information
+from labelworth.fisher.information import over_fractions
 from labelworth.models.classes.multinomial import MultinomialModel
 from labelworth.report.values import Outcome, Picture, SurfacePanel, Table
 from labelworth_studies.runner.study import Cell, Result, Study
@@ -65,8 +65,8 @@ def drawn_model(n_words: int, document_length: int, seed: int) -> MultinomialMod
 def theory_panel(model: MultinomialModel, n_samples: FloatArray, fractions: FloatArray) -> TheoryPanel:
     """Evaluate the theory on a grid: one decomposition, one solve per fraction, and 1/n along the samples."""
     curve = two_class_information(model)
-    variance = total_variance(curve, 1.0, fractions).values
-    log_loss = excess_log_loss(curve, 1.0, fractions).values
+    variance = over_fractions(curve, "total_variance", fractions).values
+    log_loss = over_fractions(curve, "excess_log_loss", fractions).values
     return TheoryPanel(n_samples, fractions, variance[:, None] / n_samples, log_loss[:, None] / n_samples)
 
 

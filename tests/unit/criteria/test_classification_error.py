@@ -1,12 +1,13 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from labelworth.criteria import classification_error
-from labelworth.criteria.asymptotic import excess_log_loss
-from labelworth.criteria.classification_error import _drawn_shortfalls, _inputs, excess_error
+from labelworth.criteria.classification_error import Inputs, excess_error, expected_losses, variances_of
 from labelworth.data.lengths import LengthDistribution
-from labelworth.fisher.by_enumeration import enumerated_information
-from labelworth.fisher.fraction_information import FractionInformation
+from labelworth.fisher.documents.population import enumerated_information
+from labelworth.fisher.information import of_fraction, over_fractions
 from labelworth.models.classes.multinomial import MultinomialModel
 from support.oracles import enumerated_multinomial
 from support.small_models import drawn_multinomial
@@ -36,7 +37,7 @@ def test_two_classes_equal_what_drawn_parameters_lose(place) -> None:
     information = enumerated_information(TWO)
     predicted = excess_error(TWO, information, 4000, FRACTIONS, np.random.default_rng(0))
     assert predicted.standard_errors is None
-    losses = realized_losses(TWO, information.covariance(4000, FRACTIONS[place]), 20_000, seed=place)
+    losses = realized_losses(TWO, information.covariance(4000 * of_fraction(FRACTIONS[place])), 20_000, seed=place)
     value = predicted.values[place]
     assert_mean_is(losses, value, model_tolerance=0.1 * value)
     with pytest.raises(AssertionError):
@@ -49,7 +50,7 @@ def test_more_classes_equal_what_drawn_parameters_lose() -> None:
     model = drawn_multinomial(3, 3, {4: 1.0}, seed=3)
     information = enumerated_information(model)
     predicted = excess_error(model, information, 1500, np.array([0.3]), np.random.default_rng(0), n_draws=40_000)
-    losses = realized_losses(model, information.covariance(1500, 0.3), 10_000, seed=2)
+    losses = realized_losses(model, information.covariance(1500 * of_fraction(0.3)), 10_000, seed=2)
     value, own = predicted.values[0], 5 * predicted.standard_errors[0]
     assert own < 0.2 * value
     assert_mean_is(losses, value, model_tolerance=0.1 * value + own)
@@ -62,9 +63,9 @@ def test_draws_agree_with_the_formula_of_two_classes() -> None:
     """Five standard errors: a rate of 6e-7."""
     information = enumerated_information(TWO)
     exact = excess_error(TWO, information, 2000, FRACTIONS, np.random.default_rng(0)).values
-    rng = np.random.default_rng(1)
-    roots = [information.covariance_root(2000, fraction) for fraction in FRACTIONS]
-    losses, _ = _drawn_shortfalls(TWO, _inputs(TWO, rng, 1), roots, rng, 50_000)
+    variances = [variances_of(information, 2000 * of_fraction(fraction)) for fraction in FRACTIONS]
+    draws = np.random.default_rng(1).standard_normal((information.n_parameters, 50_000))
+    losses, _ = expected_losses(TWO, Inputs.enumerated(TWO, 1000), information, variances, draws)
     errors = losses.std(axis=1, ddof=1) / np.sqrt(losses.shape[1])
     assert np.all(errors < 0.02 * exact)
     assert np.all(np.abs(losses.mean(axis=1) - exact) <= 5 * errors)
@@ -86,10 +87,11 @@ def test_sampled_documents_agree_with_all_of_them(n_classes, monkeypatch) -> Non
 
 def test_the_error_of_sampled_information_is_passed_on() -> None:
     exact = enumerated_information(TWO)
-    batches = exact.missing * np.array([0.97, 1.0, 1.03])[:, None, None]
-    noisy = FractionInformation(exact.coordinates, exact.complete, exact.missing, "sampling", batches)
+    missing = exact.missing * np.array([0.97, 1.0, 1.03])[:, None, None]
+    batches = np.stack([np.broadcast_to(exact.complete, missing.shape), exact.complete - missing], axis=1)
+    noisy = replace(exact, batches=batches)
     figure = excess_error(TWO, noisy, 300, FRACTIONS, np.random.default_rng(0))
-    loss = excess_log_loss(noisy, 300, FRACTIONS)
+    loss = over_fractions(noisy, "excess_log_loss", FRACTIONS, n_samples=300)
     np.testing.assert_allclose(figure.standard_errors / figure.values, loss.standard_errors / loss.values, rtol=1e-12)
 
 

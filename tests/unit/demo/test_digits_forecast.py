@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from labelworth.criteria.table import information
+from labelworth.criteria.information import document_information
 from labelworth.data.samples import Samples
 from labelworth.demo.digits_forecast import Level, forecast_anyway, forecast_if_right
 from labelworth.estimation.fit import fit
@@ -27,10 +27,10 @@ def forecasts() -> tuple[np.ndarray, np.ndarray, Level]:
     family = family_of(pilot)
     model = fit(family, pilot).model
     level = Level.of(held_out_predictions(family, pilot, (0.0,), n_folds=5, rng=rng), 5)
-    curve = information(
+    dense = document_information(
         model, labeled_fractions=LABEL_COUNTS / N_POOL, n_samples=N_POOL, method="sampling", relative_error=0.05
-    ).curve
-    if_right = forecast_if_right(model, curve, level, LABEL_COUNTS, N_POOL, rng)
+    ).dense
+    if_right = forecast_if_right(model, dense, level, LABEL_COUNTS, N_POOL, rng)
     anyway = forecast_anyway(family, pilot, level, LABEL_COUNTS, N_POOL, (0.0, 1.0), rng)
     return if_right, anyway, level
 

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from labelworth.criteria.classification_error import excess_error
-from labelworth.fisher.by_enumeration import enumerated_information
-from labelworth.planning.levels import ErrorAccuracy, LabelsOnlyAccuracy, LogLossAccuracy, entropy
-from labelworth.tradeoff.curve_accuracy import CurveAccuracy
+from labelworth.fisher.documents.population import enumerated_information
+from labelworth.planning.levels import ErrorAccuracy, entropy
+from labelworth.tradeoff.asymptotic_accuracy import AsymptoticAccuracy
 from support.pilots import LENGTH, WORDS, drawn_documents, true_model
 
 THREE = ((0.5, 0.2, 0.1, 0.1, 0.1), (0.1, 0.5, 0.2, 0.1, 0.1), (0.1, 0.1, 0.1, 0.3, 0.4))
@@ -66,8 +66,8 @@ def test_levels_are_those_of_the_true_model() -> None:
 
 def test_a_log_loss_is_its_level_and_its_excess() -> None:
     information = enumerated_information(true_model())
-    excess = CurveAccuracy(information, "excess_log_loss", 50.0)
-    accuracy = LogLossAccuracy(information, "excess_log_loss", 50.0, level=0.3)
+    excess = AsymptoticAccuracy.of(information, "excess_log_loss", held={"everything": 50.0})
+    accuracy = AsymptoticAccuracy.of(information, "excess_log_loss", held={"everything": 50.0}, level=0.3)
     counts = np.array([20.0, 300.0])
     assert accuracy.error(counts) == pytest.approx(0.3 + excess.error(counts), rel=1e-12)
     assert accuracy.slope(counts).tolist() == excess.slope(counts).tolist()
@@ -75,8 +75,8 @@ def test_a_log_loss_is_its_level_and_its_excess() -> None:
 
 def test_labels_alone_are_worth_what_they_are_without_unlabeled_documents() -> None:
     information = enumerated_information(true_model())
-    both = CurveAccuracy(information, "excess_log_loss", 50.0)
-    alone = LabelsOnlyAccuracy(both)
+    both = AsymptoticAccuracy.of(information, "excess_log_loss", held={"everything": 50.0})
+    alone = AsymptoticAccuracy.of(information, "excess_log_loss", menu=["everything"], held={"everything": 50.0})
     assert alone.arms == ("everything",)
     assert alone.error(np.array([70.0])) == both.error(np.array([70.0, 0.0]))
     assert alone.slope(np.array([70.0])).tolist() == both.slope(np.array([70.0, 0.0]))[:1].tolist()

@@ -11,12 +11,12 @@ import pytest
 import labelworth as lw
 from labelworth.data.samples import Samples
 from labelworth.errors import InfeasiblePlanError, InvalidInputError, LabelworthWarning, NotIdentifiableError
-from labelworth.fisher.by_enumeration import enumerated_information
+from labelworth.fisher.documents.population import enumerated_information
 from labelworth.planning.answer import Plan
 from labelworth.planning.checks import pilot_check, widest_interval
 from labelworth.progress import SilentProgress
 from labelworth.report.record import plain
-from labelworth.tradeoff.curve_accuracy import CurveAccuracy
+from labelworth.tradeoff.asymptotic_accuracy import AsymptoticAccuracy
 from support.pilots import drawn_documents
 
 N_DOCUMENTS, N_LABELED = 600, 120
@@ -42,7 +42,9 @@ def test_a_target_is_met_at_the_fit_and_not_with_one_label_less(documents: Sampl
     assert found.advice == "label"
     assert found.recommended.error <= TARGET
     fitted = lw.MultinomialNaiveBayes().fit(documents.counts, documents.evidence.codes).model_
-    accuracy = CurveAccuracy(enumerated_information(fitted), "excess_log_loss", float(N_LABELED))
+    accuracy = AsymptoticAccuracy.of(
+        enumerated_information(fitted), "excess_log_loss", held={"everything": float(N_LABELED)}
+    )
     free = N_DOCUMENTS - N_LABELED
     assert accuracy.error(np.array([labels, free - labels])) <= TARGET * (1 + 1e-3)
     assert accuracy.error(np.array([labels - 2, free - labels + 2])) > TARGET * (1 - 1e-3)

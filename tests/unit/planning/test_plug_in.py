@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from labelworth.fisher.by_enumeration import enumerated_information
+from labelworth.fisher.documents.population import enumerated_information
 from labelworth.models.classes.multinomial import MultinomialModel
 from labelworth.planning.plug_in import NearbyInformation
 from support.pilots import drawn_documents, true_model

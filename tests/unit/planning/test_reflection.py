@@ -5,8 +5,7 @@ import pytest
 
 from labelworth.errors import NotIdentifiableError
 from labelworth.planning.reflection import ReflectedAccuracy
-from labelworth.planning.sampled import ShiftedAccuracy
-from labelworth.tradeoff.matrix_accuracy import MatrixAccuracy
+from labelworth.tradeoff.asymptotic_accuracy import AsymptoticAccuracy
 from support.menus import plain_error, random_menu
 
 MENUS = [random_menu(np.random.default_rng(seed), 3, 4) for seed in (1, 2)]
@@ -16,7 +15,7 @@ CRITERIA = ["total_variance", "worst_direction", "excess_log_loss", "log_volume"
 
 def reflected(criterion: str, shifts: tuple[float, float] = (0.1, -0.2)) -> ReflectedAccuracy:
     return ReflectedAccuracy(
-        *(ShiftedAccuracy(MatrixAccuracy(menu, criterion), shift) for menu, shift in zip(MENUS, shifts, strict=True))
+        *(AsymptoticAccuracy(menu, criterion, shift=shift) for menu, shift in zip(MENUS, shifts, strict=True))
     )
 
 
@@ -41,7 +40,7 @@ def test_slopes_are_finite_differences(criterion: str) -> None:
 
 
 def test_the_fit_itself_is_its_own_reflection() -> None:
-    center = ShiftedAccuracy(MatrixAccuracy(MENUS[0], "total_variance"))
+    center = AsymptoticAccuracy(MENUS[0], "total_variance")
     assert ReflectedAccuracy(center, center.apart()).error(COUNTS) == pytest.approx(center.error(COUNTS), rel=1e-12)
 
 

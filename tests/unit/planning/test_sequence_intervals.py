@@ -12,8 +12,9 @@ import labelworth as lw
 from labelworth.data.kept import Checkpoint
 from labelworth.data.lengths import LengthDistribution
 from labelworth.data.sequences import Sequences
-from labelworth.fisher.chain_population import ChainPopulation
-from labelworth.fisher.rule_enumeration import enumerated_rules
+from labelworth.fisher.enumeration import enumerated
+from labelworth.fisher.sequences.population import ChainPopulation
+from labelworth.fisher.sequences.rule_list import RuleList
 from labelworth.models.chains.hidden_markov import HiddenMarkovModel
 from labelworth.planning import sequence_information
 from labelworth.planning.assembly import _probes_interval, _with_noise
@@ -23,10 +24,9 @@ from labelworth.planning.sequences import read_menu
 from labelworth.planning.situation import Situation
 from labelworth.planning.solving import solved
 from labelworth.planning.uncertainty import Spread, spread, stretch
-from labelworth.policies.catalog import Everything, Nothing
 from labelworth.progress import SILENT
+from labelworth.tradeoff.asymptotic_accuracy import AsymptoticAccuracy
 from labelworth.tradeoff.costs import Prices
-from labelworth.tradeoff.matrix_accuracy import MatrixAccuracy
 from support.pilots import drawn_sequences
 from support.statistical import assert_share_is
 
@@ -82,7 +82,7 @@ def test_draws_and_enumeration_give_the_same_intervals(kind: str, force_draws: A
     sequences = drawn_sequences(200, 60, seed=3)
     exactly = started(sequences, kind, MENUS[kind], 19)
     assert exactly.sampled is not None
-    assert not exactly.sampled.replicates
+    assert not exactly.sampled.information.n_replicates
     target = 0.8 * exactly.accuracy.error(exactly.nothing_more)
     counts = solved(exactly, "target", target).counts
     expected = asked(exactly, target, counts)
@@ -184,10 +184,9 @@ N_PILOTS, N_LABELED, POOL = 40, 80, 320
 CRITERION = "excess_log_loss"
 
 
-def true_accuracy() -> MatrixAccuracy:
-    rules = enumerated_rules(ChainPopulation.of(TRUTH, lengths=LENGTHS), [Everything(), Nothing()])
-    held = N_LABELED * rules.matrices[rules.everything]
-    return MatrixAccuracy.of_rules(rules, CRITERION, menu=("everything", "nothing"), held=held)
+def true_accuracy() -> AsymptoticAccuracy:
+    rules = enumerated(ChainPopulation.of(TRUTH, lengths=LENGTHS), RuleList.of([]))
+    return AsymptoticAccuracy.of(rules, CRITERION, menu=("everything", "nothing"), held={"everything": N_LABELED})
 
 
 def pilot(seed: int, n_draws: int) -> Situation:

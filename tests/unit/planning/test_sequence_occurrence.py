@@ -13,8 +13,9 @@ from labelworth.data.kept import Checkpoint
 from labelworth.data.lengths import LengthDistribution
 from labelworth.data.sequences import Sequences
 from labelworth.estimators.tagger import SequenceTagger
-from labelworth.fisher.chain_population import ChainPopulation
-from labelworth.fisher.rule_enumeration import enumerated_rules
+from labelworth.fisher.enumeration import enumerated
+from labelworth.fisher.sequences.population import ChainPopulation
+from labelworth.fisher.sequences.rule_list import RuleList
 from labelworth.models.chains.hidden_markov import HiddenMarkovModel
 from labelworth.models.chains.occurrence import Occurrence
 from labelworth.planning.reading import read_sequences
@@ -23,10 +24,9 @@ from labelworth.planning.sequences import LabeledSequences, read_menu
 from labelworth.planning.situation import Situation
 from labelworth.planning.solving import solved
 from labelworth.planning.uncertainty import spread
-from labelworth.policies.catalog import Everything, Nothing
 from labelworth.progress import SILENT
+from labelworth.tradeoff.asymptotic_accuracy import AsymptoticAccuracy
 from labelworth.tradeoff.costs import Prices
-from labelworth.tradeoff.matrix_accuracy import MatrixAccuracy
 from support.pilots import drawn_sequences
 from support.statistical import assert_share_is
 
@@ -103,7 +103,7 @@ def test_log_weights_of_what_never_occurs_are_no_parameters_of_a_plan() -> None:
         counts = np.array([50.0, 50.0])
         assert with_it.accuracy.error(counts) == pytest.approx(without.accuracy.error(counts), rel=tolerance)
         near, expected = (one.alternatives[1]() for one in (with_it, without))
-        assert near.accuracy.error(counts) == pytest.approx(expected.accuracy.error(counts), rel=tolerance)
+        assert near.error(counts) == pytest.approx(expected.error(counts), rel=tolerance)
 
 
 TRUTH = HiddenMarkovModel(
@@ -114,9 +114,8 @@ TRUTH = HiddenMarkovModel(
 def n_held(n_pilots: int) -> tuple[int, int]:
     """How often the intervals on error and labels hold the true ones, with an entry for unseen words."""
     lengths = LengthDistribution.from_mapping({3: 0.5, 4: 0.5})
-    rules = enumerated_rules(ChainPopulation.of(TRUTH, lengths=lengths), [Everything(), Nothing()])
-    held = N_LABELED * rules.matrices[rules.everything]
-    truth = MatrixAccuracy.of_rules(rules, CRITERION, menu=("everything", "nothing"), held=held)
+    rules = enumerated(ChainPopulation.of(TRUTH, lengths=lengths), RuleList.of([]))
+    truth = AsymptoticAccuracy.of(rules, CRITERION, menu=("everything", "nothing"), held={"everything": N_LABELED})
     target, errors, labels = truth.error(np.array([MORE, POOL - MORE])), 0, 0
     for seed in range(n_pilots):
         pilot = with_entry(drawn_sequences(N_LABELED + POOL, N_LABELED, seed=seed))

@@ -7,15 +7,15 @@ import numpy as np
 import pytest
 
 from labelworth.errors import InfeasiblePlanError
-from labelworth.fisher.by_enumeration import enumerated_information
+from labelworth.fisher.documents.population import enumerated_information
 from labelworth.planning.answer import Held, Problem
 from labelworth.planning.grids import grid_solutions
 from labelworth.planning.outcome import cloud, surface, worth
 from labelworth.planning.situation import Situation
 from labelworth.planning.solving import solved
 from labelworth.planning.stop import why_stop
+from labelworth.tradeoff.asymptotic_accuracy import AsymptoticAccuracy
 from labelworth.tradeoff.costs import ArmPrices
-from labelworth.tradeoff.curve_accuracy import CurveAccuracy
 from support.pilots import true_model
 
 N_HELD, POOL = 30, 300
@@ -23,7 +23,9 @@ N_HELD, POOL = 30, 300
 
 @cache
 def situation(*, unlabeled_price: float = 0.0) -> Situation:
-    accuracy = CurveAccuracy(enumerated_information(true_model()), "excess_log_loss", float(N_HELD))
+    accuracy = AsymptoticAccuracy.of(
+        enumerated_information(true_model()), "excess_log_loss", held={"everything": float(N_HELD)}
+    )
     held = Held("documents", N_HELD + POOL, N_HELD, N_HELD, POOL, 9, ("a", "b"), 2.0 * N_HELD, None)
     return Situation(held, accuracy, ArmPrices(("everything", "nothing"), np.array([2.0, unlabeled_price])), POOL)
 
@@ -106,7 +108,7 @@ def test_the_surface_is_the_accuracy_of_that_many_samples() -> None:
     information = enumerated_information(true_model())
     for row, fraction in ((3, found.labeled_fractions[3]), (20, found.labeled_fractions[20])):
         n = found.n_samples[7]
-        alone = CurveAccuracy(information, "excess_log_loss")
+        alone = AsymptoticAccuracy.of(information, "excess_log_loss")
         assert found.error[row][7] == pytest.approx(alone.error(n * np.array([fraction, 1 - fraction])))
 
 

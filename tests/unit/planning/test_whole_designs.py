@@ -9,14 +9,14 @@ import numpy as np
 import pytest
 
 from labelworth.errors import InfeasiblePlanError, InvalidInputError
-from labelworth.fisher.by_enumeration import enumerated_information
+from labelworth.fisher.documents.population import enumerated_information
 from labelworth.planning.answer import Held, Problem
 from labelworth.planning.grids import grid_solutions
 from labelworth.planning.outcome import cloud, worth
 from labelworth.planning.situation import Situation
 from labelworth.planning.solving import continuous, solved
+from labelworth.tradeoff.asymptotic_accuracy import AsymptoticAccuracy
 from labelworth.tradeoff.costs import ArmPrices
-from labelworth.tradeoff.curve_accuracy import CurveAccuracy
 from support.pilots import true_model
 
 N_HELD, POOL = 30, 120
@@ -44,7 +44,9 @@ FUNCTIONS = (discount, batches, annotators)
 
 @cache
 def situation(function) -> Situation:
-    accuracy = CurveAccuracy(enumerated_information(true_model()), "excess_log_loss", float(N_HELD))
+    accuracy = AsymptoticAccuracy.of(
+        enumerated_information(true_model()), "excess_log_loss", held={"everything": float(N_HELD)}
+    )
     held = Held("documents", N_HELD + POOL, N_HELD, N_HELD, POOL, 9, ("a", "b"), 0.0, None)
     plain = Situation(held, accuracy, ArmPrices(("everything", "nothing"), np.array([1.0, 0.0])), POOL)
     return plain.priced_by(function, {"everything": N_HELD, "nothing": 0.0})

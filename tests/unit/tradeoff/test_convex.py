@@ -5,18 +5,18 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pytest
 
-from labelworth.criteria.asymptotic import CRITERIA
 from labelworth.data.lengths import LengthDistribution
 from labelworth.errors import InfeasiblePlanError, InvalidInputError, NotIdentifiableError
-from labelworth.fisher.by_enumeration import enumerated_information
+from labelworth.fisher.criteria import CRITERIA
+from labelworth.fisher.documents.population import enumerated_information
+from labelworth.fisher.information import over_fractions
 from labelworth.models.classes.multinomial import MultinomialModel
+from labelworth.tradeoff.asymptotic_accuracy import AsymptoticAccuracy
 from labelworth.tradeoff.certificate import Minorant, most_gain
 from labelworth.tradeoff.convex import solve_convex
 from labelworth.tradeoff.costs import ArmPrices
-from labelworth.tradeoff.curve_accuracy import CurveAccuracy
-from labelworth.tradeoff.matrix_accuracy import MatrixAccuracy
 from labelworth.tradeoff.problem import Question, Solution
-from support.menus import crossed_menu, fitting_grid, plain_error, plain_errors, random_menu
+from support.menus import accuracy_of, by_matrices, crossed_menu, fitting_grid, plain_error, plain_errors, random_menu
 
 MONEY, POOL = 90.0, 60.0
 
@@ -24,7 +24,7 @@ MONEY, POOL = 90.0, 60.0
 @dataclass
 class Setting:
     menu: object
-    accuracy: MatrixAccuracy
+    accuracy: AsymptoticAccuracy
     prices: ArmPrices
     held: np.ndarray | None
 
@@ -40,7 +40,7 @@ def setting(criterion: str, *, n_arms: int = 3, is_held: bool = False, fixed: fl
     menu = random_menu(np.random.default_rng(SEEDS[n_arms]), n_arms, 4, n_blind=1)
     held = 6 * menu.matrices[0] + 5 * menu.matrices[-1] if is_held else None
     prices = ArmPrices(menu.rules, menu.expected_labels * 0.4 + 0.05, fixed)
-    return Setting(menu, MatrixAccuracy.of_rules(menu, criterion, held=held), prices, held)
+    return Setting(menu, accuracy_of(menu, criterion, held=held), prices, held)
 
 
 @pytest.mark.parametrize("criterion", CRITERIA)
@@ -86,7 +86,7 @@ def test_every_gap_is_below_a_hundred_millionth(criterion: str, question: dict, 
 @pytest.mark.parametrize("n_free", [2, 3, 5])
 def test_an_optimum_with_a_multiple_eigenvalue_is_certified(n_free: int) -> None:
     menu = crossed_menu(n_free)
-    accuracy = MatrixAccuracy.of_rules(menu, "worst_direction")
+    accuracy = accuracy_of(menu, "worst_direction")
     prices = ArmPrices(menu.rules, menu.expected_labels)
     solution = solve_convex(accuracy, prices, Question.of(budget=40.0, pool=100.0))
     eigenvalues = np.linalg.eigvalsh(np.linalg.inv(np.tensordot(solution.counts, menu.matrices, axes=1)))
@@ -115,7 +115,7 @@ def test_the_gap_of_another_design_is_large_and_true() -> None:
 def test_a_wrong_slope_is_caught_by_the_grid() -> None:
     case = setting("total_variance", n_arms=4)
 
-    class Crooked(MatrixAccuracy):
+    class Crooked(AsymptoticAccuracy):
         def slope(self, counts):
             return super().slope(counts) * np.array([3.0, 1.0, 1.0, 1.0])
 
@@ -170,9 +170,9 @@ def information():
 
 
 @pytest.mark.parametrize("criterion", CRITERIA)
-@pytest.mark.parametrize("make", [CurveAccuracy, MatrixAccuracy.of_fractions])
+@pytest.mark.parametrize("make", [AsymptoticAccuracy.of, by_matrices])
 def test_two_arms_give_the_best_number_of_samples_and_labeled_fraction(information, criterion: str, make) -> None:
-    accuracy = make(information, criterion, held_labeled=20, held_unlabeled=30)
+    accuracy = make(information, criterion, held={"everything": 20, "nothing": 30})
     prices = ArmPrices(("everything", "nothing"), np.array([1.0, 0.12]))
     solution = solve_convex(accuracy, prices, Question.of(budget=100.0, pool=500.0))
     # The whole line of designs that spend the budget within the pool, from (n, labeled fraction).
@@ -181,7 +181,7 @@ def test_two_arms_give_the_best_number_of_samples_and_labeled_fraction(informati
     n = labeled + unlabeled + 50
     line = np.array(
         [
-            CRITERIA[criterion](information, size, np.array([(one + 20) / size])).values[0]
+            over_fractions(information, criterion, np.array([(one + 20) / size]), n_samples=size).values[0]
             for size, one in zip(n, labeled, strict=True)
         ]
     )
@@ -193,7 +193,7 @@ def test_two_arms_give_the_best_number_of_samples_and_labeled_fraction(informati
 
 
 def test_free_unlabeled_samples_drive_the_number_of_samples_to_the_pool(information) -> None:
-    accuracy = CurveAccuracy(information, "total_variance")
+    accuracy = AsymptoticAccuracy.of(information, "total_variance")
     prices = ArmPrices(("everything", "nothing"), np.array([1.0, 0.0]))
     solution = solve_convex(accuracy, prices, Question.of(budget=25.0, pool=5000.0))
     np.testing.assert_allclose(solution.counts, [25.0, 4975.0], rtol=1e-9)
@@ -203,7 +203,7 @@ def test_free_unlabeled_samples_drive_the_number_of_samples_to_the_pool(informat
 
 
 def test_without_a_pool_prices_limit_the_design(information) -> None:
-    accuracy = CurveAccuracy(information, "total_variance")
+    accuracy = AsymptoticAccuracy.of(information, "total_variance")
     prices = ArmPrices(("everything", "nothing"), np.array([1.0, 0.12]))
     solution = solve_convex(accuracy, prices, Question.of(budget=100.0))
     # Nothing is held: the error is inverse to the money, and so is worth error / money.
@@ -215,7 +215,7 @@ def test_without_a_pool_prices_limit_the_design(information) -> None:
     assert weighted.cost == pytest.approx(np.sqrt(7.0 * solution.error * 100.0), rel=1e-6)
     assert weighted.is_certified
     with pytest.raises(InvalidInputError, match="needs a pool"):
-        solve_convex(CurveAccuracy(information, "log_volume"), prices, Question.of(alpha=1.0))
+        solve_convex(AsymptoticAccuracy.of(information, "log_volume"), prices, Question.of(alpha=1.0))
     with pytest.raises(InvalidInputError, match="positive target"):
         solve_convex(accuracy, prices, Question.of(target=0.0))
 
@@ -252,7 +252,7 @@ def test_an_error_that_is_zero_already_is_a_target_without_a_pool_too() -> None:
     # Where nothing is learned of p(x), its log-loss has no excess.
     menu = random_menu(np.random.default_rng(7), 3, 4)
     blind = replace(menu, matrices=np.stack([*menu.matrices[:-1], 0 * menu.matrices[-1]]))
-    accuracy = MatrixAccuracy.of_rules(blind, "excess_marginal_log_loss", held=2 * blind.matrices[0])
+    accuracy = accuracy_of(blind, "excess_marginal_log_loss", held=2 * blind.matrices[0])
     solution = solve_convex(accuracy, ArmPrices(blind.rules, np.ones(3)), Question.of(target=0.0))
     assert solution.cost == 0.0
     assert solution.is_certified
@@ -260,7 +260,7 @@ def test_an_error_that_is_zero_already_is_a_target_without_a_pool_too() -> None:
 
 def test_a_menu_that_cannot_tell_says_what_stays_open() -> None:
     case = setting("total_variance")
-    accuracy = MatrixAccuracy.of_rules(case.menu, "total_variance", menu=["nothing"])
+    accuracy = accuracy_of(case.menu, "total_variance", arms=["nothing"])
     prices = ArmPrices(("nothing",), np.array([1.0]))
     with pytest.raises(
         NotIdentifiableError, match="No mixture of nothing pins the model down; it leaves open"
@@ -272,7 +272,7 @@ def test_a_menu_that_cannot_tell_says_what_stays_open() -> None:
 def test_labels_count_beside_very_many_samples_without() -> None:
     # One label in 1e12 is lost in rounding, 1e5 of them are not.
     menu = random_menu(np.random.default_rng(7), 3, 4, n_blind=1)
-    accuracy = MatrixAccuracy.of_rules(menu, "total_variance", held=1e12 * menu.matrices[-1])
+    accuracy = accuracy_of(menu, "total_variance", held=1e12 * menu.matrices[-1])
     assert not np.isfinite(accuracy.error(np.ones(3)))
     prices = ArmPrices(menu.rules, menu.expected_labels * 0.4 + 0.05)
     solution = solve_convex(accuracy, prices, Question.of(budget=1e5 * prices.per_sample[0], pool=1e6))

@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 
 from labelworth.errors import InfeasiblePlanError, InvalidInputError, NotIdentifiableError
+from labelworth.tradeoff.asymptotic_accuracy import AsymptoticAccuracy
 from labelworth.tradeoff.cost_functions import PolicyCost
 from labelworth.tradeoff.costs import ArmPrices, Prices
-from labelworth.tradeoff.matrix_accuracy import MatrixAccuracy
 from labelworth.tradeoff.problem import Question
 from labelworth.tradeoff.search import search
 from labelworth.tradeoff.solve import solve
-from support.menus import random_menu
+from support.menus import accuracy_of, random_menu
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ COSTS = ArmPrices(("everything", "nothing"), np.array([1.0, 0.02]))
 @pytest.mark.parametrize("n_arms", [2, 3])
 def test_it_comes_close_to_the_certified_optimum(question: dict, n_arms: int) -> None:
     menu = random_menu(np.random.default_rng(7), n_arms, 4, n_blind=1)
-    accuracy = MatrixAccuracy.of_rules(menu, "total_variance")
+    accuracy = accuracy_of(menu, "total_variance")
     prices = ArmPrices(menu.rules, 0.4 * menu.expected_labels + 0.05)
     best = solve(accuracy, prices, budget=60.0, pool=50.0)
     values = {"budget": 60.0, "target": best.error, "alpha": 1 / best.shadow_price_of_money}
@@ -123,7 +123,7 @@ def test_what_cannot_be_met_is_told() -> None:
 def test_the_error_of_a_budget_is_a_target_within_it(budget: float, criterion: str) -> None:
     # No money beside the fixed part; some; exactly as much as the pool can use; more.
     menu = random_menu(np.random.default_rng(3), 2, 3, n_blind=1)
-    accuracy = MatrixAccuracy.of_rules(menu, criterion, held=4 * menu.matrices[0])
+    accuracy = accuracy_of(menu, criterion, held=4 * menu.matrices[0])
     costs = ArmPrices(menu.rules, np.array([1.0, 0.1]), 5.0)
     there = search(accuracy, costs, Question.of(budget=budget, pool=60.0))
     back = search(accuracy, costs, Question.of(target=there.error, pool=60.0))
@@ -155,7 +155,7 @@ def test_a_target_that_the_grid_does_not_meet_is_found_by_refinement() -> None:
     assert caught.value.nearest == pytest.approx(0.1, rel=1e-5)
 
 
-class Bent(MatrixAccuracy):
+class Bent(AsymptoticAccuracy):
     """Not known to be convex: a slope that shows the wrong way."""
 
     @property
@@ -169,7 +169,7 @@ class Bent(MatrixAccuracy):
 def test_what_a_bent_slope_does_not_reach_is_searched_for() -> None:
     menu = random_menu(np.random.default_rng(3), 2, 3, n_blind=1)
     held = 4 * menu.matrices[0]
-    true, bent = (make.of_rules(menu, "total_variance", held=held) for make in (MatrixAccuracy, Bent))
+    true, bent = (accuracy_of(menu, "total_variance", held=held, make=make) for make in (AsymptoticAccuracy, Bent))
     costs = ArmPrices(menu.rules, np.array([1.0, 0.1]))
     target = solve(true, costs, budget=50.0, pool=60.0).error
     found = solve(bent, costs, target=target, pool=60.0)

@@ -8,10 +8,9 @@ import pytest
 from labelworth.errors import InfeasiblePlanError
 from labelworth.tradeoff.cost_functions import PolicyCost
 from labelworth.tradeoff.costs import ArmPrices
-from labelworth.tradeoff.matrix_accuracy import MatrixAccuracy
 from labelworth.tradeoff.solve import solve
 from labelworth.tradeoff.whole_counts import whole_counts
-from support.menus import random_menu
+from support.menus import accuracy_of, random_menu
 
 POOL = 24
 
@@ -19,7 +18,7 @@ POOL = 24
 def setting(seed: int, n_arms: int, *, is_held: bool = True):
     menu = random_menu(np.random.default_rng(seed), n_arms, 3, n_blind=1)
     held = 3 * menu.matrices[0] if is_held else None
-    accuracy = MatrixAccuracy.of_rules(menu, "total_variance", held=held)
+    accuracy = accuracy_of(menu, "total_variance", held=held)
     prices = np.round(0.37 * menu.expected_labels + 0.11, 2)
     return accuracy, ArmPrices(menu.rules, prices)
 

@@ -14,7 +14,7 @@ from labelworth.arrays import FloatArray, require_between
 from labelworth.data.counts import as_counts
 from labelworth.data.samples import Samples
 from labelworth.errors import NotIdentifiableError
-from labelworth.fisher.observed_counts import ObservedCounts
+from labelworth.fisher.documents.observed_counts import ObservedCounts
 from labelworth.linalg.conjugate_gradients import LockstepConjugateGradients
 from labelworth.models.classes.multinomial import MultinomialFamily, MultinomialModel
 from labelworth.models.classes.responsibilities import condition

@@ -9,7 +9,7 @@ from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
 from labelworth.arrays import FloatArray, require_between, require_shape
 from labelworth.errors import NotIdentifiableError
-from labelworth.fisher.identifiability import most_changed
+from labelworth.fisher.directions import most_changed
 from labelworth.models.coordinates import Coordinates
 from labelworth.robust.misspecified.moments import Moments, ScoreMoments
 

@@ -7,7 +7,7 @@ import numpy as np
 
 from labelworth.arrays import BoolArray, FloatArray, IntArray
 from labelworth.data.sequences import Sequences
-from labelworth.fisher.rule_shares import PlaceCounts, row_shares
+from labelworth.fisher.sequences.place_shares import PlaceCounts, row_shares
 from labelworth.models.chains.protocol import ChainModel, Reference
 
 _MOST_GROUPS, _FEWEST_IN_GROUP = 8, 30

@@ -8,7 +8,7 @@ from typing import Any
 from labelworth.criteria.policy_reading import read_policies
 from labelworth.data.sequences import Sequences
 from labelworth.errors import InvalidInputError, LabelworthWarning, NotIdentifiableError
-from labelworth.fisher.rule_sampling import MAX_PARAMETERS
+from labelworth.fisher.sequences.population import MAX_PARAMETERS
 from labelworth.models.chains.protocol import Reference
 from labelworth.models.probability_rows import EVEN_SHARE, spread_evenly
 from labelworth.policies.catalog import Everything

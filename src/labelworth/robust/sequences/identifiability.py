@@ -7,13 +7,12 @@ from typing import Any
 import numpy as np
 
 from labelworth.arrays import BoolArray
-from labelworth.criteria.policy_points import PolicyPoint
-from labelworth.criteria.policy_table import policy_information
+from labelworth.criteria.policy_information import policy_information
+from labelworth.criteria.table import InformationPoint
 from labelworth.data.sequences import Sequences
 from labelworth.errors import InvalidInputError, MoreSamplesNeededError, NotIdentifiableError
-from labelworth.fisher.identifiability import WEAK
-from labelworth.fisher.rule_choice import RuleMethod
-from labelworth.fisher.rule_sampling import MAX_PARAMETERS
+from labelworth.fisher.directions import WEAK
+from labelworth.fisher.sequences.population import MAX_PARAMETERS, RuleMethod
 from labelworth.models.chains.protocol import ChainModel, Reference
 from labelworth.policies.function_rule import FunctionRule
 from labelworth.policies.policy import Policy
@@ -41,7 +40,7 @@ class SequenceIdentifiability:
         Whether the names of all labels are pinned down.
     expected_labels : float
         Labels per sequence.
-    point : PolicyPoint or None
+    point : InformationPoint or None
         The information against that of complete labels, at the parameters of the model; None where it was not told.
     refusal : str or None
         Why not.
@@ -52,7 +51,7 @@ class SequenceIdentifiability:
     policy: str
     is_anchored: bool
     expected_labels: float
-    point: PolicyPoint | None
+    point: InformationPoint | None
     refusal: str | None = None
     least_share: LeastShare | None = None
 
@@ -76,7 +75,7 @@ class SequenceIdentifiability:
             return [f"Under {self.policy} no token is labeled: labels are found up to their order at best."]
         return self._counted_lines() if self.point is None else self._information_lines(self.point)
 
-    def _information_lines(self, point: PolicyPoint) -> list[str]:
+    def _information_lines(self, point: InformationPoint) -> list[str]:
         lines = []
         if point.smallest_share is not None:
             share = point.smallest_share if point.is_identifiable else 0.0
@@ -145,7 +144,7 @@ def judge_policy(
     quick_parameters : int
         With more, what is labeled is counted first, and the information looked for only if that tells too little.
     method, seed, max_draws
-        As in `labelworth.criteria.policy_table.policy_information`.
+        As in `labelworth.criteria.policy_information.policy_information`.
     progress : Progress
 
     Notes

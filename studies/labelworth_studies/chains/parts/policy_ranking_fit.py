@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from labelworth.criteria.policy_table import policy_information
+from labelworth.criteria.policy_information import policy_information
 from labelworth.data.readers.raw_sequences import RawTokens
 from labelworth.data.sequences import Sequences
 from labelworth.data.tokens.attributes import extract_attributes

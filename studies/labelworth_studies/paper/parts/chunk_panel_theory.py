@@ -8,12 +8,11 @@ import numpy as np
 from labelworth.arrays import FloatArray
 from labelworth.data.sequences import Sequences
 from labelworth.errors import MoreSamplesNeededError
-from labelworth.fisher.chain_population import ChainPopulation
-from labelworth.fisher.rule_estimates import estimate_policy
-from labelworth.fisher.rule_information import RuleInformation
-from labelworth.fisher.rule_missing import rules_by_missing
+from labelworth.fisher.dense import DenseInformation
+from labelworth.fisher.sequences.population import ChainPopulation
 from labelworth.models.chains.protocol import ChainModel
 from labelworth.policies.policy import Policy
+from labelworth_studies.paper.parts.rules_by_missing import rules_by_missing
 
 CRITERIA = {"joint": "excess_joint_log_loss", "conditional": "excess_log_loss"}
 
@@ -56,15 +55,15 @@ def paper_excess(
     return answer
 
 
-def _weights(information: RuleInformation, policy: Policy) -> FloatArray:
+def _weights(information: DenseInformation, policy: Policy) -> FloatArray:
     share = {rule.spec: weight for rule, weight in policy.items()}
     return np.array([share.get(name, 0.0) for name in information.rules])
 
 
-def _figures(information: RuleInformation, weights: FloatArray) -> tuple[dict[str, float], dict[str, float]]:
+def _figures(information: DenseInformation, weights: FloatArray) -> tuple[dict[str, float], dict[str, float]]:
     """Figures of one sentence and their standard errors; empty where they are not told."""
     try:
-        estimate = estimate_policy(information, weights)
+        estimate = information.figures(weights)
     except MoreSamplesNeededError:
         return {}, {}
     return (dict(estimate.values), dict(estimate.errors)) if estimate.is_identifiable else ({}, {})

@@ -5,15 +5,15 @@ from dataclasses import dataclass
 import numpy as np
 
 from labelworth.arrays import FloatArray
-from labelworth.criteria.asymptotic import Criterion, excess_log_loss, total_variance
 from labelworth.data.folds import draw_labeled
 from labelworth.data.lengths import LengthDistribution
 from labelworth.data.samples import Samples
 from labelworth.estimation.fit import fit, settled
-from labelworth.fisher.curve import Estimate
-from labelworth.fisher.matrix_free import matrix_free_information
-from labelworth.fisher.matrix_free_curve import MatrixFreeCurve
-from labelworth.fisher.observed_counts import ObservedCounts
+from labelworth.fisher.criteria import Estimate
+from labelworth.fisher.documents.observed_counts import ObservedCounts
+from labelworth.fisher.documents.probed import ProbedInformation
+from labelworth.fisher.documents.probing import matrix_free_information
+from labelworth.fisher.information import over_fractions
 from labelworth.models.classes.multinomial import MultinomialFamily, MultinomialModel
 from labelworth.robust.misspecified.drawn_risk import drawn_risk
 from labelworth_studies.corpora.panel_documents import add_one
@@ -69,8 +69,8 @@ def formula_figures(
     return FormulaFigures(
         curve.n_parameters,
         curve.convergence_rate,
-        _anchored(total_variance, curve, places, complete_variance(model)),
-        _anchored(excess_log_loss, curve, places, _complete_log_loss(model, drawn)),
+        _anchored("total_variance", curve, places, complete_variance(model)),
+        _anchored("excess_log_loss", curve, places, _complete_log_loss(model, drawn)),
     )
 
 
@@ -91,11 +91,11 @@ def _complete_log_loss(model: MultinomialModel, drawn: Samples) -> float:
     return observed.missing_traces[0] / 2
 
 
-def _anchored(criterion: Criterion, curve: MatrixFreeCurve, fractions: FloatArray, complete: float) -> Estimate:
+def _anchored(criterion: str, curve: ProbedInformation, fractions: FloatArray, complete: float) -> Estimate:
     """A criterion for one sample, scaled to what it is known to be when everything is labeled."""
-    estimate, whole = criterion(curve, 1.0, fractions), criterion(curve, 1.0, np.ones(1)).values[0]
+    estimate, whole = (over_fractions(curve, criterion, at) for at in (fractions, np.ones(1)))
     errors = np.zeros(len(fractions)) if estimate.standard_errors is None else estimate.standard_errors
-    return Estimate(complete / whole * estimate.values, complete / whole * errors)
+    return Estimate(complete / whole.values * estimate.values, complete / whole.values * errors)
 
 
 def whole_model(samples: Samples, document_length: float | None) -> MultinomialModel:

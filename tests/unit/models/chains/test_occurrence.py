@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from labelworth.criteria.policy_table import policy_information
+from labelworth.criteria.policy_information import policy_information
 from labelworth.data.evidence import Evidence
 from labelworth.data.sequences import Sequences
 from labelworth.errors import InvalidInputError

@@ -1,0 +1,86 @@
+"""Estimable contrasts: the directions of the parameters that complete labels can see, found numerically."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import scipy.linalg
+
+from labelworth.arrays import FloatArray
+from labelworth.errors import NotIdentifiableError
+from labelworth.linalg.symmetric import equilibration, symmetrized
+from labelworth.models.coordinates import Coordinates
+
+_RANK_TOLERANCE = 1e-11
+"""Relative to the largest eigenvalue at unit diagonal; what is smaller is rounding of a direction nothing can see."""
+
+
+@dataclass(frozen=True, eq=False)
+class Contrasts:
+    r"""The range of the information of complete labels.
+
+    An over-complete model has directions that no data can tell: a constant added to all emission weights of a
+    Boltzmann chain changes no probability. Whatever is labeled, the information is zero there, so figures are those
+    of the rest, :math:`Cov = U (U' I U)^{-1} U'` with U an orthonormal basis of the range of I_everything.
+
+    Attributes
+    ----------
+    coordinates : Coordinates
+    basis : array of shape (d, rank)
+        U; the identity where everything is estimable.
+    """
+
+    coordinates: Coordinates
+    basis: FloatArray
+
+    @classmethod
+    def of(cls, coordinates: Coordinates, everything: FloatArray) -> "Contrasts":
+        """Find the range of I_everything.
+
+        Raises
+        ------
+        NotIdentifiableError
+            If complete labels tell nothing at all.
+        """
+        factors = equilibration(everything)
+        values, vectors = scipy.linalg.eigh(symmetrized(everything * factors * factors[:, None]))
+        is_null = values <= _RANK_TOLERANCE * max(float(values[-1]), 0.0)
+        if is_null.all():
+            raise NotIdentifiableError(
+                "Even complete labels tell nothing of any parameter: the information of (x, y) is zero. "
+                "Are there sequences of more than one label or word?"
+            )
+        if not is_null.any():
+            return cls.whole(coordinates)
+        null = np.linalg.qr(vectors[:, is_null] * factors[:, None])[0]
+        # What is left over by the null directions, by a full QR decomposition: orthonormal to rounding.
+        whole = np.linalg.qr(null, mode="complete")[0]
+        return cls(coordinates, np.ascontiguousarray(whole[:, null.shape[1] :]))
+
+    @classmethod
+    def whole(cls, coordinates: Coordinates) -> "Contrasts":
+        """All of them, for a model that is not over-complete."""
+        return cls(coordinates, np.eye(coordinates.n_free))
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether everything is estimable."""
+        return self.rank == len(self.basis)
+
+    @property
+    def rank(self) -> int:
+        """How many independent directions can be estimated."""
+        return int(self.basis.shape[1])
+
+    def lifted(self, vectors: FloatArray) -> FloatArray:
+        """Vectors on the contrasts, (rank, n), in free coordinates, (d, n)."""
+        return vectors if self.is_whole else self.basis @ vectors
+
+    def extended(self, information: FloatArray) -> FloatArray:
+        """U A U', (d, d), of a matrix on the contrasts."""
+        return information if self.is_whole else self.basis @ information @ self.basis.T
+
+    def restricted(self, information: FloatArray) -> FloatArray:
+        """U' I U, (rank, rank)."""
+        if self.is_whole:
+            return symmetrized(information)
+        return symmetrized(self.basis.T @ information @ self.basis)

@@ -1,0 +1,486 @@
+"""One information matrix per labeling rule: every policy is a weighted sum of them."""
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+
+from labelworth.arrays import FloatArray, as_floats, require_probabilities, require_shape
+from labelworth.errors import InvalidInputError, MoreSamplesNeededError, NotIdentifiableError
+from labelworth.fisher.contrasts import Contrasts
+from labelworth.fisher.criteria import CRITERIA, Criterion, Weight
+from labelworth.fisher.directions import WEAK, WeakDirection, most_changed, weak_direction
+from labelworth.fisher.information import DOCUMENT_RULES, Figures, draw_notes, draws_needed, of_fraction
+from labelworth.fisher.jackknife import Jackknife, leave_one_out, require_batches
+from labelworth.fisher.whitened import FigurePoint, MatrixRules, PencilRules
+from labelworth.linalg.symmetric import SingularMatrixError
+from labelworth.models.coordinates import Coordinates
+
+_CERTAIN = 5.0
+"""So many standard errors a smallest share must be away from zero for a policy to be called identifiable."""
+
+_MOST_DIRECTIONS = 20
+_MOST_OPEN = 6
+
+_ROUNDING = 1e-12
+"""A share of weights that were added in another order is the same share."""
+
+
+@dataclass(frozen=True, eq=False)
+class DenseInformation:
+    r"""The information of one sample under every rule, and so under every mixture of them; see `Information`.
+
+    .. math::
+
+        I(policy) = \sum_j weight_j I_j, \qquad
+        I_j = \sum_m q(m)\, E_S \operatorname{Var}\bigl(\nabla \log p(Y_S, X)\bigr)
+
+    with S the positions that rule j draws at length m; for a conditional model read p(Y_S | X). Single samples have
+    the rules everything and nothing, :math:`I(f) = f I_{everything} + (1-f) I_{nothing} = I_{everything} - (1-f)
+    I_{miss}` with :math:`I_{miss} = E[\operatorname{Var}(S \mid X)]`.
+
+    Attributes
+    ----------
+    coordinates : Coordinates
+        Of the model; criteria of "named" tables are carried there by its Jacobian.
+    rules : tuple of str
+        What the rules are called, complete labels and none among them.
+    matrices : array of shape (n_rules, d, d)
+        I_j in free coordinates.
+    everything, nothing : int
+        The indices of complete labels and of none among the rules.
+    expected_labels : array of shape (n_rules,)
+        Labels per sample.
+    method : str
+        How it was computed.
+    batches : array of shape (n_batches, n_rules, d, d), optional
+        Independent estimates whose mean is `matrices`; with them every figure has a standard error.
+    n_drawn : int
+        How many samples were drawn; 0 if none.
+    n_hardly_met : int
+        Of how many parameters the draws say too little, as of a word too rare to be drawn: standard errors do not
+        show that.
+    known_missing : array of shape (d, d), optional
+        I_everything - I_nothing, where it was summed by itself and has all its digits even if it is tiny.
+    known_contrasts : Contrasts, optional
+        The directions that figures are about; those that I_everything can see when absent.
+    lowest_fraction : float
+        The smallest share of complete labels for which the matrices may be used.
+
+    Notes
+    -----
+    A direction of which unlabeled samples tell nothing is normal: it is open where nothing is labeled, and pinned by
+    any label.
+
+    Paper: prop:efficiency1, prop:efficiency2.
+
+    Examples
+    --------
+    Complete labels carry 4 units, none carry 1; label a quarter of the samples:
+
+    >>> from labelworth.models.coordinates import FreeTable
+    >>> line = Coordinates((FreeTable("start", [""], ["a"]),))
+    >>> information = DenseInformation.of_labels(line, np.array([[4.0]]), np.array([[3.0]]), "enumeration")
+    >>> information.of_policy([0.25, 0.75])
+    array([[1.75]])
+    >>> information.estimate(CRITERIA["total_variance"], np.array([0.25, 0.75]))
+    (0.5714285714285714, None)
+    """
+
+    coordinates: Coordinates
+    rules: tuple[str, ...]
+    matrices: FloatArray
+    everything: int
+    nothing: int
+    expected_labels: FloatArray
+    method: str
+    batches: FloatArray | None = None
+    n_drawn: int = 0
+    n_hardly_met: int = 0
+    known_missing: FloatArray | None = None
+    known_contrasts: Contrasts | None = None
+    lowest_fraction: float = 0.0
+
+    def __post_init__(self) -> None:
+        d, n_rules = self.coordinates.n_free, len(self.rules)
+        require_shape("matrices", self.matrices, (n_rules, d, d))
+        require_shape("expected_labels", self.expected_labels, (n_rules,))
+        require_batches("batches", self.batches, (n_rules, d, d))
+
+    @classmethod
+    def of_labels(
+        cls,
+        coordinates: Coordinates,
+        complete: FloatArray,
+        missing: FloatArray,
+        method: str,
+        *,
+        lowest_fraction: float = 0.0,
+    ) -> "DenseInformation":
+        """Of single samples, labeled or not, from complete and missing information, (d, d) each."""
+        require_shape("complete", complete, missing.shape)
+        return cls(
+            coordinates,
+            DOCUMENT_RULES,
+            np.stack([complete, complete - missing]),
+            0,
+            1,
+            np.array([1.0, 0.0]),
+            method,
+            known_missing=missing,
+            known_contrasts=Contrasts.whole(coordinates),
+            lowest_fraction=lowest_fraction,
+        )
+
+    @property
+    def n_parameters(self) -> int:
+        """The number of free coordinates, d."""
+        return self.coordinates.n_free
+
+    @property
+    def n_estimable(self) -> int:
+        """How many independent directions complete labels can see."""
+        return self.contrasts.rank
+
+    @property
+    def n_replicates(self) -> int:
+        """How many batches there are."""
+        return 0 if self.batches is None else len(self.batches)
+
+    @property
+    def complete(self) -> FloatArray:
+        """I_everything, (d, d)."""
+        return np.asarray(self.matrices[self.everything])
+
+    @cached_property
+    def missing(self) -> FloatArray:
+        """I_everything - I_nothing, (d, d)."""
+        return self.complete - self.matrices[self.nothing] if self.known_missing is None else self.known_missing
+
+    @cached_property
+    def contrasts(self) -> Contrasts:
+        """What complete labels can see."""
+        return self.known_contrasts or Contrasts.of(self.coordinates, self.complete)
+
+    @cached_property
+    def whitened(self) -> PencilRules | MatrixRules:
+        """The rules in coordinates in which complete labels carry the identity; two of them diagonal at once.
+
+        Raises
+        ------
+        NotIdentifiableError
+            If even complete labels leave a direction open, or tell so little of it that it is lost in rounding.
+        """
+        try:
+            if len(self.rules) == 2:
+                return PencilRules.of(self.contrasts, self.complete, self.missing, self.everything)
+            return MatrixRules.of(self.contrasts, self.matrices, self.everything, self.nothing)
+        except SingularMatrixError as error:
+            names = most_changed(self.coordinates, self.contrasts.lifted(error.null_vectors))
+            raise NotIdentifiableError(
+                "Even complete labels do not pin the model down: of some parameters they tell nothing, or less than "
+                f"rounding hides, along {', '.join(names)}. Remove a parameter, give it a prior, or use "
+                "probabilities farther from zero and weights nearer to each other.",
+                names,
+            ) from error
+
+    def without_batches(self) -> "DenseInformation":
+        """The same as if it were exact."""
+        return replace(self, batches=None, known_contrasts=self.contrasts)
+
+    def with_rule(
+        self, rule: str, matrix: FloatArray, batches: FloatArray | None = None, *, labels: float = 0.0
+    ) -> "DenseInformation":
+        """The same with one more rule, such as that by which samples already held were labeled."""
+        require_shape("matrix", matrix, self.matrices.shape[1:])
+        joined = None
+        if batches is not None or self.batches is not None:
+            own = self.matrices[None] if self.batches is None else self.batches
+            other = matrix[None] if batches is None else batches
+            count = min(len(part) for part in (own, other) if len(part) > 1)
+            parts = [
+                np.broadcast_to(part, (count, *part.shape[1:])) if len(part) == 1 else part[:count]
+                for part in (own, other[:, None])
+            ]
+            joined = np.concatenate(parts, axis=1)
+        return replace(
+            self,
+            rules=(*self.rules, rule),
+            matrices=np.concatenate([self.matrices, matrix[None]]),
+            expected_labels=np.append(self.expected_labels, labels),
+            batches=joined,
+            known_contrasts=self.contrasts,
+        )
+
+    def of_policy(self, weights: FloatArray | list[float]) -> FloatArray:
+        """I(policy) in free coordinates, (d, d), for the probability of every rule."""
+        return np.asarray(np.tensordot(self._checked(weights), self.matrices, axes=1))
+
+    def at(self, fraction: float) -> FloatArray:
+        """I(f) of single samples, (d, d)."""
+        return self.of_policy(of_fraction(fraction))
+
+    def labels_of_policy(self, weights: FloatArray | list[float]) -> float:
+        """The expected number of labels per sample."""
+        return float(self._checked(weights) @ self.expected_labels)
+
+    def covariance_root(self, counts: FloatArray) -> FloatArray:
+        """R with R R' = M^-1, (d, rank), M that of a design; a standard normal vector times R is an estimate's error.
+
+        Raises
+        ------
+        NotIdentifiableError
+            If M is singular.
+        """
+        if self.point(CRITERIA["log_volume"], counts) is None:
+            raise NotIdentifiableError(
+                f"The information of {self._described(counts)} is singular, so there is no covariance. Label some "
+                "samples.",
+                self.open_directions(counts),
+            )
+        shares, vectors = self.whitened.shares(counts)
+        return self.contrasts.lifted(vectors / np.sqrt(shares))
+
+    def covariance(self, counts: FloatArray) -> FloatArray:
+        """M^-1 in free coordinates, (d, d); zero along what nothing can estimate."""
+        root = self.covariance_root(counts)
+        return root @ root.T
+
+    def require_criterion(self, criterion: Criterion) -> None:
+        """All of them."""
+
+    def is_convex(self, criterion: Criterion) -> bool:
+        """Yes, unless the weight matrix of a trace is indefinite."""
+        return self.whitened.is_convex(criterion)
+
+    def point(self, criterion: Criterion, counts: FloatArray) -> FigurePoint | None:
+        """The figure of a design with its slope, of the mean of all batches; None where M is singular."""
+        if not counts.sum() > 0 or self._is_below(counts):
+            return None
+        return self.whitened.point(criterion, counts)
+
+    def left_out(self, criterion: Criterion, counts: FloatArray) -> FloatArray:
+        """The figures of the means of all batches but one, (n_batches,); infinite where one is singular."""
+        if self.batches is None:
+            return np.empty(0)
+        try:
+            return self._left_out([criterion], counts)[:, 0]
+        except np.linalg.LinAlgError:
+            return np.full(self.n_replicates, np.inf)
+
+    def standard_error(self, criterion: Criterion, counts: FloatArray) -> float | None:
+        """By the jackknife over the batches, joined with the bias that it tells; None if there are none."""
+        point = self.point(criterion, counts)
+        if point is None:
+            return np.inf
+        if self.batches is None:
+            return None
+        noise = Jackknife.of(point.value, self.left_out(criterion, counts))
+        return float(np.sqrt(noise.variance + noise.correction**2))
+
+    def estimate(self, criterion: Criterion, weights: FloatArray) -> tuple[float, float | None]:
+        """One figure of a policy; see `figures`."""
+        if not self._is_positive(self._checked(weights)):
+            return np.nan, None if self.batches is None else np.nan
+        values, errors = self._estimates([criterion], weights)
+        return float(values[0]), None if errors is None else float(errors[0])
+
+    def figures(self, weights: FloatArray) -> Figures:
+        r"""Every figure of a policy.
+
+        A noisy matrix has a biased inverse. The jackknife takes the leading bias off: with :math:`t_{-b}` the figure
+        without batch b of B, the figure is :math:`B t - (B-1) \bar t_{-b}`. Its standard error joins the jackknife's
+        with the size of that correction, and with rounding.
+
+        Raises
+        ------
+        MoreSamplesNeededError
+            If the draws do not tell whether the policy is identifiable.
+        """
+        if not self._is_positive(self._checked(weights)):
+            nothing = dict.fromkeys(CRITERIA, float("nan"))
+            no_errors = {} if self.batches is None else nothing
+            return Figures(False, 0.0, nothing, no_errors, self.weak_directions(weights))
+        values, errors = self._estimates(list(CRITERIA.values()), weights)
+        return Figures(
+            True,
+            float(self.whitened.shares(weights)[0][0]),
+            dict(zip(CRITERIA, values.tolist(), strict=True)),
+            {} if errors is None else dict(zip(CRITERIA, errors.tolist(), strict=True)),
+            self.weak_directions(weights),
+        )
+
+    def exchange_rate(self, criterion: Criterion, weights: FloatArray) -> tuple[float, float | None]:
+        r"""How many unlabeled samples take as much off a trace as a labeled one, and its standard error.
+
+        One more labeled sample lowers the criterion by :math:`\operatorname{tr}(G M^{-1} I_{everything} M^{-1})`, one
+        more unlabeled sample by :math:`\operatorname{tr}(G M^{-1} I_{nothing} M^{-1})`; infinite where that is zero.
+        """
+        if not self._is_positive(self._checked(weights)):
+            return np.nan, None if self.batches is None else np.nan
+        point = self.whitened.point(criterion, weights)
+        if point is None or point.slope is None:
+            return np.nan, None if self.batches is None else np.nan
+        labeled, unlabeled = -point.slope[self.everything], -point.slope[self.nothing]
+        if unlabeled <= self.whitened.tolerance * labeled:
+            return np.inf, None if self.batches is None else np.nan
+        rate = float(labeled / unlabeled)
+        if self.batches is None:
+            return rate, None
+        worths = self._left_out_worths(criterion, weights)
+        return _joined(rate, worths[:, 0] / worths[:, 1], self.whitened.tolerance)
+
+    def draws_needed(
+        self, figures: Sequence[Figures], relative_error: float, criteria: Collection[str] = tuple(CRITERIA)
+    ) -> int:
+        """How many draws bring every figure's standard error down to `relative_error`; those drawn if they do."""
+        return draws_needed(
+            figures,
+            self.n_drawn,
+            self.n_estimable,
+            relative_error,
+            rounding=self.whitened.tolerance,
+            criteria=criteria,
+        )
+
+    def notes(self, figures: Sequence[Figures], relative_error: float) -> list[str]:
+        """That draws say too little of some parameters, or of some figures."""
+        if not self.n_drawn:
+            return []
+        rare = []
+        if self.n_hardly_met:
+            rare.append(
+                f"{self.n_drawn} draws say too little of {self.n_hardly_met} parameter(s), as of words too rare to "
+                "be drawn. Standard errors do not show that, and figures may be off by more: it needs more draws."
+            )
+        return [*rare, *draw_notes(self.n_drawn, self.draws_needed(figures, relative_error), relative_error)]
+
+    def weak_directions(self, weights: FloatArray, threshold: float = WEAK) -> tuple[WeakDirection, ...]:
+        """Directions of which a policy tells less than `threshold` of what complete labels would, weakest first.
+
+        Paper: def:identifiable.
+        """
+        shares, vectors = self.whitened.shares(weights)
+        chosen = np.flatnonzero(shares < threshold)[:_MOST_DIRECTIONS]
+        lifted = self.contrasts.lifted(vectors[:, chosen])
+        told = [0.0 if abs(shares[index]) <= self.whitened.blind else float(shares[index]) for index in chosen]
+        return tuple(
+            weak_direction(self.coordinates, share, direction)
+            for share, direction in zip(told, lifted.T, strict=True)
+        )
+
+    def open_directions(self, counts: FloatArray) -> tuple[str, ...]:
+        """The parameters that change most along directions of which a design tells nothing."""
+        shares, vectors = self.whitened.shares(counts)
+        least = self.whitened.blind * max(float(shares[-1]), 0.0)
+        is_open = shares <= (0.0 if counts[self.everything] > 0 and len(self.rules) == 2 else least)
+        return most_changed(self.coordinates, self.contrasts.lifted(vectors[:, is_open][:, :_MOST_OPEN]))
+
+    def _estimates(self, criteria: list[Criterion], weights: FloatArray) -> tuple[FloatArray, FloatArray | None]:
+        values = self.whitened.values(criteria, weights)
+        if self.batches is None:
+            return values, None
+        try:
+            left_out = self._left_out(criteria, weights)
+        except np.linalg.LinAlgError as error:
+            raise MoreSamplesNeededError(
+                f"Without one of {len(self.batches)} batches of {self.n_drawn} draws the information is not positive "
+                f"definite: draw {16 * self.n_drawn} or more."
+            ) from error
+        pairs = [
+            _joined(value, column, self.whitened.tolerance) for value, column in zip(values, left_out.T, strict=True)
+        ]
+        return np.array([value for value, _ in pairs]), np.array([error for _, error in pairs])
+
+    def _left_out(self, criteria: list[Criterion], counts: FloatArray) -> FloatArray:
+        return self.whitened.left_out(criteria, self._totals_left_out(counts), self._weights_left_out)
+
+    def _left_out_worths(self, criterion: Criterion, weights: FloatArray) -> FloatArray:
+        """What a labeled and an unlabeled sample take off a trace, without each batch, (n_batches, 2)."""
+        inverse = np.linalg.inv(self._totals_left_out(weights))
+        middle = inverse @ self._weights_left_out[criterion.weight or Weight.NAMED] @ inverse
+        arms = (self._weights_left_out[weight] for weight in (Weight.COMPLETE, Weight.MARGINAL))
+        return np.stack([np.einsum("nij,nij->n", middle, arm) for arm in arms], axis=1)
+
+    def _totals_left_out(self, counts: FloatArray) -> FloatArray:
+        batches = self._require_batches()
+        return self.whitened.moved(leave_one_out(np.einsum("j,bjac->bac", counts, batches)))
+
+    @cached_property
+    def _weights_left_out(self) -> dict[Weight, FloatArray]:
+        """G without each batch, (n_batches, rank, rank)."""
+        batches, white = self._require_batches(), self.whitened
+        complete, marginal = (
+            white.moved(leave_one_out(batches[:, index])) for index in (self.everything, self.nothing)
+        )
+        return {
+            Weight.NAMED: white.gram[None],
+            Weight.COMPLETE: complete,
+            Weight.MISSING: complete - marginal,
+            Weight.MARGINAL: marginal,
+        }
+
+    def _require_batches(self) -> FloatArray:
+        if self.batches is None:
+            raise ValueError("Only sampled information has batches.")
+        return self.batches
+
+    def _is_positive(self, weights: FloatArray) -> bool:
+        """Whether the smallest share is above zero, beyond rounding and noise."""
+        shares, vectors = self.whitened.shares(weights)
+        smallest, blind = float(shares[0]), self.whitened.blind
+        error = self._share_error(weights, smallest, vectors[:, 0])
+        if abs(smallest) <= blind and error <= blind:
+            # Where some samples are labeled whole rounding decides nothing: the share is at least theirs.
+            return bool(weights[self.everything] > 0 and smallest > 0)
+        if self.batches is None and smallest < 0:
+            raise MoreSamplesNeededError(
+                f"The {self.method} information of {self._described(weights)} is not positive definite (smallest "
+                f"relative eigenvalue {smallest:.3g}): take more samples, or ask for larger fractions."
+            )
+        if smallest <= _CERTAIN * error:
+            factor = max(4.0, (2 * _CERTAIN * error / smallest) ** 2) if smallest > 0 else 16.0
+            raise MoreSamplesNeededError(
+                f"After {self.n_drawn} draws it is open whether the policy is identifiable: its weakest direction "
+                f"has {smallest:.2g} of the information of complete labels, give or take {error:.2g}. About "
+                f"{factor * self.n_drawn:.2g} draws may tell; or use method='enumeration' if the model is small."
+            )
+        return True
+
+    def _share_error(self, weights: FloatArray, share: float, vector: FloatArray) -> float:
+        """The standard error of a share, along its direction."""
+        if self.batches is None:
+            return 0.0
+        direction = self.contrasts.lifted(vector[:, None])[:, 0]
+        told = (self.batches @ direction) @ direction
+        excess = told @ weights - share * told[:, self.everything]
+        return float(excess.std(ddof=1) / np.sqrt(len(excess)))
+
+    def _is_below(self, counts: FloatArray) -> bool:
+        lowest = self.lowest_fraction * (1 - _ROUNDING)
+        return lowest > 0 and bool(counts[self.everything] < lowest * counts.sum())
+
+    def _described(self, weights: FloatArray) -> str:
+        share = float(weights[self.everything] / weights.sum())
+        return (
+            f"labeled fraction {share:g}" if self.rules == DOCUMENT_RULES else f"{weights.tolist()} of {self.rules}"
+        )
+
+    def _checked(self, weights: FloatArray | list[float]) -> FloatArray:
+        values = as_floats("The weights of a policy", weights, ndim=1)
+        require_shape("The weights of a policy", values, (len(self.rules),))
+        require_probabilities("The weights of a policy", values)
+        if self._is_below(values):
+            raise InvalidInputError(
+                f"This information holds for labeled fractions from {self.lowest_fraction:g} up, the one that was "
+                f"fitted. Got {values[self.everything]:g}."
+            )
+        return values
+
+
+def _joined(value: float, left_out: FloatArray, tolerance: float) -> tuple[float, float]:
+    """A figure without its leading bias; its standard error joins noise, the size of that correction and rounding."""
+    noise = Jackknife.of(value, left_out)
+    rounding = tolerance * abs(value)
+    return float(value + noise.correction), float(np.sqrt(noise.variance + noise.correction**2 + rounding**2))

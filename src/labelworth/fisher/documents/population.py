@@ -1,0 +1,179 @@
+"""Single samples of a model: summed over where there are few distinct ones, else drawn."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from types import MappingProxyType
+from typing import Any, ClassVar, Literal, get_args
+
+import numpy as np
+
+from labelworth.arrays import FloatArray
+from labelworth.errors import InvalidInputError
+from labelworth.fisher.choice import Way
+from labelworth.fisher.contrasts import Contrasts
+from labelworth.fisher.dense import DenseInformation
+from labelworth.fisher.documents.outcomes import OUTCOME_LIMIT, enumerate_outcomes, n_outcomes, require_outcomes
+from labelworth.fisher.documents.score_moments import chunks, marginal_scores, score_spread
+from labelworth.fisher.documents.two_class_formula import TwoClassInformation, two_class_information
+from labelworth.fisher.enumeration import enumerated
+from labelworth.fisher.information import DOCUMENT_RULES, of_fraction
+from labelworth.fisher.population import Labelings, Mask, Moments, RuleSet
+from labelworth.models.classes.multinomial import MultinomialModel
+from labelworth.models.classes.responsibilities import condition
+from labelworth.models.coordinates import Coordinates
+from labelworth.models.protocol import Model
+from labelworth.progress import Progress
+
+Method = Literal["auto", "enumeration", "formula", "sampling"]
+
+_QUICK_WORK = 2e9
+"""Enumeration is chosen while its products n_outcomes K d^2 stay below a second or so of work."""
+
+_MAX_PARAMETERS = 1500
+_MAX_DRAWS = 1 << 22
+_MAX_WORK = 2e12
+
+
+class LabelOrNot:
+    """The rules of single samples: everything and nothing."""
+
+    specs = DOCUMENT_RULES
+    everything, nothing = 0, 1
+    _shares: ClassVar = MappingProxyType({(True,): np.array([1.0, 0.0]), (False,): np.array([0.0, 1.0])})
+
+    def weights_of(self, policy: float) -> FloatArray:
+        """Of a labeled fraction."""
+        return of_fraction(policy)
+
+    def mask_shares(self, length: int) -> MappingProxyType[Mask, FloatArray]:
+        """The one position, labeled by the one rule and not by the other."""
+        return self._shares
+
+
+LABEL_OR_NOT = LabelOrNot()
+
+
+def enumerated_information(model: Model) -> DenseInformation:
+    """The information of one sample, labeled or not, by a sum over every x; see `enumerated`."""
+    return enumerated(DocumentPopulation(model), LABEL_OR_NOT)
+
+
+@dataclass(frozen=True, eq=False)
+class DocumentPopulation:
+    """Samples of one label each; see `Population`."""
+
+    model: Model
+    noun: ClassVar[str] = "single samples"
+    is_conditional: ClassVar[bool] = False
+    has_single_labels: ClassVar[bool] = True
+    methods: ClassVar[tuple[str, ...]] = get_args(Method)
+
+    @property
+    def coordinates(self) -> Coordinates:
+        """Of the model."""
+        return self.model.coordinates
+
+    @property
+    def n_classes(self) -> int:
+        """Of the model."""
+        return len(self.model.classes)
+
+    @cached_property
+    def n_outcomes(self) -> int | None:
+        """How many distinct x there are; None if they cannot be enumerated."""
+        return n_outcomes(self.model)
+
+    @property
+    def enumeration_work(self) -> float:
+        """About how many multiplications enumeration takes; infinite if it is beyond the limits."""
+        count = self.n_outcomes
+        if count is None or count > OUTCOME_LIMIT:
+            return np.inf
+        return float(count * self.n_classes * self.coordinates.n_free**2)
+
+    @property
+    def numbers_per_draw(self) -> int:
+        """The scores of all classes."""
+        return self.n_classes * self.coordinates.n_free
+
+    def labels_of(self, rules: RuleSet) -> FloatArray:
+        """One and none."""
+        return np.array([1.0, 0.0])
+
+    def complete_information(self) -> FloatArray:
+        """In closed form."""
+        return self.model.complete_information()
+
+    def known_contrasts(self) -> Contrasts:
+        """All directions."""
+        return Contrasts.whole(self.coordinates)
+
+    def require_enumerable(self, rules: RuleSet) -> None:
+        """Refuse infinitely many x, or too many."""
+        require_outcomes(self.model)
+
+    def outcomes(self) -> Iterator[Labelings]:
+        """Every x with every class."""
+        found = enumerate_outcomes(self.model)
+        joint = np.exp(found.log_joint)
+        for part in chunks(self.model, len(joint)):
+            yield Labelings(1, joint[part], self.model.class_scores(found.samples.take(part)))
+
+    def moments(
+        self, rules: RuleSet, indices: list[int], n_batches: int, n_each: int, rng: np.random.Generator
+    ) -> Moments:
+        """Drawn x, averaged over their classes: what is not seen is Var(S | x), what is seen E[S | x]."""
+        d = self.coordinates.n_free
+        complete, seen = np.zeros((n_batches, d, d)), np.zeros((n_batches, 1, d, d))
+        for batch in range(n_batches):
+            samples = self.model.sample(n_each, rng).hide()
+            responsibilities, _ = condition(self.model.log_joint(samples), samples.evidence)
+            for part in chunks(self.model, n_each):
+                scores = self.model.class_scores(samples.take(part))
+                means = marginal_scores(scores, responsibilities[part])
+                square = means.T @ means
+                seen[batch, 0] += square
+                complete[batch] += square
+                complete[batch] += score_spread(scores, responsibilities[part], means, np.ones(len(part)))
+        return Moments(complete, seen, None)
+
+    def most_draws(self, rules: RuleSet) -> int:
+        """About four million, less for many parameters."""
+        d = self.coordinates.n_free
+        if d > _MAX_PARAMETERS:
+            raise InvalidInputError(
+                f"Sampling keeps many matrices of {d} x {d} numbers in memory; it is meant for up to "
+                f"{_MAX_PARAMETERS} parameters. Give the fitted data too, as in classifier.information(X, y, ...), "
+                "which forms no matrix; or use fewer features."
+            )
+        return min(_MAX_DRAWS, int(_MAX_WORK / (self.n_classes * d**2)))
+
+    def way(self, method: str, rules: RuleSet) -> Way:
+        """Exact where it can be, by enumeration or the two-class formula, else sampling."""
+        if method != "auto":
+            return Way(method, "asked for")
+        if self.enumeration_work <= _QUICK_WORK:
+            return Way("enumeration", f"there are only {self.n_outcomes} distinct samples to sum over")
+        if isinstance(self.model, MultinomialModel) and self.n_classes == 2:
+            return Way("formula", "two classes of documents have an exact formula")
+        distinct = "infinitely many" if self.n_outcomes is None else f"{float(self.n_outcomes):.3g}"
+        words = f"there are {distinct} distinct samples and {self.n_classes} classes, too many to sum over"
+        return Way("sampling", words)
+
+    def without_matrices(
+        self,
+        method: str,
+        rules: RuleSet,
+        policies: Sequence[Any],
+        rng: np.random.Generator,
+        max_draws: int | None,
+        progress: Progress,
+    ) -> TwoClassInformation:
+        """By the formula of two classes."""
+        if not isinstance(self.model, MultinomialModel):
+            raise InvalidInputError(
+                f"There is a formula for multinomial models with two classes only. Got a {self.model.kind} model; "
+                "use method='enumeration' or 'sampling'."
+            )
+        return two_class_information(self.model)
