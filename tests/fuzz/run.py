@@ -13,6 +13,7 @@ import tempfile
 import traceback
 import warnings
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
 from random import Random
 from types import FrameType
@@ -31,7 +32,7 @@ class HangError(BaseException):
     """Nobody catches it but us."""
 
 
-def problem_with(door: Door, content: bytes, folder: Path, command: str = "") -> str | None:
+def problem_with(door: Door, content: bytes, folder: Path) -> str | None:
     """What is wrong with the answer to a file; None if it is as it should be."""
     path = folder / f"data{door.ending}"
     path.write_bytes(content)
@@ -57,10 +58,19 @@ def problem_with(door: Door, content: bytes, folder: Path, command: str = "") ->
     return "no sentence" if answer.code and not (answer.stderr + answer.stdout).strip() else None
 
 
-def fuzz(name: str, seeds: range, keep: Path | None = None) -> Counter[str]:
+def limit_memory() -> None:
+    """Let this process take 2 GB more than it has: what earlier files left behind is not the fault of the next."""
+    in_use = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
+    resource.setrlimit(resource.RLIMIT_AS, (in_use + MOST_BYTES, resource.RLIM_INFINITY))
+
+
+def fuzz(
+    name: str, seeds: range, keep: Path | None = None, before_each: Callable[[], None] = lambda: None
+) -> Counter[str]:
     """The problems met at a door, and how often."""
     problems: Counter[str] = Counter()
     for seed in seeds:
+        before_each()
         content = DOORS[name].make(Random(f"{name} {seed}"))
         with tempfile.TemporaryDirectory() as folder:
             problem = problem_with(DOORS[name], content, Path(folder))
@@ -80,12 +90,10 @@ def main() -> int:
     arguments = parser.parse_args()
     if arguments.keep:
         arguments.keep.mkdir(parents=True, exist_ok=True)
-    in_use = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
-    resource.setrlimit(resource.RLIMIT_AS, (in_use + MOST_BYTES, resource.RLIM_INFINITY))
     n_problems = 0
     for name in arguments.doors:
         faulthandler.dump_traceback_later(3600, exit=True)
-        problems = fuzz(name, range(arguments.first, arguments.first + arguments.count), arguments.keep)
+        problems = fuzz(name, range(arguments.first, arguments.first + arguments.count), arguments.keep, limit_memory)
         n_problems += sum(problems.values())
         sys.stdout.write(f"{name}: {arguments.count:,} files, {sum(problems.values())} answered badly\n")
         for problem, count in problems.most_common():
