@@ -4,7 +4,7 @@ import os
 from abc import ABC, abstractmethod
 from collections.abc import Hashable, Sequence
 from numbers import Integral, Real
-from typing import TYPE_CHECKING, Any, Generic, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, clone
@@ -32,6 +32,7 @@ class Estimator(BaseEstimator, ABC, Generic[DataT]):
     A subclass says how X and y are read and what is fitted to them.
     """
 
+    takes_sequences: ClassVar[bool] = False
     unlabeled: Hashable
 
     classes_: AnyArray

@@ -19,6 +19,13 @@ def is_family(model: Any) -> bool:
     return hasattr(model, "neutral") and hasattr(model, "maximize")
 
 
+def takes_sequences(model: Any) -> bool:
+    """Whether X is a list of sequences."""
+    if isinstance(model, str):
+        return kind_named(model).takes_sequences
+    return isinstance(model, Estimator) and model.takes_sequences
+
+
 def estimator_of(model: Any, unlabeled: Hashable, **parameters: Any) -> Estimator[Any]:
     """An estimator that is yet to be fitted.
 

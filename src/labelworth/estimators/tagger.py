@@ -57,6 +57,7 @@ class SequenceTagger(Estimator[Sequences]):
     and ``unlabeled``.
     """
 
+    takes_sequences: ClassVar[bool] = True
     is_conditional: ClassVar[bool] = False
     """Whether the model learns nothing from what is not labeled."""
 

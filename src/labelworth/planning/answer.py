@@ -15,7 +15,7 @@ LEVEL = 0.9
 """How often an interval should hold the truth."""
 
 NORMAL_95 = 1.645
-"""So many standard errors hold 95 % of what is above them."""
+"""A normal figure lies below its mean plus this many standard errors in 95 cases of 100."""
 
 
 @dataclass(frozen=True)

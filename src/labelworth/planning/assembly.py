@@ -8,13 +8,13 @@ import numpy as np
 
 from labelworth.arrays import FloatArray
 from labelworth.data.kept import Checkpoint
-from labelworth.planning.answer import Check, Design, Interval, Plan, Question
+from labelworth.planning.answer import NORMAL_95, Check, Design, Interval, Plan, Question
 from labelworth.planning.checks import parameter_check, parameters_need, pilot_check, pilot_needed, widest_interval
 from labelworth.planning.grids import grid_solutions
 from labelworth.planning.landscape import ForecastCurve, Surface
 from labelworth.planning.outcome import cloud, curve_counts, forecast_curve, surface, worth
 from labelworth.planning.sampled import joined_error
-from labelworth.planning.situation import Situation
+from labelworth.planning.situation import Alternatives, Band, Situation
 from labelworth.planning.solving import solved
 from labelworth.planning.stop import more_pilot, why_stop
 from labelworth.planning.uncertainty import band_intervals, spread
@@ -62,7 +62,7 @@ def assemble(
     Parameters
     ----------
     forecast : ForecastCurve, optional
-        That of a simulation; else it comes from the situation's alternatives.
+        That of a simulation; else it comes from the situation's accuracy and alternatives.
     simulated_surface : Surface, optional
         That of a simulation; else it comes from the situation's accuracy, where that knows one.
 
@@ -71,23 +71,31 @@ def assemble(
     InfeasiblePlanError, NotIdentifiableError
         If nothing meets what was asked.
     """
-    situation = with_error_of_today(situation)
     answer = solved(situation, asked.problem, asked.value)
     design = _with_noise(situation, answer.counts)
     designs = curve_counts(situation)
-    if situation.alternatives:
-        around = spread(
-            situation, asked.problem, asked.value, answer.counts, designs, checkpoint=checkpoint, progress=progress
+    labels_interval, error_interval, bands = None, _probes_interval(design), None
+    if isinstance(situation.doubt, Band):
+        labels_interval, error_interval = band_intervals(
+            situation, situation.doubt, asked.problem, asked.value, answer.counts
         )
-        labels_interval, error_interval = around.labels_interval(), around.error_interval()
-        forecast = forecast_curve(situation, designs, around.bands())
-    else:
-        labels_interval, error_interval = band_intervals(situation, asked.problem, asked.value, answer.counts)
-        error_interval = error_interval or _probes_interval(design)
-        forecast = forecast or forecast_curve(situation, designs, None)
+    elif situation.doubt is not None and situation.doubt.builds:
+        around = spread(
+            situation,
+            situation.doubt,
+            asked.problem,
+            asked.value,
+            answer.counts,
+            designs,
+            checkpoint=checkpoint,
+            progress=progress,
+        )
+        labels_interval, error_interval, bands = around.labels_interval(), around.error_interval(), around.bands()
+    forecast = forecast or forecast_curve(situation, designs, bands)
     held, widest = situation.held, widest_interval(design, labels_interval, error_interval)
     known = (held.n_labels, held.n_parameters, situation.accuracy.source)
-    needed = [one for one in (parameters_need(*known), pilot_needed(held.n_labels, widest)) if one is not None]
+    needs = parameters_need(*known), pilot_needed(held.n_labels, widest)
+    needed = [labels for labels in needs if labels is not None]
     stop = why_stop(situation, asked.problem, asked.value, answer.counts)
     first = None
     if stop is not None and stop.is_forecast and needed:
@@ -121,41 +129,34 @@ def assemble(
     )
 
 
-def with_error_of_today(situation: Situation) -> Situation:
-    """Say what the labels held are good for by themselves."""
-    error = situation.accuracy.error(situation.nothing_more)
-    return replace(situation, held=replace(situation.held, error=error if np.isfinite(error) else None))
-
-
 def _with_noise(situation: Situation, counts: FloatArray) -> Design:
     """The recommended design, with the noise of its draws where it was sampled."""
     design = situation.design(counts)
-    if situation.sampled is None:
-        return design
-    return replace(design, error_se=joined_error(situation.sampled, counts))
+    at_fit = situation.doubt.at_fit if isinstance(situation.doubt, Alternatives) else None
+    return design if at_fit is None else replace(design, error_se=joined_error(at_fit, counts))
 
 
 def _probes_interval(design: Design) -> Interval | None:
     """Where nothing but the noise of random probes is known."""
     if design.error_se is None or not np.isfinite(design.error_se):
         return None
-    reach = 1.645 * design.error_se
+    reach = NORMAL_95 * design.error_se
     return Interval(design.error - reach, design.error + reach, method="probes")
 
 
 def _limit_notes(situation: Situation, asked: Question, counts: FloatArray) -> list[str]:
     if asked.problem != "budget" or situation.pool < 1:
         return []
-    design, labels_all = situation.design(counts), [arm != "nothing" for arm in situation.accuracy.arms]
+    design, labeling = situation.design(counts), [arm != "nothing" for arm in situation.accuracy.arms]
     left = asked.value - design.cost_in_all
-    if float(counts[labels_all].sum()) >= np.floor(situation.pool):
+    if float(counts[labeling].sum()) >= np.floor(situation.pool):
         if left <= 0:
             return []
         return [
             f"The budget would pay for more than the pool holds: all {situation.pool:,.0f} samples are to be "
             f"labeled, and {left:g} is left over."
         ]
-    prices = [situation.prices.next_price(counts, place) for place, labels in enumerate(labels_all) if labels]
+    prices = [situation.prices.next_price(counts, arm) for arm, labels in enumerate(labeling) if labels]
     if left >= min(prices) > 0:
         what = "forecast" if situation.accuracy.source == "simulated" else "error"
         return [

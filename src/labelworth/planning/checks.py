@@ -1,19 +1,12 @@
 """What is looked at before a plan is trusted, in words."""
 
-import warnings
-from typing import Any
-
 import numpy as np
 
-from labelworth.errors import LabelworthWarning
+from labelworth.data.evidence import Evidence
 from labelworth.planning.answer import Check, Design, Interval, State
-from labelworth.planning.documents import Documents
 from labelworth.planning.randomness import Randomness
 from labelworth.planning.source import LABELS_PER_PARAMETER
-from labelworth.planning.words import UNLABELED_DATA, count, number
-from labelworth.progress import SILENT, Progress
-from labelworth.robust.harm import verdict_of
-from labelworth.robust.held_out import held_out_predictions
+from labelworth.planning.words import count, number, percent
 from labelworth.simulation.basis import ForecastBasis
 from labelworth.simulation.forecast import simulation_warning
 from labelworth.simulation.learner import Mode
@@ -23,67 +16,16 @@ FEW_LABELS = 10
 """Of a class: below it, figures of that class are shaky."""
 WIDEST = 0.25
 """How far the ends of an interval may lie from its middle, relative to the labels in all or to the error."""
-_N_FOLDS = 5
 
 
-def harm(documents: Documents, seed: int, progress: Progress = SILENT) -> dict[str, Any]:
-    """Whether unlabeled documents help, by cross-validation on the labeled ones; as JSON values.
-
-    Answers with ``answer``: "helps", "hurts", "cannot be told" or "not asked", and ``words``.
-    """
-    counts = documents.samples.evidence.label_counts()
-    testable = int(counts[counts > 1].sum())
-    if documents.n_unlabeled == 0:
-        return {"answer": "not asked", "words": "there is none."}
-    if testable < 2 * len(counts):
-        return {
-            "answer": "cannot be told",
-            "words": f"whether it helps cannot be told with {count(testable, 'label')} in classes of two or more.",
-        }
-    weight = float(documents.fitting.get("unlabeled_weight", 1.0))
-    if weight == 0:
-        return {"answer": "hurts", "words": "unlabeled_weight is 0."}
-    fitting = {"start_smoothing": documents.fitting.get("start_smoothing", 1.0)}
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", LabelworthWarning)
-        predictions = held_out_predictions(
-            documents.family,
-            documents.samples,
-            (0.0, weight),
-            n_folds=min(_N_FOLDS, testable),
-            rng=np.random.default_rng([seed, 5]),
-            fitting=fitting,
-            progress=progress,
-        )
-    verdict = verdict_of(predictions, weight)
-    figures = (
-        f"error {number(verdict.error.with_unlabeled)} with it and {number(verdict.error.labels_only)} with labels "
-        f"only on {verdict.n_tested:,} held-out labels"
-    )
-    opening = {"helps": "it helps", "hurts": "it hurts", "cannot be told": "whether it helps cannot be told yet"}
-    return {
-        "answer": verdict.answer,
-        "words": f"{opening[verdict.answer]} ({figures}).",
-        "error_labels_only": verdict.error.labels_only,
-        "error_with_unlabeled": verdict.error.with_unlabeled,
-    }
-
-
-def harm_check(verdict: dict[str, Any]) -> Check:
-    """The verdict as a check."""
-    states: dict[str, State] = {"helps": "good", "hurts": "bad"}
-    return Check(UNLABELED_DATA, states.get(verdict["answer"], "unknown"), verdict["words"])
-
-
-def randomness_check(found: Randomness) -> Check:
+def randomness_check(randomness: Randomness) -> Check:
     """Whether the labels look drawn at random, as a check."""
-    state: State = "warning" if found.suspicious else "good" if found.p_values else "unknown"
-    return Check("random draw", state, found.words())
+    state: State = "warning" if randomness.suspicious else "good" if randomness.p_values else "unknown"
+    return Check("random draw", state, randomness.words())
 
 
-def class_check(documents: Documents) -> Check:
+def class_check(evidence: Evidence) -> Check:
     """Whether every class has labels."""
-    evidence = documents.samples.evidence
     counts = evidence.label_counts()
     scarce = [f"{name} ({int(n)})" for name, n in zip(evidence.classes, counts, strict=True) if n < FEW_LABELS]
     if not scarce:
@@ -136,15 +78,13 @@ def pilot_check(n_held: int, widest: float | None) -> Check:
         return Check("pilot size", "unknown", "How far the pilot can be trusted was not computed.")
     needed = pilot_needed(n_held, widest)
     if needed is None:
-        return Check("pilot size", "good", f"The plan is known to within {widest:.0%} of itself.".replace("%", " %"))
+        return Check("pilot size", "good", f"The plan is known to within {percent(widest)} of itself.")
     return Check(
         "pilot size",
         "warning",
-        (
-            f"The pilot of {count(n_held, 'label')} is too small to trust this plan: it is known to within "
-            f"{widest:.0%} of itself. About {number(needed)} labels drawn at random would bring that to "
-            f"{WIDEST:.0%}; label some, then plan again."
-        ).replace("%", " %"),
+        f"The pilot of {count(n_held, 'label')} is too small to trust this plan: it is known to within "
+        f"{percent(widest)} of itself. About {number(needed)} labels drawn at random would bring that to "
+        f"{percent(WIDEST)}; label some, then plan again.",
     )
 
 
@@ -158,15 +98,15 @@ def parameters_need(n_labels: int, n_parameters: int, source: Source) -> int | N
 def parameter_check(n_labels: int, n_parameters: int, source: Source) -> Check:
     """Whether there are labels enough for the formulas to speak of levels."""
     ratio = n_labels / max(n_parameters, 1)
-    told = f"{ratio:.2g} labels per parameter"
+    per_parameter = f"{ratio:.2g} labels per parameter"
     if source == "simulated":
-        return Check("labels per parameter", "good", f"{told}; simulated forecasts do not need more.")
+        return Check("labels per parameter", "good", f"{per_parameter}; simulated forecasts do not need more.")
     needed = parameters_need(n_labels, n_parameters, source)
     if needed is None:
-        return Check("labels per parameter", "good", f"{told}.")
+        return Check("labels per parameter", "good", f"{per_parameter}.")
     return Check(
         "labels per parameter",
         "warning",
-        f"{told}: the pilot is too small for the formulas to do more than rank plans. About "
+        f"{per_parameter}: the pilot is too small for the formulas to do more than rank plans. About "
         f"{number(needed)} labels would do; or take source='simulated'.",
     )

@@ -10,9 +10,9 @@ from threadpoolctl import threadpool_limits
 from labelworth.arrays import UNLABELED
 from labelworth.planning.answer import Held
 from labelworth.planning.landscape import FrontierDesign
+from labelworth.planning.options import GivenPrices, PlanOptions
 from labelworth.planning.outcome import cloud
 from labelworth.planning.plan import planner_of
-from labelworth.planning.reading import GivenPrices
 from labelworth.planning.source import AskedSource, UseUnlabeled
 from labelworth.planning.words import CRITERION_WORDS, count, number
 from labelworth.progress import SILENT, Progress
@@ -121,17 +121,18 @@ def frontier(
     planner = planner_of(
         X,
         y,
+        PlanOptions.of(
+            prices=prices,
+            criterion=criterion,
+            source=source,
+            rules=rules,
+            use_unlabeled=use_unlabeled,
+            seed=seed,
+            checkpoint=checkpoint,
+        ),
         model=model,
-        prices=prices,
-        criterion=criterion,
-        source=source,
-        rules=rules,
-        use_unlabeled=use_unlabeled,
         classes=classes,
         unlabeled=unlabeled,
-        n_draws=0,
-        seed=seed,
-        checkpoint=checkpoint,
         progress=progress,
     )
     with threadpool_limits(limits=1, user_api="blas"):

@@ -16,7 +16,7 @@ class Pilot:
     Attributes
     ----------
     rows : integer array of shape (size,)
-        Their places in the data, counted from 0, rising.
+        Their indices in the data, rising.
     n_samples : int
         How many samples there are, with a label or without.
     """
@@ -26,22 +26,17 @@ class Pilot:
 
     @property
     def digest(self) -> str:
-        """The SHA-256 of the places, as ``sha256:...``: says in a word whether two plans had the same pilot."""
+        """The SHA-256 of the rows, as ``sha256:...``: says in a word whether two plans had the same pilot."""
         return bytes_digest(np.ascontiguousarray(self.rows, dtype="<i8").tobytes())
 
     def to_dict(self) -> dict[str, Any]:
-        """As JSON knows it; places as ranges."""
+        """As JSON knows it; rows as ranges."""
         return {
             "size": len(self.rows),
             "n_samples": self.n_samples,
             "digest": self.digest,
             "rows": ranges(self.rows),
         }
-
-    @classmethod
-    def held(cls, labeled: IntArray, n_samples: int) -> "Pilot":
-        """The labels at the places `labeled`."""
-        return cls(np.asarray(labeled, dtype=np.int64), n_samples)
 
 
 def ranges(rows: IntArray) -> str:

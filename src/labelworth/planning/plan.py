@@ -2,18 +2,16 @@
 
 from collections.abc import Hashable, Sequence
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any
 
-import numpy as np
 from threadpoolctl import threadpool_limits
 
 from labelworth.arrays import UNLABELED
 from labelworth.errors import InvalidInputError
+from labelworth.estimators.reading import pool_of, takes_sequences
 from labelworth.planning.answer import Plan
-from labelworth.planning.document_plan import DocumentPlanner
-from labelworth.planning.reading import GivenPrices, read_data, read_prices
-from labelworth.planning.sequence_plan import SequencePlanner
-from labelworth.planning.sequences import LabeledSequences
+from labelworth.planning.options import GivenPrices, PlanOptions
+from labelworth.planning.planner import Planner
 from labelworth.planning.source import AskedSource, UseUnlabeled
 from labelworth.progress import SILENT, Progress
 from labelworth.tradeoff.problem import Question as TradeoffQuestion
@@ -122,17 +120,19 @@ def plan(
     planner = planner_of(
         X,
         y,
+        PlanOptions.of(
+            prices=prices,
+            criterion=criterion,
+            source=source,
+            rules=rules,
+            use_unlabeled=use_unlabeled,
+            n_draws=n_draws,
+            seed=seed,
+            checkpoint=checkpoint,
+        ),
         model=model,
-        prices=prices,
-        criterion=criterion,
-        source=source,
-        rules=rules,
-        use_unlabeled=use_unlabeled,
         classes=classes,
         unlabeled=unlabeled,
-        n_draws=n_draws,
-        seed=seed,
-        checkpoint=checkpoint,
         progress=progress,
     )
     # Thousands of small products: threads would wait for each other, and add up in an order of their own.
@@ -140,39 +140,18 @@ def plan(
         return planner.plan(asked)
 
 
-def _require_seed(seed: Any) -> None:
-    if not isinstance(seed, int | np.integer) or seed < 0:
-        raise InvalidInputError(f"seed must be a whole number of at least 0. Got {seed!r}.")
-
-
 def planner_of(
     X: Any,
     y: Any,
+    options: PlanOptions,
     *,
-    model: Any,
-    prices: GivenPrices,
-    criterion: str | None,
-    source: AskedSource,
-    rules: Sequence[Any] | str | None,
-    use_unlabeled: UseUnlabeled,
-    classes: Sequence[Hashable] | None,
-    unlabeled: Hashable,
-    n_draws: int,
-    seed: int,
-    checkpoint: str | Path | None,
-    progress: Progress,
-) -> DocumentPlanner | SequencePlanner:
+    model: Any = "multinomial",
+    classes: Sequence[Hashable] | None = None,
+    unlabeled: Hashable = UNLABELED,
+    progress: Progress = SILENT,
+) -> Planner:
     """Read the data and fit the model; arguments as in `plan`."""
-    own = read_prices(prices)
-    if use_unlabeled not in ("auto", "yes", "no"):
-        raise InvalidInputError(f"use_unlabeled must be auto, yes or no. Got {use_unlabeled!r}.")
-    if source not in get_args(AskedSource):
-        raise InvalidInputError(f"source must be one of {', '.join(get_args(AskedSource))}. Got {source!r}.")
-    _require_seed(seed)
-    folder = None if checkpoint is None else Path(checkpoint)
-    data = read_data(X, y, model, classes, unlabeled, progress)
-    if isinstance(data, LabeledSequences):
-        return SequencePlanner(data, own, rules, source, criterion, use_unlabeled, n_draws, seed, folder, progress)
-    if rules is not None:
+    if options.rules is not None and not takes_sequences(model):
         raise InvalidInputError("Documents are labeled or not: rules= is for sequences.")
-    return DocumentPlanner(data, own, source, criterion, use_unlabeled, n_draws, seed, folder, progress)
+    pool = pool_of(X, y, model, classes=classes, unlabeled=unlabeled, progress=progress)
+    return Planner(pool, options, progress)

@@ -9,9 +9,12 @@ import numpy as np
 from scipy.interpolate import PchipInterpolator
 
 from labelworth.arrays import FloatArray, IntArray
+from labelworth.estimators.pool import Pool
 from labelworth.planning.landscape import ForecastCurve
-from labelworth.planning.words import number
-from labelworth.robust.harm import Answer, PairedDifference, combined
+from labelworth.planning.menu import arm_prices, held_before
+from labelworth.planning.situation import Band, Situation
+from labelworth.planning.source import ChosenSource
+from labelworth.policies.rule import Rule
 from labelworth.simulation.basis import ForecastBasis
 from labelworth.simulation.calibration import calibrate
 from labelworth.simulation.constants import TUNED
@@ -19,8 +22,9 @@ from labelworth.simulation.forecast import Excess, forecast
 from labelworth.simulation.learner import Mode
 from labelworth.simulation.scales import Measure
 from labelworth.tradeoff.accuracy import Source
+from labelworth.tradeoff.costs import Prices
 
-Band = Literal["values", "low", "high"]
+Part = Literal["values", "low", "high"]
 _N_SIZES = 40
 
 
@@ -104,14 +108,14 @@ class SimulatedAccuracy:
         """Not of one figure: forecasts have intervals."""
         return None
 
-    def gain_error(self, counts: FloatArray, place: int) -> float | None:
+    def gain_error(self, counts: FloatArray, arm: int) -> float | None:
         """How far off the worth of one more sample of an arm may be, as a standard error; None: not known."""
         if not self.slope_errors:
             return None
-        others = float(counts.sum() - counts[place])
-        line = self.lines[place]
-        size = line.size_of(self.error(counts)) if others else float(self.starts[place] + counts[place])
-        return self.slope_errors[place].at(size)
+        others = float(counts.sum() - counts[arm])
+        line = self.lines[arm]
+        size = line.size_of(self.error(counts)) if others else float(self.starts[arm] + counts[arm])
+        return self.slope_errors[arm].at(size)
 
 
 def simulated_accuracies(
@@ -122,7 +126,7 @@ def simulated_accuracies(
     labels_per_sample: FloatArray,
     most: float,
     reason: str,
-) -> dict[Band, SimulatedAccuracy]:
+) -> dict[Part, SimulatedAccuracy]:
     """The forecast and the ends of its interval, as accuracies.
 
     Parameters
@@ -131,20 +135,23 @@ def simulated_accuracies(
         Samples that can be labeled in all.
     """
     sizes = forecast_sizes(basis.n_labeled, most)
-    found: dict[Band, SimulatedAccuracy] = {}
+    accuracies: dict[Part, SimulatedAccuracy] = {}
     forecasts = [forecast(basis, mode, measure, sizes, policy=arm) for arm in arms]
     slopes = tuple(
-        ForecastLine(sizes.astype(np.float64), slope_errors(basis, mode, measure, sizes, arm, one.values))
-        for arm, one in zip(arms, forecasts, strict=True)
+        ForecastLine(sizes.astype(np.float64), slope_errors(basis, mode, measure, sizes, arm, curve.values))
+        for arm, curve in zip(arms, forecasts, strict=True)
     )
-    bands: tuple[Band, ...] = ("values", "low", "high")
-    for band in bands:
-        lines = tuple(ForecastLine(sizes.astype(np.float64), np.asarray(getattr(one, band))) for one in forecasts)
+    parts: tuple[Part, ...] = ("values", "low", "high")
+    for part in parts:
+        values = [np.asarray(getattr(curve, part)) for curve in forecasts]
+        lines = tuple(ForecastLine(sizes.astype(np.float64), own) for own in values)
         whole = lines[list(arms).index("everything")] if "everything" in arms else lines[0]
         held = whole.at(float(basis.n_labeled))
         starts = np.array([basis.n_labeled if line is whole else line.size_of(held) for line in lines], float)
-        found[band] = SimulatedAccuracy(tuple(arms), lines, labels_per_sample, held, starts, measure, reason, slopes)
-    return found
+        accuracies[part] = SimulatedAccuracy(
+            tuple(arms), lines, labels_per_sample, held, starts, measure, reason, slopes
+        )
+    return accuracies
 
 
 def slope_errors(
@@ -199,26 +206,34 @@ def simulated_curve(
     )
 
 
-def harm_by_forecast(basis: ForecastBasis) -> dict[str, Any]:
-    """Whether unlabeled samples help, from the same cross-validation that the forecast rests on; as JSON values."""
-    if len(basis.modes) < 2:
-        return {"answer": "not asked", "words": "this model learns nothing from it."}
-    gaps = {name: _gap(basis, name) for name in ("error", "log_loss")}
-    answer: Answer = combined(gaps["error"], gaps["log_loss"])
-    error = gaps["error"]
-    opening = {"helps": "it helps", "hurts": "it hurts", "cannot be told": "whether it helps cannot be told yet"}
-    return {
-        "answer": answer,
-        "words": (
-            f"{opening[answer]} (error {number(error.with_unlabeled)} with it and {number(error.labels_only)} with "
-            f"labels only, cross-validated on {basis.n_labeled:,} labeled samples)."
-        ),
-        "error_labels_only": error.labels_only,
-        "error_with_unlabeled": error.with_unlabeled,
-    }
-
-
-def _gap(basis: ForecastBasis, measure: str) -> PairedDifference:
-    levels = [float(basis.points[mode, measure].means[-1]) for mode in ("labels-only", "semi-supervised")]
-    comparison = basis.comparisons[measure]
-    return PairedDifference(measure, levels[0], levels[1], comparison.difference, comparison.standard_error)
+def simulated_situation(
+    pool: Pool[Any],
+    basis: ForecastBasis,
+    menu: Sequence[Rule],
+    chosen: ChosenSource,
+    prices: Prices,
+    room: float,
+    *,
+    uses_unlabeled: bool,
+) -> Situation:
+    """Where a plan by simulation starts; samples that are not labeled are learned from, or not, all of them."""
+    arms = [rule for rule in menu if rule.spec != "nothing"]
+    labels = np.array([sum(share * rule.expected_labels(m) for m, share in pool.lengths.items()) for rule in arms])
+    bands = simulated_accuracies(
+        basis,
+        "semi-supervised" if uses_unlabeled else "labels-only",
+        chosen.measure,
+        [rule.spec for rule in arms],
+        labels,
+        pool.n_labeled + room,
+        chosen.reason,
+    )
+    return Situation(
+        held_before(pool, prices),
+        bands["values"],
+        arm_prices(pool, arms, prices),
+        room,
+        float(pool.data.lengths.mean()),
+        keeps_rest=uses_unlabeled,
+        doubt=Band(bands["low"], bands["high"]),
+    )

@@ -1,9 +1,9 @@
 """Where a plan starts: what is held, what more samples cost, and what they would buy."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -14,7 +14,56 @@ from labelworth.tradeoff.asymptotic_accuracy import AsymptoticAccuracy
 from labelworth.tradeoff.cost_functions import FurtherCost
 from labelworth.tradeoff.costs import ArmPrices, CostFunction, Costs
 
+Origin = Literal["normal draws", "bootstrap"]
+"""Where other parameters come from: the normal law of the fit, or fits to resampled data."""
+
 _ROUNDING = 1e-12
+
+
+@dataclass(frozen=True, eq=False)
+class Alternatives:
+    """The accuracy at other parameters that the pilot would have allowed, each as probable as the next.
+
+    Attributes
+    ----------
+    builds : tuple of functions without arguments
+        Each gives the accuracy at one of them; none where nobody asked.
+    origin : "normal draws" or "bootstrap"
+    at_fit : AsymptoticAccuracy, optional
+        At the fit, with what tells the noise of its draws; None where nothing could have been drawn.
+    twin : AsymptoticAccuracy, optional
+        The same from as few draws as alternatives have: what their bias is. None where they have none.
+    is_slow : bool
+        Whether each takes draws or a refit; slow ones are built side by side.
+    """
+
+    builds: tuple[Callable[[], Accuracy], ...]
+    origin: Origin = "normal draws"
+    at_fit: AsymptoticAccuracy | None = None
+    twin: AsymptoticAccuracy | None = None
+    is_slow: bool = False
+
+    @property
+    def reflects(self) -> bool:
+        """Whether answers are reflected at the fit: refits miss it as it misses the truth, bias and all."""
+        return self.at_fit is not None and self.origin == "bootstrap"
+
+    @property
+    def workers(self) -> int | None:
+        """How many are built at once; None for one per processor."""
+        return None if self.is_slow else 1
+
+
+@dataclass(frozen=True, eq=False)
+class Band:
+    """The ends of a forecast's interval, as accuracies."""
+
+    low: Accuracy
+    high: Accuracy
+
+
+Doubt = Alternatives | Band | None
+"""How sure the figures are; None: nothing but the noise of random probes is known."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,21 +84,8 @@ class Situation:
         Labels that a sample can carry: 1 for documents, the mean length of sequences.
     keeps_rest : bool
         Whether samples of the pool that the counts leave out are learned from all the same.
-    alternatives : tuple of functions without arguments
-        The accuracy at other parameters that the pilot would have allowed, each as probable as the next; sampled
-        ones with what tells their noise.
-    origin : str
-        Where those come from.
-    bands : tuple of two accuracies, optional
-        The lower and the upper end of a forecast's interval, where there are no alternatives.
-    sampled : AsymptoticAccuracy, optional
-        The accuracy with what tells the noise of its draws.
-    twin : AsymptoticAccuracy, optional
-        The same from as few draws as alternatives have: what their bias is.
-    reflects : bool
-        Whether alternatives are to be reflected at the fit: refits miss it as it misses the truth, bias and all.
-    workers : int or None
-        How many alternatives are asked about at once; None for one per processor.
+    doubt : Alternatives, Band or None
+        How sure the accuracy is.
     """
 
     held: Held
@@ -58,13 +94,7 @@ class Situation:
     pool: float
     places_per_sample: float = 1.0
     keeps_rest: bool = False
-    alternatives: tuple[Callable[[], Accuracy], ...] = field(default=())
-    origin: str = ""
-    bands: tuple[Accuracy, Accuracy] | None = None
-    sampled: AsymptoticAccuracy | None = None
-    twin: AsymptoticAccuracy | None = None
-    reflects: bool = False
-    workers: int | None = 1
+    doubt: Doubt = None
 
     def design(self, counts: FloatArray) -> Design:
         """What these counts, beyond what is held, amount to."""
@@ -100,6 +130,11 @@ class Situation:
         """Whether samples without a label are on offer, for nothing."""
         return "nothing" in self.accuracy.arms and self.prices.is_free("nothing", self.pool)
 
+    def with_error_of_today(self) -> "Situation":
+        """Say what the labels held are good for by themselves."""
+        error = self.accuracy.error(self.nothing_more)
+        return replace(self, held=replace(self.held, error=error if np.isfinite(error) else None))
+
     def priced_by(self, function: CostFunction, held: dict[str, float]) -> "Situation":
         """The same situation at the costs of a function.
 
@@ -124,7 +159,7 @@ class Situation:
         if isinstance(self.prices, ArmPrices):
             return np.asarray(counts * self.prices.per_sample)
         steps = np.tril(np.ones((len(counts), len(counts)))) * counts
-        return np.diff([self.prices.cost(one) for one in steps], prepend=0.0)
+        return np.diff([self.prices.cost(counts) for counts in steps], prepend=0.0)
 
 
 def _whole_where_near(labels: FloatArray) -> FloatArray:

@@ -1,16 +1,16 @@
-"""Formulas or simulation: which accuracy a plan for documents is made from, and why."""
+"""Formulas or simulation: which accuracy a plan is made from, and why."""
 
 from dataclasses import dataclass
-from typing import Any, Literal, get_args
+from typing import Literal, get_args
 
 from labelworth.errors import InvalidInputError
-from labelworth.planning.documents import DOCUMENT_CRITERIA
-from labelworth.planning.plug_in import MOST_PARAMETERS
+from labelworth.estimators.pool import Abilities
+from labelworth.simulation.scales import Measure
 from labelworth.tradeoff.accuracy import Source
 
 AskedSource = Literal["auto", "asymptotic", "simulated"]
 UseUnlabeled = Literal["auto", "yes", "no"]
-MEASURED = ("error", "log_loss")
+MEASURED: tuple[Measure, ...] = get_args(Measure)
 """Criteria that a simulation can forecast: what will be measured on held-out data."""
 LABELS_PER_PARAMETER = 5.0
 """From so many on the formulas are trusted with levels, not only with ranks."""
@@ -33,9 +33,24 @@ class ChosenSource:
     criterion: str
     reason: str
 
+    @property
+    def is_simulated(self) -> bool:
+        return self.source == "simulated"
+
+    @property
+    def measure(self) -> Measure:
+        """Which of the losses a simulation forecasts."""
+        return "error" if self.criterion == "error" else "log_loss"
+
 
 def choose_source(
-    asked: AskedSource, criterion: str | None, *, n_labels: int, n_parameters: int, verdict: dict[str, Any]
+    asked: AskedSource,
+    criterion: str | None,
+    *,
+    n_labels: int,
+    n_parameters: int,
+    abilities: Abilities,
+    hurts: bool = False,
 ) -> ChosenSource:
     """Pick by what was asked, labels per parameter, and the harm verdict.
 
@@ -43,42 +58,52 @@ def choose_source(
     ----------
     asked : "auto", "asymptotic" or "simulated"
     criterion : str or None
-        None: the share of wrong predictions; with more parameters than formulas take, the excess log-loss.
+        None: the share of wrong predictions; where the formulas are asked and do not give it, the excess log-loss.
     n_labels, n_parameters : int
-    verdict : dict
-        The harm verdict's ``answer``: data that hurts shows that the model is wrong, and formulas take it for right.
+    abilities : Abilities
+        Of the pool: what the formulas can do, and whether held-out predictions are behind the verdict.
+    hurts : bool
+        The harm verdict: data that hurts shows that the model is wrong, and formulas take it for right.
+
+    Raises
+    ------
+    InvalidInputError
+        If the source cannot give the criterion, or there is no such source or criterion.
     """
-    if asked not in get_args(AskedSource):
-        raise InvalidInputError(f"source must be one of {', '.join(get_args(AskedSource))}. Got {asked!r}.")
-    if criterion is not None and criterion not in DOCUMENT_CRITERIA:
-        raise InvalidInputError(f"criterion must be one of {', '.join(DOCUMENT_CRITERIA)}. Got {criterion!r}.")
-    is_formula = criterion is not None and criterion not in MEASURED
-    if asked == "simulated" and is_formula:
-        raise InvalidInputError(
-            f"{criterion} is a figure of the formulas; a simulation forecasts {' and '.join(MEASURED)}. Take "
-            "source='asymptotic', or one of those."
-        )
-    many = is_large(n_parameters)
-    if asked == "asymptotic" or (asked == "auto" and is_formula):
-        usual = "excess_log_loss" if many else "error"
+    by_formulas = abilities.formula_criteria
+    _require_known(asked, criterion, by_formulas)
+    is_measured = criterion in MEASURED
+    if asked == "asymptotic" or (asked == "auto" and criterion is not None and not is_measured):
+        is_large = n_parameters > abilities.most_parameters
+        usual = "error" if "error" in by_formulas and not is_large else "excess_log_loss"
         reason = "asked for" if asked == "asymptotic" else f"{criterion} is a figure of the formulas"
         return ChosenSource("asymptotic", criterion or usual, reason)
     if asked == "simulated":
         return ChosenSource("simulated", criterion or "error", "asked for")
-    ratio = n_labels / max(n_parameters, 1)
-    if verdict["answer"] == "hurts":
+    if is_measured and criterion not in by_formulas:
+        return ChosenSource("simulated", str(criterion), f"{criterion} is forecast by simulation")
+    if hurts and abilities.folds:
         return ChosenSource("simulated", criterion or "error", "unlabeled data hurts, so the model is wrong")
-    if too_few_labels(n_labels, n_parameters):
-        words = f"{ratio:.2g} labels per parameter are too few for the formulas"
-        return ChosenSource("simulated", criterion or "error", words)
-    return ChosenSource("asymptotic", criterion or "error", f"{ratio:.2g} labels per parameter")
+    ratio = f"{n_labels / max(n_parameters, 1):.2g} labels per parameter"
+    if n_parameters > abilities.most_parameters or n_labels < LABELS_PER_PARAMETER * n_parameters:
+        return ChosenSource("simulated", criterion or "error", f"{ratio} are too few for the formulas")
+    usual = "error" if "error" in by_formulas else "excess_log_loss"
+    return ChosenSource("asymptotic", criterion or usual, ratio)
 
 
-def is_large(n_parameters: int) -> bool:
-    """Whether there are more parameters than matrices are formed for."""
-    return n_parameters > MOST_PARAMETERS
-
-
-def too_few_labels(n_labels: int, n_parameters: int) -> bool:
-    """Whether formulas would rank plans, but not forecast levels."""
-    return is_large(n_parameters) or n_labels < LABELS_PER_PARAMETER * n_parameters
+def _require_known(asked: AskedSource, criterion: str | None, by_formulas: tuple[str, ...]) -> None:
+    if asked not in get_args(AskedSource):
+        raise InvalidInputError(f"source must be one of {', '.join(get_args(AskedSource))}. Got {asked!r}.")
+    known = tuple(dict.fromkeys((*MEASURED, *by_formulas)))
+    if criterion is not None and criterion not in known:
+        raise InvalidInputError(f"criterion must be one of {', '.join(known)}. Got {criterion!r}.")
+    if asked == "asymptotic" and criterion is not None and criterion not in by_formulas:
+        raise InvalidInputError(
+            f"Of such data the formulas give no {criterion}; take source='simulated', or one of "
+            f"{', '.join(by_formulas)}."
+        )
+    if asked == "simulated" and criterion is not None and criterion not in MEASURED:
+        raise InvalidInputError(
+            f"{criterion} is a figure of the formulas; a simulation forecasts {' and '.join(MEASURED)}. Take "
+            "source='asymptotic', or one of those."
+        )

@@ -13,7 +13,7 @@ from labelworth.errors import InfeasiblePlanError, MoreSamplesNeededError, NotId
 from labelworth.planning.answer import LEVEL, Interval, Problem
 from labelworth.planning.reflection import ReflectedAccuracy
 from labelworth.planning.sampled import Settled, on_scale, settle
-from labelworth.planning.situation import Situation
+from labelworth.planning.situation import Alternatives, Band, Situation
 from labelworth.planning.solving import continuous, money_left
 from labelworth.progress import SILENT, Progress, tracking
 from labelworth.simulation.jobs import run_jobs
@@ -22,8 +22,8 @@ from labelworth.tradeoff.asymptotic_accuracy import AsymptoticAccuracy
 from labelworth.tradeoff.problem import LOGARITHMIC
 
 _PER_STEP = 20
-_PER_DEAR_STEP = 4
-"""So many parameters are asked about between two looks at the clock; fewer where each takes its time."""
+_PER_SLOW_STEP = 4
+"""At how many parameters the question is asked between two steps that are kept; fewer where each takes its time."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,29 +51,30 @@ class Spread:
     own: FloatArray | None = None
 
     def labels_interval(self) -> Interval | None:
-        """Between which numbers of labels the best one lies."""
+        """Of the best number of labels."""
         return self._interval(self.labels, 0)
 
     def error_interval(self) -> Interval | None:
-        """Between which bounds the error of the recommended design lies."""
+        """Of the error of the recommended design."""
         return self._interval(self.errors, 1)
 
     def bands(self) -> tuple[tuple[float | None, ...], tuple[float | None, ...]]:
         """The lower and upper ends along the forecast."""
-        ends = [self._interval(column, 2 + place) for place, column in enumerate(self.curves.T)]
+        ends = [self._interval(column, 2 + index) for index, column in enumerate(self.curves.T)]
         lows = tuple(None if end is None else end.low for end in ends)
         return lows, tuple(None if end is None else end.high for end in ends)
 
-    def _interval(self, values: FloatArray, place: int) -> Interval | None:
-        found = _interval(values, self.origin)
-        if found is None or self.own is None or not np.isfinite(self.own[place]):
-            return found
-        own = float(self.own[place])
-        return replace(found, low=min(found.low, own), high=max(found.high, own))
+    def _interval(self, values: FloatArray, index: int) -> Interval | None:
+        interval = _interval(values, self.origin)
+        if interval is None or self.own is None or not np.isfinite(self.own[index]):
+            return interval
+        own = float(self.own[index])
+        return replace(interval, low=min(interval.low, own), high=max(interval.high, own))
 
 
 def spread(
     situation: Situation,
+    others: Alternatives,
     problem: Problem,
     value: float,
     recommended: FloatArray,
@@ -88,9 +89,9 @@ def spread(
     """
     left = money_left(situation, value) if problem == "budget" else value
     designs = [recommended, *curve]
-    center = None if situation.sampled is None else settle(situation.sampled, recommended)
-    mirror = center if situation.reflects else None
-    shift = 0.0 if situation.twin is None else settle(situation.twin, recommended).accuracy.shift
+    center = None if others.at_fit is None else settle(others.at_fit, recommended)
+    mirror = center if others.reflects else None
+    shift = 0.0 if others.twin is None else settle(others.twin, recommended).accuracy.shift
 
     def asked(build: Callable[[], Accuracy]) -> list[float | None]:
         accuracy, noise = _judged(build(), mirror, shift, recommended)
@@ -103,26 +104,26 @@ def spread(
         ]
 
     rows: list[Any] = []
-    per_step = _PER_STEP if situation.workers == 1 else _PER_DEAR_STEP
-    with tracking(progress, "asking at other parameters", len(situation.alternatives)) as task:
-        for start in range(0, len(situation.alternatives), per_step):
-            part = situation.alternatives[start : start + per_step]
-            rows += checkpoint.step(f"alternatives {start}", partial(_all_asked, asked, part, situation.workers))
+    per_step = _PER_SLOW_STEP if others.is_slow else _PER_STEP
+    with tracking(progress, "asking at other parameters", len(others.builds)) as task:
+        for start in range(0, len(others.builds), per_step):
+            part = others.builds[start : start + per_step]
+            rows += checkpoint.step(f"alternatives {start}", partial(_all_asked, asked, part, others.workers))
             task.advance(len(part))
     table = np.array(rows, dtype=np.float64).reshape(len(rows), 2 + len(designs))
     table[np.isnan(table)] = np.inf
     noise, labels, errors, curves = table[:, 0], table[:, 1], table[:, 2], table[:, 3:]
     if center is None:
-        return Spread(labels, errors, curves, situation.origin)
+        return Spread(labels, errors, curves, others.origin)
     own = [situation.accuracy.error(counts) for counts in designs]
     per_sample, criterion = situation.accuracy.labels_per_sample, situation.accuracy.criterion
     # Reflected answers have the noise of the fit twice over.
-    factor = stretch(criterion, errors, noise, center.noise * (2 if situation.reflects else 1))
+    factor = stretch(criterion, errors, noise, center.noise * (2 if others.reflects else 1))
     # No fewer labels than none, and no more than the pool has room for.
     labels = np.clip(_stretched(labels, factor), 0.0, situation.pool * float(per_sample.max()))
     errors, *columns = (_stretched_errors(criterion, column, factor) for column in table[:, 2:].T)
     curves = np.array(columns).reshape(len(curve), len(rows)).T
-    return Spread(labels, errors, curves, situation.origin, np.array([float(recommended @ per_sample), *own]))
+    return Spread(labels, errors, curves, others.origin, np.array([float(recommended @ per_sample), *own]))
 
 
 def _all_asked(
@@ -160,18 +161,16 @@ def stretch(criterion: str, errors: FloatArray, noise: FloatArray, center_noise:
 
 
 def band_intervals(
-    situation: Situation, problem: Problem, value: float, recommended: FloatArray
-) -> tuple[Interval | None, Interval | None]:
+    situation: Situation, band: Band, problem: Problem, value: float, recommended: FloatArray
+) -> tuple[Interval, Interval]:
     """On labels and on the error, from the ends of a forecast's interval: the question is asked at either end.
 
     Where curves cross, the best design in the middle may lie outside of those at the ends; the interval holds all.
     """
-    if situation.bands is None:
-        return None, None
     left = money_left(situation, value) if problem == "budget" else value
-    ends = [_labels(end, situation, problem, left) for end in situation.bands]
+    ends = [_labels(end, situation, problem, left) for end in (band.low, band.high)]
     labels = sorted([*ends, float(recommended @ situation.accuracy.labels_per_sample)])
-    errors = sorted(end.error(recommended) for end in situation.bands)
+    errors = sorted(end.error(recommended) for end in (band.low, band.high))
     method = "forecast"
     return (
         # A search ends at a whole number but for rounding.

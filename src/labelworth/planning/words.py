@@ -67,13 +67,22 @@ def count(amount: float, one: str, many: str | None = None) -> str:
     return f"{number(amount)} {one if amount == 1 else many or one + 's'}"
 
 
+def percent(share: float) -> str:
+    """A share as people read it.
+
+    >>> percent(0.9)
+    '90 %'
+    """
+    return f"{100 * share:.0f} %"
+
+
 def _between(interval: "Interval | None", *, whole: bool = False) -> str:
     if interval is None:
         return ""
     low, high = (round(end) if whole else end for end in (interval.low, interval.high))
     if low == high:
         return ""
-    return f" ({interval.level:.0%}: {number(low)}-{number(high)})".replace("%", " %")
+    return f" ({percent(interval.level)}: {number(low)}-{number(high)})"
 
 
 def _action(plan: "Plan") -> str:
@@ -160,9 +169,9 @@ def _next_sample(plan: "Plan", arm: str) -> str:
 def _unlabeled(plan: "Plan") -> str:
     if plan.held.kind == "documents" and not plan.held.n_pool:
         return "There is no unlabeled data: every document has a label."
-    found = next((check for check in plan.checks if check.name == UNLABELED_DATA), None)
+    verdict = next((check for check in plan.checks if check.name == UNLABELED_DATA), None)
     opening = "Use the unlabeled data" if plan.uses_unlabeled else "Do not use the unlabeled data"
-    return f"{opening}." if found is None else f"{opening}: {found.words}"
+    return f"{opening}." if verdict is None else f"{opening}: {verdict.words}"
 
 
 def _source(plan: "Plan") -> str:

@@ -13,16 +13,16 @@ import numpy as np
 
 from labelworth.data.kept import Checkpoint
 from labelworth.data.lengths import LengthDistribution
+from labelworth.estimators.document_pool import DocumentPool
 from labelworth.fisher.documents.population import enumerated_information
 from labelworth.models.classes.multinomial import MultinomialFamily, MultinomialModel
-from labelworth.planning.document_plan import DocumentPlanner
-from labelworth.planning.reading import read_documents
+from labelworth.planning.options import PlanOptions
+from labelworth.planning.planner import Planner
+from labelworth.planning.situation import Alternatives
 from labelworth.planning.solving import solved
 from labelworth.planning.uncertainty import spread
-from labelworth.progress import SILENT
 from labelworth.tradeoff.accuracy import Accuracy
 from labelworth.tradeoff.asymptotic_accuracy import AsymptoticAccuracy
-from labelworth.tradeoff.costs import Prices
 from labelworth_studies.forecasts.parts.plan_calibration_summary import summarize
 from labelworth_studies.runner.study import Cell, Result, Study
 
@@ -77,20 +77,12 @@ def compute(cell: Cell) -> Result:
     name, seed = cell["truth"], cell["seed"]
     samples = truth(name).sample(N_DOCUMENTS, np.random.default_rng(seed)).hide(np.arange(N_PILOT, N_DOCUMENTS))
     family = MultinomialFamily.for_samples(samples, smoothing=1.0, class_smoothing=1.0)
-    planner = DocumentPlanner(
-        read_documents(samples, None, family, None, SILENT),
-        Prices(),
-        "asymptotic",
-        CRITERION,
-        "auto",
-        cell["n_draws"],
-        seed,
-        None,
-        SILENT,
-    )
+    options = PlanOptions.of(source="asymptotic", criterion=CRITERION, n_draws=cell["n_draws"], seed=seed)
+    planner = Planner(DocumentPool.of_family(family, samples), options)
     situation, _ = planner.situation(np.inf)
     counts = solved(situation, "target", target(name)).counts
-    around = spread(situation, "target", target(name), counts, (), checkpoint=Checkpoint(None, {}))
+    assert isinstance(situation.doubt, Alternatives)
+    around = spread(situation, situation.doubt, "target", target(name), counts, (), checkpoint=Checkpoint(None, {}))
     interval, of_error = around.labels_interval(), around.error_interval()
     labels = float(counts[0])
     left = N_DOCUMENTS - N_PILOT - labels if planner.uses_unlabeled else 0.0

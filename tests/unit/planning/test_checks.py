@@ -5,18 +5,18 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from labelworth.estimation.fit import fit
+from labelworth.estimators.document_pool import DocumentPool
 from labelworth.models.classes.multinomial import MultinomialFamily
 from labelworth.planning.answer import Design, Interval
-from labelworth.planning.checks import class_check, harm, harm_check, parameter_check, pilot_check, widest_interval
-from labelworth.planning.documents import Documents
+from labelworth.planning.checks import class_check, parameter_check, pilot_check, widest_interval
+from labelworth.planning.verdict import verdict_by_folds
 from support.pilots import drawn_documents
 
 
-def documents(n_documents: int, n_labeled: int) -> Documents:
+def documents(n_documents: int, n_labeled: int) -> DocumentPool:
     samples = drawn_documents(n_documents, n_labeled, seed=0)
     family = MultinomialFamily.for_samples(samples, smoothing=1.0)
-    return Documents(samples, family, fit(family, samples), {})
+    return DocumentPool.of_family(family, samples)
 
 
 DESIGN = Design((), 300.0, 400.0, 1000.0, 0.4, 300.0, 400.0, 0.1)
@@ -36,35 +36,35 @@ def test_a_wide_interval_names_the_pilot_that_would_do() -> None:
 
 
 def test_classes_with_few_labels_are_named() -> None:
-    assert class_check(documents(200, 100)).state == "good"
-    scarce = class_check(documents(200, 12))
+    assert class_check(documents(200, 100).data.evidence).state == "good"
+    scarce = class_check(documents(200, 12).data.evidence)
     assert scarce.state == "warning"
     assert "Fewer than 10 labels: a (" in scarce.words
 
 
 def test_unlabeled_documents_drawn_from_the_model_are_not_said_to_hurt() -> None:
-    verdict = harm(documents(600, 120), seed=0)
-    assert verdict["answer"] != "hurts"
-    assert harm_check(verdict).state in ("good", "unknown")
+    verdict = verdict_by_folds(documents(600, 120), seed=0)
+    assert verdict.answer != "hurts"
+    assert verdict.check().state in ("good", "unknown")
 
 
 def test_unlabeled_documents_of_another_kind_hurt() -> None:
     """The pool mixes up what the labels tell apart: its clusters are by the third word, not by the class."""
     rng = np.random.default_rng(0)
     plain = documents(2000, 300)
-    counts = plain.samples.counts.toarray()
+    counts = plain.data.counts.toarray()
     strange = rng.random(1700) < 0.5
     counts[300:] = np.where(strange[:, None], [4.0, 0, 0, 0, 4.0], [0, 0, 8.0, 0, 0])
-    samples = replace(plain.samples, features=type(plain.samples.counts)(counts))
+    samples = replace(plain.data, features=type(plain.data.counts)(counts))
     family = MultinomialFamily.for_samples(samples, smoothing=1.0)
-    verdict = harm(Documents(samples, family, fit(family, samples), {}), seed=0)
-    assert verdict["answer"] == "hurts"
-    assert harm_check(verdict).state == "bad"
+    verdict = verdict_by_folds(DocumentPool.of_family(family, samples), seed=0)
+    assert verdict.answer == "hurts"
+    assert verdict.check().state == "bad"
 
 
 def test_too_few_labels_leave_it_open() -> None:
-    assert harm(documents(50, 3), seed=0)["answer"] == "cannot be told"
-    assert harm(documents(50, 50), seed=0)["answer"] == "not asked"
+    assert verdict_by_folds(documents(50, 3), seed=0).answer == "cannot be told"
+    assert verdict_by_folds(documents(50, 50), seed=0).answer == "not asked"
 
 
 @pytest.mark.parametrize("interval", [None, Interval(300.0, 300.0)])

@@ -12,12 +12,12 @@ import pytest
 import labelworth as lw
 from labelworth.errors import InvalidInputError
 from labelworth.planning.answer import Problem
-from labelworth.planning.held_rules import held_by_rule
+from labelworth.planning.menu import held_by_rule
+from labelworth.planning.options import PlanOptions
 from labelworth.planning.plan import planner_of
 from labelworth.planning.situation import Situation
 from labelworth.planning.solving import solved
 from labelworth.policies.spec import parse_rule
-from labelworth.progress import SILENT
 from support.pilots import drawn_documents, drawn_sequences
 
 DOCUMENTS = drawn_documents(400, 60, seed=0)
@@ -143,9 +143,12 @@ def test_menus_of_rules_against_all_whole_designs(problem: Problem, value: float
 
 @cache
 def sequences_by_the_rule(pool: int) -> Situation:
-    planner = planner_of(
-        SEQUENCES, None, model="hidden-markov", prices=partial(by_the_rule, opening=20.0), unlabeled=-1, n_draws=0,
-        source="asymptotic", rules="everything,window:2,nothing", use_unlabeled="yes", classes=None, seed=0,
-        criterion="excess_log_loss", checkpoint=None, progress=SILENT,
-    )  # fmt: skip
+    options = PlanOptions.of(
+        prices=partial(by_the_rule, opening=20.0),
+        source="asymptotic",
+        rules="everything,window:2,nothing",
+        use_unlabeled="yes",
+        criterion="excess_log_loss",
+    )
+    planner = planner_of(SEQUENCES, None, options, model="hidden-markov")
     return planner.situation(float(pool))[0]

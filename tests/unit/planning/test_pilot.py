@@ -22,12 +22,12 @@ def test_ranges_name_every_row_once(rows: list[int]) -> None:
 
 def test_the_record_names_the_rows_that_were_drawn() -> None:
     batch = next_documents(np.zeros(50, dtype=bool), 20, seed=3)
-    record = Pilot.held(np.sort(batch.rows), 50).to_dict()
+    record = Pilot(np.sort(batch.rows), 50).to_dict()
     assert read_ranges(record["rows"]) == sorted(batch.to_dict()["rows"])
     assert (record["size"], record["n_samples"]) == (20, 50)
 
 
 def test_digests_tell_pilots_apart() -> None:
-    one = Pilot.held(np.array([1, 5]), 9)
-    assert one.digest == Pilot.held(np.array([1, 5]), 9).digest
-    assert one.digest != Pilot.held(np.array([1, 6]), 9).digest
+    one = Pilot(np.array([1, 5]), 9)
+    assert one.digest == Pilot(np.array([1, 5]), 9).digest
+    assert one.digest != Pilot(np.array([1, 6]), 9).digest

@@ -12,19 +12,19 @@ import labelworth as lw
 from labelworth.data.kept import Checkpoint
 from labelworth.data.lengths import LengthDistribution
 from labelworth.data.sequences import Sequences
+from labelworth.estimators.reading import pool_of
 from labelworth.fisher.enumeration import enumerated
 from labelworth.fisher.sequences.population import ChainPopulation
 from labelworth.fisher.sequences.rule_list import RuleList
 from labelworth.models.chains.hidden_markov import HiddenMarkovModel
-from labelworth.planning import sequence_information
+from labelworth.planning import sequence_formulas
 from labelworth.planning.assembly import _probes_interval, _with_noise
-from labelworth.planning.reading import read_sequences
-from labelworth.planning.sequence_situation import asymptotic_sequences
-from labelworth.planning.sequences import read_menu
+from labelworth.planning.formulas import formula_situation
+from labelworth.planning.menu import read_menu
 from labelworth.planning.situation import Situation
 from labelworth.planning.solving import solved
+from labelworth.planning.source import ChosenSource
 from labelworth.planning.uncertainty import Spread, spread, stretch
-from labelworth.progress import SILENT
 from labelworth.tradeoff.asymptotic_accuracy import AsymptoticAccuracy
 from labelworth.tradeoff.costs import Prices
 from support.pilots import drawn_sequences
@@ -50,8 +50,8 @@ def force_draws(monkeypatch: pytest.MonkeyPatch) -> Any:
     """From here on nothing is quick enough to be enumerated."""
 
     def force() -> None:
-        monkeypatch.setattr(sequence_information, "QUICK_WORK", 0.0)
-        monkeypatch.setattr(sequence_information, "QUICK_ALTERNATIVE", 0.0)
+        monkeypatch.setattr(sequence_formulas, "QUICK_WORK", 0.0)
+        monkeypatch.setattr(sequence_formulas, "QUICK_ALTERNATIVE", 0.0)
 
     return force
 
@@ -59,14 +59,18 @@ def force_draws(monkeypatch: pytest.MonkeyPatch) -> Any:
 def started(
     sequences: Sequences, kind: str, rules: str, n_draws: int, criterion: str = "total_variance"
 ) -> Situation:
-    data = read_sequences(sequences, None, TAGGERS[kind], None, SILENT)
+    data = pool_of(sequences, None, TAGGERS[kind])
     menu = read_menu(rules, data, uses_unlabeled=True)
-    pool = float((~data.labeled).sum())
-    return asymptotic_sequences(data, menu, criterion, Prices(), pool, n_draws=n_draws, seed=0, reason="")
+    pool = float((~data.is_labeled).sum())
+    return formula_situation(
+        data, menu, ChosenSource("asymptotic", criterion, ""), Prices(), pool, n_draws=n_draws, seed=0
+    )
 
 
 def asked(situation: Situation, target: float, counts: np.ndarray) -> Spread:
-    return spread(situation, "target", target, counts, [situation.nothing_more], checkpoint=NOTHING_KEPT)
+    return spread(
+        situation, situation.doubt, "target", target, counts, [situation.nothing_more], checkpoint=NOTHING_KEPT
+    )
 
 
 MENUS = {
@@ -81,14 +85,14 @@ def test_draws_and_enumeration_give_the_same_intervals(kind: str, force_draws: A
     """At the same 19 parameters: answers within 5 %, the ends of intervals within a tenth of their width."""
     sequences = drawn_sequences(200, 60, seed=3)
     exactly = started(sequences, kind, MENUS[kind], 19)
-    assert exactly.sampled is not None
-    assert not exactly.sampled.information.n_replicates
+    assert exactly.doubt.at_fit is not None
+    assert not exactly.doubt.at_fit.information.n_replicates
     target = 0.8 * exactly.accuracy.error(exactly.nothing_more)
     counts = solved(exactly, "target", target).counts
     expected = asked(exactly, target, counts)
     force_draws()
     drawn = started(sequences, kind, MENUS[kind], 19)
-    assert drawn.origin == exactly.origin
+    assert drawn.doubt.origin == exactly.doubt.origin
     found = asked(drawn, target, counts)
     np.testing.assert_allclose(found.errors, expected.errors, rtol=0.05)
     for one, other in (
@@ -166,12 +170,21 @@ def test_an_interrupted_plan_goes_on_where_it_was(tmp_path: Path, force_draws: A
                 raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        spread(situation, "target", 1.0, counts, (), checkpoint=Checkpoint(tmp_path, {}), progress=Interrupted())
+        spread(
+            situation,
+            situation.doubt,
+            "target",
+            1.0,
+            counts,
+            (),
+            checkpoint=Checkpoint(tmp_path, {}),
+            progress=Interrupted(),
+        )
     again, progress = Checkpoint(tmp_path, {}), Counted()
-    found = spread(situation, "target", 1.0, counts, (), checkpoint=again, progress=progress)
+    found = spread(situation, situation.doubt, "target", 1.0, counts, (), checkpoint=again, progress=progress)
     assert again.n_reused == 2
     assert progress.done == 19
-    at_once = spread(situation, "target", 1.0, counts, (), checkpoint=NOTHING_KEPT)
+    at_once = spread(situation, situation.doubt, "target", 1.0, counts, (), checkpoint=NOTHING_KEPT)
     np.testing.assert_array_equal(found.errors, at_once.errors)
     np.testing.assert_array_equal(found.labels, at_once.labels)
 
@@ -206,7 +219,7 @@ def test_intervals_hold_the_truth_in_nine_of_ten_pilots() -> None:
     for seed in range(N_PILOTS):
         situation = pilot(seed, 19)
         counts = solved(situation, "target", target).counts
-        around = spread(situation, "target", target, counts, (), checkpoint=NOTHING_KEPT)
+        around = spread(situation, situation.doubt, "target", target, counts, (), checkpoint=NOTHING_KEPT)
         error, labels = around.error_interval(), around.labels_interval()
         assert error is not None
         assert labels is not None
@@ -219,7 +232,7 @@ def test_intervals_hold_the_truth_in_nine_of_ten_pilots() -> None:
 @pytest.mark.statistical
 def test_intervals_without_the_pilot_do_not(monkeypatch: pytest.MonkeyPatch) -> None:
     """The noise of draws at the fit is all they have."""
-    monkeypatch.setattr(sequence_information, "QUICK_WORK", 0.0)
+    monkeypatch.setattr(sequence_formulas, "QUICK_WORK", 0.0)
     truth, counts, n_held, n_pilots = true_accuracy(), np.array([60.0, POOL - 60.0]), 0, 25
     for seed in range(n_pilots):
         interval = _probes_interval(_with_noise(pilot(seed, 0), counts))

@@ -12,19 +12,20 @@ import labelworth as lw
 from labelworth.data.kept import Checkpoint
 from labelworth.data.lengths import LengthDistribution
 from labelworth.data.sequences import Sequences
+from labelworth.estimators.reading import pool_of
+from labelworth.estimators.sequence_pool import SequencePool
 from labelworth.estimators.tagger import SequenceTagger
 from labelworth.fisher.enumeration import enumerated
 from labelworth.fisher.sequences.population import ChainPopulation
 from labelworth.fisher.sequences.rule_list import RuleList
 from labelworth.models.chains.hidden_markov import HiddenMarkovModel
 from labelworth.models.chains.occurrence import Occurrence
-from labelworth.planning.reading import read_sequences
-from labelworth.planning.sequence_situation import asymptotic_sequences
-from labelworth.planning.sequences import LabeledSequences, read_menu
+from labelworth.planning.formulas import formula_situation
+from labelworth.planning.menu import read_menu
 from labelworth.planning.situation import Situation
 from labelworth.planning.solving import solved
+from labelworth.planning.source import ChosenSource
 from labelworth.planning.uncertainty import spread
-from labelworth.progress import SILENT
 from labelworth.tradeoff.asymptotic_accuracy import AsymptoticAccuracy
 from labelworth.tradeoff.costs import Prices
 from support.pilots import drawn_sequences
@@ -46,14 +47,16 @@ def with_entry(sequences: Sequences) -> Sequences:
     return replace(sequences, feature_names=(*sequences.feature_names, "<unseen>"))
 
 
-def fitted(sequences: Sequences, estimator: SequenceTagger) -> LabeledSequences:
-    return read_sequences(sequences, None, estimator, None, SILENT)
+def fitted(sequences: Sequences, estimator: SequenceTagger) -> SequencePool:
+    return pool_of(sequences, None, estimator)
 
 
 def started(sequences: Sequences, estimator: SequenceTagger, rules: str, n_draws: int) -> Situation:
     data = fitted(sequences, estimator)
-    menu, pool = read_menu(rules, data, uses_unlabeled=True), float((~data.labeled).sum())
-    return asymptotic_sequences(data, menu, CRITERION, Prices(), pool, n_draws=n_draws, seed=0, reason="")
+    menu, pool = read_menu(rules, data, uses_unlabeled=True), float((~data.is_labeled).sum())
+    return formula_situation(
+        data, menu, ChosenSource("asymptotic", CRITERION, ""), Prices(), pool, n_draws=n_draws, seed=0
+    )
 
 
 def test_with_all_labels_the_model_is_that_fitted_without_the_entry() -> None:
@@ -102,7 +105,7 @@ def test_log_weights_of_what_never_occurs_are_no_parameters_of_a_plan() -> None:
         assert with_it.held.n_parameters == without.held.n_parameters
         counts = np.array([50.0, 50.0])
         assert with_it.accuracy.error(counts) == pytest.approx(without.accuracy.error(counts), rel=tolerance)
-        near, expected = (one.alternatives[1]() for one in (with_it, without))
+        near, expected = (one.doubt.builds[1]() for one in (with_it, without))
         assert near.error(counts) == pytest.approx(expected.error(counts), rel=tolerance)
 
 
@@ -121,7 +124,7 @@ def n_held(n_pilots: int) -> tuple[int, int]:
         pilot = with_entry(drawn_sequences(N_LABELED + POOL, N_LABELED, seed=seed))
         situation = started(pilot, lw.HiddenMarkov(), "everything,nothing", 19)
         counts = solved(situation, "target", target).counts
-        around = spread(situation, "target", target, counts, (), checkpoint=Checkpoint(None, {}))
+        around = spread(situation, situation.doubt, "target", target, counts, (), checkpoint=Checkpoint(None, {}))
         error_interval, labels_interval = around.error_interval(), around.labels_interval()
         assert error_interval is not None
         assert labels_interval is not None
@@ -142,7 +145,7 @@ def test_intervals_hold_the_truth_that_has_no_unseen_words() -> None:
 def test_with_the_entry_counted_they_do_not(monkeypatch: pytest.MonkeyPatch) -> None:
     """Two parameters more than the seven there are ask for half as many labels again."""
     everything = property(lambda data: Occurrence(data.model.feature_names, np.arange(data.model.n_features)))
-    monkeypatch.setattr(LabeledSequences, "occurrence", everything)
+    monkeypatch.setattr(SequencePool, "occurrence", everything)
     for held in n_held(10):
         with pytest.raises(AssertionError):
             assert_share_is(held, 10, 0.9)

@@ -9,10 +9,10 @@ import labelworth as lw
 from labelworth.data.digest import arrays_digest
 from labelworth.data.sequences import Sequences
 from labelworth.errors import InfeasiblePlanError, InvalidInputError, NotIdentifiableError
-from labelworth.planning.reading import read_sequences
-from labelworth.planning.sequence_situation import asymptotic_sequences
-from labelworth.planning.sequences import read_menu
-from labelworth.progress import SILENT
+from labelworth.estimators.reading import pool_of
+from labelworth.planning.formulas import formula_situation
+from labelworth.planning.menu import read_menu
+from labelworth.planning.source import ChosenSource
 from labelworth.tradeoff.costs import Prices
 from support.pilots import drawn_sequences
 
@@ -28,9 +28,11 @@ def test_no_mixture_of_the_menu_is_better_for_the_money(sequences: Sequences) ->
     found = lw.plan(sequences, model="hidden-markov", rules=MENU, budget=300, n_draws=0)
     assert found.source == "asymptotic"
     assert found.arms == tuple(MENU)
-    data = read_sequences(sequences, None, lw.HiddenMarkov(), None, SILENT)
+    data = pool_of(sequences, None, lw.HiddenMarkov())
     menu = read_menu(MENU, data, uses_unlabeled=True)
-    situation = asymptotic_sequences(data, menu, "excess_log_loss", Prices(), 160.0, n_draws=0, seed=0, reason="")
+    situation = formula_situation(
+        data, menu, ChosenSource("asymptotic", "excess_log_loss", ""), Prices(), 160.0, n_draws=0, seed=0
+    )
     left = 300 - situation.held.cost
     best = np.inf
     for whole, window in itertools.product(np.linspace(0, 160, 33), repeat=2):
@@ -88,7 +90,7 @@ def test_a_simulated_plan_takes_one_rule(sequences: Sequences) -> None:
 
 
 def test_a_conditional_model_is_not_offered_sequences_without_labels(sequences: Sequences) -> None:
-    data = read_sequences(sequences, None, lw.HiddenMarkov(), None, SILENT)
+    data = pool_of(sequences, None, lw.HiddenMarkov())
     assert [rule.spec for rule in read_menu(MENU, data, uses_unlabeled=False)] == ["everything", "window:2"]
 
 
@@ -116,7 +118,7 @@ def test_a_target_without_a_unit_is_asked_back() -> None:
 def test_kept_steps_belong_to_the_settings_of_the_model(sequences: Sequences) -> None:
     """Other smoothing, other parameters: what was kept for the one is not taken for the other."""
     models = [lw.HiddenMarkov(alpha=alpha) for alpha in (0.1, 0.1, 0.2)]
-    fitted = [read_sequences(sequences, None, model, None, SILENT).model for model in models]
+    fitted = [pool_of(sequences, None, model).model for model in models]
     digests = [arrays_digest(model.tables) for model in fitted]
     assert digests[0] == digests[1]
     assert digests[0] != digests[2]

@@ -3,13 +3,16 @@
 import pytest
 
 from labelworth.errors import InvalidInputError
+from labelworth.estimators.document_pool import DocumentPool
+from labelworth.estimators.sequence_pool import SequencePool
 from labelworth.planning.source import AskedSource, choose_source
 
-HELPS, HURTS = {"answer": "helps"}, {"answer": "hurts"}
+HELPS, HURTS = False, True
+DOCUMENTS, SEQUENCES = DocumentPool.abilities, SequencePool.abilities
 
 
 @pytest.mark.parametrize(
-    ("asked", "criterion", "n_labels", "n_parameters", "verdict", "expected"),
+    ("asked", "criterion", "n_labels", "n_parameters", "hurts", "expected"),
     [
         ("auto", None, 500, 50, HELPS, ("asymptotic", "error")),
         ("auto", None, 200, 50, HELPS, ("simulated", "error")),
@@ -26,15 +29,46 @@ def test_the_source_follows_the_data(
     criterion: str | None,
     n_labels: int,
     n_parameters: int,
-    verdict: dict[str, str],
+    hurts: bool,
     expected: tuple[str, str],
 ) -> None:
-    found = choose_source(asked, criterion, n_labels=n_labels, n_parameters=n_parameters, verdict=verdict)
-    assert (found.source, found.criterion) == expected
-    assert found.reason
+    chosen = choose_source(
+        asked, criterion, n_labels=n_labels, n_parameters=n_parameters, abilities=DOCUMENTS, hurts=hurts
+    )
+    assert (chosen.source, chosen.criterion) == expected
+    assert chosen.reason
+
+
+@pytest.mark.parametrize(
+    ("asked", "criterion", "n_labels", "n_parameters", "hurts", "expected"),
+    [
+        ("auto", None, 500, 50, HELPS, ("asymptotic", "excess_log_loss")),
+        ("auto", None, 500, 50, HURTS, ("asymptotic", "excess_log_loss")),
+        ("auto", None, 200, 50, HELPS, ("simulated", "error")),
+        ("auto", None, 10**6, 301, HELPS, ("simulated", "error")),
+        ("auto", "log_loss", 500, 50, HELPS, ("simulated", "log_loss")),
+        ("auto", "log_volume", 10, 5000, HELPS, ("asymptotic", "log_volume")),
+        ("asymptotic", None, 10, 50, HELPS, ("asymptotic", "excess_log_loss")),
+        ("simulated", None, 500, 50, HELPS, ("simulated", "error")),
+    ],
+)
+def test_of_sequences_the_formulas_give_no_error(
+    asked: AskedSource,
+    criterion: str | None,
+    n_labels: int,
+    n_parameters: int,
+    hurts: bool,
+    expected: tuple[str, str],
+) -> None:
+    chosen = choose_source(
+        asked, criterion, n_labels=n_labels, n_parameters=n_parameters, abilities=SEQUENCES, hurts=hurts
+    )
+    assert (chosen.source, chosen.criterion) == expected
+    with pytest.raises(InvalidInputError, match="formulas give no error"):
+        choose_source("asymptotic", "error", n_labels=500, n_parameters=50, abilities=SEQUENCES)
 
 
 @pytest.mark.parametrize(("asked", "criterion"), [("simulated", "log_volume"), ("auto", "f1"), ("guess", None)])
 def test_what_cannot_be_had_is_refused(asked: AskedSource, criterion: str | None) -> None:
     with pytest.raises(InvalidInputError, match=r"Got|figure of the formulas"):
-        choose_source(asked, criterion, n_labels=500, n_parameters=50, verdict=HELPS)
+        choose_source(asked, criterion, n_labels=500, n_parameters=50, abilities=DOCUMENTS)

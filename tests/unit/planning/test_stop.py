@@ -9,7 +9,7 @@ from labelworth.data.kept import Checkpoint
 from labelworth.planning.answer import Held, Plan, Question
 from labelworth.planning.assembly import Background, assemble
 from labelworth.planning.simulated import ForecastLine, SimulatedAccuracy
-from labelworth.planning.situation import Situation
+from labelworth.planning.situation import Band, Situation
 from labelworth.planning.stop import more_pilot
 from labelworth.tradeoff.costs import ArmPrices
 
@@ -28,9 +28,9 @@ def accuracy(values: np.ndarray) -> SimulatedAccuracy:
 
 def planned(problem: str, value: float, spread: float, pool: int = POOL) -> Plan:
     held = Held("documents", HELD + pool, HELD, HELD, pool, 9, ("a", "b"), float(HELD), None)
-    bands = (accuracy(FALLING * (1 - spread)), accuracy(FALLING * (1 + spread)))
+    band = Band(accuracy(FALLING * (1 - spread)), accuracy(FALLING * (1 + spread)))
     prices = ArmPrices(("everything",), np.ones(1))
-    situation = Situation(held, accuracy(FALLING), prices, float(pool), keeps_rest=True, bands=bands)
+    situation = Situation(held, accuracy(FALLING), prices, float(pool), keeps_rest=True, doubt=band)
     return assemble(situation, Question(problem, value, "error"), BACKGROUND, checkpoint=Checkpoint(None, {}))
 
 

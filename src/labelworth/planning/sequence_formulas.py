@@ -1,30 +1,35 @@
 """What every labeling rule tells at a fit, and at other parameters near it."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
 
 from labelworth.arrays import FloatArray
 from labelworth.data.sequences import Sequences
+from labelworth.estimators.sequence_pool import SequencePool
 from labelworth.fisher.dense import DenseInformation
 from labelworth.fisher.enumeration import enumerated
 from labelworth.fisher.sampling import sampled
 from labelworth.fisher.sequences.nearby import NearbyRules
 from labelworth.fisher.sequences.population import QUICK_WORK, ChainPopulation
 from labelworth.fisher.sequences.rule_list import RuleList
-from labelworth.planning.sequences import LabeledSequences
+from labelworth.models.chains.protocol import Reference
+from labelworth.models.probability_rows import spread_evenly
+from labelworth.planning.formulas import drawn_models
+from labelworth.planning.source import ChosenSource
 from labelworth.policies.policy import Policy
 from labelworth.policies.rule import Rule
-from labelworth.progress import Progress
+from labelworth.progress import SILENT, Progress
 from labelworth.robust.sequences.identifiability import as_labeled
 from labelworth.tradeoff.asymptotic_accuracy import AsymptoticAccuracy
 
 QUICK_ALTERNATIVE = 2e8
 """Up to so many multiplications outcomes are enumerated at every other parameter."""
 _RELATIVE_ERROR = 0.02
+_SMALLEST = 1e-4
 _TWIN_BATCHES = 32
 _IN_PART = "labeled in part"
 """What the rule is called by which sequences held were labeled in part."""
@@ -112,7 +117,7 @@ class PluggedIn:
 
     Attributes
     ----------
-    data : LabeledSequences
+    pool : SequencePool
     menu : tuple of str
         The arms.
     criterion, reason : str
@@ -123,7 +128,7 @@ class PluggedIn:
         What sequences labeled in part tell, each; the first of its rules.
     """
 
-    data: LabeledSequences
+    pool: SequencePool
     menu: tuple[str, ...]
     criterion: str
     reason: str
@@ -141,14 +146,14 @@ class PluggedIn:
     @property
     def _held(self) -> dict[str, float]:
         """Sequences with labels, by rule."""
-        whole = self.data.is_whole
+        whole = self.pool.is_whole
         held = {"everything": float(whole.sum())}
         return held if self.partly is None else held | {_IN_PART: float((~whole).sum())}
 
     @property
     def of_fit(self) -> FloatArray:
         """The information that the fit itself rests on: labels held, and the sequences without any."""
-        held = self._held | {"nothing": float((~self.data.labeled).sum())}
+        held = self._held | {"nothing": float((~self.pool.is_labeled).sum())}
         counts = np.array([held.get(rule, 0.0) for rule in self._all_rules.rules])
         return np.asarray(np.tensordot(counts, self._all_rules.matrices, axes=1))
 
@@ -172,33 +177,38 @@ class SequenceFormulas:
 
     Attributes
     ----------
-    data : LabeledSequences
+    pool : SequencePool
     center : ChainModel
         At which the plan is made, with the words or attributes that occur.
     menu : sequence of Rule
     criterion, reason : str
     seed : int
+    progress : Progress
     """
 
-    data: LabeledSequences
+    pool: SequencePool
     center: Any
     menu: Sequence[Rule]
     criterion: str
     reason: str
     seed: int
+    progress: Progress = SILENT
+
+    most_refits = 39
+    """Of 39 answers the 2nd and the 38th are the ends of an interval."""
 
     @cached_property
     def _arms(self) -> RulesOnInputs:
-        inputs = self.data.occurrence.of_sequences(self.data.sequences.hide())
+        inputs = self.pool.occurrence.of_sequences(self.pool.data.hide())
         return RulesOnInputs(self.center, inputs, tuple(self.menu), self.criterion, (self.seed, 17))
 
     @cached_property
     def _partly(self) -> RulesOnInputs | None:
-        whole = self.data.is_whole
+        whole = self.pool.is_whole
         if whole.all():
             return None
-        partly = self.data.sequences.take(np.flatnonzero(self.data.labeled)[~whole])
-        inputs = self.data.occurrence.of_sequences(partly.hide())
+        partly = self.pool.data.take(np.flatnonzero(self.pool.is_labeled)[~whole])
+        inputs = self.pool.occurrence.of_sequences(partly.hide())
         return RulesOnInputs(self.center, inputs, (as_labeled(partly),), self.criterion, (self.seed, 19))
 
     @property
@@ -210,19 +220,57 @@ class SequenceFormulas:
         """Whether other parameters take draws."""
         return any(part.is_sampled_nearby for part in self._parts)
 
-    def twin(self) -> PluggedIn:
-        """At the fit, as it would be found at other parameters."""
-        return self._plugged([part.twin() for part in self._parts])
+    @classmethod
+    def of(
+        cls, pool: SequencePool, menu: Sequence[Rule], chosen: ChosenSource, seed: int, progress: Progress
+    ) -> "SequenceFormulas":
+        center = _off_the_edge(pool.occurring_model)
+        return cls(pool, center, menu, chosen.criterion, chosen.reason, seed, progress)
 
-    def at_fit(self, progress: Progress) -> PluggedIn:
-        """At the fit."""
-        return self._plugged([part.at_fit(progress) for part in self._parts])
+    def accuracy(self) -> AsymptoticAccuracy:
+        return self._at_fit.exact_accuracy
 
-    def near(self, model: Any, number: int) -> PluggedIn:
-        """At other parameters."""
-        return self._plugged([part.near(model, number) for part in self._parts])
+    def sampled(self) -> AsymptoticAccuracy:
+        return self._at_fit.accuracy
+
+    def near(self, model: Any, number: int) -> AsymptoticAccuracy:
+        return self._plugged([part.near(model, number) for part in self._parts]).accuracy
+
+    def twin(self) -> AsymptoticAccuracy:
+        return self._plugged([part.twin() for part in self._parts]).accuracy
+
+    def normal_draws(self, n_draws: int) -> list[Any]:
+        """From the normal law of what the fit rests on, for probabilities alone.
+
+        For log-weights the penalty decides along directions that the data hardly sees, and the normal law of the data
+        alone would go astray there.
+        """
+        if self.center.reference is not Reference.NOTHING:
+            return []
+        information = self._at_fit.of_fit
+        normals = np.random.default_rng([self.seed, 13]).standard_normal((n_draws, len(information)))
+        return drawn_models(self.center, information, normals.T)
+
+    def refits(self, n_refits: int) -> tuple[Callable[[], Any], ...]:
+        return tuple(partial(self._refit, number) for number in range(n_refits))
+
+    def _refit(self, number: int) -> Any:
+        return _off_the_edge(self.pool.refit_reweighted(np.random.default_rng([self.seed, 13, number])))
+
+    @cached_property
+    def _at_fit(self) -> PluggedIn:
+        return self._plugged([part.at_fit(self.progress) for part in self._parts])
 
     def _plugged(self, parts: list[DenseInformation]) -> PluggedIn:
         specs = tuple(rule.spec for rule in self.menu)
         partly = parts[1] if len(parts) > 1 else None
-        return PluggedIn(self.data, specs, self.criterion, self.reason, parts[0], partly)
+        return PluggedIn(self.pool, specs, self.criterion, self.reason, parts[0], partly)
+
+
+def _off_the_edge(model: Any) -> Any:
+    """The model; where probabilities are all but zero, a nearby one.
+
+    At the edge the theory does not hold, and near it the rarest of events would decide.
+    """
+    is_edge = min(float(table.min()) for table in model.tables.values()) < _SMALLEST
+    return spread_evenly(model) if is_edge and model.reference is Reference.NOTHING else model

@@ -1,0 +1,296 @@
+"""One plan in the making, for documents and sequences alike.
+
+What is done differently hangs on what a pool can do (`labelworth.estimators.pool.Abilities`), not on its kind:
+
+| question | documents | sequences |
+|---|---|---|
+| matrices up to (``most_parameters``) | 600; beyond, random probes of multinomial models | 300; beyond, simulation |
+| criteria of the formulas (``formula_criteria``) | the six, error, log-loss and excess error | the six |
+| criterion unless named | error | by formulas excess log-loss, which a target must name; else error |
+| menu (``rules``) | everything, nothing | any rules |
+| does unlabeled data help (``folds``) | cross-validation; harm leads to simulation | a simulation alone says |
+| the formulas beside a simulated forecast | where matrices are formed | not: they give no error |
+| error over (samples, labeled fraction) (``surface``) | by formulas or simulated refits | not |
+| labels counted class by class (``class_counts``) | yes | no |
+"""
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from importlib.metadata import version
+from typing import Any
+
+import numpy as np
+
+from labelworth.data.digest import arrays_digest, data_digest
+from labelworth.data.kept import Checkpoint
+from labelworth.errors import InvalidInputError
+from labelworth.estimators.pool import Pool
+from labelworth.planning.answer import Check, Plan, Question
+from labelworth.planning.assembly import Background, assemble
+from labelworth.planning.checks import class_check, convergence_check, randomness_check, simulation_check
+from labelworth.planning.formulas import formula_situation
+from labelworth.planning.landscape import ForecastCurve, Surface
+from labelworth.planning.menu import held_by_rule, read_menu
+from labelworth.planning.options import PlanOptions
+from labelworth.planning.pilot import Pilot
+from labelworth.planning.randomness import randomness
+from labelworth.planning.simulated import simulated_curve, simulated_situation
+from labelworth.planning.simulated_surface import simulated_surface
+from labelworth.planning.situation import Situation
+from labelworth.planning.source import MEASURED, ChosenSource, choose_source
+from labelworth.planning.verdict import (
+    AS_ASKED,
+    CONDITIONAL,
+    NOT_TESTED,
+    THERE_IS_NONE,
+    Verdict,
+    verdict_by_folds,
+    verdict_by_forecast,
+)
+from labelworth.policies.policy import Policy
+from labelworth.policies.rule import Rule
+from labelworth.progress import SILENT, Progress
+from labelworth.simulation.basis import ForecastBasis, forecast_basis
+from labelworth.simulation.forecast import Excess
+from labelworth.simulation.learner import Mode
+from labelworth.simulation.pool_use import PoolUse, simulate_pool_use
+from labelworth.tradeoff.costs import Prices
+from labelworth.tradeoff.problem import Question as TradeoffQuestion
+
+_FARTHEST = 8
+"""So many times the labels held are simulated; beyond it a forecast goes on along its own slope."""
+_WHOLE = ("everything", "nothing")
+
+
+@dataclass(frozen=True, eq=False)
+class Planner:
+    """Looks at a pool, then asks the formulas or a simulation."""
+
+    pool: Pool[Any]
+    options: PlanOptions
+    progress: Progress = SILENT
+
+    def plan(self, asked: TradeoffQuestion) -> Plan:
+        """Answer one question."""
+        situation, chosen = self.situation(asked.pool)
+        self._require_unit(asked, chosen)
+        background, forecast, surface = self._background(chosen, situation), None, None
+        if chosen.is_simulated:
+            excess, left_out = self._excess(chosen, situation)
+            background = replace(background, notes=[*background.notes, *left_out])
+            forecast, surface = self._forecast(chosen, situation, excess), self._surface(chosen)
+        return assemble(
+            situation,
+            Question(asked.kind, asked.value, chosen.criterion),
+            background,
+            checkpoint=self._steps(
+                asked.kind,
+                asked.value,
+                situation.pool,
+                chosen.criterion,
+                self.options.n_draws,
+                [rule.spec for rule in self.menu],
+                situation.price_list,
+            ),
+            progress=self.progress,
+            forecast=forecast,
+            simulated_surface=surface,
+        )
+
+    def situation(self, pool: float) -> tuple[Situation, ChosenSource]:
+        """Where plans start; `pool` may be infinite for all samples without a label."""
+        self.pool.require_anchored()
+        chosen, prices = self.chosen, self.options.price_list
+        room = float(self.pool.n_unlabeled) if np.isinf(pool) else pool
+        if chosen.is_simulated:
+            situation = simulated_situation(
+                self.pool, self.basis, self.menu, chosen, prices, room, uses_unlabeled=self.uses_unlabeled
+            )
+        else:
+            situation = formula_situation(
+                self.pool,
+                self.menu,
+                chosen,
+                prices,
+                room,
+                n_draws=self.options.n_draws,
+                seed=self.options.seed,
+                progress=self.progress,
+            )
+        if not isinstance(self.options.prices, Prices):
+            situation = situation.priced_by(self.options.prices, held_by_rule(self.pool.data, self.menu))
+        return situation.with_error_of_today(), chosen
+
+    @cached_property
+    def chosen(self) -> ChosenSource:
+        """Formulas or simulation, and what error means."""
+        return self._choice(hurts=self.verdict.hurts)
+
+    @cached_property
+    def verdict(self) -> Verdict:
+        """Whether unlabeled samples help: as asked, by the forecast's own comparison, or by cross-validation."""
+        if self.pool.is_conditional:
+            return CONDITIONAL
+        if self.pool.n_unlabeled == 0 and self.pool.abilities.folds:
+            return THERE_IS_NONE
+        if self.options.use_unlabeled != "auto":
+            return AS_ASKED[self.options.use_unlabeled]
+        if self._choice(hurts=False).is_simulated:
+            return verdict_by_forecast(self.basis)
+        if not self.pool.abilities.folds:
+            return NOT_TESTED
+        pool: Any = self.pool
+        kept = self._steps().step("harm", lambda: verdict_by_folds(pool, self.options.seed, self.progress).to_dict())
+        return Verdict(**kept)
+
+    @property
+    def uses_unlabeled(self) -> bool:
+        """Whether the plan learns from samples without a label."""
+        return not self.verdict.hurts and self.verdict != THERE_IS_NONE
+
+    @cached_property
+    def menu(self) -> list[Rule]:
+        """The rules to choose from."""
+        return read_menu(self.options.rules, self.pool, uses_unlabeled=self.uses_unlabeled)
+
+    @cached_property
+    def basis(self) -> ForecastBasis:
+        """What forecasts rest on: simulated once, kept fit by fit with the other finished steps."""
+        # The menu as given: whether "nothing" stays on it is decided by the simulation itself.
+        menu = read_menu(self.options.rules, self.pool, uses_unlabeled=True)
+        policies = [Policy.of(rule) for rule in menu if rule.spec not in _WHOLE]
+        steps = self._steps(self._largest, [policy.spec for policy in policies])
+
+        def computed() -> dict[str, Any]:
+            return forecast_basis(
+                self.pool.learner,
+                self.pool.data,
+                self._largest,
+                policies=policies,
+                seed=self.options.seed,
+                workers=None,
+                progress=self.progress,
+                keep=steps.step,
+            ).to_dict()
+
+        return ForecastBasis.from_dict(steps.step("forecast", computed))
+
+    def _choice(self, *, hurts: bool) -> ChosenSource:
+        return choose_source(
+            self.options.source,
+            self.options.criterion,
+            n_labels=self.pool.n_labels,
+            n_parameters=self.pool.n_parameters,
+            abilities=self.pool.abilities,
+            hurts=hurts,
+        )
+
+    def _require_unit(self, asked: TradeoffQuestion, chosen: ChosenSource) -> None:
+        """Refuse a target where nobody said what it is measured in and the formulas do not give the error."""
+        if asked.kind != "target" or self.options.criterion is not None or chosen.is_simulated:
+            return
+        if MEASURED[0] not in self.pool.abilities.formula_criteria:
+            raise InvalidInputError(
+                f"Say what the target of {asked.value:g} is measured in: criterion='error' (share of wrong labels, "
+                f"by simulation), or criterion='{chosen.criterion}' (nats per sequence, by formulas)."
+            )
+
+    @property
+    def _mode(self) -> Mode:
+        return "semi-supervised" if self.uses_unlabeled else "labels-only"
+
+    @property
+    def _largest(self) -> int:
+        """Labeled samples that are simulated."""
+        return min(self.pool.n_samples, _FARTHEST * self.pool.n_labeled)
+
+    def _excess(self, chosen: ChosenSource, situation: Situation) -> tuple[Excess | None, list[str]]:
+        """What the formulas say, to stand beside a simulated forecast; and why not, where they say nothing."""
+        if chosen.measure not in self.pool.abilities.formula_criteria:
+            return None, []
+        from labelworth.planning.document_formulas import formula_excess, why_no_excess
+
+        pool: Any = self.pool
+        most = pool.n_labeled + situation.pool
+        excess = formula_excess(pool, self._mode, chosen.measure, most, self.options.seed)
+        return excess, [] if excess is not None else [why_no_excess(pool)]
+
+    def _forecast(self, chosen: ChosenSource, situation: Situation, excess: Excess | None) -> ForecastCurve:
+        most = self.pool.n_labeled + situation.pool
+        return simulated_curve(self.basis, self._mode, chosen.measure, most, situation.places_per_sample, excess)
+
+    def _surface(self, chosen: ChosenSource) -> Surface | None:
+        """By simulation; None where there is no sample without a label."""
+        if not self.pool.abilities.surface or not self.pool.n_unlabeled:
+            return None
+        steps = self._steps(self._largest)
+
+        def computed() -> dict[str, Any]:
+            return simulate_pool_use(
+                self.pool.learner,
+                self.pool.data,
+                self.basis,
+                seed=self.options.seed,
+                workers=None,
+                progress=self.progress,
+                keep=steps.step,
+            ).to_dict()
+
+        return simulated_surface(self.basis, PoolUse.from_dict(steps.step("pool use", computed)), chosen.measure)
+
+    def _background(self, chosen: ChosenSource, situation: Situation) -> Background:
+        pilot = Pilot(np.flatnonzero(self.pool.is_labeled), self.pool.n_samples)
+        return Background(
+            self.uses_unlabeled,
+            chosen.reason,
+            self._checks(chosen),
+            [*self.pool.notes, *self._notes(chosen, situation)],
+            pilot.to_dict(),
+            self.pool.model.kind,
+            self.options.seed,
+        )
+
+    def _notes(self, chosen: ChosenSource, situation: Situation) -> list[str]:
+        if not chosen.is_simulated:
+            if not self.pool.is_large:
+                return []
+            return [
+                "With so many parameters intervals show the noise of random probes alone, not the pilot's own "
+                "uncertainty; source='simulated' has intervals that do."
+            ]
+        notes, prices, kind = [], self.options.prices, self.pool.kind
+        if not isinstance(prices, Prices):
+            notes.append(
+                f"Simulated plans take all {kind} without a label as they are: the cost function was asked about "
+                f"labeled {kind} alone."
+            )
+        elif prices.per_unlabeled:
+            notes.append(f"Simulated plans take all {kind} without a label as they are; their price is left out.")
+        if len(situation.accuracy.arms) > 1:
+            notes.append("Rules were simulated one by one; mixtures of them are put together from those.")
+        return notes
+
+    def _checks(self, chosen: ChosenSource) -> tuple[Check, ...]:
+        evidence = self.pool.data.evidence
+        return (
+            self.verdict.check(),
+            *((simulation_check(self.basis, self._mode),) if chosen.is_simulated else ()),
+            randomness_check(randomness(self.pool.data, self.options.seed)),
+            *((class_check(evidence),) if self.pool.abilities.class_counts else ()),
+            convergence_check(self.pool.converged),
+        )
+
+    @cached_property
+    def _context(self) -> dict[str, Any]:
+        """What every finished step depends on."""
+        return {
+            "data": data_digest(self.pool.data),
+            "model": [self.pool.model.kind, arrays_digest(self.pool.model.tables)],
+            "settings": dict(self.pool.settings),
+            "seed": self.options.seed,
+            "labelworth": version("labelworth"),
+        }
+
+    def _steps(self, *asked: Any) -> Checkpoint:
+        folder = self.options.checkpoint
+        return Checkpoint(folder, {**self._context, "asked": list(asked)} if folder else {})

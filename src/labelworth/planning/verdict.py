@@ -1,0 +1,103 @@
+"""Whether unlabeled data helps: what a plan was told, or found out, before it uses any."""
+
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from labelworth.planning.answer import Check, State
+from labelworth.planning.words import UNLABELED_DATA, count, number
+from labelworth.progress import SILENT, Progress
+from labelworth.robust.harm import PairedDifference, combined, verdict_of
+from labelworth.simulation.basis import ForecastBasis
+
+if TYPE_CHECKING:
+    from labelworth.estimators.document_pool import DocumentPool
+
+Answer = Literal["helps", "hurts", "cannot be told", "not asked"]
+_N_FOLDS = 5
+_OPENINGS: dict[Answer, str] = {
+    "helps": "it helps",
+    "hurts": "it hurts",
+    "cannot be told": "whether it helps cannot be told yet",
+}
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """Whether unlabeled data helps prediction.
+
+    Attributes
+    ----------
+    answer : "helps", "hurts", "cannot be told" or "not asked"
+        Data that is not to be used counts as hurting.
+    words : str
+        Why, as the rest of a sentence.
+    error_labels_only, error_with_unlabeled : float or None
+        Where both were measured.
+    """
+
+    answer: Answer
+    words: str
+    error_labels_only: float | None = None
+    error_with_unlabeled: float | None = None
+
+    @property
+    def hurts(self) -> bool:
+        return self.answer == "hurts"
+
+    def check(self) -> Check:
+        states: dict[Answer, State] = {"helps": "good", "hurts": "bad"}
+        return Check(UNLABELED_DATA, states.get(self.answer, "unknown"), self.words)
+
+    def to_dict(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+THERE_IS_NONE = Verdict("not asked", "there is none.")
+NOT_TESTED = Verdict("not asked", "the formulas take the model for right; source='simulated' tests it.")
+CONDITIONAL = Verdict("hurts", "a conditional model learns nothing from it.")
+AS_ASKED = {"yes": Verdict("not asked", "as asked."), "no": Verdict("hurts", "as asked.")}
+
+
+def verdict_by_folds(pool: "DocumentPool", seed: int, progress: Progress = SILENT) -> Verdict:
+    """By cross-validation on the labeled samples of a pool whose predictions can be held out."""
+    counts = pool.data.evidence.label_counts()
+    testable = int(counts[counts > 1].sum())
+    if pool.n_unlabeled == 0:
+        return THERE_IS_NONE
+    if testable < 2 * len(counts):
+        return Verdict(
+            "cannot be told",
+            f"whether it helps cannot be told with {count(testable, 'label')} in classes of two or more.",
+        )
+    if pool.unlabeled_weight == 0:
+        return Verdict("hurts", "unlabeled_weight is 0.")
+    predictions = pool.held_out(
+        (0.0, pool.unlabeled_weight),
+        n_folds=min(_N_FOLDS, testable),
+        rng=np.random.default_rng([seed, 5]),
+        progress=progress,
+    )
+    judged = verdict_of(predictions, pool.unlabeled_weight)
+    return _measured(judged.answer, judged.error, f"only on {judged.n_tested:,} held-out labels")
+
+
+def verdict_by_forecast(basis: ForecastBasis) -> Verdict:
+    """From the same cross-validation that a forecast rests on."""
+    if len(basis.modes) < 2:
+        return Verdict("not asked", "this model learns nothing from it.")
+    error, log_loss = (_gap(basis, measure) for measure in ("error", "log_loss"))
+    tested = f"only, cross-validated on {basis.n_labeled:,} labeled samples"
+    return _measured(combined(error, log_loss), error, tested)
+
+
+def _measured(answer: Answer, error: PairedDifference, tested: str) -> Verdict:
+    figures = f"error {number(error.with_unlabeled)} with it and {number(error.labels_only)} with labels {tested}"
+    return Verdict(answer, f"{_OPENINGS[answer]} ({figures}).", error.labels_only, error.with_unlabeled)
+
+
+def _gap(basis: ForecastBasis, measure: str) -> PairedDifference:
+    levels = [float(basis.points[mode, measure].means[-1]) for mode in ("labels-only", "semi-supervised")]
+    comparison = basis.comparisons[measure]
+    return PairedDifference(measure, levels[0], levels[1], comparison.difference, comparison.standard_error)
