@@ -24,7 +24,7 @@ class Abilities:
     formula_criteria : tuple of str
         What the formulas can forecast.
     most_parameters : int
-        Up to so many, matrices are formed at every parameter that is asked about.
+        Up to this many, matrices are formed at every parameter that is asked about.
     beyond_matrices : bool
         Whether the formulas go on beyond that, by random probes.
     rules : bool

@@ -144,14 +144,14 @@ class SequenceTagger(Estimator[Sequences]):
         """The labels to hold predictions against: codes as in the model, behind them labels that it does not have."""
         check_is_fitted(self)
         given = TokenInput(X, y, None, self.unlabeled, empty="drop")
-        found = given.evidence()
+        evidence = given.evidence()
         known = self.model_.classes
-        classes = (*known, *(name for name in found.classes if name not in known))
-        place_of = {name: code for code, name in enumerate(classes)}
-        places = np.array([place_of[name] for name in found.classes], dtype=np.int64)
-        gold = found.is_gold
-        codes = np.full(found.n_samples, -1, dtype=np.int64)
-        codes[gold] = places[found.codes[gold]]
+        classes = (*known, *(name for name in evidence.classes if name not in known))
+        code_of = {name: code for code, name in enumerate(classes)}
+        recoded = np.array([code_of[name] for name in evidence.classes], dtype=np.int64)
+        gold = evidence.is_gold
+        codes = np.full(evidence.n_samples, -1, dtype=np.int64)
+        codes[gold] = recoded[evidence.codes[gold]]
         return Sequences(np.zeros(len(codes), dtype=np.int64), given.offsets, Evidence(codes, classes), ("",))
 
     def information(
@@ -237,10 +237,10 @@ class SequenceTagger(Estimator[Sequences]):
         if not rows:
             return [nothing] * n_given
         sequences = self.sequences(X, nothing_known(X) if y is None else y)
-        told = answer(sequences)
-        _require_possible(told, sequences)
+        per_token = answer(sequences)
+        _require_possible(per_token, sequences)
         answers = [nothing] * n_given
-        for row, part in zip(rows, np.split(told, sequences.offsets[1:-1]), strict=True):
+        for row, part in zip(rows, np.split(per_token, sequences.offsets[1:-1]), strict=True):
             answers[row] = part
         return answers
 

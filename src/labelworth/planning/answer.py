@@ -160,7 +160,7 @@ class Worth:
     gain_se: float | None = None
 
     @property
-    def is_told(self) -> bool:
+    def is_clear(self) -> bool:
         """Whether a gain shows beside the forecast's own error; 5 % of no gains do."""
         return self.gain > self.noise
 
@@ -256,7 +256,7 @@ class Plan:
     checks : tuple of Check
     notes : tuple of str
     pilot : dict
-        Which samples carry labels: their places in the data as ranges, and a digest of them.
+        Which samples carry labels: their rows in the data as ranges, and a digest of them.
     model : str
         The kind of model.
     seed : int

@@ -9,14 +9,20 @@ import numpy as np
 from labelworth.arrays import FloatArray
 from labelworth.data.kept import Checkpoint
 from labelworth.planning.answer import NORMAL_95, Check, Design, Interval, Plan, Question
-from labelworth.planning.checks import parameter_check, parameters_need, pilot_check, pilot_needed, widest_interval
+from labelworth.planning.formulas.sampled import joined_error
 from labelworth.planning.grids import grid_solutions
 from labelworth.planning.landscape import ForecastCurve, Surface
 from labelworth.planning.outcome import cloud, curve_counts, forecast_curve, surface, worth
-from labelworth.planning.sampled import joined_error
 from labelworth.planning.situation import Alternatives, Band, Situation
 from labelworth.planning.solving import solved
-from labelworth.planning.stop import more_pilot, why_stop
+from labelworth.planning.trust.checks import (
+    parameter_check,
+    parameters_need,
+    pilot_check,
+    pilot_needed,
+    widest_interval,
+)
+from labelworth.planning.trust.stop import more_pilot, why_stop
 from labelworth.planning.uncertainty import band_intervals, spread
 from labelworth.planning.words import CRITERION_WORDS, number
 from labelworth.progress import SILENT, Progress

@@ -104,7 +104,7 @@ def frontier(
     NotIdentifiableError
         If labels, or the menu, cannot pin the model down.
     InvalidInputError
-        If an argument is none.
+        If an argument is invalid.
 
     Examples
     --------

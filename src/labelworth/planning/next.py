@@ -24,7 +24,7 @@ class Batch:
     Attributes
     ----------
     rows : integer array of shape (size,)
-        Their places in the data, counted from 0.
+        Their rows in the data, counted from 0.
     arms : tuple of str
         By which rule each is to be labeled.
     positions : tuple of integer arrays, or None
@@ -85,8 +85,8 @@ def next_sequences(data: Sequences, counts: Mapping[str, int], seed: int) -> Bat
     chosen = rng.permutation(np.repeat(np.arange(len(rules)), amounts))
     return Batch(
         rows,
-        tuple(rules[place].spec for place in chosen),
-        _positions(data, rows, [rules[place] for place in chosen], rng),
+        tuple(rules[index].spec for index in chosen),
+        _positions(data, rows, [rules[index] for index in chosen], rng),
         seed,
         len(pool),
     )
@@ -133,7 +133,6 @@ def _pool(labeled: BoolArray, count: int, sample: str) -> IntArray:
 def _positions(
     data: Sequences, rows: IntArray, rules: Sequence[Rule], rng: np.random.Generator
 ) -> tuple[IntArray, ...]:
-    found: list[IntArray] = []
-    for row, rule in zip(rows, rules, strict=True):
-        found.append(np.flatnonzero(rule.draw_for(data, np.array([row]), rng)))
-    return tuple(found)
+    return tuple(
+        np.flatnonzero(rule.draw_for(data, np.array([row]), rng)) for row, rule in zip(rows, rules, strict=True)
+    )

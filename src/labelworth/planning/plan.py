@@ -97,7 +97,7 @@ def plan(
     NotIdentifiableError
         If labels, or the menu, cannot pin the model down.
     InvalidInputError
-        If the question is not one.
+        If the question or an option is invalid.
 
     Notes
     -----
@@ -105,13 +105,14 @@ def plan(
 
     Examples
     --------
+    >>> import labelworth as lw
     >>> import numpy as np
     >>> rng = np.random.default_rng(0)
     >>> classes = rng.integers(2, size=600)
     >>> X = rng.standard_normal((600, 2)) + 2 * classes[:, None]
     >>> y = np.where(np.arange(600) < 60, classes, -1)
-    >>> found = plan(X, y, model="gaussian", budget=200, criterion="excess_log_loss", n_draws=20)
-    >>> found.lines()[0].startswith("Label 140 more documents")
+    >>> plan = lw.plan(X, y, model="gaussian", budget=200, criterion="excess_log_loss", n_draws=20)
+    >>> plan.lines()[0].startswith("Label 140 more documents")
     True
     """
     asked = TradeoffQuestion.of(budget=budget, target=target, alpha=alpha, pool=pool)

@@ -27,18 +27,18 @@ from labelworth.errors import InvalidInputError
 from labelworth.estimators.pool import Pool
 from labelworth.planning.answer import Check, Plan, Question
 from labelworth.planning.assembly import Background, assemble
-from labelworth.planning.checks import class_check, convergence_check, randomness_check, simulation_check
-from labelworth.planning.formulas import formula_situation
+from labelworth.planning.formulas.nearby import formula_situation
 from labelworth.planning.landscape import ForecastCurve, Surface
 from labelworth.planning.menu import held_by_rule, read_menu
 from labelworth.planning.options import PlanOptions
 from labelworth.planning.pilot import Pilot
-from labelworth.planning.randomness import randomness
-from labelworth.planning.simulated import simulated_curve, simulated_situation
-from labelworth.planning.simulated_surface import simulated_surface
+from labelworth.planning.simulated.accuracy import simulated_curve, simulated_situation
+from labelworth.planning.simulated.surface import simulated_surface
 from labelworth.planning.situation import Situation
 from labelworth.planning.source import MEASURED, ChosenSource, choose_source
-from labelworth.planning.verdict import (
+from labelworth.planning.trust.checks import class_check, convergence_check, randomness_check, simulation_check
+from labelworth.planning.trust.randomness import randomness
+from labelworth.planning.trust.verdict import (
     AS_ASKED,
     CONDITIONAL,
     NOT_TESTED,
@@ -208,7 +208,7 @@ class Planner:
         """What the formulas say, to stand beside a simulated forecast; and why not, where they say nothing."""
         if chosen.measure not in self.pool.abilities.formula_criteria:
             return None, []
-        from labelworth.planning.document_formulas import formula_excess, why_no_excess
+        from labelworth.planning.formulas.documents import formula_excess, why_no_excess
 
         pool: Any = self.pool
         most = pool.n_labeled + situation.pool

@@ -13,7 +13,7 @@ UseUnlabeled = Literal["auto", "yes", "no"]
 MEASURED: tuple[Measure, ...] = get_args(Measure)
 """Criteria that a simulation can forecast: what will be measured on held-out data."""
 LABELS_PER_PARAMETER = 5.0
-"""From so many on the formulas are trusted with levels, not only with ranks."""
+"""From this many labels per parameter on the formulas are trusted with levels, not only with ranks."""
 
 
 @dataclass(frozen=True)

@@ -11,8 +11,8 @@ from labelworth.arrays import FloatArray
 from labelworth.data.kept import Checkpoint
 from labelworth.errors import InfeasiblePlanError, MoreSamplesNeededError, NotIdentifiableError
 from labelworth.planning.answer import LEVEL, Interval, Problem
-from labelworth.planning.reflection import ReflectedAccuracy
-from labelworth.planning.sampled import Settled, on_scale, settle
+from labelworth.planning.formulas.reflection import ReflectedAccuracy
+from labelworth.planning.formulas.sampled import Settled, on_scale, settle
 from labelworth.planning.situation import Alternatives, Band, Situation
 from labelworth.planning.solving import continuous, money_left
 from labelworth.progress import SILENT, Progress, tracking
@@ -132,11 +132,11 @@ def _all_asked(
     return run_jobs(asked, part, workers=workers, title="", progress=SILENT)
 
 
-def _judged(found: Accuracy, mirror: Settled | None, shift: float, recommended: FloatArray) -> tuple[Accuracy, float]:
+def _judged(other: Accuracy, mirror: Settled | None, shift: float, recommended: FloatArray) -> tuple[Accuracy, float]:
     """What to ask, without its bias, and its noise; reflected at the fit where there is a mirror."""
-    if not isinstance(found, AsymptoticAccuracy):
-        return found, 0.0
-    accuracy, noise = replace(found, shift=shift), settle(found, recommended).noise
+    if not isinstance(other, AsymptoticAccuracy):
+        return other, 0.0
+    accuracy, noise = replace(other, shift=shift), settle(other, recommended).noise
     return accuracy if mirror is None else ReflectedAccuracy(mirror.accuracy.apart(), accuracy), noise
 
 

@@ -146,7 +146,7 @@ def _worth(plan: "Plan") -> str:
     if best.unlabeled_samples is not None:
         more = f"; {number(best.unlabeled_samples)} more unlabeled ones would do as much"
     opening = "After that the" if plan.advice == "label" else "The"
-    if not best.is_told:
+    if not best.is_clear:
         return f"{opening} next {sample} is forecast to buy nothing: {_no_worth(best)}."
     return f"{opening} next {sample} lowers it by {number(best.gain)}{money}{more}."
 

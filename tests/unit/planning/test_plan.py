@@ -13,7 +13,7 @@ from labelworth.data.samples import Samples
 from labelworth.errors import InfeasiblePlanError, InvalidInputError, LabelworthWarning, NotIdentifiableError
 from labelworth.fisher.documents.population import enumerated_information
 from labelworth.planning.answer import Plan
-from labelworth.planning.checks import pilot_check, widest_interval
+from labelworth.planning.trust.checks import pilot_check, widest_interval
 from labelworth.progress import SilentProgress
 from labelworth.report.record import plain
 from labelworth.tradeoff.asymptotic_accuracy import AsymptoticAccuracy

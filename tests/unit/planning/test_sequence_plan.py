@@ -10,7 +10,7 @@ from labelworth.data.digest import arrays_digest
 from labelworth.data.sequences import Sequences
 from labelworth.errors import InfeasiblePlanError, InvalidInputError, NotIdentifiableError
 from labelworth.estimators.reading import pool_of
-from labelworth.planning.formulas import formula_situation
+from labelworth.planning.formulas.nearby import formula_situation
 from labelworth.planning.menu import read_menu
 from labelworth.planning.source import ChosenSource
 from labelworth.tradeoff.costs import Prices

@@ -13,7 +13,7 @@ from labelworth.planning.grids import grid_solutions
 from labelworth.planning.outcome import cloud, surface, worth
 from labelworth.planning.situation import Situation
 from labelworth.planning.solving import solved
-from labelworth.planning.stop import why_stop
+from labelworth.planning.trust.stop import why_stop
 from labelworth.tradeoff.asymptotic_accuracy import AsymptoticAccuracy
 from labelworth.tradeoff.costs import ArmPrices
 from support.pilots import true_model

@@ -36,7 +36,7 @@ class Formulas(Protocol):
 
     @property
     def most_refits(self) -> int:
-        """Refits are expensive, and so are draws at every parameter: at most so many of either."""
+        """Refits are expensive, and so are draws at every parameter: at most this many of either."""
 
     def accuracy(self) -> Accuracy:
         """At the fit."""
@@ -99,7 +99,7 @@ def _formulas_of(pool: Any, menu: Sequence[Rule], chosen: ChosenSource, seed: in
     """By what the pool can do; modules of the other kind are not loaded."""
     limit = pool.abilities.most_parameters
     if pool.abilities.rules:
-        from labelworth.planning.sequence_formulas import SequenceFormulas
+        from labelworth.planning.formulas.sequences import SequenceFormulas
 
         if pool.is_large:
             raise InvalidInputError(
@@ -107,7 +107,7 @@ def _formulas_of(pool: Any, menu: Sequence[Rule], chosen: ChosenSource, seed: in
                 f"plan, which take up to {limit}. Take source='simulated', or fewer words (min_count=)."
             )
         return SequenceFormulas.of(pool, menu, chosen, seed, progress)
-    from labelworth.planning.document_formulas import DocumentFormulas, ProbedFormulas
+    from labelworth.planning.formulas.documents import DocumentFormulas, ProbedFormulas
 
     arms, way = tuple(rule.spec for rule in menu), ProbedFormulas if pool.is_large else DocumentFormulas
     return way(pool, arms, chosen.criterion, chosen.reason, seed, progress)

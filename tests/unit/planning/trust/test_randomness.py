@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from labelworth.data.samples import Samples
-from labelworth.planning.randomness import FALSE_ALARM_RATE, randomness
+from labelworth.planning.trust.randomness import FALSE_ALARM_RATE, randomness
 from support.pilots import drawn_documents, drawn_sequences
 from support.statistical import assert_share_is
 

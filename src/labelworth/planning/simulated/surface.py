@@ -5,7 +5,7 @@ from scipy.interpolate import PchipInterpolator
 
 from labelworth.arrays import FloatArray
 from labelworth.planning.landscape import Surface, surface_grid
-from labelworth.planning.simulated import ForecastLine, forecast_sizes
+from labelworth.planning.simulated.accuracy import ForecastLine, forecast_sizes
 from labelworth.planning.words import number
 from labelworth.simulation.basis import ForecastBasis
 from labelworth.simulation.forecast import forecast

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from labelworth.estimators.document_pool import DocumentPool
-from labelworth.planning.document_formulas import formula_excess, why_no_excess
+from labelworth.planning.formulas.documents import formula_excess, why_no_excess
 from labelworth.simulation.scales import Measure
 from support.learners import document_learner, documents
 

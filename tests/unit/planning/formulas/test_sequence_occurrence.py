@@ -20,7 +20,7 @@ from labelworth.fisher.sequences.population import ChainPopulation
 from labelworth.fisher.sequences.rule_list import RuleList
 from labelworth.models.chains.hidden_markov import HiddenMarkovModel
 from labelworth.models.chains.occurrence import Occurrence
-from labelworth.planning.formulas import formula_situation
+from labelworth.planning.formulas.nearby import formula_situation
 from labelworth.planning.menu import read_menu
 from labelworth.planning.situation import Situation
 from labelworth.planning.solving import solved

@@ -17,9 +17,9 @@ from labelworth.fisher.documents.observed import observed_information
 from labelworth.fisher.documents.probing import matrix_free_information
 from labelworth.models.classes.multinomial import MultinomialFamily
 from labelworth.models.protocol import AnyModel
-from labelworth.planning.formulas import drawn_models
-from labelworth.planning.levels import ErrorAccuracy, entropy
-from labelworth.planning.plug_in import NearbyInformation
+from labelworth.planning.formulas.levels import ErrorAccuracy, entropy
+from labelworth.planning.formulas.nearby import drawn_models
+from labelworth.planning.formulas.plug_in import NearbyInformation
 from labelworth.progress import SILENT, Progress
 from labelworth.simulation.forecast import Excess
 from labelworth.simulation.learner import Mode

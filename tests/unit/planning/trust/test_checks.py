@@ -8,8 +8,8 @@ import pytest
 from labelworth.estimators.document_pool import DocumentPool
 from labelworth.models.classes.multinomial import MultinomialFamily
 from labelworth.planning.answer import Design, Interval
-from labelworth.planning.checks import class_check, parameter_check, pilot_check, widest_interval
-from labelworth.planning.verdict import verdict_by_folds
+from labelworth.planning.trust.checks import class_check, parameter_check, pilot_check, widest_interval
+from labelworth.planning.trust.verdict import verdict_by_folds
 from support.pilots import drawn_documents
 
 

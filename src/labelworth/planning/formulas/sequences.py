@@ -18,7 +18,7 @@ from labelworth.fisher.sequences.population import QUICK_WORK, ChainPopulation
 from labelworth.fisher.sequences.rule_list import RuleList
 from labelworth.models.chains.protocol import Reference
 from labelworth.models.probability_rows import spread_evenly
-from labelworth.planning.formulas import drawn_models
+from labelworth.planning.formulas.nearby import drawn_models
 from labelworth.planning.source import ChosenSource
 from labelworth.policies.policy import Policy
 from labelworth.policies.rule import Rule

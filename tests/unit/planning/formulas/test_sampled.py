@@ -5,7 +5,7 @@ import pytest
 
 from labelworth.fisher.dense import DenseInformation
 from labelworth.models.coordinates import Coordinates, FreeTable
-from labelworth.planning.sampled import joined_error, on_scale, settle
+from labelworth.planning.formulas.sampled import joined_error, on_scale, settle
 from labelworth.tradeoff.asymptotic_accuracy import AsymptoticAccuracy
 
 COUNTS = np.array([3.0])

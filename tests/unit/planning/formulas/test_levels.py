@@ -5,7 +5,7 @@ import pytest
 
 from labelworth.criteria.classification_error import excess_error
 from labelworth.fisher.documents.population import enumerated_information
-from labelworth.planning.levels import ErrorAccuracy, entropy
+from labelworth.planning.formulas.levels import ErrorAccuracy, entropy
 from labelworth.tradeoff.asymptotic_accuracy import AsymptoticAccuracy
 from support.pilots import LENGTH, WORDS, drawn_documents, true_model
 

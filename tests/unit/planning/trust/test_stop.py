@@ -8,9 +8,9 @@ import pytest
 from labelworth.data.kept import Checkpoint
 from labelworth.planning.answer import Held, Plan, Question
 from labelworth.planning.assembly import Background, assemble
-from labelworth.planning.simulated import ForecastLine, SimulatedAccuracy
+from labelworth.planning.simulated.accuracy import ForecastLine, SimulatedAccuracy
 from labelworth.planning.situation import Band, Situation
-from labelworth.planning.stop import more_pilot
+from labelworth.planning.trust.stop import more_pilot
 from labelworth.tradeoff.costs import ArmPrices
 
 HELD, POOL = 60, 600

@@ -4,8 +4,8 @@ import numpy as np
 
 from labelworth.data.evidence import Evidence
 from labelworth.planning.answer import Check, Design, Interval, State
-from labelworth.planning.randomness import Randomness
 from labelworth.planning.source import LABELS_PER_PARAMETER
+from labelworth.planning.trust.randomness import Randomness
 from labelworth.planning.words import count, number, percent
 from labelworth.simulation.basis import ForecastBasis
 from labelworth.simulation.forecast import simulation_warning

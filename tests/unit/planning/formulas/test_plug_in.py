@@ -5,7 +5,7 @@ import pytest
 
 from labelworth.fisher.documents.population import enumerated_information
 from labelworth.models.classes.multinomial import MultinomialModel
-from labelworth.planning.plug_in import NearbyInformation
+from labelworth.planning.formulas.plug_in import NearbyInformation
 from support.pilots import drawn_documents, true_model
 
 ELSEWHERE = ((0.3, 0.3, 0.2, 0.1, 0.1), (0.05, 0.15, 0.15, 0.25, 0.4))

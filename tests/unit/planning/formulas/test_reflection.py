@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from labelworth.errors import NotIdentifiableError
-from labelworth.planning.reflection import ReflectedAccuracy
+from labelworth.planning.formulas.reflection import ReflectedAccuracy
 from labelworth.tradeoff.asymptotic_accuracy import AsymptoticAccuracy
 from support.menus import plain_error, random_menu
 

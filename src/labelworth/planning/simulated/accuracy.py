@@ -92,11 +92,9 @@ class SimulatedAccuracy:
 
     @property
     def source(self) -> Source:
-        """Simulated."""
         return "simulated"
 
     def error(self, counts: FloatArray) -> float:
-        """The forecast."""
         error, is_first = self.held_error, True
         for line, start, count in zip(self.lines, self.starts, counts, strict=True):
             if count > 0:

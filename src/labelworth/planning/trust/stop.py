@@ -35,7 +35,9 @@ def why_stop(situation: Situation, problem: Problem, value: float, counts: Float
         return Stop("there is nothing left to label.", is_forecast=False)
     if problem == "target":
         return Stop(f"the target of {value:g} is met by the labels held.")
-    return Stop(_too_dear(situation, value, counts)) if problem == "alpha" else _no_money(situation, value, counts)
+    return (
+        Stop(_too_expensive(situation, value, counts)) if problem == "alpha" else _no_money(situation, value, counts)
+    )
 
 
 def more_pilot(held: Held, needed: int, pool: float) -> int:
@@ -53,7 +55,7 @@ def _no_money(situation: Situation, budget: float, counts: FloatArray) -> Stop:
     return Stop(_NO_GAIN)
 
 
-def _too_dear(situation: Situation, alpha: float, counts: FloatArray) -> str:
+def _too_expensive(situation: Situation, alpha: float, counts: FloatArray) -> str:
     gains = _gains(situation, counts)
     if not gains:
         return _NO_GAIN
@@ -61,7 +63,7 @@ def _too_dear(situation: Situation, alpha: float, counts: FloatArray) -> str:
         return (
             f"no number of further labels lowers the error by as much as they cost, at {alpha:g} per unit of error."
         )
-    gain, price = max(gains, key=lambda one: one[0] / one[1])
+    gain, price = max(gains, key=lambda pair: pair[0] / pair[1])
     return (
         f"the next labeled sample lowers the error by {gain:.3g}, worth {alpha * gain:.3g} and so less than its "
         f"price of {price:g}."
@@ -70,4 +72,4 @@ def _too_dear(situation: Situation, alpha: float, counts: FloatArray) -> str:
 
 def _gains(situation: Situation, counts: FloatArray) -> list[tuple[float, float]]:
     """Gain and price of one more labeled sample of every arm that has a price."""
-    return [(one.gain, one.price) for one in worth(situation, counts) if one.arm != "nothing" and one.price > 0]
+    return [(own.gain, own.price) for own in worth(situation, counts) if own.arm != "nothing" and own.price > 0]

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.special import expit
 
-from labelworth.planning.simulated_surface import simulated_surface
+from labelworth.planning.simulated.surface import simulated_surface
 from labelworth.simulation.basis import Comparison, ForecastBasis, Points, Simulated
 from labelworth.simulation.forecast import forecast
 from labelworth.simulation.learner import MODES, Mode

@@ -17,9 +17,9 @@ from labelworth.fisher.enumeration import enumerated
 from labelworth.fisher.sequences.population import ChainPopulation
 from labelworth.fisher.sequences.rule_list import RuleList
 from labelworth.models.chains.hidden_markov import HiddenMarkovModel
-from labelworth.planning import sequence_formulas
 from labelworth.planning.assembly import _probes_interval, _with_noise
-from labelworth.planning.formulas import formula_situation
+from labelworth.planning.formulas import sequences as sequence_formulas
+from labelworth.planning.formulas.nearby import formula_situation
 from labelworth.planning.menu import read_menu
 from labelworth.planning.situation import Situation
 from labelworth.planning.solving import solved

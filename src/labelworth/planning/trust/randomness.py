@@ -17,7 +17,7 @@ _N_TESTS = 3
 _N_PERMUTATIONS = 999
 _MOST_FEATURES = 200
 _MOST_ROWS = 4000
-_FEWEST = 5  # in either group: below it nothing can be told
+_FEWEST = 5  # in either group: below it nothing can be said
 
 
 @dataclass(frozen=True)
@@ -39,14 +39,13 @@ class Randomness:
         return tuple(name for name, value in self.p_values.items() if value <= FALSE_ALARM_RATE / _N_TESTS)
 
     def words(self) -> str:
-        """In a sentence."""
         if not self.p_values:
             return "There is too little to tell whether the labels were drawn at random."
         if not self.suspicious:
             return "Nothing suggests that the labels held were not drawn at random."
-        found = "; ".join(f"{name} (p = {self.p_values[name]:.2g})" for name in self.suspicious)
+        tests = "; ".join(f"{name} (p = {self.p_values[name]:.2g})" for name in self.suspicious)
         return (
-            f"The labels held do not look drawn at random: {found}. Forecasts take them for a random draw; draw the "
+            f"The labels held do not look drawn at random: {tests}. Forecasts take them for a random draw; draw the "
             f"next batch with `labelworth next`. Labels drawn at random are suspected with probability "
             f"{FALSE_ALARM_RATE:g} at most."
         )
@@ -71,21 +70,21 @@ def randomness(data: Samples | Sequences, seed: int) -> Randomness:
     """
     rng = np.random.default_rng([seed, 7])
     labeled = data.is_labeled
-    found: dict[str, float] = {}
+    p_values: dict[str, float] = {}
     if min(labeled.sum(), (~labeled).sum()) >= _FEWEST:
         rows = _few(labeled, rng)
         sizes, features = _sizes(data)[rows], _features(data, rows)
         draws = _draws(labeled[rows], rng)
-        found["labeled samples differ in size"] = _p_value(sp.csr_array(sizes[:, None]), draws)
-        found["labeled samples differ in their features"] = _p_value(features, draws)
+        p_values["labeled samples differ in size"] = _p_value(sp.csr_array(sizes[:, None]), draws)
+        p_values["labeled samples differ in their features"] = _p_value(features, draws)
     counts = data.evidence.label_counts()
     if isinstance(data, Samples) and len(counts) > 1 and counts.sum() > 0:
-        found["equally many labels of every class"] = _evenness(counts)
-    return Randomness(found)
+        p_values["equally many labels of every class"] = _evenness(counts)
+    return Randomness(p_values)
 
 
 def _few(labeled: BoolArray, rng: np.random.Generator) -> IntArray:
-    """At most so many of either group: a random part of a random draw is one."""
+    """At most 4,000 of either group: a random part of a random draw is one."""
     parts = [rng.permutation(np.flatnonzero(group))[:_MOST_ROWS] for group in (labeled, ~labeled)]
     return np.sort(np.concatenate(parts))
 

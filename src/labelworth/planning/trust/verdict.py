@@ -1,4 +1,4 @@
-"""Whether unlabeled data helps: what a plan was told, or found out, before it uses any."""
+"""Whether unlabeled data helps: what was asked for, or came out, before a plan uses any."""
 
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Literal

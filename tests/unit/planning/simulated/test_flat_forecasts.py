@@ -10,7 +10,7 @@ from labelworth.planning.answer import Held, Plan, Question
 from labelworth.planning.assembly import Background, assemble
 from labelworth.planning.grids import grid_solutions
 from labelworth.planning.outcome import worth
-from labelworth.planning.simulated import ForecastLine, SimulatedAccuracy
+from labelworth.planning.simulated.accuracy import ForecastLine, SimulatedAccuracy
 from labelworth.planning.situation import Situation
 from labelworth.tradeoff.costs import ArmPrices
 
@@ -58,7 +58,7 @@ def test_nothing_is_said_where_the_forecast_falls() -> None:
     found = plan(FALLING, 450.0)
     assert found.recommended.labels_in_all == 450
     assert found.notes == ()
-    assert found.worth[0].is_told
+    assert found.worth[0].is_clear
     assert "lowers it by" in found.lines()[3]
 
 

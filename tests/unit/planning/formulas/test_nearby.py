@@ -7,8 +7,8 @@ from labelworth.data.samples import Samples
 from labelworth.estimation.fit import Fit, fit
 from labelworth.estimators.document_pool import DocumentPool
 from labelworth.models.classes.multinomial import MultinomialFamily
-from labelworth.planning.document_formulas import DocumentFormulas
-from labelworth.planning.formulas import nearby
+from labelworth.planning.formulas.documents import DocumentFormulas
+from labelworth.planning.formulas.nearby import nearby
 from support.pilots import drawn_documents
 from support.statistical import assert_covariance_is
 

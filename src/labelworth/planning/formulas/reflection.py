@@ -6,7 +6,7 @@ import numpy as np
 
 from labelworth.arrays import FloatArray
 from labelworth.errors import NotIdentifiableError
-from labelworth.planning.sampled import from_scale, on_scale
+from labelworth.planning.formulas.sampled import from_scale, on_scale
 from labelworth.tradeoff.accuracy import Source
 from labelworth.tradeoff.asymptotic_accuracy import AsymptoticAccuracy
 from labelworth.tradeoff.problem import LOGARITHMIC

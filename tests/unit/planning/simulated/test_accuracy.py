@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.special import expit
 
-from labelworth.planning.simulated import ForecastLine, SimulatedAccuracy, slope_errors
+from labelworth.planning.simulated.accuracy import ForecastLine, SimulatedAccuracy, slope_errors
 from labelworth.simulation.basis import ForecastBasis, Points, Simulated
 from labelworth.simulation.calibration import calibrate
 from labelworth.simulation.constants import TUNED

@@ -1,0 +1,1 @@
+"""Plans by simulation: forecasts as accuracies, and as a surface."""
