@@ -3,10 +3,15 @@
 import os
 
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
-# The same examples in every run; new ones where a seed is named.
-settings.register_profile("same examples", derandomize="LABELWORTH_TEST_SEED" not in os.environ)
+# The same examples in every run; new ones where a seed is named. How fast the machine is, is not what is tested.
+settings.register_profile(
+    "same examples",
+    derandomize="LABELWORTH_TEST_SEED" not in os.environ,
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow],
+)
 settings.load_profile("same examples")
 
 
@@ -14,3 +19,20 @@ settings.load_profile("same examples")
 def seed() -> int:
     """The seed of all chance in a test: 42 unless LABELWORTH_TEST_SEED names another. Tests hold for every seed."""
     return int(os.environ.get("LABELWORTH_TEST_SEED", "42"))
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """A test names the corpora it reads, `@pytest.mark.corpus("conll2000")`, and is skipped where they are absent."""
+    for folder in [folder for marker in item.iter_markers("corpus") for folder in marker.args]:
+        if not _is_here(folder):
+            pytest.skip(f"needs the corpus {folder!r}: set LABELWORTH_DATA to the folder that holds it")
+
+
+def _is_here(corpus: str) -> bool:
+    from labelworth.errors import DataUnavailableError
+    from labelworth_studies.corpora.folder import corpora_folder
+
+    try:
+        return (corpora_folder() / corpus).is_dir()
+    except DataUnavailableError:
+        return False

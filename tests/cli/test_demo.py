@@ -45,3 +45,11 @@ def test_a_picture_of_another_kind_is_refused(tmp_path: Path) -> None:
     answer = labelworth("demo", "--quick", "--output", tmp_path / "demo.bmp")
     assert answer.code == 2
     assert ".png or .svg" in answer.stderr
+
+
+def test_the_story_comes_first_and_fits_on_a_screen(tmp_path: Path) -> None:
+    answer = labelworth("demo", "--quick", "--output", tmp_path / "demo.png")
+    assert answer.stdout.startswith("The question. ")
+    lines = answer.stdout.splitlines()
+    assert len(lines) <= 40
+    assert not any("──" in line for line in lines[:10])

@@ -46,3 +46,11 @@ def test_the_worst_policy_is_foreseen_and_warned_of(demonstration: tuple[Answer,
     assert first["predicted_excess_log_loss"] > 2 * whole["predicted_excess_log_loss"]
     assert first["realized_excess_log_loss"] > 2 * whole["realized_excess_log_loss"]
     assert first["smallest_relative_information"] < 0.01 < whole["smallest_relative_information"]
+
+
+def test_the_story_comes_first_and_fits_on_a_screen(tmp_path: Path) -> None:
+    answer = labelworth("demo", "--sequences", "--quick", "--output", tmp_path / "demo.png")
+    assert answer.stdout.startswith("The question. ")
+    lines = answer.stdout.splitlines()
+    assert len(lines) <= 40
+    assert not any("──" in line for line in lines[:10])

@@ -1,7 +1,6 @@
 """Sequences on the command line: fit, predict and check, and what is said of bad input."""
 
 import json
-import os
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +10,7 @@ import pytest
 import labelworth as lw
 from labelworth.data.readers import read_sequences
 from labelworth.report.record import validate
+from labelworth_studies.corpora.folder import corpora_folder
 from support.command_line import labelworth
 from support.sentences import LABELS, SENTENCES, draw_sentences, write_columns
 
@@ -276,11 +276,9 @@ def test_a_model_of_words_refuses_attributes(tmp_path: Path) -> None:
     assert "one word per token" in answer.stderr
 
 
-@pytest.mark.corpus
+@pytest.mark.corpus("conll2000")
 def test_conll2000_is_read_as_it_comes(tmp_path: Path) -> None:
-    folder = Path(os.environ.get("LABELWORTH_DATA", Path(__file__).parents[3] / "shared" / "data")) / "conll2000"
-    if not (folder / "train.txt.gz").exists():
-        pytest.skip("CoNLL-2000 is not here")
+    folder = corpora_folder() / "conll2000"
     options = ("--rare-words", "shapes", "--min-count", "2", "--alpha", "0.1")
     answer = labelworth("fit", folder / "train.txt.gz", "-o", tmp_path / "m.lw", *options, "--json")
     assert (answer.record["n_sequences"], answer.record["n_tokens"]) == (8936, 211_727)

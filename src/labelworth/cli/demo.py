@@ -1,7 +1,7 @@
 """`labelworth demo`: the whole story on built-in data, with a picture."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -9,8 +9,7 @@ from labelworth.cli.console import answer, tell, working
 from labelworth.cli.options import Json, Seed
 
 if TYPE_CHECKING:
-    from labelworth.progress import Progress
-    from labelworth.report.values import Outcome
+    from labelworth.demo.scenario import Scenario
 
 
 def demo(
@@ -33,29 +32,22 @@ def demo(
     picture_format(output)
     require_writable(output)
     watch = Stopwatch()
-    tell_story = _on_sequences if sequences else _on_digits
     with working() as progress, watch.timing("demonstration"):
-        settings, told, digest = tell_story(quick, seed, progress)
-    [picture] = told.pictures.values()
+        told = _scenario(sequences)(quick, seed, progress)
+    [picture] = told.outcome.pictures.values()
     save_picture(picture, output)
-    figures = {"picture": output, **told.figures}
-    record = Record("demo", {"settings": settings, "sequences": sequences}, figures, seed, digest, watch.durations)
-    answer(record, lambda console: show_outcome(console, told), as_json=as_json)
+    figures = {"picture": output, **told.outcome.figures}
+    asked = {"settings": told.settings, "sequences": sequences}
+    record = Record("demo", asked, figures, seed, told.data_digest, watch.durations)
+    answer(record, lambda console: show_outcome(console, told.outcome), as_json=as_json)
     tell(f"Wrote {output}")
 
 
-def _on_digits(quick: bool, seed: int, progress: "Progress") -> "tuple[Any, Outcome, str | None]":
-    from labelworth.data.digest import file_digest
-    from labelworth.demo.digits import QUICK, DemoSettings, data_path, demonstrate
-    from labelworth.demo.digits_outcome import outcome
+def _scenario(sequences: bool) -> "Scenario":
+    if sequences:
+        from labelworth.demo.policies_outcome import tell as tell_policies
 
-    settings = QUICK if quick else DemoSettings()
-    return settings, outcome(demonstrate(settings, seed, progress)), file_digest(data_path())
+        return tell_policies
+    from labelworth.demo.digits_outcome import tell as tell_digits
 
-
-def _on_sequences(quick: bool, seed: int, progress: "Progress") -> "tuple[Any, Outcome, str | None]":
-    from labelworth.demo.policies import QUICK, SequenceDemoSettings, demonstrate_policies
-    from labelworth.demo.policies_outcome import outcome
-
-    settings = QUICK if quick else SequenceDemoSettings()
-    return settings, outcome(demonstrate_policies(settings, seed, progress)), None
+    return tell_digits

@@ -57,7 +57,7 @@ QUICK = DemoSettings(label_counts=(50, 200, 800), n_draws=3, n_bootstrap=19, rel
 
 @dataclass(frozen=True, eq=False)
 class Demonstration:
-    """Everything the demonstration found.
+    """What the demonstration measured.
 
     Attributes
     ----------
@@ -177,9 +177,9 @@ def _realized(
             pool = images.take(order[settings.n_held_out :])
             family = GaussianFamily.for_samples(images).adapted(pool, pool.sample_weights)
             for size, count in enumerate(settings.label_counts):
-                for place, weight in enumerate(weights):
+                for row, weight in enumerate(weights):
                     model = fit(family, _with_labels(pool, count), unlabeled_weight=weight).model
                     wrong = model.log_joint(held_out).argmax(axis=1) != held_out.evidence.codes
-                    errors[place, draw, size] = wrong.mean()
+                    errors[row, draw, size] = wrong.mean()
                     task.advance()
     return errors

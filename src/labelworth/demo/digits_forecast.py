@@ -90,11 +90,11 @@ def forecast_anyway(
     draws = rng.standard_normal((family.neutral().coordinates.n_free, _N_ESTIMATES))
     around = _Neighborhood(family, pilot, draws)
     forecast = np.empty((len(unlabeled_weights), len(label_counts)))
-    for place, weight in enumerate(unlabeled_weights):
+    for row, weight in enumerate(unlabeled_weights):
         if weight == 0:
-            forecast[place] = [around.errors(np.ones(1), int(count), 1.0)[0] for count in label_counts]
+            forecast[row] = [around.errors(np.ones(1), int(count), 1.0)[0] for count in label_counts]
         else:
-            forecast[place] = around.errors(label_counts / n_pool, n_pool, weight)
+            forecast[row] = around.errors(label_counts / n_pool, n_pool, weight)
     return level.error - around.errors(np.ones(1), level.n_labels, 1.0) + forecast
 
 

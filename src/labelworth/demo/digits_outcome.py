@@ -5,8 +5,11 @@ from typing import Any
 import numpy as np
 
 from labelworth.arrays import FloatArray
-from labelworth.demo.digits import Demonstration
+from labelworth.data.digest import file_digest
+from labelworth.demo.digits import QUICK, Demonstration, DemoSettings, data_path, demonstrate
+from labelworth.demo.scenario import Told
 from labelworth.fisher.information import over_fractions
+from labelworth.progress import Progress
 from labelworth.report.values import (
     ComparisonPanel,
     Curve,
@@ -21,81 +24,62 @@ from labelworth.report.values import (
 _N_GRID = 40
 
 
-def outcome(found: Demonstration) -> Outcome:
-    """Everything for people and for the record."""
+def tell(quick: bool, seed: int, progress: Progress) -> Told:
+    """Labels and unlabeled images of scikit-learn's digits: the `Scenario` of `labelworth demo`."""
+    settings = QUICK if quick else DemoSettings()
+    return Told(settings, outcome(demonstrate(settings, seed, progress)), file_digest(data_path()))
+
+
+def outcome(demo: Demonstration) -> Outcome:
     picture = Picture(
-        f"What a label is worth: scikit-learn's digits, from a pilot of {found.settings.n_pilot} labels",
-        (_curves_panel(found), _comparison_panel(found), _worth_panel(found), _surface_panel(found)),
+        f"What a label is worth: scikit-learn's digits, from a pilot of {demo.settings.n_pilot} labels",
+        (
+            _curves_panel(demo),
+            _comparison_panel(demo),
+            _worth_panel(demo),
+            _surface_panel(demo),
+        ),
     )
-    return Outcome(_figures(found), _words(found), (_worth_table(found), _error_table(found)), {"": picture})
+    return Outcome(_figures(demo), _words(demo), (_error_table(demo),), {"": picture})
 
 
-def _means(found: Demonstration) -> tuple[FloatArray, FloatArray]:
+def _means(demo: Demonstration) -> tuple[FloatArray, FloatArray]:
     """Realized errors and their standard errors over the draws, shape (n_weights, n_sizes)."""
-    errors = found.realized
+    errors = demo.realized
     return errors.mean(axis=1), errors.std(axis=1, ddof=1) / np.sqrt(errors.shape[1])
 
 
-def _names(found: Demonstration) -> list[str]:
+def _names(demo: Demonstration) -> list[str]:
     usual = {0.0: "labels only", 1.0: "with unlabeled images"}
-    return [usual.get(weight, f"unlabeled images count {weight:g}") for weight in found.weights]
+    return [usual.get(weight, f"unlabeled images count {weight:g}") for weight in demo.weights]
 
 
-def _figures(found: Demonstration) -> dict[str, Any]:
-    means, errors = _means(found)
+def _figures(demo: Demonstration) -> dict[str, Any]:
+    means, errors = _means(demo)
     return {
-        "n_images": found.n_pool + found.settings.n_held_out,
-        "n_pool": found.n_pool,
-        "n_pilot": found.settings.n_pilot,
-        "cross_validated_error": found.level.error,
-        "cross_validated_error_se": found.level.standard_error,
-        "information": found.table.to_dict(),
-        "check": found.report.to_dict(),
+        "n_images": demo.n_pool + demo.settings.n_held_out,
+        "n_pool": demo.n_pool,
+        "n_pilot": demo.settings.n_pilot,
+        "cross_validated_error": demo.level.error,
+        "cross_validated_error_se": demo.level.standard_error,
+        "information": demo.table.to_dict(),
+        "check": demo.report.to_dict(),
         "sizes": [
             {
                 "n_labels": count,
                 "unlabeled_weight": weight,
-                "predicted_error": float(found.anyway[place, size]),
-                "predicted_error_se": found.level.standard_error,
+                "predicted_error": float(demo.anyway[row, size]),
+                "predicted_error_se": demo.level.standard_error,
                 "predicted_error_believing_the_model": (
-                    float(found.if_right[place, size]) if place < len(found.if_right) else None
+                    float(demo.if_right[row, size]) if row < len(demo.if_right) else None
                 ),
-                "realized_error": float(means[place, size]),
-                "realized_error_se": float(errors[place, size]),
+                "realized_error": float(means[row, size]),
+                "realized_error_se": float(errors[row, size]),
             }
-            for place, weight in enumerate(found.weights)
-            for size, count in enumerate(found.settings.label_counts)
+            for row, weight in enumerate(demo.weights)
+            for size, count in enumerate(demo.settings.label_counts)
         ],
     }
-
-
-def _worth_table(found: Demonstration) -> Table:
-    asked = {found.settings.n_pilot / found.n_pool, 1.0}
-    asked |= {count / found.n_pool for count in found.settings.label_counts}
-    rows = tuple(
-        (
-            round(point.labeled_fraction * found.n_pool),
-            f"{point.labeled_fraction:.0%}",
-            _measured(point, "unlabeled_per_labeled_example"),
-            _measured(point, "unlabeled_per_label"),
-            _measured(point, "excess_log_loss"),
-        )
-        for point in found.table.points
-        if any(np.isclose(point.labeled_fraction, fraction) for fraction in asked)
-    )
-    return Table(
-        f"What labels are worth, if the model is right (pool of {found.n_pool:,} images)",
-        (
-            "labels",
-            "share",
-            "a labeled image = unlabeled ones",
-            "a label = unlabeled images",
-            "excess log-loss",
-        ),
-        rows,
-        f"Ten Gaussian classes with one covariance on {found.settings.n_components} principal components, "
-        f"{found.table.n_parameters} parameters, as {found.settings.n_pilot} labels drawn at random show them.",
-    )
 
 
 def _measured(point: Any, name: str) -> Measured:
@@ -103,55 +87,99 @@ def _measured(point: Any, name: str) -> Measured:
     return Measured(float("nan") if value is None else value, point.standard_errors.get(name))
 
 
-def _error_table(found: Demonstration) -> Table:
-    means, errors = _means(found)
+def _error_table(demo: Demonstration) -> Table:
+    settings = demo.settings
+    means, _ = _means(demo)
     rows = tuple(
         (
             count,
-            weight,
-            Measured(float(found.anyway[place, size]), found.level.standard_error),
-            Measured(float(means[place, size]), float(errors[place, size])),
-            float(found.if_right[place, size]) if place < len(found.if_right) else None,
+            *(
+                f"{error:.3f}"
+                for predicted, realized in zip(demo.anyway[:, size], means[:, size], strict=True)
+                for error in (predicted, realized)
+            ),
         )
-        for size, count in enumerate(found.settings.label_counts)
-        for place, weight in enumerate(found.weights)
+        for size, count in enumerate(settings.label_counts)
     )
+    heads = {0.0: "labels only"}
+    columns = [
+        f"{heads.get(weight, f'unlabeled {weight:g}')}: {what}"
+        for weight in demo.weights
+        for what in ("predicted", "realized")
+    ]
     note = (
-        f"Predicted from the pilot's {found.settings.n_pilot} labels alone; realized on {found.settings.n_held_out} "
-        f"held-out images, mean of {found.settings.n_draws} draws of images and labels. An image that counts "
-        "0 is left out."
+        f"Predicted from the pilot's {settings.n_pilot} labels alone, to {demo.level.standard_error:.3f}; "
+        f"realized on {settings.n_held_out} held-out images, mean of {settings.n_draws} draws of images and labels."
     )
-    columns = ("labels", "an unlabeled image counts", "predicted", "realized", "predicted, believing the model")
-    return Table("Error on new images", columns, rows, note)
+    return Table("Error on new images", ("labels", *columns), rows, note)
 
 
-def _words(found: Demonstration) -> tuple[str, ...]:
-    means, _ = _means(found)
-    settings = found.settings
-    gaps = np.abs(found.anyway - means).mean(axis=1)
-    believing = float(np.abs(found.if_right[1] - means[1]).mean())
-    forecast = (
-        f"Forecast. From {settings.n_pilot} labels the errors at {settings.label_counts[0]} to "
-        f"{settings.label_counts[-1]} labels were predicted within {gaps[0]:.3f} on average with labels only, and "
-        f"within {gaps[1]:.3f} with unlabeled images; believing the model would have missed these by {believing:.3f}."
+def _words(demo: Demonstration) -> tuple[str, ...]:
+    settings = demo.settings
+    n_unlabeled = demo.n_pool - settings.n_pilot
+    return (
+        f"The question. Of {demo.n_pool:,} handwritten digits {settings.n_pilot}, drawn at random, have a "
+        f"label: the pilot. Are the other {n_unlabeled:,} of any use, and what would more labels buy?",
+        _what_the_pilot_says(demo),
+        _promise(demo),
+        _forecast(demo),
+        _what_happened(demo),
     )
-    said = "\n".join([f"What the pilot says. Verdict: {found.report.verdict}.", *found.report.lines()])
-    return (said, forecast, _what_happened(found))
 
 
-def _what_happened(found: Demonstration) -> str:
-    settings = found.settings
-    place = settings.label_counts.index(settings.n_pilot)
+def _what_the_pilot_says(demo: Demonstration) -> str:
+    report = demo.report
+    verdicts = {"hurts": "Unlabeled images hurt.", "helps": "Unlabeled images help."}
+    told = verdicts.get(report.verdict, "Whether unlabeled images help cannot be told yet.")
+    words = [f"What the pilot says. {told}"]
+    if report.harm is not None:
+        error = report.harm.error
+        words.append(
+            f"Of the pilot's images, each predicted without its own label, {error.labels_only:.1%} are mistaken with "
+            f"labels only and {error.with_unlabeled:.1%} with unlabeled images."
+        )
+    if report.specification is not None and report.specification.rejects():
+        words.append(f"The model is wrong (p = {report.specification.p_value:.2g}): unlabeled images mislead it.")
+    if report.weight is not None:
+        words.append(f"Least risk: let an unlabeled image count {report.weight.best:g} of a labeled one.")
+    return " ".join(words)
+
+
+def _promise(demo: Demonstration) -> str:
+    """What the formulas say, for who believes the model."""
+    fraction = demo.settings.n_pilot / demo.n_pool
+    point = min(demo.table.points, key=lambda point: abs(point.labeled_fraction - fraction))
+    worth = point.figures["unlabeled_per_labeled_example"]
+    return (
+        f"Were the model right ({demo.table.n_parameters} parameters: ten Gaussian classes), a labeled "
+        f"image would be worth {worth:.2f} unlabeled ones."
+    )
+
+
+def _forecast(demo: Demonstration) -> str:
+    means, _ = _means(demo)
+    label_counts = demo.settings.label_counts
+    gaps = np.abs(demo.anyway - means).mean(axis=1)
+    believing = float(np.abs(demo.if_right[1] - means[1]).mean())
+    return (
+        f"Forecast. From the pilot alone the errors at {label_counts[0]} to {label_counts[-1]} labels were predicted "
+        f"within {gaps[0]:.3f} on average with labels only, and within {gaps[1]:.3f} with unlabeled images; "
+        f"believing the model would have missed these by {believing:.3f}."
+    )
+
+
+def _what_happened(demo: Demonstration) -> str:
+    settings, realized = demo.settings, demo.realized
+    size = settings.label_counts.index(settings.n_pilot)
     words = []
-    for weight, errors in zip(found.weights[1:], found.realized[1:], strict=True):
-        gaps = errors[:, place] - found.realized[0, :, place]
+    for weight, errors in zip(demo.weights[1:], realized[1:], strict=True):
+        gaps = errors[:, size] - realized[0, :, size]
         change = f"{gaps.mean():+.3f} ± {gaps.std(ddof=1) / np.sqrt(len(gaps)):.3f}"
         how = "as much as a labeled one" if weight == 1 else f"{weight:g}"
-        words.append(f"{errors[:, place].mean():.3f} where an unlabeled image counts {how} (a change of {change})")
-    alone = found.realized[0, :, place].mean()
+        words.append(f"{errors[:, size].mean():.3f} where an unlabeled image counts {how} ({change})")
     return (
-        f"What happened. With {settings.n_pilot} labels the error on new images was {alone:.3f} with labels only, "
-        f"{' and '.join(words)}."
+        f"What happened. With {settings.n_pilot} labels the error on new images was "
+        f"{realized[0, :, size].mean():.3f} with labels only, {' and '.join(words)}."
     )
 
 
@@ -159,17 +187,17 @@ def _band(values: FloatArray, width: FloatArray | float) -> tuple[FloatArray, Fl
     return values - width, values + width
 
 
-def _curves_panel(found: Demonstration) -> CurvesPanel:
-    means, errors = _means(found)
-    labels = np.array(found.settings.label_counts, dtype=float)
+def _curves_panel(demo: Demonstration) -> CurvesPanel:
+    means, errors = _means(demo)
+    labels = np.array(demo.settings.label_counts, dtype=float)
     curves = []
-    for place, name in enumerate(_names(found)):
-        forecast = found.anyway[place]
-        low, high = _band(forecast, found.level.standard_error) if place == 0 else (None, None)
-        curves.append(Curve(name, labels, forecast, low, high, color=place))
-        curves.append(Curve("", labels, means[place], *_band(means[place], errors[place]), "points", place))
+    for row, name in enumerate(_names(demo)):
+        forecast = demo.anyway[row]
+        low, high = _band(forecast, demo.level.standard_error) if row == 0 else (None, None)
+        curves.append(Curve(name, labels, forecast, low, high, color=row))
+        curves.append(Curve("", labels, means[row], *_band(means[row], errors[row]), "points", row))
     curves.append(
-        Curve("with unlabeled images, believing the model", labels, found.if_right[1], style="dashed", color=4)
+        Curve("with unlabeled images, believing the model", labels, demo.if_right[1], style="dashed", color=4)
     )
     return CurvesPanel(
         "Error: predicted (lines) and realized (points)",
@@ -180,15 +208,15 @@ def _curves_panel(found: Demonstration) -> CurvesPanel:
     )
 
 
-def _comparison_panel(found: Demonstration) -> ComparisonPanel:
-    means, errors = _means(found)
+def _comparison_panel(demo: Demonstration) -> ComparisonPanel:
+    means, errors = _means(demo)
     groups = [
-        Curve(name, found.anyway[place], means[place], *_band(means[place], errors[place]), "points", place)
-        for place, name in enumerate(_names(found))
+        Curve(name, demo.anyway[row], means[row], *_band(means[row], errors[row]), "points", row)
+        for row, name in enumerate(_names(demo))
     ]
     believing = Curve(
         "with unlabeled images, believing the model",
-        found.if_right[1],
+        demo.if_right[1],
         means[1],
         *_band(means[1], errors[1]),
         "points",
@@ -197,11 +225,11 @@ def _comparison_panel(found: Demonstration) -> ComparisonPanel:
     return ComparisonPanel("Predicted against realized error", "predicted", "realized", (*groups, believing))
 
 
-def _worth_panel(found: Demonstration) -> CurvesPanel:
-    points = [point for point in found.table.points if point.is_identifiable]
+def _worth_panel(demo: Demonstration) -> CurvesPanel:
+    points = [point for point in demo.table.points if point.is_identifiable]
     fractions = np.array([point.labeled_fraction for point in points])
     curves = []
-    for place, (name, label) in enumerate(
+    for row, (name, label) in enumerate(
         {
             "unlabeled_per_labeled_example": "a new labeled image",
             "unlabeled_per_label": "a label on an image of the pool",
@@ -210,7 +238,7 @@ def _worth_panel(found: Demonstration) -> CurvesPanel:
         measured = [_measured(point, name) for point in points]
         values = np.array([entry.value for entry in measured])
         spread = np.array([entry.standard_error or 0.0 for entry in measured])
-        curves.append(Curve(label, fractions, values, *_band(values, 2 * spread), color=(3, 6)[place]))
+        curves.append(Curve(label, fractions, values, *_band(values, 2 * spread), color=(3, 6)[row]))
     return CurvesPanel(
         "Worth in unlabeled images, if the model is right",
         "labeled fraction of the pool",
@@ -220,9 +248,9 @@ def _worth_panel(found: Demonstration) -> CurvesPanel:
     )
 
 
-def _surface_panel(found: Demonstration) -> SurfacePanel:
+def _surface_panel(demo: Demonstration) -> SurfacePanel:
     sizes, fractions = np.geomspace(100, 10_000, _N_GRID), np.geomspace(0.02, 1.0, _N_GRID)
-    information = found.table.dense
+    information = demo.table.dense
     values = np.stack(
         [over_fractions(information, "excess_log_loss", fractions, n_samples=n).values for n in sizes], axis=1
     )

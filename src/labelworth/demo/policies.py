@@ -65,7 +65,7 @@ QUICK = SequenceDemoSettings(n_refits=8, n_test=500, relative_error=0.1)
 
 @dataclass(frozen=True, eq=False)
 class SequenceDemonstration:
-    """Everything the demonstration found.
+    """What the demonstration measured.
 
     Attributes
     ----------
@@ -134,11 +134,11 @@ def _tried(
             labeled = truth.sample(blank(truth, settings.n_sequences), rng)
             test = truth.sample(blank(truth, settings.n_test), rng)
             floor = conditional(truth, test)
-            for place, policy in enumerate(POLICIES.values()):
+            for index, policy in enumerate(POLICIES.values()):
                 seen, _ = parse_policy(policy).apply(labeled, int(rng.integers(2**32)))
                 model = fit(family, seen, rng=rng).model
-                log_losses[place, refit] = (floor - conditional(model, test)).mean()
-                squared_errors[place, refit] = _squared_error(truth, model)
+                log_losses[index, refit] = (floor - conditional(model, test)).mean()
+                squared_errors[index, refit] = _squared_error(truth, model)
                 task.advance()
     return log_losses, squared_errors
 

@@ -32,12 +32,12 @@ def show_table(console: Console, table: Table) -> None:
 
 
 def show_outcome(console: Console, outcome: Outcome) -> None:
-    """Print what a study found: its tables, then its words."""
-    for table in outcome.tables:
-        show_table(console, table)
+    """Print a result: the story first, in sentences, and its tables after."""
     for paragraph in outcome.words:
         console.print(Text(paragraph))
         console.print()
+    for table in outcome.tables:
+        show_table(console, table)
 
 
 def save_csv(table: Table, path: Path) -> Path:

@@ -63,7 +63,16 @@ def test_being_fast_and_wrong_is_not_enough(monkeypatch: pytest.MonkeyPatch) -> 
     assert not result.is_met
 
 
-@pytest.mark.parametrize("name", benchmarks.RACES)
+CORPORA = {"em-hmm": "conll2000", "train-crf": "conll2000"}
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=[pytest.mark.corpus(CORPORA[name])] if name in CORPORA else [])
+        for name in benchmarks.RACES
+    ],
+)
 def test_in_every_race_both_find_the_same(name: str) -> None:
     result = run_race(benchmarks.prepare(name, quick=True), n_repeats=1)
     assert result.name == name

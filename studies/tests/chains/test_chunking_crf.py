@@ -3,7 +3,6 @@ import pytest
 
 from labelworth.data.evidence import Evidence
 from labelworth.data.readers.raw_sequences import RawTokens
-from labelworth.errors import DataUnavailableError
 from labelworth.estimation.conditional_fit import fit_conditional
 from labelworth.models.chains.crf_features import feature_set
 from labelworth_studies.chains import chunking_crf as chunking
@@ -12,7 +11,6 @@ from labelworth_studies.chains.parts import chunking_fit
 from labelworth_studies.chains.parts.chunking_fit import Settings, cell_of, compute
 from labelworth_studies.corpora import chunking_data
 from labelworth_studies.corpora.chunking_data import AttributeChoice, Divided, with_attributes, with_words
-from labelworth_studies.corpora.folder import conll2000
 from labelworth_studies.runner.study import canonical
 
 SENTENCES = [
@@ -92,18 +90,16 @@ def test_what_is_chosen_is_among_the_choices() -> None:
 
 @pytest.fixture(scope="module")
 def corpus() -> Divided:
-    try:
-        conll2000("test")
-    except DataUnavailableError:
-        pytest.skip("the CoNLL-2000 corpus is not here")
     return with_attributes("test", AttributeChoice("tutorial"))
 
 
+@pytest.mark.corpus("conll2000")
 def test_the_tutorial_has_the_attributes_and_weights_of_crfsuite(corpus: Divided) -> None:
     assert corpus.train.n_features == 335_674
     assert feature_set(corpus.train).n_weights == 452_755
 
 
+@pytest.mark.corpus("conll2000")
 def test_a_part_of_the_corpus_climbs_as_high_as_crfsuite(corpus: Divided, tmp_path) -> None:
     """Ten iterations of both are not comparable, the top is: 200 sentences, loss to 1e-6."""
     pycrfsuite = pytest.importorskip("pycrfsuite")

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from labelworth.data.counts import document_lengths
-from labelworth.errors import DataUnavailableError, InvalidInputError
+from labelworth.errors import InvalidInputError
 from labelworth.models.classes.multinomial import MultinomialFamily
 from labelworth.robust.misspecified.risk import full_label_model
 from labelworth_studies.corpora import two_class_cuts
@@ -117,12 +117,9 @@ def test_an_unknown_cut_is_refused() -> None:
         two_class_cuts.population("sports")
 
 
-@pytest.mark.corpus
+@pytest.mark.corpus("reuters21578_r52")
 def test_the_reuters_cut_has_two_classes_300_words_and_20_tokens() -> None:
-    try:
-        rows = two_class_cuts.population("earn-acq")
-    except DataUnavailableError as error:
-        pytest.skip(str(error))
+    rows = two_class_cuts.population("earn-acq")
     assert rows.features.shape[1] == 300
     assert rows.evidence.classes == ("earn", "acq")
     assert rows.evidence.is_gold.all()

@@ -70,9 +70,9 @@ def test_people_are_told_who_wins_and_what_is_weak() -> None:
     found = demonstrate_policies(SMALL, seed=4)
     told = outcome(found)
     winner = list(POLICIES)[int(np.argmin([point.figures["excess_log_loss"] for point in found.table.points]))]
-    assert f"the theory puts '{winner}' first" in told.words[0]
+    assert f"the theory puts '{winner}' first" in told.words[1]
     weak = [name for name, point in zip(POLICIES, found.table.points, strict=True) if point.weak_directions]
-    assert len(told.words) == 1 + len(weak)
-    for name, words in zip(weak, told.words[1:], strict=True):
+    assert len(told.words) == 2 + len(weak)
+    for name, words in zip(weak, told.words[2:], strict=True):
         assert words.startswith(f"Warning. '{name}' is weak: of ")
     assert [row[0] for row in told.tables[0].rows] == list(POLICIES)

@@ -41,6 +41,7 @@ def test_an_outcome_shows_its_tables_and_words_without_markup() -> None:
     text = shown(Outcome({}, words=("A label is worth [much].",), tables=(table,)))
     for part in ("Costs", "[red]label[/red]", "2.5", "in cents", "A label is worth [much]."):
         assert part in text
+    assert text.index("A label is worth") < text.index("Costs")
 
 
 def test_a_table_with_a_short_row_is_refused() -> None:
