@@ -37,6 +37,12 @@ seeds: $(STAMP)                ## the Monte Carlo tests on seeds 0 to 99
 nojit: $(STAMP)                ## the kernels as plain Python, without the compiler
 	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -q tests/unit/kernels
 
+alone: $(STAMP)                ## a clone with nothing beside it: tests that read corpora, write caches, start processes
+	.ci/alone
+
+wheel: $(STAMP)                ## the wheel in an empty environment: demo, fit, plan
+	.ci/wheel
+
 clean:
 	rm -rf $(ENV) build src/*.egg-info studies/*.egg-info
 
