@@ -54,7 +54,6 @@ class Inputs:
         return cls(hidden, posterior, np.full(count, 1 / count), False)
 
     def take(self, rows: IntArray) -> "Inputs":
-        """Some of them."""
         return Inputs(self.samples.take(rows), self.posterior[rows], self.weights[rows], False)
 
 

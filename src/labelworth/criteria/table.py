@@ -53,7 +53,6 @@ class Asked:
         return cls(of_fraction(fraction), fraction, fraction)
 
     def __str__(self) -> str:
-        """For messages."""
         return f"labeled fraction {self.labeled_fraction:g}" if self.policy is None else self.policy
 
 
@@ -100,7 +99,6 @@ class InformationPoint:
 
     @property
     def expected_labels(self) -> float:
-        """Labels per sample."""
         return self.asked.expected_labels
 
     @property

@@ -75,12 +75,10 @@ class FractionInformation(ABC):
 
     @property
     def n_estimable(self) -> int:
-        """All directions."""
         return self.n_parameters
 
     @property
     def expected_labels(self) -> FloatArray:
-        """One and none."""
         return np.array([1.0, 0.0])
 
     @property
@@ -104,7 +102,6 @@ class FractionInformation(ABC):
         return None if self.dense is None else self.dense.weak_directions(weights)
 
     def open_directions(self, counts: FloatArray) -> tuple[str, ...]:
-        """Not known."""
         return ()
 
     def left_out(self, criterion: Criterion, counts: FloatArray) -> FloatArray:
@@ -138,8 +135,9 @@ class FractionInformation(ABC):
 
     def estimate(self, criterion: Criterion, weights: FloatArray) -> tuple[float, float | None]:
         """The figure of one sample, and its standard error."""
-        found = self._estimates(criterion, np.array([_sizes(weights)[1]]))
-        return float(found.values[0]), None if found.standard_errors is None else float(found.standard_errors[0])
+        estimate = self._estimates(criterion, np.array([_sizes(weights)[1]]))
+        errors = estimate.standard_errors
+        return float(estimate.values[0]), None if errors is None else float(errors[0])
 
     def exchange_rate(self, criterion: Criterion, weights: FloatArray) -> tuple[float, float | None]:
         r"""How many unlabeled samples take as much off a trace as a labeled one, and its standard error.
@@ -181,10 +179,10 @@ class FractionInformation(ABC):
             return self.log_volume(fractions)
         if criterion.form == "largest" or criterion.weight is None:
             return self.worst_direction(fractions)
-        found, errors = self.trace(criterion.weight, fractions), None
-        if found.standard_errors is not None:
-            errors = criterion.factor * found.standard_errors
-        return Estimate(criterion.factor * found.values, errors)
+        trace, errors = self.trace(criterion.weight, fractions), None
+        if trace.standard_errors is not None:
+            errors = criterion.factor * trace.standard_errors
+        return Estimate(criterion.factor * trace.values, errors)
 
     def _derivative(self, criterion: Criterion, fraction: float) -> float | None:
         """Of the figure of one sample in f; None for the worst direction, whose eigenvector is not given."""

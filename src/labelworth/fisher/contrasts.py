@@ -81,6 +81,4 @@ class Contrasts:
 
     def restricted(self, information: FloatArray) -> FloatArray:
         """U' I U, (rank, rank)."""
-        if self.is_whole:
-            return symmetrized(information)
-        return symmetrized(self.basis.T @ information @ self.basis)
+        return information if self.is_whole else symmetrized(self.basis.T @ information @ self.basis)

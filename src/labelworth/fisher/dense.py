@@ -9,10 +9,11 @@ import numpy as np
 from labelworth.arrays import FloatArray, as_floats, require_probabilities, require_shape
 from labelworth.errors import InvalidInputError, MoreSamplesNeededError, NotIdentifiableError
 from labelworth.fisher.contrasts import Contrasts
-from labelworth.fisher.criteria import CRITERIA, Criterion, Weight
+from labelworth.fisher.criteria import CRITERIA, Criterion
 from labelworth.fisher.directions import WEAK, WeakDirection, most_changed, weak_direction
 from labelworth.fisher.information import DOCUMENT_RULES, Figures, draw_notes, draws_needed, of_fraction
-from labelworth.fisher.jackknife import Jackknife, leave_one_out, require_batches
+from labelworth.fisher.jackknife import Jackknife, require_batches
+from labelworth.fisher.replicates import Replicates, corrected
 from labelworth.fisher.whitened import FigurePoint, MatrixRules, PencilRules
 from labelworth.linalg.symmetric import SingularMatrixError
 from labelworth.models.coordinates import Coordinates
@@ -150,7 +151,6 @@ class DenseInformation:
 
     @property
     def complete(self) -> FloatArray:
-        """I_everything, (d, d)."""
         return np.asarray(self.matrices[self.everything])
 
     @cached_property
@@ -262,10 +262,10 @@ class DenseInformation:
 
     def left_out(self, criterion: Criterion, counts: FloatArray) -> FloatArray:
         """The figures of the means of all batches but one, (n_batches,); infinite where one is singular."""
-        if self.batches is None:
+        if self._replicates is None:
             return np.empty(0)
         try:
-            return self._left_out([criterion], counts)[:, 0]
+            return self._replicates.figures([criterion], counts)[:, 0]
         except np.linalg.LinAlgError:
             return np.full(self.n_replicates, np.inf)
 
@@ -305,7 +305,7 @@ class DenseInformation:
         values, errors = self._estimates(list(CRITERIA.values()), weights)
         return Figures(
             True,
-            float(self.whitened.shares(weights)[0][0]),
+            float(self.whitened.shares(weights, 1)[0][0]),
             dict(zip(CRITERIA, values.tolist(), strict=True)),
             {} if errors is None else dict(zip(CRITERIA, errors.tolist(), strict=True)),
             self.weak_directions(weights),
@@ -326,10 +326,10 @@ class DenseInformation:
         if unlabeled <= self.whitened.tolerance * labeled:
             return np.inf, None if self.batches is None else np.nan
         rate = float(labeled / unlabeled)
-        if self.batches is None:
+        if self._replicates is None:
             return rate, None
-        worths = self._left_out_worths(criterion, weights)
-        return _joined(rate, worths[:, 0] / worths[:, 1], self.whitened.tolerance)
+        worths = self._replicates.worths(criterion, weights)
+        return corrected(rate, worths[:, 0] / worths[:, 1], self.whitened.tolerance)
 
     def draws_needed(
         self, figures: Sequence[Figures], relative_error: float, criteria: Collection[str] = tuple(CRITERIA)
@@ -361,76 +361,48 @@ class DenseInformation:
 
         Paper: def:identifiable.
         """
-        shares, vectors = self.whitened.shares(weights)
+        shares, vectors = self.whitened.shares(weights, _MOST_DIRECTIONS)
         chosen = np.flatnonzero(shares < threshold)[:_MOST_DIRECTIONS]
         lifted = self.contrasts.lifted(vectors[:, chosen])
-        told = [0.0 if abs(shares[index]) <= self.whitened.blind else float(shares[index]) for index in chosen]
+        rounded = [0.0 if abs(shares[index]) <= self.whitened.blind else float(shares[index]) for index in chosen]
         return tuple(
             weak_direction(self.coordinates, share, direction)
-            for share, direction in zip(told, lifted.T, strict=True)
+            for share, direction in zip(rounded, lifted.T, strict=True)
         )
 
     def open_directions(self, counts: FloatArray) -> tuple[str, ...]:
         """The parameters that change most along directions of which a design tells nothing."""
-        shares, vectors = self.whitened.shares(counts)
+        shares, vectors = self.whitened.shares(counts, _MOST_OPEN)
         least = self.whitened.blind * max(float(shares[-1]), 0.0)
         is_open = shares <= (0.0 if counts[self.everything] > 0 and len(self.rules) == 2 else least)
-        return most_changed(self.coordinates, self.contrasts.lifted(vectors[:, is_open][:, :_MOST_OPEN]))
+        return most_changed(self.coordinates, self.contrasts.lifted(vectors[:, is_open[:_MOST_OPEN]]))
 
     def _estimates(self, criteria: list[Criterion], weights: FloatArray) -> tuple[FloatArray, FloatArray | None]:
         values = self.whitened.values(criteria, weights)
-        if self.batches is None:
+        if self._replicates is None:
             return values, None
         try:
-            left_out = self._left_out(criteria, weights)
+            left_out = self._replicates.figures(criteria, weights)
         except np.linalg.LinAlgError as error:
             raise MoreSamplesNeededError(
-                f"Without one of {len(self.batches)} batches of {self.n_drawn} draws the information is not positive "
+                f"Without one of {self.n_replicates} batches of {self.n_drawn} draws the information is not positive "
                 f"definite: draw {16 * self.n_drawn} or more."
             ) from error
-        pairs = [
-            _joined(value, column, self.whitened.tolerance) for value, column in zip(values, left_out.T, strict=True)
-        ]
-        return np.array([value for value, _ in pairs]), np.array([error for _, error in pairs])
-
-    def _left_out(self, criteria: list[Criterion], counts: FloatArray) -> FloatArray:
-        return self.whitened.left_out(criteria, self._totals_left_out(counts), self._weights_left_out)
-
-    def _left_out_worths(self, criterion: Criterion, weights: FloatArray) -> FloatArray:
-        """What a labeled and an unlabeled sample take off a trace, without each batch, (n_batches, 2)."""
-        inverse = np.linalg.inv(self._totals_left_out(weights))
-        middle = inverse @ self._weights_left_out[criterion.weight or Weight.NAMED] @ inverse
-        arms = (self._weights_left_out[weight] for weight in (Weight.COMPLETE, Weight.MARGINAL))
-        return np.stack([np.einsum("nij,nij->n", middle, arm) for arm in arms], axis=1)
-
-    def _totals_left_out(self, counts: FloatArray) -> FloatArray:
-        batches = self._require_batches()
-        return self.whitened.moved(leave_one_out(np.einsum("j,bjac->bac", counts, batches)))
+        tolerance = self.whitened.tolerance
+        pairs = np.array([corrected(*pair, tolerance) for pair in zip(values, left_out.T, strict=True)])
+        return pairs[:, 0], pairs[:, 1]
 
     @cached_property
-    def _weights_left_out(self) -> dict[Weight, FloatArray]:
-        """G without each batch, (n_batches, rank, rank)."""
-        batches, white = self._require_batches(), self.whitened
-        complete, marginal = (
-            white.moved(leave_one_out(batches[:, index])) for index in (self.everything, self.nothing)
-        )
-        return {
-            Weight.NAMED: white.gram[None],
-            Weight.COMPLETE: complete,
-            Weight.MISSING: complete - marginal,
-            Weight.MARGINAL: marginal,
-        }
-
-    def _require_batches(self) -> FloatArray:
+    def _replicates(self) -> Replicates | None:
         if self.batches is None:
-            raise ValueError("Only sampled information has batches.")
-        return self.batches
+            return None
+        return Replicates(self.whitened, self.batches, self.everything, self.nothing)
 
     def _is_positive(self, weights: FloatArray) -> bool:
         """Whether the smallest share is above zero, beyond rounding and noise."""
-        shares, vectors = self.whitened.shares(weights)
+        shares, vectors = self.whitened.shares(weights, 1)
         smallest, blind = float(shares[0]), self.whitened.blind
-        error = self._share_error(weights, smallest, vectors[:, 0])
+        error = 0.0 if self._replicates is None else self._replicates.share_error(weights, smallest, vectors[:, 0])
         if abs(smallest) <= blind and error <= blind:
             # Where some samples are labeled whole rounding decides nothing: the share is at least theirs.
             return bool(weights[self.everything] > 0 and smallest > 0)
@@ -447,15 +419,6 @@ class DenseInformation:
                 f"{factor * self.n_drawn:.2g} draws may tell; or use method='enumeration' if the model is small."
             )
         return True
-
-    def _share_error(self, weights: FloatArray, share: float, vector: FloatArray) -> float:
-        """The standard error of a share, along its direction."""
-        if self.batches is None:
-            return 0.0
-        direction = self.contrasts.lifted(vector[:, None])[:, 0]
-        told = (self.batches @ direction) @ direction
-        excess = told @ weights - share * told[:, self.everything]
-        return float(excess.std(ddof=1) / np.sqrt(len(excess)))
 
     def _is_below(self, counts: FloatArray) -> bool:
         lowest = self.lowest_fraction * (1 - _ROUNDING)
@@ -477,10 +440,3 @@ class DenseInformation:
                 f"fitted. Got {values[self.everything]:g}."
             )
         return values
-
-
-def _joined(value: float, left_out: FloatArray, tolerance: float) -> tuple[float, float]:
-    """A figure without its leading bias; its standard error joins noise, the size of that correction and rounding."""
-    noise = Jackknife.of(value, left_out)
-    rounding = tolerance * abs(value)
-    return float(value + noise.correction), float(np.sqrt(noise.variance + noise.correction**2 + rounding**2))

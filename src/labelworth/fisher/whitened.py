@@ -72,7 +72,6 @@ class Whitened:
 
     @cached_property
     def gram(self) -> FloatArray:
-        """W' J'J W."""
         return symmetrized(self.named.T @ self.named)
 
     def moved(self, matrices: FloatArray) -> FloatArray:
@@ -160,11 +159,11 @@ class PencilRules(Whitened):
         value, slope = self._figure(criterion, total)
         return FigurePoint(value, slope)
 
-    def shares(self, weights: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Of what complete labels tell, ascending, and the directions on the contrasts, (rank, rank)."""
+    def shares(self, weights: FloatArray, most: int | None = None) -> tuple[FloatArray, FloatArray]:
+        """Of what complete labels tell, ascending, and the first `most` directions on the contrasts, (rank, most)."""
         total = weights @ self.arms
         order = np.argsort(total, kind="stable")
-        return total[order], self.basis[:, order]
+        return total[order], self.basis[:, order[:most]]
 
     def values(self, criteria: list[Criterion], weights: FloatArray) -> FloatArray:
         """Of information that is positive definite."""
@@ -258,10 +257,10 @@ class MatrixRules(Whitened):
         slope = -criterion.factor * np.tensordot(self.arms, half.T @ middle @ half, axes=2)
         return FigurePoint(criterion.factor * float(np.trace(middle)), slope)
 
-    def shares(self, weights: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Of what complete labels tell, ascending, and the directions on the contrasts, (rank, rank)."""
+    def shares(self, weights: FloatArray, most: int | None = None) -> tuple[FloatArray, FloatArray]:
+        """Of what complete labels tell, ascending, and the first `most` directions on the contrasts, (rank, most)."""
         values, vectors = scipy.linalg.eigh(np.tensordot(weights, self.arms, axes=1))
-        return values, self.basis @ vectors
+        return values, self.basis @ vectors[:, :most]
 
     def values(self, criteria: list[Criterion], weights: FloatArray) -> FloatArray:
         """Of information that is positive definite."""
@@ -278,7 +277,6 @@ class MatrixRules(Whitened):
 
     @cached_property
     def _weights(self) -> dict[Weight, FloatArray]:
-        """G by name."""
         identity, seen = np.eye(len(self.basis)), self.arms[self.nothing]
         return {
             Weight.NAMED: self.gram,

@@ -113,7 +113,6 @@ class AsymptoticAccuracy:
 
     @property
     def source(self) -> Source:
-        """Asymptotic."""
         return "asymptotic"
 
     @property

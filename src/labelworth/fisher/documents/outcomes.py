@@ -37,7 +37,6 @@ class Outcomes:
 
     @property
     def probabilities(self) -> FloatArray:
-        """p(x), shape (n_outcomes,)."""
         return np.asarray(np.exp(self.log_joint).sum(axis=1))
 
     @property

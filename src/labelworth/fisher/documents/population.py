@@ -71,12 +71,10 @@ class DocumentPopulation:
 
     @property
     def coordinates(self) -> Coordinates:
-        """Of the model."""
         return self.model.coordinates
 
     @property
     def n_classes(self) -> int:
-        """Of the model."""
         return len(self.model.classes)
 
     @cached_property
@@ -98,15 +96,12 @@ class DocumentPopulation:
         return self.n_classes * self.coordinates.n_free
 
     def labels_of(self, rules: RuleSet) -> FloatArray:
-        """One and none."""
         return np.array([1.0, 0.0])
 
     def complete_information(self) -> FloatArray:
-        """In closed form."""
         return self.model.complete_information()
 
     def known_contrasts(self) -> Contrasts:
-        """All directions."""
         return Contrasts.whole(self.coordinates)
 
     def require_enumerable(self, rules: RuleSet) -> None:
@@ -115,10 +110,10 @@ class DocumentPopulation:
 
     def outcomes(self) -> Iterator[Labelings]:
         """Every x with every class."""
-        found = enumerate_outcomes(self.model)
-        joint = np.exp(found.log_joint)
+        outcomes = enumerate_outcomes(self.model)
+        joint = np.exp(outcomes.log_joint)
         for part in chunks(self.model, len(joint)):
-            yield Labelings(1, joint[part], self.model.class_scores(found.samples.take(part)))
+            yield Labelings(1, joint[part], self.model.class_scores(outcomes.samples.take(part)))
 
     def moments(
         self, rules: RuleSet, indices: list[int], n_batches: int, n_each: int, rng: np.random.Generator

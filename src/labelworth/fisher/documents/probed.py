@@ -86,7 +86,6 @@ class ProbedInformation(FractionInformation):
 
     @property
     def method(self) -> str:
-        """Matrix-free."""
         return "matrix-free"
 
     @property
@@ -108,7 +107,6 @@ class ProbedInformation(FractionInformation):
         return False
 
     def trace(self, weight: Weight, fractions: FloatArray) -> Estimate:
-        """trace(G I(f)^-1)."""
         forms = [self._trace_form(weight, fraction) for fraction in self._checked(fractions)]
         return self._estimate(self._spectrum(weight), forms, self._complete(weight))
 

@@ -107,7 +107,6 @@ class TwoClassInformation(FractionInformation):
         return positive
 
     def trace(self, weight: Weight, fractions: FloatArray) -> Estimate:
-        """trace(G I(f)^-1)."""
         return Estimate(np.array([self._figures(fraction).traces[weight] for fraction in _checked(fractions)]))
 
     def trace_slope(self, weight: Weight, fractions: FloatArray) -> Estimate:

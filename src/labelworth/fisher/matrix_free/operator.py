@@ -122,7 +122,6 @@ class DenseNeighbor:
 
     @cached_property
     def lower(self) -> FloatArray:
-        """The Cholesky factor."""
         return np.asarray(scipy.linalg.cholesky(self.matrix, lower=True, check_finite=False))
 
     @cached_property

@@ -80,12 +80,10 @@ class MatrixFree:
 
     @property
     def method(self) -> str:
-        """Matrix-free."""
         return "matrix-free"
 
     @property
     def n_estimable(self) -> int:
-        """All directions."""
         return self.n_parameters
 
     def figures(self, weights: FloatArray) -> Figures:

@@ -54,7 +54,6 @@ class Whitening:
 
     @cached_property
     def roots(self) -> FloatArray:
-        """sqrt(N_r theta_rw)."""
         return np.sqrt(self.counts)
 
     @cached_property

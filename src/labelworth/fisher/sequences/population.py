@@ -114,7 +114,6 @@ class ChainPopulation:
 
     @property
     def coordinates(self) -> Coordinates:
-        """Of the model."""
         return self.model.coordinates
 
     @property
@@ -307,7 +306,6 @@ class ChainPopulation:
         return repeated.with_evidence(Evidence(np.tile(labels.ravel(), inputs.n_sequences), self.model.classes))
 
     def _plain(self, features: "IntArray | sp.csr_array", lengths: IntArray) -> Sequences:
-        """Sequences without labels."""
         offsets = np.concatenate([[0], np.cumsum(lengths)])
         evidence = Evidence(np.full(int(offsets[-1]), UNLABELED), self.model.classes)
         return Sequences(features, offsets, evidence, self.model.feature_names)

@@ -61,7 +61,6 @@ class ErrorAccuracy:
 
     @property
     def labels_per_sample(self) -> FloatArray:
-        """One and none."""
         return np.array([1.0, 0.0])[: len(self.arms)]
 
     @property
@@ -71,7 +70,6 @@ class ErrorAccuracy:
 
     @property
     def source(self) -> Source:
-        """Asymptotic."""
         return "asymptotic"
 
     def error(self, counts: FloatArray) -> float:
