@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from labelworth.planning.answer import ArmCount, Certificate, Check, Design, Held, Interval, Plan, Question, Worth
+from labelworth.planning.answer import ArmCount, Certificate, Check, Design, Held, Interval, Plan, PlanQuestion, Worth
 from labelworth.planning.landscape import ForecastCurve, FrontierDesign, GridAnswer, Solutions, Surface
 
 POOL = 5000
@@ -19,7 +19,7 @@ def document_plan(budget: float = 512.0) -> Plan:
     labels = budget - HELD_LABELS
     n_samples = POOL + HELD_LABELS
     return Plan(
-        question=Question("budget", budget, "excess_log_loss"),
+        question=PlanQuestion("budget", budget, "excess_log_loss"),
         advice="label",
         why_stop=None,
         held=Held("documents", n_samples, HELD_LABELS, HELD_LABELS, POOL, 39, ("ham", "spam"), HELD_LABELS, 0.032),

@@ -3,11 +3,11 @@
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
+from labelworth.estimators.pool import PoolKind
 from labelworth.planning.landscape import ForecastCurve, FrontierDesign, Solutions, Surface
 from labelworth.tradeoff.accuracy import Source
 
 Problem = Literal["budget", "target", "alpha"]
-Kind = Literal["documents", "sequences"]
 Advice = Literal["label", "stop", "larger pilot"]
 State = Literal["good", "warning", "bad", "unknown"]
 
@@ -19,7 +19,7 @@ NORMAL_95 = 1.645
 
 
 @dataclass(frozen=True)
-class Question:
+class PlanQuestion:
     """What was asked: the least error within a budget, the least cost for a target, or least cost + alpha x error.
 
     Attributes
@@ -211,7 +211,7 @@ class Held:
         What to expect of the labels held, by the same figures as the plan's.
     """
 
-    kind: Kind
+    kind: PoolKind
     n_samples: int
     n_labeled: int
     n_labels: int
@@ -228,7 +228,7 @@ class Plan:
 
     Attributes
     ----------
-    question : Question
+    question : PlanQuestion
     advice : "label", "stop" or "larger pilot"
         The last: by these figures labeling should stop, but the pilot is too small to stop on them.
     why_stop : str or None
@@ -266,7 +266,7 @@ class Plan:
         How many more samples to label at random before stopping, where the pilot is too small to stop on it.
     """
 
-    question: Question
+    question: PlanQuestion
     advice: Advice
     why_stop: str | None
     held: Held

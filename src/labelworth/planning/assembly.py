@@ -8,7 +8,7 @@ import numpy as np
 
 from labelworth.arrays import FloatArray
 from labelworth.data.kept import Checkpoint
-from labelworth.planning.answer import NORMAL_95, Check, Design, Interval, Plan, Question
+from labelworth.planning.answer import NORMAL_95, Check, Design, Interval, Plan, PlanQuestion
 from labelworth.planning.formulas.sampled import joined_error
 from labelworth.planning.grids import grid_solutions
 from labelworth.planning.landscape import ForecastCurve, Surface
@@ -55,7 +55,7 @@ class Background:
 
 def assemble(
     situation: Situation,
-    asked: Question,
+    asked: PlanQuestion,
     background: Background,
     *,
     checkpoint: Checkpoint,
@@ -150,7 +150,7 @@ def _probes_interval(design: Design) -> Interval | None:
     return Interval(design.error - reach, design.error + reach, method="probes")
 
 
-def _limit_notes(situation: Situation, asked: Question, counts: FloatArray) -> list[str]:
+def _limit_notes(situation: Situation, asked: PlanQuestion, counts: FloatArray) -> list[str]:
     if asked.problem != "budget" or situation.pool < 1:
         return []
     design, labeling = situation.design(counts), [arm != "nothing" for arm in situation.accuracy.arms]

@@ -10,14 +10,14 @@ from threadpoolctl import threadpool_limits
 from labelworth.arrays import UNLABELED
 from labelworth.planning.answer import Held
 from labelworth.planning.landscape import FrontierDesign
-from labelworth.planning.options import GivenPrices, PlanOptions
 from labelworth.planning.outcome import cloud
 from labelworth.planning.plan import planner_of
+from labelworth.planning.settings import GivenPrices, PlanSettings
 from labelworth.planning.source import AskedSource, UseUnlabeled
 from labelworth.planning.words import CRITERION_WORDS, count, number
 from labelworth.progress import SILENT, Progress
 from labelworth.tradeoff.accuracy import Source
-from labelworth.tradeoff.problem import Question as TradeoffQuestion
+from labelworth.tradeoff.problem import Question
 
 
 @dataclass(frozen=True)
@@ -117,11 +117,11 @@ def frontier(
     >>> cloud.boundary[0].cost, cloud.boundary[-1].cost
     (0.0, 540.0)
     """
-    room = TradeoffQuestion.of(budget=0.0, pool=pool).pool
+    room = Question.of(budget=0.0, pool=pool).pool
     planner = planner_of(
         X,
         y,
-        PlanOptions.of(
+        PlanSettings.of(
             prices=prices,
             criterion=criterion,
             source=source,

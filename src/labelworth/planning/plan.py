@@ -10,11 +10,11 @@ from labelworth.arrays import UNLABELED
 from labelworth.errors import InvalidInputError
 from labelworth.estimators.reading import pool_of, takes_sequences
 from labelworth.planning.answer import Plan
-from labelworth.planning.options import GivenPrices, PlanOptions
 from labelworth.planning.planner import Planner
+from labelworth.planning.settings import GivenPrices, PlanSettings
 from labelworth.planning.source import AskedSource, UseUnlabeled
 from labelworth.progress import SILENT, Progress
-from labelworth.tradeoff.problem import Question as TradeoffQuestion
+from labelworth.tradeoff.problem import Question
 from labelworth.tradeoff.targets import require_target
 
 
@@ -115,13 +115,13 @@ def plan(
     >>> plan.lines()[0].startswith("Label 140 more documents")
     True
     """
-    asked = TradeoffQuestion.of(budget=budget, target=target, alpha=alpha, pool=pool)
+    asked = Question.of(budget=budget, target=target, alpha=alpha, pool=pool)
     if asked.kind == "target":
         require_target(asked.value, criterion)
     planner = planner_of(
         X,
         y,
-        PlanOptions.of(
+        PlanSettings.of(
             prices=prices,
             criterion=criterion,
             source=source,
@@ -144,7 +144,7 @@ def plan(
 def planner_of(
     X: Any,
     y: Any,
-    options: PlanOptions,
+    settings: PlanSettings,
     *,
     model: Any = "multinomial",
     classes: Sequence[Hashable] | None = None,
@@ -152,7 +152,7 @@ def planner_of(
     progress: Progress = SILENT,
 ) -> Planner:
     """Read the data and fit the model; arguments as in `plan`."""
-    if options.rules is not None and not takes_sequences(model):
+    if settings.rules is not None and not takes_sequences(model):
         raise InvalidInputError("Documents are labeled or not: rules= is for sequences.")
     pool = pool_of(X, y, model, classes=classes, unlabeled=unlabeled, progress=progress)
-    return Planner(pool, options, progress)
+    return Planner(pool, settings, progress)

@@ -25,13 +25,13 @@ from labelworth.data.digest import arrays_digest, data_digest
 from labelworth.data.kept import Checkpoint
 from labelworth.errors import InvalidInputError
 from labelworth.estimators.pool import Pool
-from labelworth.planning.answer import Check, Plan, Question
+from labelworth.planning.answer import Check, Plan, PlanQuestion
 from labelworth.planning.assembly import Background, assemble
 from labelworth.planning.formulas.nearby import formula_situation
 from labelworth.planning.landscape import ForecastCurve, Surface
 from labelworth.planning.menu import held_by_rule, read_menu
-from labelworth.planning.options import PlanOptions
 from labelworth.planning.pilot import Pilot
+from labelworth.planning.settings import PlanSettings
 from labelworth.planning.simulated.accuracy import simulated_curve, simulated_situation
 from labelworth.planning.simulated.surface import simulated_surface
 from labelworth.planning.situation import Situation
@@ -55,7 +55,7 @@ from labelworth.simulation.forecast import Excess
 from labelworth.simulation.learner import Mode
 from labelworth.simulation.pool_use import PoolUse, simulate_pool_use
 from labelworth.tradeoff.costs import Prices
-from labelworth.tradeoff.problem import Question as TradeoffQuestion
+from labelworth.tradeoff.problem import Question
 
 _FARTHEST = 8
 """So many times the labels held are simulated; beyond it a forecast goes on along its own slope."""
@@ -67,10 +67,10 @@ class Planner:
     """Looks at a pool, then asks the formulas or a simulation."""
 
     pool: Pool[Any]
-    options: PlanOptions
+    settings: PlanSettings
     progress: Progress = SILENT
 
-    def plan(self, asked: TradeoffQuestion) -> Plan:
+    def plan(self, asked: Question) -> Plan:
         """Answer one question."""
         situation, chosen = self.situation(asked.pool)
         self._require_unit(asked, chosen)
@@ -81,14 +81,14 @@ class Planner:
             forecast, surface = self._forecast(chosen, situation, excess), self._surface(chosen)
         return assemble(
             situation,
-            Question(asked.kind, asked.value, chosen.criterion),
+            PlanQuestion(asked.kind, asked.value, chosen.criterion),
             background,
             checkpoint=self._steps(
                 asked.kind,
                 asked.value,
                 situation.pool,
                 chosen.criterion,
-                self.options.n_draws,
+                self.settings.n_draws,
                 [rule.spec for rule in self.menu],
                 situation.price_list,
             ),
@@ -100,7 +100,7 @@ class Planner:
     def situation(self, pool: float) -> tuple[Situation, ChosenSource]:
         """Where plans start; `pool` may be infinite for all samples without a label."""
         self.pool.require_anchored()
-        chosen, prices = self.chosen, self.options.price_list
+        chosen, prices = self.chosen, self.settings.price_list
         room = float(self.pool.n_unlabeled) if np.isinf(pool) else pool
         if chosen.is_simulated:
             situation = simulated_situation(
@@ -113,12 +113,12 @@ class Planner:
                 chosen,
                 prices,
                 room,
-                n_draws=self.options.n_draws,
-                seed=self.options.seed,
+                n_draws=self.settings.n_draws,
+                seed=self.settings.seed,
                 progress=self.progress,
             )
-        if not isinstance(self.options.prices, Prices):
-            situation = situation.priced_by(self.options.prices, held_by_rule(self.pool.data, self.menu))
+        if not isinstance(self.settings.prices, Prices):
+            situation = situation.priced_by(self.settings.prices, held_by_rule(self.pool.data, self.menu))
         return situation.with_error_of_today(), chosen
 
     @cached_property
@@ -133,14 +133,14 @@ class Planner:
             return CONDITIONAL
         if self.pool.n_unlabeled == 0 and self.pool.abilities.folds:
             return THERE_IS_NONE
-        if self.options.use_unlabeled != "auto":
-            return AS_ASKED[self.options.use_unlabeled]
+        if self.settings.use_unlabeled != "auto":
+            return AS_ASKED[self.settings.use_unlabeled]
         if self._choice(hurts=False).is_simulated:
             return verdict_by_forecast(self.basis)
         if not self.pool.abilities.folds:
             return NOT_TESTED
         pool: Any = self.pool
-        kept = self._steps().step("harm", lambda: verdict_by_folds(pool, self.options.seed, self.progress).to_dict())
+        kept = self._steps().step("harm", lambda: verdict_by_folds(pool, self.settings.seed, self.progress).to_dict())
         return Verdict(**kept)
 
     @property
@@ -151,13 +151,13 @@ class Planner:
     @cached_property
     def menu(self) -> list[Rule]:
         """The rules to choose from."""
-        return read_menu(self.options.rules, self.pool, uses_unlabeled=self.uses_unlabeled)
+        return read_menu(self.settings.rules, self.pool, uses_unlabeled=self.uses_unlabeled)
 
     @cached_property
     def basis(self) -> ForecastBasis:
         """What forecasts rest on: simulated once, kept fit by fit with the other finished steps."""
         # The menu as given: whether "nothing" stays on it is decided by the simulation itself.
-        menu = read_menu(self.options.rules, self.pool, uses_unlabeled=True)
+        menu = read_menu(self.settings.rules, self.pool, uses_unlabeled=True)
         policies = [Policy.of(rule) for rule in menu if rule.spec not in _WHOLE]
         steps = self._steps(self._largest, [policy.spec for policy in policies])
 
@@ -167,7 +167,7 @@ class Planner:
                 self.pool.data,
                 self._largest,
                 policies=policies,
-                seed=self.options.seed,
+                seed=self.settings.seed,
                 workers=None,
                 progress=self.progress,
                 keep=steps.step,
@@ -177,17 +177,17 @@ class Planner:
 
     def _choice(self, *, hurts: bool) -> ChosenSource:
         return choose_source(
-            self.options.source,
-            self.options.criterion,
+            self.settings.source,
+            self.settings.criterion,
             n_labels=self.pool.n_labels,
             n_parameters=self.pool.n_parameters,
             abilities=self.pool.abilities,
             hurts=hurts,
         )
 
-    def _require_unit(self, asked: TradeoffQuestion, chosen: ChosenSource) -> None:
+    def _require_unit(self, asked: Question, chosen: ChosenSource) -> None:
         """Refuse a target where nobody said what it is measured in and the formulas do not give the error."""
-        if asked.kind != "target" or self.options.criterion is not None or chosen.is_simulated:
+        if asked.kind != "target" or self.settings.criterion is not None or chosen.is_simulated:
             return
         if MEASURED[0] not in self.pool.abilities.formula_criteria:
             raise InvalidInputError(
@@ -212,7 +212,7 @@ class Planner:
 
         pool: Any = self.pool
         most = pool.n_labeled + situation.pool
-        excess = formula_excess(pool, self._mode, chosen.measure, most, self.options.seed)
+        excess = formula_excess(pool, self._mode, chosen.measure, most, self.settings.seed)
         return excess, [] if excess is not None else [why_no_excess(pool)]
 
     def _forecast(self, chosen: ChosenSource, situation: Situation, excess: Excess | None) -> ForecastCurve:
@@ -230,7 +230,7 @@ class Planner:
                 self.pool.learner,
                 self.pool.data,
                 self.basis,
-                seed=self.options.seed,
+                seed=self.settings.seed,
                 workers=None,
                 progress=self.progress,
                 keep=steps.step,
@@ -247,7 +247,7 @@ class Planner:
             [*self.pool.notes, *self._notes(chosen, situation)],
             pilot.to_dict(),
             self.pool.model.kind,
-            self.options.seed,
+            self.settings.seed,
         )
 
     def _notes(self, chosen: ChosenSource, situation: Situation) -> list[str]:
@@ -258,7 +258,7 @@ class Planner:
                 "With so many parameters intervals show the noise of random probes alone, not the pilot's own "
                 "uncertainty; source='simulated' has intervals that do."
             ]
-        notes, prices, kind = [], self.options.prices, self.pool.kind
+        notes, prices, kind = [], self.settings.prices, self.pool.kind
         if not isinstance(prices, Prices):
             notes.append(
                 f"Simulated plans take all {kind} without a label as they are: the cost function was asked about "
@@ -275,7 +275,7 @@ class Planner:
         return (
             self.verdict.check(),
             *((simulation_check(self.basis, self._mode),) if chosen.is_simulated else ()),
-            randomness_check(randomness(self.pool.data, self.options.seed)),
+            randomness_check(randomness(self.pool.data, self.settings.seed)),
             *((class_check(evidence),) if self.pool.abilities.class_counts else ()),
             convergence_check(self.pool.converged),
         )
@@ -287,10 +287,10 @@ class Planner:
             "data": data_digest(self.pool.data),
             "model": [self.pool.model.kind, arrays_digest(self.pool.model.tables)],
             "settings": dict(self.pool.settings),
-            "seed": self.options.seed,
+            "seed": self.settings.seed,
             "labelworth": version("labelworth"),
         }
 
     def _steps(self, *asked: Any) -> Checkpoint:
-        folder = self.options.checkpoint
+        folder = self.settings.checkpoint
         return Checkpoint(folder, {**self._context, "asked": list(asked)} if folder else {})

@@ -27,7 +27,7 @@ _PER_SLOW_STEP = 4
 
 
 @dataclass(frozen=True, eq=False)
-class Spread:
+class NearbyAnswers:
     """Answers at other parameters.
 
     Attributes
@@ -82,19 +82,16 @@ def spread(
     *,
     checkpoint: Checkpoint,
     progress: Progress = SILENT,
-) -> Spread:
+) -> NearbyAnswers:
     """Ask the question at every alternative.
 
     Where the target cannot be met at some parameters, all of the pool would be labeled.
     """
     left = money_left(situation, value) if problem == "budget" else value
-    designs = [recommended, *curve]
-    center = None if others.at_fit is None else settle(others.at_fit, recommended)
-    mirror = center if others.reflects else None
-    shift = 0.0 if others.twin is None else settle(others.twin, recommended).accuracy.shift
+    designs, corrections = [recommended, *curve], _Corrections.of(others, recommended)
 
     def asked(build: Callable[[], Accuracy]) -> list[float | None]:
-        accuracy, noise = _judged(build(), mirror, shift, recommended)
+        accuracy, noise = corrections.corrected(build())
         errors = [accuracy.error(counts) for counts in designs]
         # JSON has no infinity.
         return [
@@ -112,32 +109,67 @@ def spread(
             task.advance(len(part))
     table = np.array(rows, dtype=np.float64).reshape(len(rows), 2 + len(designs))
     table[np.isnan(table)] = np.inf
-    noise, labels, errors, curves = table[:, 0], table[:, 1], table[:, 2], table[:, 3:]
-    if center is None:
-        return Spread(labels, errors, curves, others.origin)
-    own = [situation.accuracy.error(counts) for counts in designs]
+    noise, labels, errors = table[:, 0], table[:, 1], table[:, 2:]
+    if corrections.center is None:
+        return NearbyAnswers(labels, errors[:, 0], errors[:, 1:], others.origin)
     per_sample, criterion = situation.accuracy.labels_per_sample, situation.accuracy.criterion
-    # Reflected answers have the noise of the fit twice over.
-    factor = stretch(criterion, errors, noise, center.noise * (2 if others.reflects else 1))
+    factor = stretch(criterion, errors[:, 0], noise, corrections.noise_of_plan)
     # No fewer labels than none, and no more than the pool has room for.
     labels = np.clip(_stretched(labels, factor), 0.0, situation.pool * float(per_sample.max()))
-    errors, *columns = (_stretched_errors(criterion, column, factor) for column in table[:, 2:].T)
-    curves = np.array(columns).reshape(len(curve), len(rows)).T
-    return Spread(labels, errors, curves, others.origin, np.array([float(recommended @ per_sample), *own]))
+    errors = np.column_stack([_stretched_errors(criterion, column, factor) for column in errors.T])
+    own = [float(recommended @ per_sample), *(situation.accuracy.error(counts) for counts in designs)]
+    return NearbyAnswers(labels, errors[:, 0], errors[:, 1:], others.origin, np.array(own))
+
+
+@dataclass(frozen=True, eq=False)
+class _Corrections:
+    """What answers at other parameters need before they say how sure a plan is, where they may have been sampled.
+
+    Attributes
+    ----------
+    center : Settled or None
+        At the fit, without its bias; None where nothing could have been drawn, and nothing is corrected.
+    reflects : bool
+        Whether answers are reflected at the fit.
+    shift : float
+        Takes off the bias that as few draws as other parameters have lead to.
+    recommended : array
+        The counts at which bias and noise are looked at.
+    """
+
+    center: Settled | None
+    reflects: bool
+    shift: float
+    recommended: FloatArray
+
+    @classmethod
+    def of(cls, others: Alternatives, recommended: FloatArray) -> "_Corrections":
+        return cls(
+            None if others.at_fit is None else settle(others.at_fit, recommended),
+            others.reflects,
+            0.0 if others.twin is None else settle(others.twin, recommended).accuracy.shift,
+            recommended,
+        )
+
+    @property
+    def noise_of_plan(self) -> float:
+        """That of the draws at the fit, which reflected answers have twice over."""
+        return 0.0 if self.center is None else self.center.noise * (2 if self.reflects else 1)
+
+    def corrected(self, other: Accuracy) -> tuple[Accuracy, float]:
+        """What to ask in its place, and the noise of its draws."""
+        if not isinstance(other, AsymptoticAccuracy):
+            return other, 0.0
+        accuracy, noise = replace(other, shift=self.shift), settle(other, self.recommended).noise
+        if self.center is None or not self.reflects:
+            return accuracy, noise
+        return ReflectedAccuracy(self.center.accuracy.apart(), accuracy), noise
 
 
 def _all_asked(
     asked: Callable[[Callable[[], Any]], list[float | None]], part: Sequence[Callable[[], Any]], workers: int | None
 ) -> list[list[float | None]]:
     return run_jobs(asked, part, workers=workers, title="", progress=SILENT)
-
-
-def _judged(other: Accuracy, mirror: Settled | None, shift: float, recommended: FloatArray) -> tuple[Accuracy, float]:
-    """What to ask, without its bias, and its noise; reflected at the fit where there is a mirror."""
-    if not isinstance(other, AsymptoticAccuracy):
-        return other, 0.0
-    accuracy, noise = replace(other, shift=shift), settle(other, recommended).noise
-    return accuracy if mirror is None else ReflectedAccuracy(mirror.accuracy.apart(), accuracy), noise
 
 
 def stretch(criterion: str, errors: FloatArray, noise: FloatArray, center_noise: float) -> float:

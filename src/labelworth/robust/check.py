@@ -16,7 +16,7 @@ from labelworth.robust.specification import MOST_PARAMETERS, SpecificationTest, 
 from labelworth.robust.support import LabelSupport
 from labelworth.robust.unlabeled_weight import WEIGHTS, WeightChoice, choice_of, choose_unlabeled_weight
 
-Verdict = Literal["helps", "hurts", "cannot be told", "not identified"]
+CheckVerdict = Literal["helps", "hurts", "cannot be told", "not identified"]
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ class CheckReport:
         What could not be done, and why.
     """
 
-    verdict: Verdict
+    verdict: CheckVerdict
     support: LabelSupport
     harm: HarmVerdict | None
     specification: SpecificationTest | None
@@ -114,7 +114,7 @@ def check_samples(
     tested = None
     if specification:
         tested = _tested(family, samples, support, n_bootstrap, rng, notes, progress)
-    verdict: Verdict = "cannot be told" if harm is None else harm.answer
+    verdict: CheckVerdict = "cannot be told" if harm is None else harm.answer
     return CheckReport(verdict, support, harm, tested, weight, tuple(notes))
 
 

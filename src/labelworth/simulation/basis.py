@@ -14,7 +14,7 @@ from labelworth.progress import SILENT, Progress
 from labelworth.simulation.jobs import Keep, keep_nothing, run_jobs
 from labelworth.simulation.learner import MODES, Learner, Mode
 from labelworth.simulation.pilot_points import PilotPoints, labeled_units, pilot_points, point_sizes
-from labelworth.simulation.simulator import SMALLEST_HELD_OUT, Design, LabelSource, simulate
+from labelworth.simulation.simulator import SMALLEST_HELD_OUT, CurveDesign, LabelSource, simulate
 
 N_REPEATS: Mapping[Mode, int] = {"labels-only": 3, "semi-supervised": 1}
 """How often the pilot is dealt into folds: without EM a fit costs next to nothing."""
@@ -161,7 +161,7 @@ def forecast_basis(
     )
     n_units, n_labeled = data.n_samples, labeled_units(data).size
     sizes = simulated_sizes(point_sizes(n_labeled), largest, n_units)
-    designs = [Design(mode, policy) for mode in modes for policy in (None, *policies)]
+    designs = [CurveDesign(mode, policy) for mode in modes for policy in (None, *policies)]
     simulated: dict[tuple[Mode, Mode, str, str], Simulated] = {}
 
     def fitted(source: Mode) -> LabelSource:

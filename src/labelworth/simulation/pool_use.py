@@ -15,7 +15,7 @@ from labelworth.simulation.constants import TUNED
 from labelworth.simulation.jobs import Keep, keep_nothing, run_jobs
 from labelworth.simulation.learner import Learner, Mode
 from labelworth.simulation.scales import Measure
-from labelworth.simulation.simulator import WHOLE, Design, Replicate, held_out_units
+from labelworth.simulation.simulator import WHOLE, CurveDesign, Replicate, held_out_units
 
 SHARES = (1 / 3, 2 / 3)
 """How far along, in the logarithm of the units used, from the labels alone to the whole pool."""
@@ -141,7 +141,7 @@ def simulate_pool_use(
         losses: tuple[float, float] = keep(
             f"pool use/{source}/{job.replicate}/{job.size}/{job.used}",
             lambda: replicates[job.replicate].losses(
-                learner.in_mode("semi-supervised"), Design("semi-supervised"), job.size, job.used
+                learner.in_mode("semi-supervised"), CurveDesign("semi-supervised"), job.size, job.used
             ),
         )
         return losses

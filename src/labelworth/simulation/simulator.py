@@ -42,7 +42,7 @@ class LabelSource:
 
 
 @dataclass(frozen=True)
-class Design:
+class CurveDesign:
     """One curve: a way to learn and a way to label."""
 
     mode: Mode
@@ -60,12 +60,12 @@ class LearningCurve:
 
     Attributes
     ----------
-    design : Design
+    design : CurveDesign
     sizes : integer array of shape (n_sizes,)
     errors, log_losses : arrays of shape (n_replicates, n_sizes)
     """
 
-    design: Design
+    design: CurveDesign
     sizes: IntArray
     errors: FloatArray
     log_losses: FloatArray
@@ -95,7 +95,7 @@ class Replicate(Generic[DataT]):
         self.probabilities = source.probabilities[np.repeat(is_held_out, lengths)]
 
     def losses(
-        self, learner: Learner[DataT], design: Design, size: int, used: int | None = None
+        self, learner: Learner[DataT], design: CurveDesign, size: int, used: int | None = None
     ) -> tuple[float, float]:
         """Error and log-loss of a refit to `size` labeled units, and the next ones up to `used`, or all others."""
         if used is None:
@@ -111,7 +111,7 @@ def simulate(
     learner: Learner[DataT],
     data: DataT,
     source: LabelSource,
-    designs: Sequence[Design],
+    designs: Sequence[CurveDesign],
     sizes: IntArray,
     *,
     n_replicates: int,

@@ -16,8 +16,8 @@ from labelworth.data.lengths import LengthDistribution
 from labelworth.estimators.document_pool import DocumentPool
 from labelworth.fisher.documents.population import enumerated_information
 from labelworth.models.classes.multinomial import MultinomialFamily, MultinomialModel
-from labelworth.planning.options import PlanOptions
 from labelworth.planning.planner import Planner
+from labelworth.planning.settings import PlanSettings
 from labelworth.planning.situation import Alternatives
 from labelworth.planning.solving import solved
 from labelworth.planning.uncertainty import spread
@@ -77,8 +77,8 @@ def compute(cell: Cell) -> Result:
     name, seed = cell["truth"], cell["seed"]
     samples = truth(name).sample(N_DOCUMENTS, np.random.default_rng(seed)).hide(np.arange(N_PILOT, N_DOCUMENTS))
     family = MultinomialFamily.for_samples(samples, smoothing=1.0, class_smoothing=1.0)
-    options = PlanOptions.of(source="asymptotic", criterion=CRITERION, n_draws=cell["n_draws"], seed=seed)
-    planner = Planner(DocumentPool.of_family(family, samples), options)
+    settings = PlanSettings.of(source="asymptotic", criterion=CRITERION, n_draws=cell["n_draws"], seed=seed)
+    planner = Planner(DocumentPool.of_family(family, samples), settings)
     situation, _ = planner.situation(np.inf)
     counts = solved(situation, "target", target(name)).counts
     assert isinstance(situation.doubt, Alternatives)

@@ -13,8 +13,8 @@ import labelworth as lw
 from labelworth.errors import InvalidInputError
 from labelworth.planning.answer import Problem
 from labelworth.planning.menu import held_by_rule
-from labelworth.planning.options import PlanOptions
 from labelworth.planning.plan import planner_of
+from labelworth.planning.settings import PlanSettings
 from labelworth.planning.situation import Situation
 from labelworth.planning.solving import solved
 from labelworth.policies.spec import parse_rule
@@ -143,12 +143,12 @@ def test_menus_of_rules_against_all_whole_designs(problem: Problem, value: float
 
 @cache
 def sequences_by_the_rule(pool: int) -> Situation:
-    options = PlanOptions.of(
+    settings = PlanSettings.of(
         prices=partial(by_the_rule, opening=20.0),
         source="asymptotic",
         rules="everything,window:2,nothing",
         use_unlabeled="yes",
         criterion="excess_log_loss",
     )
-    planner = planner_of(SEQUENCES, None, options, model="hidden-markov")
+    planner = planner_of(SEQUENCES, None, settings, model="hidden-markov")
     return planner.situation(float(pool))[0]

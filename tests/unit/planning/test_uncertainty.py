@@ -9,7 +9,7 @@ import pytest
 from labelworth.data.kept import Checkpoint
 from labelworth.planning.answer import Held
 from labelworth.planning.situation import Alternatives, Band, Situation
-from labelworth.planning.uncertainty import Spread, band_intervals, spread
+from labelworth.planning.uncertainty import NearbyAnswers, band_intervals, spread
 from labelworth.tradeoff.costs import ArmPrices
 
 HELD, POOL = 100.0, 900.0
@@ -39,7 +39,7 @@ def situation(scales: np.ndarray) -> Situation:
     return Situation(held, Labels(40.0), prices, POOL, doubt=Alternatives(alternatives))
 
 
-def answers(asked: Situation, *question: Any) -> Spread:
+def answers(asked: Situation, *question: Any) -> NearbyAnswers:
     return spread(asked, asked.doubt, *question, checkpoint=NOTHING)
 
 

@@ -8,7 +8,7 @@ import pytest
 from labelworth.data.samples import Samples
 from labelworth.simulation.basis import ForecastBasis, forecast_basis, label_source
 from labelworth.simulation.pool_use import N_REPLICATES, SHARES, PoolUse, simulate_pool_use
-from labelworth.simulation.simulator import WHOLE, Design, Replicate, held_out_units
+from labelworth.simulation.simulator import WHOLE, CurveDesign, Replicate, held_out_units
 from support.learners import document_learner, documents
 
 N_DOCUMENTS = 300
@@ -43,7 +43,7 @@ def test_the_ends_of_a_replicate_are_the_curves_of_the_basis(
     learner, size = document_learner(samples), int(use.sizes[1])
     n_pool = N_DOCUMENTS - held_out_units(N_DOCUMENTS, int(use.sizes.max()))
     for mode, used in (("labels-only", size), ("semi-supervised", n_pool)):
-        found = replicate.losses(learner, Design("semi-supervised"), size, used)
+        found = replicate.losses(learner, CurveDesign("semi-supervised"), size, used)
         for measure, value in zip(("error", "log_loss"), found, strict=True):
             assert value == pytest.approx(basis.simulated[use.source, mode, WHOLE, measure].values[0, 1], abs=1e-6)
 

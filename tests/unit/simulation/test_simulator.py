@@ -7,7 +7,7 @@ from labelworth.errors import InvalidInputError
 from labelworth.policies.spec import parse_policy
 from labelworth.progress import SilentProgress
 from labelworth.simulation.learner import MODES
-from labelworth.simulation.simulator import WHOLE, Design, LabelSource, held_out_units, simulate
+from labelworth.simulation.simulator import WHOLE, CurveDesign, LabelSource, held_out_units, simulate
 from support.learners import document_learner, documents, sentence_learner, sentences
 
 SIZES = np.array([5, 20, 80])
@@ -22,7 +22,7 @@ def test_curves_fall_to_the_error_of_the_source() -> None:
     learner = document_learner(samples)
     source = document_source(samples, learner)
     (curve,) = simulate(
-        learner, samples, source, [Design("labels-only")], np.array([5, 40, 1500]), n_replicates=6, seed=0
+        learner, samples, source, [CurveDesign("labels-only")], np.array([5, 40, 1500]), n_replicates=6, seed=0
     )
     floor = float(1 - source.probabilities.max(axis=1).mean())
     error = curve.errors.mean(axis=0)
@@ -38,7 +38,7 @@ def test_the_labels_of_the_data_play_no_part() -> None:
     learner = document_learner(samples)
     source = document_source(samples, learner)
     curves = [
-        simulate(learner, data, source, [Design(mode) for mode in MODES], SIZES, n_replicates=2, seed=3)
+        simulate(learner, data, source, [CurveDesign(mode) for mode in MODES], SIZES, n_replicates=2, seed=3)
         for data in (samples, samples.hide())
     ]
     np.testing.assert_array_equal(curves[0][1].errors, curves[1][1].errors)
@@ -48,7 +48,7 @@ def test_the_same_bits_whatever_the_workers_and_designs() -> None:
     data = sentences(60)
     learner = sentence_learner(data)
     source = LabelSource(learner.predict(learner.fit(data), data), 1.0)
-    both = [Design("labels-only"), Design("labels-only", parse_policy("every-other"))]
+    both = [CurveDesign("labels-only"), CurveDesign("labels-only", parse_policy("every-other"))]
     sizes = np.array([5, 30])
     one = simulate(learner, data, source, both, sizes, n_replicates=3, seed=0, workers=1)
     two = simulate(learner, data, source, both, sizes, n_replicates=3, seed=0, workers=2)
@@ -64,7 +64,7 @@ def test_common_draws_make_differences_less_noisy() -> None:
     data = sentences(100)
     learner = sentence_learner(data)
     source = LabelSource(learner.predict(learner.fit(data), data), 1.0)
-    designs = [Design("labels-only"), Design("labels-only", parse_policy("random:0.9"))]
+    designs = [CurveDesign("labels-only"), CurveDesign("labels-only", parse_policy("random:0.9"))]
     one, two = simulate(learner, data, source, designs, np.array([10]), n_replicates=20, seed=0)
     gaps = one.errors - two.errors
     assert gaps.std() < 0.7 * (one.errors - np.roll(two.errors, 1, axis=0)).std()
@@ -92,7 +92,7 @@ def test_one_replicate_has_no_standard_error_and_progress_is_told() -> None:
         learner,
         samples,
         document_source(samples, learner),
-        [Design("labels-only")],
+        [CurveDesign("labels-only")],
         SIZES,
         n_replicates=1,
         seed=0,

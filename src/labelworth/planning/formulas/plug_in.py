@@ -17,7 +17,7 @@ from labelworth.models.classes.multinomial import MultinomialModel
 from labelworth.models.classes.responsibilities import condition
 from labelworth.models.protocol import AnyModel
 
-Way = Literal["enumeration", "formula", "draws"]
+NearbyMethod = Literal["enumeration", "formula", "draws"]
 
 MOST_PARAMETERS = 600
 """Up to so many, matrices are formed at every parameter that is asked about."""
@@ -52,12 +52,12 @@ class NearbyInformation:
 
     fitted: AnyModel
     documents: Samples
-    way: Way
+    way: NearbyMethod
 
     @classmethod
     def of(cls, fitted: AnyModel, samples: Samples, rng: np.random.Generator) -> "NearbyInformation":
         """Choose the way; where documents are real, they are those of `samples`."""
-        way: Way = "draws"
+        way: NearbyMethod = "draws"
         if DocumentPopulation(fitted).enumeration_work <= _QUICK_WORK:
             way = "enumeration"
         elif isinstance(fitted, MultinomialModel) and len(fitted.classes) == 2:

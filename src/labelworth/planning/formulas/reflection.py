@@ -34,27 +34,22 @@ class ReflectedAccuracy:
 
     @property
     def arms(self) -> tuple[str, ...]:
-        """Those at the fit."""
         return self.center.arms
 
     @property
     def labels_per_sample(self) -> FloatArray:
-        """Those at the fit."""
         return self.center.labels_per_sample
 
     @property
     def criterion(self) -> str:
-        """That at the fit."""
         return self.center.criterion
 
     @property
     def source(self) -> Source:
-        """That at the fit."""
         return self.center.source
 
     @property
     def reason(self) -> str:
-        """That at the fit."""
         return self.center.reason
 
     @property
@@ -87,7 +82,6 @@ class ReflectedAccuracy:
         return np.asarray(error * (steepness - self.other.slope(counts) / self.other.error(counts)))
 
     def standard_error(self, counts: FloatArray) -> float | None:
-        """Not from here."""
         return None
 
     def open_directions(self, counts: FloatArray) -> tuple[str, ...]:

@@ -14,9 +14,9 @@ from labelworth.simulation.basis import ForecastBasis
 if TYPE_CHECKING:
     from labelworth.estimators.document_pool import DocumentPool
 
-Answer = Literal["helps", "hurts", "cannot be told", "not asked"]
+UnlabeledAnswer = Literal["helps", "hurts", "cannot be told", "not asked"]
 _N_FOLDS = 5
-_OPENINGS: dict[Answer, str] = {
+_OPENINGS: dict[UnlabeledAnswer, str] = {
     "helps": "it helps",
     "hurts": "it hurts",
     "cannot be told": "whether it helps cannot be told yet",
@@ -37,7 +37,7 @@ class Verdict:
         Where both were measured.
     """
 
-    answer: Answer
+    answer: UnlabeledAnswer
     words: str
     error_labels_only: float | None = None
     error_with_unlabeled: float | None = None
@@ -47,7 +47,7 @@ class Verdict:
         return self.answer == "hurts"
 
     def check(self) -> Check:
-        states: dict[Answer, State] = {"helps": "good", "hurts": "bad"}
+        states: dict[UnlabeledAnswer, State] = {"helps": "good", "hurts": "bad"}
         return Check(UNLABELED_DATA, states.get(self.answer, "unknown"), self.words)
 
     def to_dict(self) -> dict[str, Any]:
@@ -92,7 +92,7 @@ def verdict_by_forecast(basis: ForecastBasis) -> Verdict:
     return _measured(combined(error, log_loss), error, tested)
 
 
-def _measured(answer: Answer, error: PairedDifference, tested: str) -> Verdict:
+def _measured(answer: UnlabeledAnswer, error: PairedDifference, tested: str) -> Verdict:
     figures = f"error {number(error.with_unlabeled)} with it and {number(error.labels_only)} with labels {tested}"
     return Verdict(answer, f"{_OPENINGS[answer]} ({figures}).", error.labels_only, error.with_unlabeled)
 

@@ -24,7 +24,7 @@ from labelworth.planning.menu import read_menu
 from labelworth.planning.situation import Situation
 from labelworth.planning.solving import solved
 from labelworth.planning.source import ChosenSource
-from labelworth.planning.uncertainty import Spread, spread, stretch
+from labelworth.planning.uncertainty import NearbyAnswers, spread, stretch
 from labelworth.tradeoff.asymptotic_accuracy import AsymptoticAccuracy
 from labelworth.tradeoff.costs import Prices
 from support.pilots import drawn_sequences
@@ -67,7 +67,7 @@ def started(
     )
 
 
-def asked(situation: Situation, target: float, counts: np.ndarray) -> Spread:
+def asked(situation: Situation, target: float, counts: np.ndarray) -> NearbyAnswers:
     return spread(
         situation, situation.doubt, "target", target, counts, [situation.nothing_more], checkpoint=NOTHING_KEPT
     )

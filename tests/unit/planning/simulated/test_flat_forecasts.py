@@ -6,7 +6,7 @@ from rich.console import Console
 
 from labelworth.cli.plan import _show, _table
 from labelworth.data.kept import Checkpoint
-from labelworth.planning.answer import Held, Plan, Question
+from labelworth.planning.answer import Held, Plan, PlanQuestion
 from labelworth.planning.assembly import Background, assemble
 from labelworth.planning.grids import grid_solutions
 from labelworth.planning.outcome import worth
@@ -32,7 +32,7 @@ def situation(values: np.ndarray, slope_error: float = 1e-5) -> Situation:
 def plan(values: np.ndarray, budget: float, slope_error: float = 1e-5) -> Plan:
     background = Background(True, "asked for", (), (), {}, "multinomial", 0)
     own = situation(values, slope_error)
-    return assemble(own, Question("budget", budget, "error"), background, checkpoint=Checkpoint(None, {}))
+    return assemble(own, PlanQuestion("budget", budget, "error"), background, checkpoint=Checkpoint(None, {}))
 
 
 def test_money_that_buys_nothing_is_left_and_told() -> None:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from labelworth.data.kept import Checkpoint
-from labelworth.planning.answer import Held, Plan, Question
+from labelworth.planning.answer import Held, Plan, PlanQuestion
 from labelworth.planning.assembly import Background, assemble
 from labelworth.planning.simulated.accuracy import ForecastLine, SimulatedAccuracy
 from labelworth.planning.situation import Band, Situation
@@ -31,7 +31,7 @@ def planned(problem: str, value: float, spread: float, pool: int = POOL) -> Plan
     band = Band(accuracy(FALLING * (1 - spread)), accuracy(FALLING * (1 + spread)))
     prices = ArmPrices(("everything",), np.ones(1))
     situation = Situation(held, accuracy(FALLING), prices, float(pool), keeps_rest=True, doubt=band)
-    return assemble(situation, Question(problem, value, "error"), BACKGROUND, checkpoint=Checkpoint(None, {}))
+    return assemble(situation, PlanQuestion(problem, value, "error"), BACKGROUND, checkpoint=Checkpoint(None, {}))
 
 
 @pytest.mark.parametrize(("problem", "value"), [("target", 0.24), ("alpha", 0.01)])

@@ -16,7 +16,7 @@ GivenPrices = Prices | Mapping[str, float] | CostFunction | None
 
 
 @dataclass(frozen=True, eq=False)
-class PlanOptions:
+class PlanSettings:
     """Arguments of `labelworth.plan` of the same names; `prices` and `checkpoint` as they were read."""
 
     prices: Prices | CostFunction
@@ -40,7 +40,7 @@ class PlanOptions:
         n_draws: int = 0,
         seed: Any = 0,
         checkpoint: str | Path | None = None,
-    ) -> "PlanOptions":
+    ) -> "PlanSettings":
         """Read them.
 
         Raises

@@ -1,0 +1,77 @@
+"""One planner: what it loads, and what hangs on what a pool can do."""
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import labelworth as lw
+from labelworth.errors import InvalidInputError
+from labelworth.planning.plan import planner_of
+from labelworth.planning.settings import PlanSettings
+from labelworth.planning.trust.verdict import CONDITIONAL, NOT_TESTED, THERE_IS_NONE
+from support.pilots import drawn_documents, drawn_sequences
+
+DOCUMENTS, SEQUENCES = drawn_documents(200, 80, seed=0), drawn_sequences(120, 40, seed=0)
+
+_PLAN = """
+import sys
+import numpy as np
+import labelworth as lw
+rng = np.random.default_rng(0)
+classes = rng.integers(2, size=200)
+X = rng.poisson(1 + 2 * np.eye(2)[classes])
+y = np.where(np.arange(200) < 80, classes, -1)
+for source in ("asymptotic", "simulated"):
+    lw.plan(X, y, budget=100, source=source, n_draws=20)
+words = ("chains", "sequence", "tagger", "hidden_markov", "boltzmann", "random_field", "tokens", "tags")
+print(*(name for name in sys.modules if name.startswith("labelworth.") and any(word in name for word in words)))
+"""
+
+
+def test_planning_documents_loads_nothing_that_only_sequences_need() -> None:
+    loaded = subprocess.run([sys.executable, "-c", _PLAN], check=True, capture_output=True, text=True).stdout
+    assert set(loaded.split()) <= {"labelworth.data.sequences"}
+
+
+def test_unlabeled_data_is_judged_as_far_as_the_pool_allows() -> None:
+    asymptotic = PlanSettings.of(source="asymptotic")
+    assert planner_of(DOCUMENTS, None, asymptotic).verdict.error_with_unlabeled is not None
+    assert planner_of(DOCUMENTS.labeled_only(), None, asymptotic).verdict == THERE_IS_NONE
+    assert planner_of(SEQUENCES, None, asymptotic, model="hidden-markov").verdict == NOT_TESTED
+    assert planner_of(SEQUENCES, None, asymptotic, model="conditional-random-field").verdict == CONDITIONAL
+    for choice, used in (("yes", True), ("no", False)):
+        settings = PlanSettings.of(source="asymptotic", use_unlabeled=choice)
+        assert planner_of(DOCUMENTS, None, settings).uses_unlabeled is used
+        assert planner_of(SEQUENCES, None, settings, model="hidden-markov").uses_unlabeled is used
+
+
+def test_rules_are_refused_before_documents_are_fitted() -> None:
+    settings = PlanSettings.of(rules="everything")
+    for model in ("multinomial", lw.GaussianClasses()):
+        with pytest.raises(InvalidInputError, match="rules= is for sequences"):
+            planner_of(object(), None, settings, model=model)
+
+
+def test_estimators_and_names_plan_alike() -> None:
+    asked = {"budget": 120, "criterion": "excess_log_loss", "n_draws": 0}
+    by_name = lw.plan(DOCUMENTS.counts, DOCUMENTS.evidence.codes, model="multinomial", **asked)
+    fitted = lw.MultinomialNaiveBayes().fit(DOCUMENTS.counts, DOCUMENTS.evidence.codes)
+    for model in (lw.MultinomialNaiveBayes(), fitted):
+        assert (
+            lw.plan(DOCUMENTS.counts, DOCUMENTS.evidence.codes, model=model, **asked).to_dict() == by_name.to_dict()
+        )
+    frontier = lw.frontier(SEQUENCES, model=lw.HiddenMarkov(), criterion="excess_log_loss")
+    assert frontier.to_dict() == lw.frontier(SEQUENCES, model="hidden-markov", criterion="excess_log_loss").to_dict()
+
+
+def test_words_per_document_have_a_price_and_vectors_have_none() -> None:
+    prices = {"per_label": 1.0, "per_token": 0.1}
+    plan = lw.plan(DOCUMENTS, budget=300, prices=prices, criterion="excess_log_loss", n_draws=0)
+    words = DOCUMENTS.counts.sum() / DOCUMENTS.n_samples
+    assert plan.prices["per_sample"]["everything"] == pytest.approx(1 + 0.1 * words)
+    assert plan.held.cost == pytest.approx(80 * (1 + 0.1 * words))
+    vectors, y = np.random.default_rng(0).standard_normal((60, 2)), [0, 1] * 15 + [None] * 30
+    with pytest.raises(InvalidInputError, match="per_token"):
+        lw.plan(vectors, y, model="gaussian", budget=300, prices=prices, criterion="excess_log_loss")
