@@ -91,8 +91,10 @@ class ScoredInputs:
     @classmethod
     def of(cls, model: AnyModel, inputs: Inputs, information: DenseInformation, draws: FloatArray) -> "ScoredInputs":
         """Carry the scores to the basis of the information of single samples."""
-        scores = model.class_scores(inputs.samples) @ information.whitened.vectors
-        return cls(model.log_joint(inputs.samples), scores, inputs.posterior, draws)
+        basis = information.whitened
+        scores = model.class_scores(inputs.samples) @ basis.vectors
+        directions = basis.carried(draws) if draws.size else draws
+        return cls(model.log_joint(inputs.samples), scores, inputs.posterior, directions)
 
     def lost(self, variances: FloatArray) -> FloatArray:
         """What each x loses under every drawn estimate, (n, n_draws); with two classes in expectation, (n, 1)."""

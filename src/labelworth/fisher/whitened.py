@@ -65,6 +65,19 @@ class Whitened:
         """W in free coordinates, (d, rank)."""
         return self.contrasts.lifted(self.basis)
 
+    def carried(self, draws: FloatArray) -> FloatArray:
+        r"""Standard normal directions in free coordinates, (d, n), as directions in the basis, (rank, n).
+
+        With W = P O, P symmetric and O orthogonal, they become :math:`O' z`. Which sign an eigenvector has, and which
+        basis stands for equal eigenvalues, is up to rounding; :math:`W D O' z` is the same for all of them.
+        """
+        return np.asarray(self._turn.T @ draws)
+
+    @cached_property
+    def _turn(self) -> FloatArray:
+        left, _, right = scipy.linalg.svd(self.vectors, full_matrices=False)
+        return np.asarray(left @ right)
+
     @cached_property
     def named(self) -> FloatArray:
         """J W: as changes of the named tables, (n_named, rank)."""

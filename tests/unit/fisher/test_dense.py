@@ -9,6 +9,7 @@ from labelworth.fisher.criteria import CRITERIA, Weight
 from labelworth.fisher.dense import DenseInformation
 from labelworth.fisher.information import of_fraction, over_fractions
 from labelworth.fisher.jackknife import Jackknife
+from labelworth.fisher.whitened import PencilRules
 from labelworth.models.chains.boltzmann_chain import BoltzmannChainModel
 from labelworth.models.coordinates import Coordinates, FreeTable, SimplexRows
 
@@ -332,3 +333,23 @@ def test_one_more_rule_joins_the_batches() -> None:
     counts = np.array([2.0, 7.0, 3.0])
     together = sampled.left_out(CRITERIA["total_variance"], np.array([5.0, 7.0]))
     np.testing.assert_allclose(exactly.left_out(CRITERIA["total_variance"], counts), together, rtol=1e-10)
+
+
+def test_carried_directions_do_not_depend_on_which_eigenvectors_were_found(seed: int) -> None:
+    mu = np.array([0.2, 0.5, 0.5, 0.9, 0.9, 0.1, 0.3])
+    rules = dense(seed, mu).whitened
+    assert isinstance(rules, PencilRules)
+    rng = np.random.default_rng(seed)
+    # As good a basis: signs change, and the vectors of equal eigenvalues are turned.
+    order = np.argsort(np.abs(rules.lost[:, None] - np.sort(mu)), axis=1)[:, 0]
+    turn = np.diag(np.where(order % 2, -1.0, 1.0))
+    first, second = np.flatnonzero(np.isclose(rules.lost, 0.5))
+    angle = rng.uniform(0.5, 1.0)
+    pair = np.ix_([first, second], [first, second])
+    turn[pair] = [[np.cos(angle), -np.sin(angle)], [np.sin(angle), np.cos(angle)]]
+    other = replace(rules, basis=rules.basis @ turn)
+    draws, spread = rng.standard_normal((len(mu), 5)), np.sqrt(1 / rules.arms.sum(axis=0))[:, None]
+    moves = [basis.vectors @ (spread * basis.carried(draws)) for basis in (rules, other)]
+    np.testing.assert_allclose(moves[0], moves[1], rtol=1e-8, atol=1e-10)
+    # Directions that are taken in the basis as it is do depend on it.
+    assert not np.allclose(rules.vectors @ (spread * draws), other.vectors @ (spread * draws))

@@ -24,7 +24,16 @@ def compiled(*, fastmath: bool | set[str] = False, within: bool = False) -> Call
 
     def compile_kernel(kernel: Kernel) -> Kernel:
         inline = "always" if within else "never"
-        options = {"cache": True, "nogil": True, "fastmath": fastmath, "error_model": "numpy", "inline": inline}
+        options = {
+            "cache": True,
+            "nogil": True,
+            "fastmath": fastmath,
+            "error_model": "numpy",
+            "inline": inline,
+            # Sums that may be reordered are rounded as each copy of a kernel was optimized. Calls are bound to
+            # whichever copy the process holds, which differs between compiling and reading from the disk.
+            "forceinline": bool(fastmath),
+        }
         decorated: Kernel = njit(**options)(kernel)
         return decorated
 

@@ -1,3 +1,6 @@
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -37,3 +40,26 @@ def test_what_is_compiled_already_is_not_told() -> None:
     with telling_of_compilation(heard.append):
         thrice(np.ones(4))
     assert heard == []
+
+
+_FIT = """
+import numpy as np
+import labelworth as lw
+rng = np.random.default_rng(0)
+y = np.where(np.arange(300) < 90, np.arange(300) % 3, -1)
+fitted = lw.MultinomialNaiveBayes().fit(rng.poisson(0.4, size=(300, 30)), y)
+print(fitted.model_.word_probabilities.tobytes().hex())
+"""
+
+
+@pytest.mark.skipif(config.DISABLE_JIT, reason="nothing is compiled")
+def test_a_fit_has_the_same_bits_whether_its_kernels_were_compiled_just_now_or_read_from_the_disk(
+    tmp_path: Path,
+) -> None:
+    environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path / "cache")}
+    first, second = (
+        subprocess.run([sys.executable, "-c", _FIT], env=environment, capture_output=True, text=True, check=True)
+        for _ in range(2)
+    )
+    assert list((tmp_path / "cache").rglob("*.nbc"))
+    assert first.stdout == second.stdout
