@@ -31,7 +31,7 @@ from labelworth.models.protocol import AnyFamily, AnyModel
 from labelworth.progress import Progress
 
 if TYPE_CHECKING:
-    from labelworth.estimators.document_pool import DocumentPool
+    from labelworth.estimators.pools.documents import DocumentPool
     from labelworth.robust.check import CheckReport
 
 
@@ -179,7 +179,7 @@ class GenerativeClassifier(ClassifierMixin, Estimator[Samples]):
         return check_samples(data, self._family(data), start_smoothing=self.start_smoothing, **options)
 
     def _pool(self, data: Samples, progress: Progress) -> "DocumentPool":
-        from labelworth.estimators.document_pool import DocumentPool, require_documents
+        from labelworth.estimators.pools.documents import DocumentPool, require_documents
 
         # Before the family, which would ask for classes where labels are missing.
         require_documents(data)

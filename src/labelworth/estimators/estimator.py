@@ -18,7 +18,7 @@ from labelworth.estimators.targets import class_array
 from labelworth.progress import SILENT, Progress
 
 if TYPE_CHECKING:
-    from labelworth.estimators.pool import Pool
+    from labelworth.estimators.pools.pool import Pool
 
 AT_LEAST_ZERO = Interval(Real, 0, None, closed="left")
 """What scikit-learn checks of a strength or a weight; infinity is outside."""

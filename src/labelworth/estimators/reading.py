@@ -9,7 +9,7 @@ from labelworth.data.samples import Samples
 from labelworth.errors import InvalidInputError
 from labelworth.estimators.estimator import Estimator, require_no_labels_beside
 from labelworth.estimators.kinds import kind_named
-from labelworth.estimators.pool import Pool
+from labelworth.estimators.pools.pool import Pool
 from labelworth.models.protocol import AnyFamily
 from labelworth.progress import SILENT, Progress
 
@@ -81,6 +81,6 @@ def samples_of_family(X: Any, y: Any) -> Samples:
 
 
 def _of_family(X: Any, y: Any, family: AnyFamily, progress: Progress) -> Pool[Any]:
-    from labelworth.estimators.document_pool import DocumentPool
+    from labelworth.estimators.pools.documents import DocumentPool
 
     return DocumentPool.of_family(family, samples_of_family(X, y), progress)

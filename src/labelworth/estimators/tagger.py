@@ -20,7 +20,7 @@ from labelworth.progress import Progress
 
 if TYPE_CHECKING:
     from labelworth.criteria.table import InformationTable
-    from labelworth.estimators.sequence_pool import SequencePool
+    from labelworth.estimators.pools.sequences import SequencePool
     from labelworth.robust.sequences.check import SequenceCheckReport
 
 _RELATIVE_ERROR = 0.05
@@ -200,7 +200,7 @@ class SequenceTagger(Estimator[Sequences]):
         return check_sequences(data, self._fitted, is_conditional=self.is_conditional, **options)
 
     def _pool(self, data: Sequences, progress: Progress) -> "SequencePool":
-        from labelworth.estimators.sequence_pool import SequencePool, require_sequences
+        from labelworth.estimators.pools.sequences import SequencePool, require_sequences
 
         require_sequences(data)
         return SequencePool(data, self._fitted(data, progress), self._fitted, settings=self.get_params(deep=False))

@@ -3,7 +3,7 @@
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
-from labelworth.estimators.pool import PoolKind
+from labelworth.estimators.pools.pool import PoolKind
 from labelworth.planning.landscape import ForecastCurve, FrontierDesign, Solutions, Surface
 from labelworth.tradeoff.accuracy import Source
 

@@ -9,7 +9,7 @@ import numpy as np
 from labelworth.criteria.policy_reading import read_rules
 from labelworth.data.protocol import Data
 from labelworth.errors import InvalidInputError, NotIdentifiableError
-from labelworth.estimators.pool import Pool
+from labelworth.estimators.pools.pool import Pool
 from labelworth.planning.answer import Held
 from labelworth.policies.rule import Rule
 from labelworth.tradeoff.costs import ArmPrices, Prices

@@ -1,6 +1,6 @@
 """One plan in the making, for documents and sequences alike.
 
-What is done differently hangs on what a pool can do (`labelworth.estimators.pool.Abilities`), not on its kind:
+What is done differently hangs on what a pool can do (`labelworth.estimators.pools.pool.Abilities`), not on its kind:
 
 | question | documents | sequences |
 |---|---|---|
@@ -24,7 +24,7 @@ import numpy as np
 from labelworth.data.digest import arrays_digest, data_digest
 from labelworth.data.kept import Checkpoint
 from labelworth.errors import InvalidInputError
-from labelworth.estimators.pool import Pool
+from labelworth.estimators.pools.pool import Pool
 from labelworth.planning.answer import Check, Plan, PlanQuestion
 from labelworth.planning.assembly import Background, assemble
 from labelworth.planning.formulas.nearby import formula_situation

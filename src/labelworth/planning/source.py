@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Literal, get_args
 
 from labelworth.errors import InvalidInputError
-from labelworth.estimators.pool import Abilities
+from labelworth.estimators.pools.pool import Abilities
 from labelworth.simulation.scales import Measure
 from labelworth.tradeoff.accuracy import Source
 

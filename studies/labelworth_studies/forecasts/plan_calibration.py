@@ -13,7 +13,7 @@ import numpy as np
 
 from labelworth.data.kept import Checkpoint
 from labelworth.data.lengths import LengthDistribution
-from labelworth.estimators.document_pool import DocumentPool
+from labelworth.estimators.pools.documents import DocumentPool
 from labelworth.fisher.documents.population import enumerated_information
 from labelworth.models.classes.multinomial import MultinomialFamily, MultinomialModel
 from labelworth.planning.planner import Planner

@@ -3,8 +3,8 @@
 import pytest
 
 from labelworth.errors import InvalidInputError
-from labelworth.estimators.document_pool import DocumentPool
-from labelworth.estimators.sequence_pool import SequencePool
+from labelworth.estimators.pools.documents import DocumentPool
+from labelworth.estimators.pools.sequences import SequencePool
 from labelworth.planning.source import AskedSource, choose_source
 
 HELPS, HURTS = False, True

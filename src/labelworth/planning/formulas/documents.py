@@ -11,7 +11,7 @@ import numpy as np
 from labelworth.arrays import FloatArray
 from labelworth.errors import InvalidInputError, NotIdentifiableError
 from labelworth.estimation.fit import Fit, fit, settled
-from labelworth.estimators.document_pool import DocumentPool
+from labelworth.estimators.pools.documents import DocumentPool
 from labelworth.fisher.criteria import CRITERIA
 from labelworth.fisher.documents.observed import observed_information
 from labelworth.fisher.documents.probing import matrix_free_information

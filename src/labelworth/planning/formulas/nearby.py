@@ -13,7 +13,7 @@ import scipy.linalg
 
 from labelworth.arrays import FloatArray
 from labelworth.errors import InvalidInputError
-from labelworth.estimators.pool import Pool
+from labelworth.estimators.pools.pool import Pool
 from labelworth.planning.menu import arm_prices, held_before
 from labelworth.planning.situation import Alternatives, Origin, Situation
 from labelworth.planning.source import ChosenSource

@@ -9,7 +9,7 @@ import numpy as np
 
 from labelworth.arrays import FloatArray
 from labelworth.data.sequences import Sequences
-from labelworth.estimators.sequence_pool import SequencePool
+from labelworth.estimators.pools.sequences import SequencePool
 from labelworth.fisher.dense import DenseInformation
 from labelworth.fisher.enumeration import enumerated
 from labelworth.fisher.sampling import sampled

@@ -9,7 +9,7 @@ import numpy as np
 from scipy.interpolate import PchipInterpolator
 
 from labelworth.arrays import FloatArray, IntArray
-from labelworth.estimators.pool import Pool
+from labelworth.estimators.pools.pool import Pool
 from labelworth.planning.landscape import ForecastCurve
 from labelworth.planning.menu import arm_prices, held_before
 from labelworth.planning.situation import Band, Situation

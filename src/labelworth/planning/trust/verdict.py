@@ -12,7 +12,7 @@ from labelworth.robust.harm import PairedDifference, combined, verdict_of
 from labelworth.simulation.basis import ForecastBasis
 
 if TYPE_CHECKING:
-    from labelworth.estimators.document_pool import DocumentPool
+    from labelworth.estimators.pools.documents import DocumentPool
 
 UnlabeledAnswer = Literal["helps", "hurts", "cannot be told", "not asked"]
 _N_FOLDS = 5

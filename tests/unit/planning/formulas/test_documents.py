@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from labelworth.estimators.document_pool import DocumentPool
+from labelworth.estimators.pools.documents import DocumentPool
 from labelworth.planning.formulas.documents import formula_excess, why_no_excess
 from labelworth.simulation.scales import Measure
 from support.learners import document_learner, documents

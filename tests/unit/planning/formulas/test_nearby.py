@@ -5,7 +5,7 @@ import pytest
 
 from labelworth.data.samples import Samples
 from labelworth.estimation.fit import Fit, fit
-from labelworth.estimators.document_pool import DocumentPool
+from labelworth.estimators.pools.documents import DocumentPool
 from labelworth.models.classes.multinomial import MultinomialFamily
 from labelworth.planning.formulas.documents import DocumentFormulas
 from labelworth.planning.formulas.nearby import nearby

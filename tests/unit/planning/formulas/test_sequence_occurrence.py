@@ -12,8 +12,8 @@ import labelworth as lw
 from labelworth.data.kept import Checkpoint
 from labelworth.data.lengths import LengthDistribution
 from labelworth.data.sequences import Sequences
+from labelworth.estimators.pools.sequences import SequencePool
 from labelworth.estimators.reading import pool_of
-from labelworth.estimators.sequence_pool import SequencePool
 from labelworth.estimators.tagger import SequenceTagger
 from labelworth.fisher.enumeration import enumerated
 from labelworth.fisher.sequences.population import ChainPopulation

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from labelworth.estimators.document_pool import DocumentPool
+from labelworth.estimators.pools.documents import DocumentPool
 from labelworth.models.classes.multinomial import MultinomialFamily
 from labelworth.planning.answer import Design, Interval
 from labelworth.planning.trust.checks import class_check, parameter_check, pilot_check, widest_interval

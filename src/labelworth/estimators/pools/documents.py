@@ -11,7 +11,7 @@ import numpy as np
 from labelworth.data.samples import Samples
 from labelworth.errors import LabelworthWarning, NotIdentifiableError
 from labelworth.estimation.fit import Fit, fit
-from labelworth.estimators.pool import Abilities, Pool, PoolKind
+from labelworth.estimators.pools.pool import Abilities, Pool, PoolKind
 from labelworth.fisher.criteria import CRITERIA
 from labelworth.models.protocol import AnyFamily
 from labelworth.progress import SILENT, Progress

@@ -11,7 +11,7 @@ import numpy as np
 from labelworth.arrays import BoolArray
 from labelworth.data.sequences import Sequences
 from labelworth.errors import LabelworthWarning, NotIdentifiableError
-from labelworth.estimators.pool import Abilities, Pool, PoolKind
+from labelworth.estimators.pools.pool import Abilities, Pool, PoolKind
 from labelworth.fisher.criteria import CRITERIA
 from labelworth.models.chains.occurrence import Occurrence
 from labelworth.models.chains.protocol import Reference
