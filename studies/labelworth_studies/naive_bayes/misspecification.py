@@ -20,10 +20,10 @@ from labelworth.fisher.criteria import Weight
 from labelworth.fisher.documents.two_class_formula import two_class_information
 from labelworth.models.classes.multinomial import MultinomialFamily, MultinomialModel
 from labelworth.progress import Progress
-from labelworth.robust.misspecified.risk import Method, full_label_model, misspecified_risk
 from labelworth.robust.specification import specification_test
 from labelworth_studies.corpora.two_class_cuts import CUTS, DOCUMENT_LENGTH, cuts_digest, population
 from labelworth_studies.naive_bayes.parts.misspecification_summary import NEAR_TRUTH, summarize
+from labelworth_studies.robust.risk import Method, full_label_model, misspecified_risk
 from labelworth_studies.runner.study import Cell, Result, Study
 
 FRACTIONS = (1.0, 0.7, 0.5, 0.3, 0.2, 0.1, 0.05)

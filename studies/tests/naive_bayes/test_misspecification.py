@@ -7,12 +7,12 @@ import pytest
 from labelworth.data.counts import document_lengths
 from labelworth.errors import InvalidInputError
 from labelworth.models.classes.multinomial import MultinomialFamily
-from labelworth.robust.misspecified.risk import full_label_model
 from labelworth_studies.corpora import two_class_cuts
 from labelworth_studies.corpora.two_class_cuts import CUTS
 from labelworth_studies.naive_bayes import misspecification
 from labelworth_studies.naive_bayes.misspecification import FRACTIONS, SIZES, STUDY, cells, compute
 from labelworth_studies.naive_bayes.parts.misspecification_summary import summarize
+from labelworth_studies.robust.risk import full_label_model
 from labelworth_studies.runner import registry
 from labelworth_studies.runner.study import Cell, Result, canonical
 from support.wrong_populations import bursty_documents

@@ -10,12 +10,12 @@ from labelworth.estimation.boltzmann_chain_fit import fit_boltzmann_chain
 from labelworth.estimation.conditional_fit import fit_conditional
 from labelworth.estimation.fit import fit
 from labelworth.evaluation.chunks import evaluate_chunks
-from labelworth.evaluation.perplexity import evaluate_log_perplexity
 from labelworth.models.chains.boltzmann_chain import BoltzmannChainFamily
 from labelworth.models.chains.crf_features import Pairs
 from labelworth.models.chains.hidden_markov import HiddenMarkovFamily
 from labelworth.models.chains.protocol import ChainModel
 from labelworth_studies.corpora.chunking_data import AttributeChoice, Divided, Division, with_attributes, with_words
+from labelworth_studies.evaluation.perplexity import evaluate_log_perplexity
 from labelworth_studies.runner.study import Cell, Result
 
 _TOLERANCE = 1e-5

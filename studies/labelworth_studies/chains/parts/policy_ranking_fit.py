@@ -19,15 +19,15 @@ from labelworth.data.tokens.templates import Template
 from labelworth.errors import NotIdentifiableError
 from labelworth.estimation.boltzmann_chain_fit import fit_boltzmann_chain
 from labelworth.estimation.conditional_fit import fit_conditional
-from labelworth.evaluation.perplexity import evaluate_log_perplexity
 from labelworth.evaluation.sequences import evaluate_labels
 from labelworth.models.chains.boltzmann_chain import BoltzmannChainFamily, BoltzmannChainModel
 from labelworth.models.chains.crf_features import feature_set
 from labelworth.models.chains.protocol import ChainModel
 from labelworth.policies.policy import Policy
 from labelworth.policies.spec import parse_policy
-from labelworth.robust.misspecified.chain_risk import ShownPopulation, sequence_risk
 from labelworth_studies.corpora.folder import conll2000
+from labelworth_studies.evaluation.perplexity import evaluate_log_perplexity
+from labelworth_studies.robust.chain_risk import ShownPopulation, sequence_risk
 from labelworth_studies.runner.study import Cell, Result
 
 Kind = Literal["boltzmann-chain", "crf"]

@@ -10,7 +10,7 @@ from labelworth.errors import NotIdentifiableError
 from labelworth.evaluation.sequences import evaluate_labels
 from labelworth.models.chains.curvature import WordModel
 from labelworth.policies.policy import Policy
-from labelworth.robust.misspecified.chain_risk import SequenceRisk, ShownPopulation, sequence_risk
+from labelworth_studies.robust.chain_risk import SequenceRisk, ShownPopulation, sequence_risk
 
 N_RANDOM_FITS = 8
 """Drawn around the center, for the token error."""

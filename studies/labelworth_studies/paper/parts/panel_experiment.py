@@ -14,8 +14,8 @@ from labelworth.errors import LabelworthWarning
 from labelworth.estimation.fit import fit
 from labelworth.models.classes.multinomial import MultinomialModel
 from labelworth.models.classes.responsibilities import condition
-from labelworth.robust.misspecified.finite_sample import named_distance
 from labelworth_studies.corpora.panel_documents import add_one
+from labelworth_studies.robust.finite_sample import named_distance
 from labelworth_studies.runner.study import Result
 
 _TOLERANCE = 1e-5

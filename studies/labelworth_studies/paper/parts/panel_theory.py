@@ -15,8 +15,8 @@ from labelworth.fisher.documents.probed import ProbedInformation
 from labelworth.fisher.documents.probing import matrix_free_information
 from labelworth.fisher.information import over_fractions
 from labelworth.models.classes.multinomial import MultinomialFamily, MultinomialModel
-from labelworth.robust.misspecified.drawn_risk import drawn_risk
 from labelworth_studies.corpora.panel_documents import add_one
+from labelworth_studies.robust.drawn_risk import drawn_risk
 from labelworth_studies.runner.study import Result
 
 _LITTLE_SMOOTHING = 0.1

@@ -5,8 +5,8 @@ from labelworth.data.lengths import LengthDistribution
 from labelworth.data.samples import Samples
 from labelworth.errors import InvalidInputError
 from labelworth.models.classes.multinomial import MultinomialFamily, MultinomialModel
-from labelworth.robust.misspecified.drawn_risk import DrawnRisk, drawn_risk
-from labelworth.robust.misspecified.risk import full_label_model, misspecified_risk
+from labelworth_studies.robust.drawn_risk import DrawnRisk, drawn_risk
+from labelworth_studies.robust.risk import full_label_model, misspecified_risk
 
 FRACTIONS = [1.0, 0.5, 0.1]
 N_SAMPLES = 300

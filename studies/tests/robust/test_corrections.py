@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.special import expit
 
-from labelworth.robust.misspecified.corrections import Corrections, contrast_root, expected_drift, normal_nodes
+from labelworth_studies.robust.corrections import Corrections, contrast_root, expected_drift, normal_nodes
 from support.oracles import numerical_gradient
 from support.small_models import CASES, Case, multinomial
 

@@ -10,7 +10,7 @@ from labelworth.models.chains.boltzmann_chain import BoltzmannChainFamily, Boltz
 from labelworth.models.chains.conditional_random_field import ConditionalRandomFieldModel
 from labelworth.models.chains.curvature import reference_covariance
 from labelworth.policies.spec import parse_policy
-from labelworth.robust.misspecified.chain_risk import (
+from labelworth_studies.robust.chain_risk import (
     ShownPopulation,
     mean_log_losses,
     pseudo_true_chain,

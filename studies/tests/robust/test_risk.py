@@ -8,8 +8,8 @@ from labelworth.estimation.fit import fit
 from labelworth.models.classes.multinomial import MultinomialFamily
 from labelworth.robust.misspecified.moments import score_moments
 from labelworth.robust.misspecified.pseudo_true import pseudo_true_path
-from labelworth.robust.misspecified.risk import full_label_model, misspecified_risk
 from labelworth.robust.misspecified.sandwich import Sandwich, sandwich
+from labelworth_studies.robust.risk import full_label_model, misspecified_risk
 from support.statistical import assert_mean_is
 from support.wrong_populations import bursty_documents
 

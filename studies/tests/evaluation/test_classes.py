@@ -4,7 +4,7 @@ from sklearn import metrics
 
 from labelworth.data.evidence import Evidence, encode_labels
 from labelworth.errors import InvalidInputError
-from labelworth.evaluation.classes import evaluate
+from labelworth_studies.evaluation.classes import evaluate
 
 
 def drawn(n_rows: int = 200, n_classes: int = 4, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
