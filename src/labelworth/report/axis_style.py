@@ -31,10 +31,10 @@ def round_levels(low: float, high: float) -> list[float]:
     return [float(level) for level in np.geomspace(low, high, 5)[1:-1]]
 
 
-def color_of(curve: Curve, place: int) -> str:
+def color_of(curve: Curve, number: int) -> str:
     """The color of a curve: its shade where it has one, else that of the palette."""
     if curve.shade is None:
-        return PALETTE[place % len(PALETTE)]
+        return PALETTE[number % len(PALETTE)]
     mixed = [round(dark + curve.shade * (light - dark)) for dark, light in zip(_DARK, _LIGHT, strict=True)]
     return "#" + "".join(f"{part:02x}" for part in mixed)
 

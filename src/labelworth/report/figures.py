@@ -1,4 +1,4 @@
-"""Pictures from values of `studies.outcome`: every kind of panel, drawn with matplotlib."""
+"""Pictures from values: every kind of panel, drawn with matplotlib."""
 
 import io
 import math
@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from labelworth.arrays import FloatArray
 from labelworth.data.files import atomic_write
 from labelworth.errors import InvalidInputError
 from labelworth.report.axis_style import (
     MARKERS,
+    PALETTE,
     apart,
     color_of,
     error_bars,
@@ -24,7 +24,6 @@ from labelworth.report.axis_style import (
     round_levels,
     short,
 )
-from labelworth.report.region_figures import plot_boxes, plot_frontier
 from labelworth.report.values import (
     BarsPanel,
     BoxesPanel,
@@ -65,6 +64,7 @@ _PANEL_SIZE = (5.4, 4.3)
 _ROOM_FOR_NAMES = 56
 """Characters beside each other below an axis."""
 _FORMATS = ("png", "svg")
+_SHADE = "#8a8f98"
 _MARGIN = 0.045
 """As a share of an axis: closer to an edge a contour has no label."""
 
@@ -104,8 +104,8 @@ def draw(picture: Picture) -> "Figure":
         layout = ConstrainedLayoutEngine(w_pad=0.12, h_pad=0.12)
         figure = Figure(figsize=(width * n_columns, height * n_rows + 0.4), layout=layout)
         figure.suptitle(picture.title, fontsize=13, fontweight="bold", x=0.01, ha="left")
-        for place, panel in enumerate(picture.panels, start=1):
-            plot(panel, figure.add_subplot(n_rows, n_columns, place))
+        for number, panel in enumerate(picture.panels, start=1):
+            plot(panel, figure.add_subplot(n_rows, n_columns, number))
     return figure
 
 
@@ -122,9 +122,9 @@ def plot(panel: Panel, ax: "Axes | None" = None) -> "Axes":
     elif isinstance(panel, ComparisonPanel):
         _plot_comparison(panel, ax)
     elif isinstance(panel, FrontierPanel):
-        plot_frontier(panel, ax)
+        _plot_frontier(panel, ax)
     elif isinstance(panel, BoxesPanel):
-        plot_boxes(panel, ax)
+        _plot_boxes(panel, ax)
     else:
         _plot_bars(panel, ax)
     ax.set_title(panel.title)
@@ -134,8 +134,8 @@ def plot(panel: Panel, ax: "Axes | None" = None) -> "Axes":
 def _plot_curves(panel: CurvesPanel, ax: "Axes") -> None:
     ax.set_xscale(panel.x_scale)
     ax.set_yscale(panel.y_scale)
-    for place, curve in _numbered(panel.curves):
-        _plot_curve(curve, ax, place)
+    for number, curve in _numbered(panel.curves):
+        _plot_curve(curve, ax, number)
     if panel.x_scale == "log":
         plain_ticks(ax.xaxis, np.concatenate([curve.x for curve in panel.curves]))
     if panel.y_scale == "log":
@@ -145,8 +145,8 @@ def _plot_curves(panel: CurvesPanel, ax: "Axes") -> None:
     legend(ax)
 
 
-def _plot_curve(curve: Curve, ax: "Axes", place: int) -> None:
-    color, marker = color_of(curve, place), MARKERS[place % len(MARKERS)]
+def _plot_curve(curve: Curve, ax: "Axes", number: int) -> None:
+    color, marker = color_of(curve, number), MARKERS[number % len(MARKERS)]
     if curve.style == "points":
         ax.errorbar(
             curve.x,
@@ -193,9 +193,9 @@ def _plot_surface(panel: SurfacePanel, ax: "Axes") -> None:
     bar.ax.minorticks_off()
 
 
-def _is_inside(ax: "Axes", place: tuple[float, float]) -> bool:
+def _is_inside(ax: "Axes", position: tuple[float, float]) -> bool:
     """Whether a label there has room: not at an edge of the axes."""
-    return all(_MARGIN < share < 1 - _MARGIN for share in (ax.transScale + ax.transLimits).transform(place))
+    return all(_MARGIN < share < 1 - _MARGIN for share in (ax.transScale + ax.transLimits).transform(position))
 
 
 def _plot_comparison(panel: ComparisonPanel, ax: "Axes") -> None:
@@ -208,18 +208,8 @@ def _plot_comparison(panel: ComparisonPanel, ax: "Axes") -> None:
     everything = everything[np.isfinite(everything)]
     low, high = padded(float(everything.min()), float(everything.max()), panel.scale)
     ax.plot([low, high], [low, high], color="#777777", linewidth=1.0, linestyle=":", label="agreement")
-    for place, group in _numbered(panel.groups):
-        color, marker = color_of(group, place), MARKERS[place % len(MARKERS)]
-        ax.errorbar(
-            group.x,
-            group.y,
-            yerr=error_bars(group),
-            fmt=marker,
-            color=color,
-            capsize=2.5,
-            elinewidth=1.0,
-            label=group.label or None,
-        )
+    for number, group in _numbered(panel.groups):
+        _plot_curve(replace(group, style="points"), ax, number)
     ax.set_xlim(low, high)
     ax.set_ylim(low, high)
     if panel.scale == "log":
@@ -231,26 +221,26 @@ def _plot_comparison(panel: ComparisonPanel, ax: "Axes") -> None:
 
 
 def _plot_bars(panel: BarsPanel, ax: "Axes") -> None:
-    places = np.arange(len(panel.categories), dtype=np.float64)
+    positions = np.arange(len(panel.categories), dtype=np.float64)
     width = 0.8 / len(panel.series)
-    for place, series in _numbered(panel.series):
-        offset = (place - (len(panel.series) - 1) / 2) * width
+    for number, series in _numbered(panel.series):
+        offset = (number - (len(panel.series) - 1) / 2) * width
         if panel.y_scale == "log":
             # A logarithmic axis has no zero for bars to stand on.
-            _plot_curve(_moved(series, places + offset), ax, place)
+            _plot_curve(replace(series, x=positions + offset, style="points"), ax, number)
             continue
         ax.bar(
-            places + offset,
+            positions + offset,
             series.y,
             width * 0.92,
             yerr=error_bars(series),
-            color=color_of(series, place),
+            color=color_of(series, number),
             error_kw={"elinewidth": 1.0, "capsize": 2.5},
             label=series.label or None,
         )
-    room = min(14, _ROOM_FOR_NAMES // len(places))
+    room = min(14, _ROOM_FOR_NAMES // len(positions))
     names = [fill(category, room, break_long_words=False) for category in panel.categories]
-    ax.set_xticks(places, names)
+    ax.set_xticks(positions, names)
     ax.set_yscale(panel.y_scale)
     if panel.y_scale == "log":
         plain_ticks(ax.yaxis, np.array(round_levels(*ax.get_ylim())))
@@ -259,9 +249,61 @@ def _plot_bars(panel: BarsPanel, ax: "Axes") -> None:
     legend(ax, below=0.06 + 0.05 * max(name.count("\n") + 1 for name in names))
 
 
-def _moved(series: Curve, x: FloatArray) -> Curve:
-    """As points at these places."""
-    return replace(series, x=x, style="points")
+def _plot_frontier(panel: FrontierPanel, ax: "Axes") -> None:
+    """The cloud, its boundary as stairs (between two designs the cheaper one is to be had), and the shade below."""
+    ax.set_xscale(panel.x_scale)
+    ax.set_yscale(panel.y_scale)
+    for index, group in enumerate(panel.cloud):
+        # The boundary has the first color of the palette; markers are those of the other panels.
+        number = index + 1 if group.color is None else group.color
+        color, marker = color_of(group, number), MARKERS[index % len(MARKERS)]
+        ax.plot(group.x, group.y, marker, color=color, markersize=4.5, alpha=0.85, label=group.label or None)
+    ax.step(panel.boundary_x, panel.boundary_y, where="post", color=PALETTE[0], label="nothing better")
+    if panel.recommended is not None:
+        chosen = panel.recommended
+        ax.plot(
+            chosen.x,
+            chosen.y,
+            "*",
+            color=PALETTE[1],
+            markersize=14,
+            markeredgecolor="white",
+            label=chosen.label or None,
+        )
+    low, high = ax.get_ylim()
+    left, right = ax.get_xlim()
+    stairs = np.concatenate([[left], panel.boundary_x, [right]])
+    heights = np.concatenate([[high], panel.boundary_y, panel.boundary_y[-1:]])
+    ax.fill_between(
+        stairs, heights, low, step="post", color=_SHADE, alpha=0.22, linewidth=0, label="unachievable", zorder=0
+    )
+    ax.set_xlim(left, right)
+    ax.set_ylim(low, high)
+    if panel.y_scale == "log":
+        plain_ticks(ax.yaxis, np.array(round_levels(low, high)))
+    if panel.x_scale == "log":
+        plain_ticks(ax.xaxis, np.array(round_levels(left, right)))
+    ax.set_xlabel(panel.x_label)
+    ax.set_ylabel(panel.y_label)
+    legend(ax)
+
+
+def _plot_boxes(panel: BoxesPanel, ax: "Axes") -> None:
+    """A box per category."""
+    ax.boxplot(
+        list(panel.values),
+        whis=(5.0, 95.0),
+        tick_labels=list(panel.categories),
+        patch_artist=True,
+        boxprops={"facecolor": PALETTE[5], "edgecolor": PALETTE[0]},
+        medianprops={"color": PALETTE[1], "linewidth": 2.0},
+        flierprops={"marker": ".", "markersize": 4.0, "markeredgecolor": _SHADE},
+    )
+    if panel.level is not None:
+        ax.axhline(panel.level, color=_SHADE, linewidth=1.0, linestyle=":")
+    ax.grid(False, axis="x")
+    ax.set_xlabel(panel.x_label)
+    ax.set_ylabel(panel.y_label)
 
 
 def _numbered(curves: tuple[Curve, ...]) -> list[tuple[int, Curve]]:
