@@ -1,5 +1,6 @@
 """Answers that can draw themselves on an axes of yours."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -13,7 +14,7 @@ from labelworth.fisher.criteria import CRITERIA
 from labelworth.planning.answer import Plan
 from labelworth.planning.landscape import FrontierDesign, Surface
 from labelworth.report.figures import plot
-from labelworth.report.values import BarsPanel, Curve, CurvesPanel, FrontierPanel, Scale, SurfacePanel
+from labelworth.report.values import BarsPanel, Curve, CurvesPanel, FrontierPanel, Panel, Scale, SurfacePanel
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -21,8 +22,32 @@ if TYPE_CHECKING:
 _LABELS = {name: criterion.words for name, criterion in CRITERIA.items()} | dict(EXCHANGE_RATES)
 
 
+class _Display(ABC):
+    """What has a panel can be drawn."""
+
+    @abstractmethod
+    def panel(self) -> Panel:
+        """The picture as a value."""
+
+    def plot(self, ax: "Axes | None" = None) -> "Axes":
+        """Draw on `ax`, or on a new figure; gives back the axes."""
+        return plot(self.panel(), ax)
+
+
 @dataclass(frozen=True, eq=False)
-class InformationDisplay:
+class _FigureDisplay(_Display):
+    """One figure of what `labelworth.information` answered."""
+
+    table: InformationTable
+    figure: str = "excess_log_loss"
+
+    def __post_init__(self) -> None:
+        if self.figure not in _LABELS:
+            raise InvalidInputError(f"There is no figure {self.figure!r}. Choose one of: {', '.join(_LABELS)}.")
+
+
+@dataclass(frozen=True, eq=False)
+class InformationDisplay(_FigureDisplay):
     """One figure of an `InformationTable` over the labeled fraction.
 
     Attributes
@@ -32,13 +57,6 @@ class InformationDisplay:
     figure : str
         Which of its figures.
     """
-
-    table: InformationTable
-    figure: str = "excess_log_loss"
-
-    def __post_init__(self) -> None:
-        if self.figure not in _LABELS:
-            raise InvalidInputError(f"There is no figure {self.figure!r}. Choose one of: {', '.join(_LABELS)}.")
 
     @classmethod
     def from_model(cls, model: Any, *, figure: str = "excess_log_loss", **options: Any) -> "InformationDisplay":
@@ -66,13 +84,9 @@ class InformationDisplay:
         curve = Curve("", fractions, values, low, high)
         return CurvesPanel(title, "labeled fraction", _LABELS[self.figure], (curve,), x_scale=scale)
 
-    def plot(self, ax: "Axes | None" = None) -> "Axes":
-        """Draw on `ax`, or on a new figure; gives back the axes."""
-        return plot(self.panel(), ax)
-
 
 @dataclass(frozen=True, eq=False)
-class FrontierDisplay:
+class FrontierDisplay(_Display):
     """Cost against error: every way to go on, the undominated ones, and what no way achieves.
 
     Attributes
@@ -94,7 +108,6 @@ class FrontierDisplay:
         return cls(plan.frontier, plan.criterion_words, (plan.recommended.cost, plan.recommended.error))
 
     def panel(self) -> FrontierPanel:
-        """The picture as a value."""
         drawn = [point for point in self.points if np.isfinite(point.error)]
         best = sorted((point for point in drawn if point.dominated_by is None), key=lambda point: point.cost)
         if not best:
@@ -108,13 +121,9 @@ class FrontierDisplay:
         scale: Scale = "log" if min(point.error for point in drawn) > 0 else "linear"
         return FrontierPanel("Frontier", "cost", self.error_words, (cloud,), *_arrays(best), mark, y_scale=scale)
 
-    def plot(self, ax: "Axes | None" = None) -> "Axes":
-        """Draw on `ax`, or on a new figure; gives back the axes."""
-        return plot(self.panel(), ax)
-
 
 @dataclass(frozen=True, eq=False)
-class RiskSurfaceDisplay:
+class RiskSurfaceDisplay(_Display):
     """The error over (samples, labeled fraction), as contours."""
 
     surface: Surface
@@ -128,7 +137,6 @@ class RiskSurfaceDisplay:
         return cls(plan.surface, plan.criterion_words)
 
     def panel(self) -> SurfacePanel:
-        """The picture as a value."""
         surface = self.surface
         values = np.array(surface.error, dtype=np.float64)
         x, y = np.array(surface.n_samples), np.array(surface.labeled_fractions)
@@ -136,13 +144,9 @@ class RiskSurfaceDisplay:
             "What samples and labels buy", "samples", "labeled fraction", self.error_words, x, y, values
         )
 
-    def plot(self, ax: "Axes | None" = None) -> "Axes":
-        """Draw on `ax`, or on a new figure; gives back the axes."""
-        return plot(self.panel(), ax)
-
 
 @dataclass(frozen=True, eq=False)
-class PolicyDisplay:
+class PolicyDisplay(_FigureDisplay):
     """One figure of several labeling policies, side by side, each with the labels it takes.
 
     Attributes
@@ -152,13 +156,6 @@ class PolicyDisplay:
     figure : str
         Which of its figures.
     """
-
-    table: InformationTable
-    figure: str = "excess_log_loss"
-
-    def __post_init__(self) -> None:
-        if self.figure not in _LABELS:
-            raise InvalidInputError(f"There is no figure {self.figure!r}. Choose one of: {', '.join(_LABELS)}.")
 
     def panel(self) -> BarsPanel:
         """The picture as a value; bars of two standard errors where figures were sampled."""
@@ -173,10 +170,6 @@ class PolicyDisplay:
         return BarsPanel(
             title, _LABELS[self.figure], names, (Curve("", np.arange(float(len(names))), values, *bars),)
         )
-
-    def plot(self, ax: "Axes | None" = None) -> "Axes":
-        """Draw on `ax`, or on a new figure; gives back the axes."""
-        return plot(self.panel(), ax)
 
 
 def _arrays(points: Sequence[FrontierDesign]) -> tuple[FloatArray, FloatArray]:
