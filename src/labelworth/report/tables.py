@@ -1,9 +1,6 @@
-"""Tables and words: on a terminal, and as CSV."""
+"""Tables and words, on a terminal."""
 
-import csv
-import io
 import math
-from pathlib import Path
 from typing import Any
 
 from rich import box
@@ -11,7 +8,6 @@ from rich.console import Console
 from rich.table import Table as RichTable
 from rich.text import Text
 
-from labelworth.data.files import atomic_write
 from labelworth.report.values import Measured, Outcome, Table
 
 _SIGNIFICANT = 4
@@ -20,8 +16,8 @@ _SIGNIFICANT = 4
 def show_table(console: Console, table: Table) -> None:
     """Print a table; columns that hold a number are set flush right."""
     grid = RichTable(title=table.title, title_justify="left", title_style="bold", box=box.SIMPLE_HEAD)
-    for place, title in enumerate(table.columns):
-        numeric = any(isinstance(row[place], int | float | Measured) for row in table.rows)
+    for index, title in enumerate(table.columns):
+        numeric = any(isinstance(row[index], int | float | Measured) for row in table.rows)
         grid.add_column(title, justify="right" if numeric else "left", overflow="fold")
     for row in table.rows:
         grid.add_row(*(Text(words(entry)) for entry in row))
@@ -38,25 +34,6 @@ def show_outcome(console: Console, outcome: Outcome) -> None:
         console.print()
     for table in outcome.tables:
         show_table(console, table)
-
-
-def save_csv(table: Table, path: Path) -> Path:
-    """Write a table as CSV, whole or not at all; a `Measured` takes two columns, the second ending in ``_se``."""
-    sampled = [any(isinstance(row[place], Measured) for row in table.rows) for place in range(len(table.columns))]
-    stream = io.StringIO()
-    writer = csv.writer(stream, lineterminator="\n")
-    heads = zip(table.columns, sampled, strict=True)
-    writer.writerow([name for title, pair in heads for name in ((title, f"{title}_se") if pair else (title,))])
-    for row in table.rows:
-        writer.writerow([cell for entry, pair in zip(row, sampled, strict=True) for cell in _csv_cells(entry, pair)])
-    atomic_write(path, stream.getvalue())
-    return path
-
-
-def _csv_cells(entry: Any, pair: bool) -> tuple[Any, ...]:
-    if isinstance(entry, Measured):
-        return entry.value, entry.standard_error
-    return (entry, None) if pair else (entry,)
 
 
 def words(entry: Any) -> str:

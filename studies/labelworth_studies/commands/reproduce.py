@@ -55,7 +55,7 @@ def _reproduced(name: str, output: Path, *, quick: bool, workers: int | None, se
     """Run one study, and write its record, pictures and grid."""
     from labelworth.report.figures import save_picture
     from labelworth.report.record import Record, Stopwatch
-    from labelworth.report.tables import save_csv
+    from labelworth_studies.commands.grid_file import save_csv
     from labelworth_studies.runner import registry
     from labelworth_studies.runner.run import run
 
