@@ -5,16 +5,22 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
 
-from labelworth.arrays import as_floats, require_probabilities
+import numpy as np
+import scipy.sparse as sp
+
+from labelworth.arrays import FloatArray, as_floats, require_probabilities
 from labelworth.criteria.information import information
 from labelworth.criteria.table import InformationPoint, InformationTable
 from labelworth.data.lengths import LengthDistribution
 from labelworth.data.readers.json_files import read_json
 from labelworth.errors import InvalidInputError
+from labelworth.models.chains.boltzmann_chain import BoltzmannChainModel
+from labelworth.models.chains.conditional_random_field import ConditionalRandomFieldModel
+from labelworth.models.chains.hidden_markov import HiddenMarkovModel
+from labelworth.models.chains.protocol import ChainModel
 from labelworth.models.classes.multinomial import MultinomialModel
 from labelworth.progress import SILENT, Progress
 from labelworth.report.record import Record, Stopwatch, require_schema
-from labelworth.report.spec_limits import MOST_WORDS, require_workable_lengths, require_workable_probabilities
 from labelworth.report.values import Measured, Table
 
 CHAIN_KINDS = ("hidden-markov", "boltzmann-chain", "conditional-random-field")
@@ -26,6 +32,11 @@ _SHOWN = {
     "unlabeled_per_labeled_example": "unlabeled per labeled example",
 }
 _MOST_DIRECTIONS = 3
+_LEAST_PROBABILITY = 1e-50
+_LARGEST_WEIGHT = 1e3
+_MOST_LENGTHS = 10_000
+_MOST_WORDS = 100_000
+_MOST_TOKENS = 1_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,11 +61,9 @@ class InformationSpec:
         """Check a specification and build its model."""
         kind = document.get("model") if isinstance(document, dict) else None
         if kind in CHAIN_KINDS:
-            from labelworth.report.chain_spec import chain_model, chain_question
-
             require_schema(document, "chain_spec", f"specification of a {kind} model")
-            question = chain_question(document)
-            return cls(document, chain_model(document), question)
+            question = _chain_question(document)
+            return cls(document, _chain_model(document), question)
         if isinstance(kind, str) and kind != "multinomial-naive-bayes":
             known = ", ".join(["multinomial-naive-bayes", *CHAIN_KINDS])
             raise InvalidInputError(f"There is no model {kind!r} to specify. Models are: {known}.")
@@ -119,10 +128,84 @@ def _model(document: Mapping[str, Any]) -> MultinomialModel:
         lengths = LengthDistribution.from_mapping(document["lengths"])
     else:
         lengths = LengthDistribution.single(document["document_length"])
-    require_workable_lengths(lengths, MOST_WORDS)
+    require_workable_lengths(lengths, _MOST_WORDS)
     classes = tuple(document.get("classes") or (f"class {code}" for code in range(len(priors))))
     names = document.get("words")
     return MultinomialModel(classes, priors, words, lengths, None if names is None else tuple(names))
+
+
+def _chain_question(document: Mapping[str, Any]) -> dict[str, Any]:
+    """What is asked of a chain."""
+    names = ("policies", "rules", "n_samples", "method", "input_probabilities")
+    question = {name: document[name] for name in names if name in document}
+    lengths = LengthDistribution.from_mapping(document["lengths"])
+    require_workable_lengths(lengths, _MOST_TOKENS)
+    return question | {"lengths": lengths}
+
+
+def _chain_model(document: Mapping[str, Any]) -> ChainModel:
+    """The chain with the parameters taken for true."""
+    parameters, kind = document["parameters"], document["model"]
+    start = None if "start" not in parameters else as_floats("start", parameters["start"], ndim=1)
+    transition = as_floats("transition", parameters["transition"], ndim=2)
+    emission = as_floats("emission", parameters["emission"], ndim=2)
+    names = tuple(document.get("words") or (f"word {code}" for code in range(emission.shape[1])))
+    classes = tuple(document.get("classes") or (f"label {code}" for code in range(len(emission))))
+    if len(classes) != len(emission) or len(names) != emission.shape[1]:
+        raise InvalidInputError(
+            f"There must be a name for each of the {len(emission)} labels and {emission.shape[1]} words of emission. "
+            f"Got {len(classes)} classes and {len(names)} words."
+        )
+    if kind != "hidden-markov":
+        for name, table in (("start", start), ("transition", transition), ("emission", emission)):
+            if table is not None:
+                require_workable_weights(name, table)
+    if kind == "boltzmann-chain":
+        return BoltzmannChainModel(classes, start, transition, emission, names)
+    if kind == "conditional-random-field":
+        return ConditionalRandomFieldModel(classes, start, transition, _all_stored(emission), names)
+    if start is None:
+        raise InvalidInputError('A hidden-markov model needs "start": the probability of every first label.')
+    # A probability of zero is at the edge of the parameter space, where the theory does not hold.
+    for name, table in (("start", start), ("transition", transition), ("emission", emission)):
+        require_probabilities(name, table, positive=True)
+        require_workable_probabilities(name, table)
+    return HiddenMarkovModel(classes, start, transition, emission, names)
+
+
+def _all_stored(table: FloatArray) -> sp.csc_array:
+    """A sparse table that stores every entry, zeros too: each is a parameter."""
+    n_rows, n_columns = table.shape
+    rows = np.tile(np.arange(n_rows), n_columns)
+    return sp.csc_array((table.T.ravel(), rows, n_rows * np.arange(n_columns + 1)), table.shape)
+
+
+def require_workable_probabilities(name: str, table: FloatArray) -> None:
+    """Refuse probabilities whose squared scores, 1 / p^2, no double can hold."""
+    least = float(table.min())
+    if least < _LEAST_PROBABILITY:
+        raise InvalidInputError(
+            f"{name} must be at least {_LEAST_PROBABILITY:g}. Got {least:g}: what never happens is best left out."
+        )
+
+
+def require_workable_weights(name: str, table: FloatArray) -> None:
+    """Refuse weights beside which all other differences are lost in rounding."""
+    largest = float(np.abs(table).max(initial=0.0))
+    if largest > _LARGEST_WEIGHT:
+        raise InvalidInputError(
+            f"The weights of {name} must lie between -{_LARGEST_WEIGHT:g} and {_LARGEST_WEIGHT:g}; a weight is the "
+            f"logarithm of a ratio of odds. Got {largest:g}."
+        )
+
+
+def require_workable_lengths(lengths: LengthDistribution, most: int) -> None:
+    """Refuse lengths that nobody could draw or sum over."""
+    if lengths.longest > most or len(lengths.lengths) > _MOST_LENGTHS:
+        raise InvalidInputError(
+            f"A specification may have up to {_MOST_LENGTHS:,} lengths of at most {most:,}. Got "
+            f"{len(lengths.lengths):,}, up to {lengths.longest:,}; shorten them."
+        )
 
 
 def spec_table(table: InformationTable) -> Table:

@@ -5,8 +5,8 @@ import pytest
 
 from labelworth.data.lengths import LengthDistribution
 from labelworth.errors import InvalidInputError
-from labelworth.report.information_spec import read_spec
-from labelworth.report.spec_limits import (
+from labelworth.report.information_spec import (
+    read_spec,
     require_workable_lengths,
     require_workable_probabilities,
     require_workable_weights,
