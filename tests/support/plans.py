@@ -85,6 +85,9 @@ def _forecast(n_samples: float) -> ForecastCurve:
         tuple((error * 1.1).tolist()),
         (12.0, 25.0, 50.0, 80.0),
         (0.35, 0.24, 0.17, 0.15),
+        tuple((3.0 / labels**2).tolist()),
+        tuple((2.0 / labels**2).tolist()),
+        tuple((4.5 / labels**2).tolist()),
     )
 
 

@@ -222,6 +222,17 @@ class Held:
     error: float | None
 
 
+def open_labels(question: PlanQuestion, design: Design, interval: Interval | None) -> Interval | None:
+    """The interval of the labels to buy, unless a budget fixes them.
+
+    Then its ends differ by what it takes to make the samples of every arm whole, which is no uncertainty.
+    """
+    whole = sum(arm.labels / arm.count for arm in design.arms if arm.count > 0)
+    if interval is None or (question.problem == "budget" and interval.high - interval.low <= whole):
+        return None
+    return interval
+
+
 @dataclass(frozen=True)
 class Plan:
     """What to label next and what that buys.
@@ -235,7 +246,7 @@ class Plan:
         Why labeling should stop; None: it should not.
     held : Held
     uses_unlabeled : bool
-        False: the unlabeled data hurts, and the plan is for labels only.
+        False: the unlabeled data hurts or cannot be tested, and the plan is for labels only.
     source : "asymptotic" or "simulated"
     reason : str
         Why that source.
@@ -296,8 +307,13 @@ class Plan:
         """The ways of labeling, in the order of all counts."""
         return tuple(arm.arm for arm in self.recommended.arms)
 
+    @property
+    def open_labels(self) -> Interval | None:
+        """The interval of the labels to buy, unless a budget fixes them."""
+        return open_labels(self.question, self.recommended, self.labels_interval)
+
     def lines(self) -> list[str]:
-        """The plan in plain words: six lines, then warnings."""
+        """The plan in plain words: classes that the pilot lacks, if any; six lines; then warnings."""
         from labelworth.planning.words import lines
 
         return lines(self)

@@ -8,23 +8,33 @@ import numpy as np
 
 from labelworth.arrays import FloatArray
 from labelworth.data.kept import Checkpoint
-from labelworth.planning.answer import NORMAL_95, Check, Design, Interval, Plan, PlanQuestion
+from labelworth.planning.answer import (
+    NORMAL_95,
+    Advice,
+    Check,
+    Design,
+    Held,
+    Interval,
+    Plan,
+    PlanQuestion,
+    open_labels,
+)
 from labelworth.planning.formulas.sampled import joined_error
 from labelworth.planning.grids import grid_solutions
 from labelworth.planning.landscape import ForecastCurve, Surface
-from labelworth.planning.outcome import cloud, curve_counts, forecast_curve, surface, worth
+from labelworth.planning.outcome import cloud, curve_counts, forecast_curve, labels_of, surface, with_gains, worth
 from labelworth.planning.situation import Alternatives, Band, Situation
 from labelworth.planning.solving import solved
 from labelworth.planning.trust.checks import (
+    Width,
     parameter_check,
     parameters_need,
     pilot_check,
     pilot_needed,
-    widest_interval,
 )
 from labelworth.planning.trust.stop import more_pilot, why_stop
 from labelworth.planning.uncertainty import band_intervals, spread
-from labelworth.planning.words import CRITERION_WORDS, number
+from labelworth.planning.words import CRITERION_WORDS, LABELS_PER_CLASS, number
 from labelworth.progress import SILENT, Progress
 
 
@@ -80,7 +90,7 @@ def assemble(
     answer = solved(situation, asked.problem, asked.value)
     design = _with_noise(situation, answer.counts)
     designs = curve_counts(situation)
-    labels_interval, error_interval, bands = None, _probes_interval(design), None
+    labels_interval, error_interval, bands, gain_bands = None, _probes_interval(design), None, None
     if isinstance(situation.doubt, Band):
         labels_interval, error_interval = band_intervals(
             situation, situation.doubt, asked.problem, asked.value, answer.counts
@@ -97,19 +107,22 @@ def assemble(
             progress=progress,
         )
         labels_interval, error_interval, bands = around.labels_interval(), around.error_interval(), around.bands()
-    forecast = forecast or forecast_curve(situation, designs, bands)
-    held, widest = situation.held, widest_interval(design, labels_interval, error_interval)
+        gain_bands = around.gain_bands(labels_of(situation, designs))
+    forecast = with_gains(situation, forecast or forecast_curve(situation, designs, bands), gain_bands)
+    held = situation.held
+    width = Width.of(design, open_labels(asked, design, labels_interval), error_interval, asked.criterion)
     known = (held.n_labels, held.n_parameters, situation.accuracy.source)
-    needs = parameters_need(*known), pilot_needed(held.n_labels, widest)
+    needs = parameters_need(*known), pilot_needed(held.n_labels, width), _classes_need(held, background.checks)
     needed = [labels for labels in needs if labels is not None]
     stop = why_stop(situation, asked.problem, asked.value, answer.counts)
     first = None
     if stop is not None and stop.is_forecast and needed:
-        first = more_pilot(held, max(needed), situation.pool)
-    trust = (parameter_check(*known), pilot_check(held.n_labels, widest))
+        first = more_pilot(situation, asked.problem, asked.value, max(needed))
+    advice: Advice = "label" if stop is None else "stop" if first is None else "larger pilot"
+    trust = (parameter_check(*known), pilot_check(held, width, advice, design))
     return Plan(
         question=asked,
-        advice="label" if stop is None else "stop" if first is None else "larger pilot",
+        advice=advice,
         why_stop=None if stop is None else stop.words,
         held=held,
         uses_unlabeled=background.uses_unlabeled,
@@ -125,7 +138,7 @@ def assemble(
         surface=simulated_surface or surface(situation),
         forecast=forecast,
         solutions=grid_solutions(situation),
-        checks=(*background.checks, *trust),
+        checks=tuple(sorted((*background.checks, *trust), key=lambda check: not _lacks_classes(check))),
         notes=(*background.notes, *_limit_notes(situation, asked, answer.counts)),
         pilot=background.pilot,
         model=background.model,
@@ -133,6 +146,15 @@ def assemble(
         prices=situation.price_list,
         more_pilot=first,
     )
+
+
+def _classes_need(held: Held, checks: Sequence[Check]) -> int | None:
+    """Labels of a next pilot where this one lacks classes; None: it has them."""
+    return 2 * held.n_labels if any(_lacks_classes(check) for check in checks) else None
+
+
+def _lacks_classes(check: Check) -> bool:
+    return check.name == LABELS_PER_CLASS and check.state == "bad"
 
 
 def _with_noise(situation: Situation, counts: FloatArray) -> Design:

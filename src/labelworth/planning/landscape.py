@@ -76,6 +76,9 @@ class ForecastCurve:
         What the formulas alone, and a plain power law through the pilot, would say; empty: not computed.
     measured_labels, measured_error : tuple of float
         What cross-validation on the pilot measured.
+    gain, gain_low, gain_high : tuple of float
+        By how much one more label lowers the error there, the slope of the curve, and its 90 % interval; empty: not
+        computed, None: not known.
     """
 
     labels: tuple[float, ...]
@@ -86,6 +89,17 @@ class ForecastCurve:
     power_law: tuple[float | None, ...] = ()
     measured_labels: tuple[float, ...] = ()
     measured_error: tuple[float, ...] = ()
+    gain: tuple[float | None, ...] = ()
+    gain_low: tuple[float | None, ...] = ()
+    gain_high: tuple[float | None, ...] = ()
+
+
+def gains_along(labels: FloatArray, errors: FloatArray) -> FloatArray:
+    """By how much one more label lowers errors, (..., n_labels), that are known at these numbers of labels."""
+    if len(labels) < 2:
+        return np.full(errors.shape, np.nan)
+    with np.errstate(invalid="ignore"):
+        return np.asarray(-np.gradient(errors, np.log(labels), axis=-1) / labels)
 
 
 @dataclass(frozen=True)

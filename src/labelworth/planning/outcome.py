@@ -1,12 +1,13 @@
 """From a situation and its answer to a plan: worth of the next label, frontier, surface, forecast."""
 
+from dataclasses import replace
 from itertools import combinations
 
 import numpy as np
 
 from labelworth.arrays import FloatArray
-from labelworth.planning.answer import Worth
-from labelworth.planning.landscape import ForecastCurve, FrontierDesign, Surface, surface_grid
+from labelworth.planning.answer import NORMAL_95, Worth
+from labelworth.planning.landscape import ForecastCurve, FrontierDesign, Surface, gains_along, surface_grid
 from labelworth.planning.simulated.accuracy import SimulatedAccuracy
 from labelworth.planning.situation import Situation
 from labelworth.tradeoff.accuracy import ConvexAccuracy
@@ -77,11 +78,38 @@ def forecast_curve(
     bands: tuple[tuple[float | None, ...], tuple[float | None, ...]] | None,
 ) -> ForecastCurve:
     """The error over labels in all, with its band."""
-    labels = tuple(situation.held.n_labels + float(one @ situation.accuracy.labels_per_sample) for one in designs)
+    labels = tuple(labels_of(situation, designs).tolist())
     errors = tuple(_finite(situation.accuracy.error(one)) for one in designs)
     lows, highs = bands if bands is not None else ((), ())
     is_formula = situation.accuracy.source == "asymptotic"
     return ForecastCurve(labels, errors, lows, highs, asymptotic=errors if is_formula else ())
+
+
+def labels_of(situation: Situation, designs: list[FloatArray]) -> FloatArray:
+    """Labels in all, with those held."""
+    return situation.held.n_labels + np.array([design @ situation.accuracy.labels_per_sample for design in designs])
+
+
+def with_gains(
+    situation: Situation, curve: ForecastCurve, ends: tuple[FloatArray, FloatArray] | None = None
+) -> ForecastCurve:
+    """A curve with its slope: what a label is worth, smooth as the curve is, and an interval of that.
+
+    Parameters
+    ----------
+    ends : two arrays of shape (n_labels,), optional
+        Of the interval, where the curve is known at other parameters; a simulated one knows the error of its slope.
+    """
+    labels, per_sample = np.array(curve.labels), situation.places_per_sample
+    gains = gains_along(labels, np.array(curve.error, dtype=np.float64))
+    if isinstance(situation.accuracy, SimulatedAccuracy):
+        reach = NORMAL_95 * situation.accuracy.whole_slope_errors(labels / per_sample) / per_sample
+        ends = gains - reach, gains + reach
+    # An interval holds the figure itself.
+    unknown = np.full(len(gains), np.nan)
+    low, high = (unknown, unknown) if ends is None else (np.minimum(ends[0], gains), np.maximum(ends[1], gains))
+    gain, lows, highs = (tuple(_finite(own) for own in values) for values in (gains, low, high))
+    return replace(curve, gain=gain, gain_low=lows, gain_high=highs)
 
 
 def surface(situation: Situation) -> Surface | None:

@@ -46,6 +46,7 @@ from labelworth.planning.trust.verdict import (
     Verdict,
     verdict_by_folds,
     verdict_by_forecast,
+    verdict_without_classes,
 )
 from labelworth.policies.policy import Policy
 from labelworth.policies.rule import Rule
@@ -135,6 +136,10 @@ class Planner:
             return THERE_IS_NONE
         if self.settings.use_unlabeled != "auto":
             return AS_ASKED[self.settings.use_unlabeled]
+        lacking = verdict_without_classes(self.pool.data.evidence) if self.pool.abilities.class_counts else None
+        return lacking or self._tested()
+
+    def _tested(self) -> Verdict:
         if self._choice(hurts=False).is_simulated:
             return verdict_by_forecast(self.basis)
         if not self.pool.abilities.folds:
@@ -146,7 +151,7 @@ class Planner:
     @property
     def uses_unlabeled(self) -> bool:
         """Whether the plan learns from samples without a label."""
-        return not self.verdict.hurts and self.verdict != THERE_IS_NONE
+        return self.verdict.allows_use
 
     @cached_property
     def menu(self) -> list[Rule]:

@@ -13,6 +13,7 @@ from labelworth.errors import InfeasiblePlanError, MoreSamplesNeededError, NotId
 from labelworth.planning.answer import LEVEL, Interval, Problem
 from labelworth.planning.formulas.reflection import ReflectedAccuracy
 from labelworth.planning.formulas.sampled import Settled, on_scale, settle
+from labelworth.planning.landscape import gains_along
 from labelworth.planning.situation import Alternatives, Band, Situation
 from labelworth.planning.solving import continuous, money_left
 from labelworth.progress import SILENT, Progress, tracking
@@ -63,6 +64,12 @@ class NearbyAnswers:
         ends = [self._interval(column, 2 + index) for index, column in enumerate(self.curves.T)]
         lows = tuple(None if end is None else end.low for end in ends)
         return lows, tuple(None if end is None else end.high for end in ends)
+
+    def gain_bands(self, labels: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """The lower and upper ends of what one more label is worth along the forecast; not a number: not known."""
+        ends = [_interval(column, self.origin) for column in gains_along(labels, self.curves).T]
+        low, high = np.array([(np.nan, np.nan) if end is None else (end.low, end.high) for end in ends]).T
+        return low, high
 
     def _interval(self, values: FloatArray, index: int) -> Interval | None:
         interval = _interval(values, self.origin)

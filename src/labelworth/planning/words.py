@@ -6,10 +6,10 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from labelworth.fisher.criteria import CRITERIA
-from labelworth.planning.answer import NORMAL_95
+from labelworth.planning.answer import LEVEL
 
 if TYPE_CHECKING:
-    from labelworth.planning.answer import ArmCount, Interval, Plan, Worth
+    from labelworth.planning.answer import ArmCount, Interval, Plan
 
 CRITERION_WORDS: Mapping[str, str] = MappingProxyType(
     {
@@ -23,18 +23,24 @@ CRITERION_WORDS: Mapping[str, str] = MappingProxyType(
 
 UNLABELED_DATA = "unlabeled data"
 """The check that has a line of its own."""
+LABELS_PER_CLASS = "labels per class"
+"""The check that is said first where it is bad: what lacks classes is no forecast of all of them."""
+SHARES = ("error", "excess_error")
+"""Criteria that are shares of predictions: in words they are percent, and their differences points."""
 
 _ROUNDING = 1e-13
 
 
 def lines(plan: "Plan") -> list[str]:
-    """Six lines, then a line per warning."""
+    """Six lines, then a line per warning; classes that the pilot lacks are said before anything else."""
+    missing = [check.words for check in plan.checks if check.name == LABELS_PER_CLASS and check.state == "bad"]
     warned = [
         f"Warning: {check.words}"
         for check in plan.checks
-        if check.state in ("warning", "bad") and check.name != UNLABELED_DATA
+        if check.state in ("warning", "bad") and check.name != UNLABELED_DATA and check.words not in missing
     ]
     return [
+        *missing,
         _action(plan),
         _expectation(plan),
         _money(plan),
@@ -76,21 +82,66 @@ def percent(share: float) -> str:
     return f"{100 * share:.0f} %"
 
 
-def _between(interval: "Interval | None", *, whole: bool = False) -> str:
-    if interval is None:
+def in_units(value: float | None, criterion: str) -> str:
+    """A figure of a criterion: shares in percent, others in their own units.
+
+    >>> in_units(0.02431, "error"), in_units(0.3, "error"), in_units(0.000631, "excess_error")
+    ('2.4 %', '30 %', '0.063 %')
+    >>> in_units(0.02431, "log_loss")
+    '0.02431'
+    """
+    if criterion not in SHARES or value is None or not math.isfinite(value):
+        return number(value)
+    decimals = 1 if abs(value) >= 0.01 or value == 0 else 1 - math.floor(math.log10(100 * abs(value)))
+    return f"{100 * value:.{decimals}f}".removesuffix(".0") + " %"
+
+
+def exactly_in_units(value: float, criterion: str) -> str:
+    """A figure that somebody typed, none of its digits lost.
+
+    >>> exactly_in_units(0.0125, "error"), exactly_in_units(0.0125, "log_loss")
+    ('1.25 %', '0.0125')
+    """
+    return f"{100 * value:.12g} %" if criterion in SHARES else f"{value:g}"
+
+
+def apart(difference: float, criterion: str) -> str:
+    """A difference of two figures of a criterion: of shares in points.
+
+    >>> apart(0.0017, "error"), apart(0.0017, "log_loss")
+    ('0.17 points', '0.0017')
+    """
+    if criterion not in SHARES:
+        return f"{difference:.2g}"
+    points = f"{100 * difference:.2g}"
+    return f"{points} point{'' if points == '1' else 's'}"
+
+
+def next_samples(plan: "Plan") -> int:
+    """How many more samples their worth is told of: 1, 10, 100, ..., in proportion to those held and left.
+
+    About a tenth of those labeled by then, at least ten: over so few the error falls along its slope, but for a part
+    of the fall that is about half of that proportion. No more than there are, unless none is left.
+    """
+    labeled = sum(arm.count for arm in plan.recommended.arms if arm.arm != "nothing")
+    left = plan.held.n_pool - labeled
+    fitting = max(10.0, (plan.held.n_labeled + labeled) / 10)
+    return int(10 ** math.floor(math.log10(min(fitting, left) if left >= 1 else fitting)))
+
+
+def _between(interval: "Interval | None") -> str:
+    """Whole numbers of labels."""
+    if interval is None or round(interval.low) == round(interval.high):
         return ""
-    low, high = (round(end) if whole else end for end in (interval.low, interval.high))
-    if low == high:
-        return ""
-    return f" ({percent(interval.level)}: {number(low)}-{number(high)})"
+    return f" ({percent(interval.level)}: {number(round(interval.low))}-{number(round(interval.high))})"
 
 
 def _action(plan: "Plan") -> str:
     if plan.advice == "stop":
         return f"Stop labeling: {plan.why_stop}"
     if plan.advice == "larger pilot":
-        return f"By this forecast no more labels are needed: {plan.why_stop} {_first(plan)}"
-    design, interval = plan.recommended, _between(plan.labels_interval, whole=True)
+        return _first(plan)
+    design, interval = plan.recommended, _between(plan.open_labels)
     if plan.held.kind == "documents":
         return (
             f"Label {number(design.labels)} more {'document' if design.labels == 1 else 'documents'}{interval}: "
@@ -105,11 +156,12 @@ def _action(plan: "Plan") -> str:
 
 
 def _first(plan: "Plan") -> str:
+    """The one thing to do where figures say to stop and cannot be trusted with it."""
     more = plan.more_pilot or 0
     return (
-        f"But the pilot of {count(plan.held.n_labels, 'label')} is too small to stop on it: label about "
-        f"{count(more, 'more ' + plan.held.kind[:-1])} drawn at random (`labelworth next --count {more}`), then plan "
-        "again."
+        f"Label {count(more, 'more ' + plan.held.kind[:-1])} drawn at random (`labelworth next --count {more}`), "
+        f"then plan again. The forecast says to stop, as {plan.why_stop} But the pilot of "
+        f"{count(plan.held.n_labels, 'label')} is too small to stop on it."
     )
 
 
@@ -119,9 +171,14 @@ def _arm(arm: "ArmCount") -> str:
 
 
 def _expectation(plan: "Plan") -> str:
-    now = "" if plan.held.error is None else f"; with the labels held, {number(plan.held.error)}"
+    own, interval = plan.question.criterion, plan.error_interval
     criterion = plan.criterion_words[:1].upper() + plan.criterion_words[1:]
-    return f"{criterion} to expect then: {number(plan.recommended.error)}{_between(plan.error_interval)}{now}."
+    between = ""
+    if interval is not None and interval.low != interval.high:
+        low, high = in_units(interval.low, own), in_units(interval.high, own)
+        between = f" ({percent(interval.level)}: {low.removesuffix(' %')}-{high})"
+    now = "" if plan.held.error is None else f"; with the labels held, {in_units(plan.held.error, own)}"
+    return f"{criterion} to expect then: {in_units(plan.recommended.error, own)}{between}{now}."
 
 
 def _money(plan: "Plan") -> str:
@@ -131,7 +188,9 @@ def _money(plan: "Plan") -> str:
         left = question.value - design.cost_in_all
         return f"{paid}, of a budget of {number(question.value)} ({number(max(left, 0.0))} left over)."
     if question.problem == "target":
-        return f"{paid}: the least for a target of {number(question.value)}."
+        return f"{paid}: the least for a target of {exactly_in_units(question.value, question.criterion)}."
+    if question.criterion in SHARES:
+        return f"{paid}; one point (1 %) of error was taken to cost {number(question.value / 100)}."
     return f"{paid}; one unit of error was taken to cost {number(question.value)}."
 
 
@@ -140,30 +199,48 @@ def _worth(plan: "Plan") -> str:
     if not labeled:
         return "What the next label is worth is not known."
     best = max(labeled, key=lambda worth: worth.gain_per_money or worth.gain)
-    sample = _next_sample(plan, best.arm)
-    money = "" if best.gain_per_money is None else f", {number(best.gain_per_money)} per unit of money"
+    n_next = next_samples(plan)
+    opening = f"{'After that the' if plan.advice == 'label' else 'The'} next {_next_samples(plan, best.arm, n_next)}"
+    one, own = n_next == 1, plan.question.criterion
+    if best.gain <= 0:
+        return f"{opening} {'is' if one else 'are'} forecast to buy nothing: the forecast does not fall any further."
+    fall = _fall(plan, n_next * best.gain)
+    if not best.is_clear:
+        least = apart(n_next * best.noise, own)
+        return f"{opening} would lower {fall}): less than the forecast can tell apart from nothing, which is {least}."
+    between = ""
+    if best.gain_se:
+        low, high = (apart(n_next * (best.gain + sign * best.noise), own) for sign in (-1, 1))
+        between = f"; {percent(LEVEL)}: {low.removesuffix(' points')}-{high}"
+    # A function of costs says what one more costs, not several.
+    has_price = best.gain_per_money is not None and "function" not in plan.prices
+    money = f", for {number(n_next * best.price)}" if has_price else ""
     more = ""
     if best.unlabeled_samples is not None:
-        more = f"; {number(best.unlabeled_samples)} more unlabeled ones would do as much"
-    opening = "After that the" if plan.advice == "label" else "The"
-    if not best.is_clear:
-        return f"{opening} next {sample} is forecast to buy nothing: {_no_worth(best)}."
-    return f"{opening} next {sample} lowers it by {number(best.gain)}{money}{more}."
+        more = f"; {count(math.ceil(n_next * best.unlabeled_samples), 'more unlabeled one')} would do as much"
+    return f"{opening} {'lowers' if one else 'lower'} {fall}{between}){money}{more}."
 
 
-def _no_worth(worth: "Worth") -> str:
-    if worth.gain <= 0:
-        return "the forecast does not fall any further"
-    return (
-        f"its worth of {number(worth.gain)} is within the forecast's own error of {number(worth.noise)} "
-        f"({NORMAL_95:g} standard errors)"
-    )
+def _fall(plan: "Plan", gain: float) -> str:
+    """From where to where, with the digits in which the two differ; a parenthesis is left open."""
+    own, before = plan.question.criterion, plan.recommended.error
+    is_share = own in SHARES
+    scale, unit = (100.0, " %") if is_share else (1.0, "")
+    first, last = scale * before, scale * (before - gain)
+    decimals = max(1 if is_share else 0, math.ceil(-math.log10(scale * gain)))
+    if not math.isclose(round(first, decimals) - round(last, decimals), round(first - last, decimals), rel_tol=1e-6):
+        decimals += 1
+    difference = f"{first - last:.{decimals}f}{' points' if is_share else ''}"
+    what = {"error": "the error", "excess_error": "the excess error"}.get(own, "it")
+    return f"{what} from {first:.{decimals}f}{unit} to {last:.{decimals}f}{unit} ({difference}"
 
 
-def _next_sample(plan: "Plan", arm: str) -> str:
+def _next_samples(plan: "Plan", arm: str, n_next: int) -> str:
+    how_many = "" if n_next == 1 else f"{number(n_next)} "
     if plan.held.kind == "documents":
-        return "labeled document"
-    return "sequence labeled whole" if arm == "everything" else f"sequence labeled by {arm}"
+        return f"{how_many}label{'' if n_next == 1 else 's'}"
+    how = "whole" if arm == "everything" else f"by {arm}"
+    return f"{how_many}sequence{'' if n_next == 1 else 's'} labeled {how}"
 
 
 def _unlabeled(plan: "Plan") -> str:
@@ -192,4 +269,7 @@ def _better(plan: "Plan", gap: float) -> str:
     """By more than a gap, or at all where the gap is rounding."""
     error, cost = abs(plan.recommended.error), plan.recommended.cost_in_all
     figure = {"budget": error, "target": cost, "alpha": cost + plan.question.value * error}[plan.question.problem]
-    return "better" if gap <= _ROUNDING * figure else f"better by more than {number(gap)}"
+    if gap <= _ROUNDING * figure:
+        return "better"
+    is_error = plan.question.problem == "budget"
+    return f"better by more than {apart(gap, plan.question.criterion) if is_error else number(gap)}"

@@ -1,6 +1,7 @@
 """The page of a plan: one file that opens offline, with pictures, a control that moves through plans, and tables."""
 
 import json
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 from importlib import resources
@@ -10,7 +11,7 @@ from typing import Any
 
 from labelworth.data.files import atomic_write
 from labelworth.planning.answer import Check, Plan
-from labelworth.planning.words import number
+from labelworth.planning.words import SHARES, apart, count, exactly_in_units, in_units, next_samples, number
 from labelworth.report.page_data import page_data
 
 _CAPTIONS = {
@@ -27,8 +28,9 @@ _CAPTIONS = {
         "Upwards: $error after so many labels, with its 90 % interval$beside; the dotted line is the plan.",
     ),
     "worth": (
-        "What the next label is worth",
-        "Upwards: by how much one more unit of money lowers the $error; the dotted line is the plan.",
+        "What the next labels are worth",
+        "Upwards: by how much the next $count lower the $error$points, after so many labels$between; the dotted line "
+        "is the plan.",
     ),
 }
 _STATE_WORDS = {"good": "Good", "warning": "Warning", "bad": "Bad", "unknown": "Not known"}
@@ -73,13 +75,21 @@ def page(plan: Plan, provenance: Mapping[str, Any]) -> str:
 
 def _title(plan: Plan) -> str:
     question = plan.question
-    asked = {"budget": "a budget of", "target": "a target of", "alpha": "a price per unit of error of"}
+    if question.problem == "target":
+        return f"Plan for a target of {exactly_in_units(question.value, question.criterion)}"
+    asked = {"budget": "a budget of", "alpha": "a price per unit of error of"}
     return f"Plan for {asked[question.problem]} {number(question.value)}"
 
 
 def _figure(name: str, plan: Plan) -> str:
     title, sentence = _CAPTIONS[name]
-    caption = Template(sentence).substitute(error=plan.criterion_words, beside=_beside(plan))
+    caption = Template(sentence).substitute(
+        error=plan.criterion_words,
+        beside=_beside(plan),
+        count=count(next_samples(plan), "label"),
+        points=", in points" if plan.question.criterion in SHARES else "",
+        between=_between(plan),
+    )
     if name == "surface" and plan.surface is not None and plan.surface.words:
         caption += f" {plan.surface.words}"
     tables = {
@@ -124,6 +134,14 @@ def _beside(plan: Plan) -> str:
     return f"; beside it {' and '.join(named)}" if named else ""
 
 
+def _between(plan: Plan) -> str:
+    """What the band around the worth of labels is, if there is one."""
+    curve = plan.forecast
+    if curve is None or all(low is None for low in curve.gain_low):
+        return ""
+    return ", with its 90 % interval: where that reaches zero, the forecast cannot tell it apart from nothing"
+
+
 def _design_table(plan: Plan) -> str:
     rows = [(arm.arm, number(arm.count), number(arm.labels), number(arm.cost)) for arm in plan.recommended.arms]
     return _table(("rule", plan.held.kind, "labels", "cost"), rows)
@@ -132,7 +150,8 @@ def _design_table(plan: Plan) -> str:
 def _frontier_table(plan: Plan) -> str:
     best = sorted((point for point in plan.frontier if point.dominated_by is None), key=lambda point: point.cost)
     rows = [
-        (point.name, number(point.labels), number(plan.held.cost + point.cost), number(point.error)) for point in best
+        (point.name, number(point.labels), number(plan.held.cost + point.cost), _error(plan, point.error))
+        for point in best
     ]
     return _folded(_table(("design", "labels", "cost in all", "error"), rows))
 
@@ -143,12 +162,12 @@ def _forecast_table(plan: Plan) -> str:
     curve = plan.forecast
     columns = {
         "labels in all": [number(labels) for labels in curve.labels],
-        "forecast": [number(error) for error in curve.error],
+        "forecast": [_error(plan, error) for error in curve.error],
         "90 % interval": [
-            f"{number(low)} to {number(high)}" for low, high in zip(curve.low, curve.high, strict=True)
+            f"{_error(plan, low)} to {_error(plan, high)}" for low, high in zip(curve.low, curve.high, strict=True)
         ],
-        "power law": [number(error) for error in curve.power_law],
-        "formulas": [number(error) for error in curve.asymptotic],
+        "power law": [_error(plan, error) for error in curve.power_law],
+        "formulas": [_error(plan, error) for error in curve.asymptotic],
     }
     there = {head: cells for head, cells in columns.items() if cells}
     return _folded(_table(tuple(there), zip(*there.values(), strict=True)))
@@ -161,24 +180,30 @@ def _surface_table(plan: Plan) -> str:
     drawn, every = plan.surface, slice(None, None, -4)
     sizes = drawn.n_samples[every][::-1]
     rows = [
-        (f"{fraction:.2%}", *(number(error) for error in errors[every][::-1]))
+        (f"{fraction:.2%}", *(_error(plan, error) for error in errors[every][::-1]))
         for fraction, errors in zip(drawn.labeled_fractions[every], drawn.error[every], strict=True)
     ]
     return _folded(_table(("labeled", *(f"{size:,.0f} samples" for size in sizes)), rows))
 
 
 def _worth_table(plan: Plan) -> str:
+    """Of the next samples, once the plan is carried out."""
+    n_next, criterion = next_samples(plan), plan.question.criterion
     rows = [
         (
             worth.arm,
-            number(worth.gain),
+            apart(n_next * worth.gain, criterion),
             number(worth.price),
-            number(worth.gain_per_money),
-            number(worth.unlabeled_samples),
+            "-" if worth.unlabeled_samples is None else number(math.ceil(n_next * worth.unlabeled_samples)),
         )
         for worth in plan.worth
     ]
-    return _folded(_table(("rule", "gain of the next sample", "price", "gain per money", "in unlabeled ones"), rows))
+    heads = ("rule", f"gain of the next {count(n_next, plan.held.kind[:-1])}", "price of one", "in unlabeled ones")
+    return _folded(_table(heads, rows))
+
+
+def _error(plan: Plan, error: float | None) -> str:
+    return in_units(error, plan.question.criterion)
 
 
 def _check(check: Check) -> str:

@@ -1,12 +1,12 @@
 """What the page of a plan draws, as JSON values: all numbers are computed before, the page moves through them."""
 
 from collections.abc import Iterable, Sequence
-from itertools import pairwise
 from math import isfinite
 from typing import Any
 
 from labelworth.planning.answer import Plan, Problem
 from labelworth.planning.landscape import FrontierDesign, GridAnswer
+from labelworth.planning.words import SHARES, next_samples
 
 _WIDE = 8.0
 _TITLES: dict[Problem, str] = {"budget": "Budget", "target": "Target", "alpha": "Money per unit of error"}
@@ -26,12 +26,13 @@ def page_data(plan: Plan) -> dict[str, Any]:
             "cost": "cost in all",
             "error": plan.criterion_words,
             "labels": "labels in all",
+            "is_share": asked.criterion in SHARES,
             "error_scale": _scale([point.error for point in plan.frontier if isfinite(point.error)]),
         },
         "frontier": _frontier(plan),
         "surface": _surface(plan),
         "forecast": _forecast(plan),
-        "worth": _worth(plan, answers["budget"]),
+        "worth": _worth(plan),
     }
 
 
@@ -61,7 +62,7 @@ def _moved(plan: Plan, answer: GridAnswer) -> dict[str, Any]:
     """One answer as the control shows it."""
     counts, labels = answer.counts or (), answer.labels or 0.0
     asked = answer.value == plan.question.value
-    interval = plan.labels_interval if asked else None
+    interval = plan.open_labels if asked else None
     if interval is not None and round(interval.low) == round(interval.high):
         interval = None
     # A simulated plan learns from all documents that it does not label, or from none of them.
@@ -131,13 +132,21 @@ def _forecast(plan: Plan) -> dict[str, Any] | None:
     }
 
 
-def _worth(plan: Plan, budgets: Sequence[GridAnswer]) -> dict[str, Any] | None:
-    """What the next unit of money buys, from one budget of the grid to the next."""
-    labels, gains = [], []
-    for before, after in pairwise(budgets):
-        paid = (after.cost_in_all or 0.0) - (before.cost_in_all or 0.0)
-        gain = (before.error or 0.0) - (after.error or 0.0)
-        if paid > 0 and gain > 0:
-            labels.append(plan.held.n_labels + ((before.labels or 0.0) + (after.labels or 0.0)) / 2)
-            gains.append(gain / paid)
-    return {"labels": labels, "value": gains} if labels else None
+def _worth(plan: Plan) -> dict[str, Any] | None:
+    """What the next labels buy along the forecast: its slope, in the units of the axis; None: it is not known."""
+    curve = plan.forecast
+    if curve is None or all(gain is None for gain in curve.gain):
+        return None
+    n_next = next_samples(plan)
+    scale = n_next * (100.0 if plan.question.criterion in SHARES else 1.0)
+
+    def scaled(gains: Sequence[float | None]) -> list[float | None]:
+        return [None if gain is None else scale * gain for gain in gains]
+
+    is_known = not all(gain is None for gain in (*curve.gain_low, *curve.gain_high))
+    return {
+        "labels": curve.labels,
+        "value": scaled(curve.gain),
+        "low": scaled(curve.gain_low) if is_known else None,
+        "high": scaled(curve.gain_high) if is_known else None,
+    }

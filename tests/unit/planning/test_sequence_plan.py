@@ -78,7 +78,7 @@ def test_a_small_pilot_is_refitted_and_told() -> None:
     assert found.labels_interval.method == "bootstrap"
     check = next(one for one in found.checks if one.name == "labels per parameter")
     assert check.state == "warning"
-    assert "About 35 labels would do" in check.words
+    assert "tell levels from 5 on" in check.words
 
 
 def test_a_simulated_plan_takes_one_rule(sequences: Sequences) -> None:

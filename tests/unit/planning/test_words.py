@@ -1,9 +1,12 @@
 """Plans in plain words."""
 
 from dataclasses import replace
+from typing import Any
 
-from labelworth.planning.answer import ArmCount, Certificate, Check, Interval
-from labelworth.planning.words import count, lines, number
+import pytest
+
+from labelworth.planning.answer import ArmCount, Certificate, Check, Interval, Plan, Worth
+from labelworth.planning.words import CRITERION_WORDS, count, lines, next_samples, number
 from support.plans import document_plan
 
 
@@ -52,10 +55,74 @@ def test_numbers_as_people_read_them() -> None:
 def test_a_pilot_too_small_is_nothing_to_stop_on() -> None:
     plan = replace(document_plan(), advice="larger pilot", why_stop="the target of 0.2 is met.", more_pilot=340)
     assert lines(plan)[0] == (
-        "By this forecast no more labels are needed: the target of 0.2 is met. But the pilot of 100 labels is too "
-        "small to stop on it: label about 340 more documents drawn at random (`labelworth next --count 340`), then "
-        "plan again."
+        "Label 340 more documents drawn at random (`labelworth next --count 340`), then plan again. The forecast "
+        "says to stop, as the target of 0.2 is met. But the pilot of 100 labels is too small to stop on it."
     )
+
+
+def of_shares(error: float, gain: float, gain_se: float | None = None, **others: Any) -> Plan:
+    """The plan by hand, of the share of wrong predictions."""
+    plan = document_plan()
+    return replace(
+        plan,
+        question=replace(plan.question, criterion="error"),
+        criterion_words=CRITERION_WORDS["error"],
+        recommended=replace(plan.recommended, error=error),
+        error_interval=Interval(0.031, 0.056),
+        held=replace(plan.held, error=0.0632),
+        worth=(Worth("everything", gain, 1.0, gain, None, gain_se),),
+        **others,
+    )
+
+
+def test_the_worth_of_labels_is_told_in_points_of_error() -> None:
+    larger = of_shares(0.041, 3e-5)
+    larger = replace(larger, held=replace(larger.held, n_labeled=1000))
+    assert lines(larger)[3] == (
+        "After that the next 100 labels lower the error from 4.1 % to 3.8 % (0.3 points), for 100."
+    )
+    sure, unsure = (lines(replace(larger, worth=(replace(larger.worth[0], gain_se=se),)))[3] for se in (1e-5, 4e-5))
+    assert "(0.3 points; 90 %: 0.14-0.46 points), for 100." in sure
+    assert unsure == (
+        "After that the next 100 labels would lower the error from 4.1 % to 3.8 % (0.3 points): less than the "
+        "forecast can tell apart from nothing, which is 0.66 points."
+    )
+
+
+def test_shares_are_percent_and_other_figures_stay_in_their_units() -> None:
+    assert lines(of_shares(0.041, 3e-5))[1] == (
+        "Share of wrong predictions to expect then: 4.1 % (90 %: 3.1-5.6 %); with the labels held, 6.3 %."
+    )
+    assert lines(document_plan())[1] == (
+        "Excess log-loss (nats per sample) to expect then: 0.00782 (90 %: 0.006-0.0095); with the labels held, 0.032."
+    )
+    assert lines(document_plan())[3] == (
+        "After that the next 10 labels lower it from 0.0078 to 0.0077 (0.0001), for 10; 270 more unlabeled ones "
+        "would do as much."
+    )
+    target = of_shares(0.041, 3e-5)
+    asked = replace(target, question=replace(target.question, problem="target", value=0.0425))
+    assert lines(asked)[2].endswith("the least for a target of 4.25 %.")
+
+
+@pytest.mark.parametrize(
+    ("held", "pool", "expected"),
+    [(60, 5000, 10), (400, 5000, 10), (4000, 5000, 100), (4000, 432, 10), (4000, 0, 100)],
+)
+def test_the_next_samples_are_in_proportion_to_those_held_and_left(held: int, pool: int, expected: int) -> None:
+    plan = document_plan()
+    assert next_samples(replace(plan, held=replace(plan.held, n_labeled=held, n_pool=pool))) == expected
+
+
+def test_classes_that_the_pilot_lacks_are_said_before_anything_else() -> None:
+    checks = (
+        Check("unlabeled data", "unknown", "cannot be told."),
+        Check("labels per class", "bad", "It lacks some."),
+    )
+    said = lines(replace(document_plan(), checks=checks))
+    assert said[0] == "It lacks some."
+    assert said[1].startswith("Label 412 more documents")
+    assert not [line for line in said if line.startswith("Warning: ")]
 
 
 def test_without_unlabeled_data_nothing_is_said_of_its_use() -> None:
@@ -73,3 +140,23 @@ def test_a_gap_that_is_no_proof_is_told_as_such() -> None:
     )
     assert lines(document_plan())[5].endswith("; no other design is better by more than 1e-12.")
     assert lines(replace(plan, certificate=None))[5].endswith("; found by search, no certificate.")
+
+
+def test_labels_that_a_budget_fixes_but_for_whole_samples_have_no_interval() -> None:
+    plan = document_plan()
+    arms = (ArmCount("window:5", 5344, 23_682, 23_682),)
+    sequences = replace(
+        plan,
+        held=replace(plan.held, kind="sequences"),
+        recommended=replace(plan.recommended, arms=arms, labels=23_682.0, labels_in_all=30_000.0),
+        labels_interval=Interval(23_682.0, 23_686.0),
+    )
+    assert lines(sequences)[0] == "Label 5,344 sequences by window:5: 23,682 more labels, 30,000 in all."
+    target = replace(sequences, question=replace(plan.question, problem="target"))
+    assert "(90 %: 23,682-23,686)" in lines(target)[0]
+
+
+def test_what_several_samples_cost_is_not_told_of_a_cost_function() -> None:
+    plan = replace(document_plan(), prices={"function": "batches"})
+    assert ", for " in lines(document_plan())[3]
+    assert ", for " not in lines(plan)[3]

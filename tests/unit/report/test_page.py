@@ -5,13 +5,14 @@ import re
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from labelworth.errors import OutputError
 from labelworth.planning.landscape import Solutions
 from labelworth.report.page import page, write_page
 from labelworth.report.page_data import page_data
-from support.plans import HELD_LABELS, document_plan
+from support.plans import document_plan
 
 
 def _data(text: str) -> dict[str, object]:
@@ -57,11 +58,25 @@ def test_the_interval_belongs_to_the_question_that_was_asked() -> None:
     assert sum(low is not None for low in shown) == 1
 
 
-def test_the_worth_of_money_is_the_slope_of_the_error_along_budgets() -> None:
-    worth = page_data(document_plan())["worth"]
-    for labels, gain in zip(worth["labels"], worth["value"], strict=True):
-        assert labels > HELD_LABELS
-        assert gain == pytest.approx(3.0 / labels**2, rel=0.1)
+def test_the_worth_of_labels_is_the_slope_of_the_forecast_with_its_band() -> None:
+    plan = document_plan()
+    assert plan.forecast is not None
+    labels, unknown = np.array(plan.forecast.labels), (None,) * len(plan.forecast.labels)
+    gain = tuple((3.0 / labels**2).tolist())
+    curve = replace(plan.forecast, gain=gain, gain_low=tuple(0.5 * own for own in gain), gain_high=gain)
+    drawn = page_data(replace(plan, forecast=curve))["worth"]
+    assert drawn["labels"] == plan.forecast.labels
+    # Of the next ten labels, in nats.
+    assert drawn["value"] == pytest.approx(10 * np.array(gain))
+    assert drawn["low"] == pytest.approx(5 * np.array(gain))
+    alone = replace(curve, gain_low=unknown, gain_high=unknown)
+    assert page_data(replace(plan, forecast=alone))["worth"]["low"] is None
+    assert (
+        "the next 10 labels lower the excess log-loss (nats per sample), after so many labels, with its 90 %"
+        in page(replace(plan, forecast=curve), {})
+    )
+    in_points = replace(plan, forecast=curve, question=replace(plan.question, criterion="error"))
+    assert page_data(in_points)["worth"]["value"] == pytest.approx(1000 * np.array(gain))
 
 
 def test_a_plan_without_a_surface_forecast_or_grid_has_a_page_without_these_pictures() -> None:

@@ -78,7 +78,11 @@ def _counts_of_plan(path: Path, digest: str) -> tuple[dict[str, int], float]:
     arms = record.figures["recommended"]["arms"]
     counts = {arm["arm"]: round(arm["count"]) for arm in arms if arm["arm"] != "nothing" and arm["count"] > 0}
     if record.figures["advice"] == "larger pilot":
-        raise InfeasiblePlanError(f"The plan recommends no labels. {record.figures['lines'][0]}")
+        more = record.figures["more_pilot"]
+        raise InfeasiblePlanError(
+            f"The plan asks for a larger pilot first: label {more:,} more drawn at random (labelworth next --count "
+            f"{more}), then plan again."
+        )
     if not counts:
         raise InfeasiblePlanError(
             f"The plan says to stop: {record.figures['why_stop'] or 'nothing is to be labeled.'}"

@@ -115,6 +115,13 @@ class SimulatedAccuracy:
         size = line.size_of(self.error(counts)) if others else float(self.starts[arm] + counts[arm])
         return self.slope_errors[arm].at(size)
 
+    def whole_slope_errors(self, sizes: FloatArray) -> FloatArray:
+        """The same along the curve of samples labeled whole; not a number where it is not known."""
+        if not self.slope_errors or "everything" not in self.arms:
+            return np.full(len(sizes), np.nan)
+        errors = self.slope_errors[self.arms.index("everything")]
+        return np.array([errors.at(float(size)) for size in sizes])
+
 
 def simulated_accuracies(
     basis: ForecastBasis,

@@ -6,7 +6,7 @@ from scipy.interpolate import PchipInterpolator
 from labelworth.arrays import FloatArray
 from labelworth.planning.landscape import Surface, surface_grid
 from labelworth.planning.simulated.accuracy import ForecastLine, forecast_sizes
-from labelworth.planning.words import number
+from labelworth.planning.words import apart
 from labelworth.simulation.basis import ForecastBasis
 from labelworth.simulation.forecast import forecast
 from labelworth.simulation.learner import Mode
@@ -58,7 +58,9 @@ def _shares(labels: FloatArray, sizes: FloatArray, n_units: int) -> FloatArray:
 
 def _words(use: PoolUse, measure: Measure, gap: float) -> str:
     errors = use.fraction_errors(measure)
-    noise = "" if errors is None else f" (standard error {number(float(errors.max()) * gap)} at the labels held)"
+    noise = (
+        "" if errors is None else f" (standard error {apart(float(errors.max()) * gap, measure)} at the labels held)"
+    )
     return (
         "Along the upper edge it is the forecast from labels alone, along the right edge that from labels with all "
         "other documents. Between the two it goes as far from one to the other as simulated refits to parts of the "

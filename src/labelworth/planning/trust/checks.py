@@ -1,12 +1,16 @@
 """What is looked at before a plan is trusted, in words."""
 
+from collections.abc import Sequence
+from dataclasses import dataclass
+
 import numpy as np
 
+from labelworth.arrays import IntArray
 from labelworth.data.evidence import Evidence
-from labelworth.planning.answer import Check, Design, Interval, State
+from labelworth.planning.answer import Advice, Check, Design, Held, Interval, State
 from labelworth.planning.source import LABELS_PER_PARAMETER
 from labelworth.planning.trust.randomness import Randomness
-from labelworth.planning.words import count, number, percent
+from labelworth.planning.words import LABELS_PER_CLASS, SHARES, apart, count, percent
 from labelworth.simulation.basis import ForecastBasis
 from labelworth.simulation.forecast import simulation_warning
 from labelworth.simulation.learner import Mode
@@ -16,6 +20,12 @@ FEW_LABELS = 10
 """Of a class: below it, figures of that class are shaky."""
 WIDEST = 0.25
 """How far the ends of an interval may lie from its middle, relative to the labels in all or to the error."""
+WIDEST_POINTS = 0.02
+"""As much is allowed of an error that is a share, however small: held-out data of some 600 labels tell an error of a
+tenth no better (1.645 standard errors are two points), so nobody will ever see the difference."""
+MOST_UNSEEN = 0.05
+"""A pilot lacks classes if more of the data than this belongs to classes that it has no label of."""
+_MOST_NAMES = 8
 
 
 def randomness_check(randomness: Randomness) -> Check:
@@ -24,20 +34,60 @@ def randomness_check(randomness: Randomness) -> Check:
     return Check("random draw", state, randomness.words())
 
 
-def class_check(evidence: Evidence) -> Check:
-    """Whether every class has labels."""
+def unseen_share(counts: IntArray) -> float:
+    """The share of samples whose class has no label yet, by Good and Turing: labels that are alone, over all labels.
+
+    Parameters
+    ----------
+    counts : array of shape (n_classes,)
+        Labels of every class, drawn at random.
+    """
+    return float((counts == 1).sum() / max(counts.sum(), 1))
+
+
+def lacks_classes(evidence: Evidence) -> bool:
+    """Whether so many labels are the only ones of their class that others must be missing; one alone is no sign."""
     counts = evidence.label_counts()
+    return int((counts == 1).sum()) > 1 and unseen_share(counts) > MOST_UNSEEN
+
+
+def class_check(evidence: Evidence) -> Check:
+    """Whether every class has labels; bad where the pilot lacks classes, which a forecast cannot know of."""
+    counts = evidence.label_counts()
+    named = (evidence.weights > 0).any(axis=0)
+    missing = [str(evidence.classes[code]) for code in np.flatnonzero((counts == 0) & ~named)]
+    if missing:
+        return Check(
+            LABELS_PER_CLASS,
+            "bad",
+            f"No label names {_listed(missing)}: no figure below knows of {count(len(missing), 'class', 'classes')} "
+            f"of {len(counts):,}. Label some of each first, better ten, then plan again.",
+        )
+    if lacks_classes(evidence):
+        alone, n_labels = int((counts == 1).sum()), int(counts.sum())
+        return Check(
+            LABELS_PER_CLASS,
+            "bad",
+            f"The pilot lacks classes: about {percent(unseen_share(counts))} of the data belong to classes that no "
+            f"label names yet, since {alone:,} of its {n_labels:,} labels are the only ones of their class. No "
+            "figure below knows of those classes, and errors will be larger by as much; label more at random until "
+            "most classes have two labels.",
+        )
     scarce = [f"{name} ({int(n)})" for name, n in zip(evidence.classes, counts, strict=True) if n < FEW_LABELS]
     if not scarce:
-        return Check("labels per class", "good", f"Every class has {int(counts.min()):,} labels or more.")
-    shown = ", ".join(scarce[:8]) + (f" and {len(scarce) - 8} more" if len(scarce) > 8 else "")
-    share = max(float(counts.min()), 0.5) / counts.sum()
+        return Check(LABELS_PER_CLASS, "good", f"Every class has {int(counts.min()):,} labels or more.")
+    rarest = int(counts.sum() / max(counts.min(), 1))
     return Check(
-        "labels per class",
+        LABELS_PER_CLASS,
         "warning",
-        f"Fewer than {FEW_LABELS} labels: {shown}. Figures are shaky for these classes; at random about "
-        f"{number(np.ceil(FEW_LABELS / share))} labels in all would give them {FEW_LABELS}.",
+        f"Fewer than {FEW_LABELS} labels: {_listed(scarce)}. Figures are shaky for these classes; about one label in "
+        f"{rarest:,} drawn at random is of the rarest.",
     )
+
+
+def _listed(names: Sequence[str]) -> str:
+    more = len(names) - _MOST_NAMES
+    return ", ".join(names[:_MOST_NAMES]) + (f" and {more:,} more" if more > 0 else "")
 
 
 def simulation_check(basis: ForecastBasis, mode: Mode) -> Check:
@@ -55,37 +105,90 @@ def convergence_check(converged: bool) -> Check:
     return Check("fit", "warning", "The fit did not converge: allow more steps, or a larger tolerance.")
 
 
-def widest_interval(design: Design, labels: Interval | None, error: Interval | None) -> float | None:
-    """Half the wider of the two intervals, relative to the labels in all or to the error; None: not known."""
-    widths = []
-    if labels is not None and labels.high > labels.low and design.labels_in_all > 0:
-        widths.append((labels.high - labels.low) / 2 / design.labels_in_all)
-    if error is not None and np.isfinite(error.high) and design.error > 0:
-        widths.append((error.high - error.low) / 2 / design.error)
-    return max(widths, default=None)
+@dataclass(frozen=True)
+class Width:
+    """Half of the intervals of a plan.
+
+    Attributes
+    ----------
+    labels : float or None
+        Of the labels to buy, relative to the labels in all; None: not known, or nothing is open.
+    error : float or None
+        Of the error to expect, relative to itself.
+    points : float or None
+        Of the error to expect, as it is, where that is a share.
+    """
+
+    labels: float | None
+    error: float | None
+    points: float | None
+
+    @classmethod
+    def of(cls, design: Design, labels: Interval | None, error: Interval | None, criterion: str) -> "Width":
+        of_labels, of_error, points = None, None, None
+        if labels is not None and labels.high > labels.low and design.labels_in_all > 0:
+            of_labels = (labels.high - labels.low) / 2 / design.labels_in_all
+        if error is not None and np.isfinite(error.high) and design.error > 0:
+            half = (error.high - error.low) / 2
+            of_error, points = half / design.error, half if criterion in SHARES else None
+        return cls(of_labels, of_error, points)
+
+    @property
+    def excess(self) -> float | None:
+        """How many times as wide as allowed: labels relatively, a share relatively or in points; None: not known."""
+        parts = [] if self.labels is None else [self.labels / WIDEST]
+        if self.error is not None:
+            points = np.inf if self.points is None else self.points / WIDEST_POINTS
+            parts.append(min(self.error / WIDEST, points))
+        return max(parts, default=None)
+
+    @property
+    def is_too_wide(self) -> bool:
+        return self.excess is not None and self.excess > 1
+
+    def words(self) -> str:
+        """What is known to within what."""
+        parts = []
+        if self.error is not None:
+            relative = f"{percent(self.error)} of itself"
+            within = relative if self.points is None else f"{apart(self.points, SHARES[0])} ({relative})"
+            parts.append(f"the error to expect is known to within {within}")
+        if self.labels is not None:
+            parts.append(f"the labels to buy are known to within {percent(self.labels)} of all labels")
+        return " and ".join(parts)
 
 
-def pilot_needed(n_held: int, widest: float | None) -> int | None:
+def pilot_needed(n_held: int, width: Width) -> int | None:
     """Labels that would make the interval narrow enough: widths fall with the square root; None: it is already."""
-    if widest is None or widest <= WIDEST:
+    if width.excess is None or not width.is_too_wide:
         return None
-    return int(np.ceil(n_held * (widest / WIDEST) ** 2))
+    return int(np.ceil(n_held * width.excess**2))
 
 
-def pilot_check(n_held: int, widest: float | None) -> Check:
-    """Whether the pilot is large enough for the plan, and which size would do."""
-    if widest is None:
+def pilot_check(held: Held, width: Width, advice: Advice, design: Design) -> Check:
+    """How sure the plan is, and what would make it surer: never another plan than the one that was recommended."""
+    if width.excess is None:
         return Check("pilot size", "unknown", "How far the pilot can be trusted was not computed.")
-    needed = pilot_needed(n_held, widest)
-    if needed is None:
-        return Check("pilot size", "good", f"The plan is known to within {percent(widest)} of itself.")
-    return Check(
-        "pilot size",
-        "warning",
-        f"The pilot of {count(n_held, 'label')} is too small to trust this plan: it is known to within "
-        f"{percent(widest)} of itself. About {number(needed)} labels drawn at random would bring that to "
-        f"{percent(WIDEST)}; label some, then plan again.",
+    words = width.words()
+    if not width.is_too_wide:
+        return Check("pilot size", "good", f"{words[:1].upper()}{words[1:]}: well enough.")
+    pilot = f"The pilot of {count(held.n_labels, 'label')} is too small to"
+    if advice == "larger pilot":
+        return Check("pilot size", "warning", f"{pilot} stop on it: {words}.")
+    return Check("pilot size", "warning", f"{pilot} trust these figures far: {words}.{_surer(held, advice, design)}")
+
+
+def _surer(held: Held, advice: Advice, design: Design) -> str:
+    """When to plan again: a plan's own samples come in random order, so the first of them are a larger pilot."""
+    if advice != "label":
+        return ""
+    chosen = sum(arm.count for arm in design.arms if arm.labels > 0)
+    when = (
+        f"after the first {count(held.n_labeled, held.kind[:-1])} of this plan"
+        if chosen > held.n_labeled
+        else "when this one is carried out"
     )
+    return f" They become surer as labels come in: plan again {when}."
 
 
 def parameters_need(n_labels: int, n_parameters: int, source: Source) -> int | None:
@@ -97,16 +200,14 @@ def parameters_need(n_labels: int, n_parameters: int, source: Source) -> int | N
 
 def parameter_check(n_labels: int, n_parameters: int, source: Source) -> Check:
     """Whether there are labels enough for the formulas to speak of levels."""
-    ratio = n_labels / max(n_parameters, 1)
-    per_parameter = f"{ratio:.2g} labels per parameter"
+    per_parameter = f"{n_labels / max(n_parameters, 1):.2g} labels per parameter"
     if source == "simulated":
         return Check("labels per parameter", "good", f"{per_parameter}; simulated forecasts do not need more.")
-    needed = parameters_need(n_labels, n_parameters, source)
-    if needed is None:
+    if parameters_need(n_labels, n_parameters, source) is None:
         return Check("labels per parameter", "good", f"{per_parameter}.")
     return Check(
         "labels per parameter",
         "warning",
-        f"{per_parameter}: the pilot is too small for the formulas to do more than rank plans. About "
-        f"{number(needed)} labels would do; or take source='simulated'.",
+        f"{per_parameter}: the formulas rank plans with so few, and tell levels from {LABELS_PER_PARAMETER:g} "
+        "on. source='simulated' needs fewer.",
     )

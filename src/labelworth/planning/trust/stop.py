@@ -1,12 +1,16 @@
 """When to stop labeling."""
 
 import math
+from bisect import bisect_right
 from dataclasses import dataclass
 
+import numpy as np
+
 from labelworth.arrays import FloatArray
-from labelworth.planning.answer import Held, Problem
+from labelworth.planning.answer import Problem
 from labelworth.planning.outcome import worth
 from labelworth.planning.situation import Situation
+from labelworth.planning.words import apart, exactly_in_units
 from labelworth.tradeoff.costs import ArmPrices
 
 _NO_GAIN = "more labels would not lower the error."
@@ -34,20 +38,38 @@ def why_stop(situation: Situation, problem: Problem, value: float, counts: Float
     if situation.pool < 1:
         return Stop("there is nothing left to label.", is_forecast=False)
     if problem == "target":
-        return Stop(f"the target of {value:g} is met by the labels held.")
+        target = exactly_in_units(value, situation.accuracy.criterion)
+        return Stop(f"the target of {target} is met by the labels held.")
     return (
         Stop(_too_expensive(situation, value, counts)) if problem == "alpha" else _no_money(situation, value, counts)
     )
 
 
-def more_pilot(held: Held, needed: int, pool: float) -> int:
-    """How many more samples to label at random, as many labels each as those held, for `needed` labels in all."""
-    each = held.n_labels / held.n_labeled
-    return max(1, min(math.ceil((needed - held.n_labels) / each), int(pool)))
+def more_pilot(situation: Situation, problem: Problem, value: float, needed: int) -> int | None:
+    """How many more samples to label at random before planning again.
+
+    As many again as are held, since the next pilot says better what is missing than this one; no more than it takes
+    for `needed` labels in all, than there are, and than a budget pays for. None: it pays for none.
+    """
+    held = situation.held
+    step = math.ceil(min(needed - held.n_labels, held.n_labels) / (held.n_labels / held.n_labeled))
+    most = int(situation.pool)
+    if problem == "budget":
+        left, alone = value - held.cost, _labeled_whole(situation)
+        most = bisect_right(range(1, most + 1), left, key=lambda n: situation.prices.cost(n * alone))
+    return min(max(step, 1), most) or None
+
+
+def _labeled_whole(situation: Situation) -> FloatArray:
+    """One more sample, labeled as far as any arm does."""
+    alone = np.zeros(len(situation.accuracy.arms))
+    alone[int(np.argmax(situation.accuracy.labels_per_sample))] = 1.0
+    return alone
 
 
 def _no_money(situation: Situation, budget: float, counts: FloatArray) -> Stop:
-    cheapest = min((price for _, price in _gains(situation, counts)), default=0.0)
+    labeled = [own.price for own in worth(situation, counts) if own.arm != "nothing" and own.price > 0]
+    cheapest = min(labeled, default=0.0)
     left = budget - situation.held.cost
     if left < cheapest:
         words = f"the {left:g} left of the budget does not pay for another label, which costs {cheapest:g}."
@@ -56,7 +78,24 @@ def _no_money(situation: Situation, budget: float, counts: FloatArray) -> Stop:
 
 
 def _too_expensive(situation: Situation, alpha: float, counts: FloatArray) -> str:
-    gains = _gains(situation, counts)
+    arms = situation.accuracy.arms
+    unlabeled = arms.index("nothing") if "nothing" in arms else None
+    # Where all of the pool is used, for money, a label comes in place of a sample without one.
+    is_swap = (
+        unlabeled is not None
+        and not situation.unlabeled_is_free
+        and counts[unlabeled] >= 1
+        and counts.sum() >= np.floor(situation.pool)
+    )
+    worths = worth(situation, counts)
+    gain_less, price_less = (0.0, 0.0)
+    if unlabeled is not None and is_swap:
+        gain_less, price_less = worths[unlabeled].gain, worths[unlabeled].price
+    gains = [
+        (own.gain - gain_less, own.price - price_less)
+        for own in worths
+        if own.arm != "nothing" and own.price > price_less
+    ]
     if not gains:
         return _NO_GAIN
     if not isinstance(situation.prices, ArmPrices):
@@ -64,12 +103,8 @@ def _too_expensive(situation: Situation, alpha: float, counts: FloatArray) -> st
             f"no number of further labels lowers the error by as much as they cost, at {alpha:g} per unit of error."
         )
     gain, price = max(gains, key=lambda pair: pair[0] / pair[1])
+    how = " in place of an unlabeled one" if is_swap else ""
     return (
-        f"the next labeled sample lowers the error by {gain:.3g}, worth {alpha * gain:.3g} and so less than its "
-        f"price of {price:g}."
+        f"the next labeled sample{how} lowers the error by {apart(gain, situation.accuracy.criterion)}, worth "
+        f"{alpha * gain:.3g} and so less than its price of {price:.4g}."
     )
-
-
-def _gains(situation: Situation, counts: FloatArray) -> list[tuple[float, float]]:
-    """Gain and price of one more labeled sample of every arm that has a price."""
-    return [(own.gain, own.price) for own in worth(situation, counts) if own.arm != "nothing" and own.price > 0]

@@ -5,8 +5,10 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from labelworth.data.evidence import Evidence
 from labelworth.planning.answer import Check, State
-from labelworth.planning.words import UNLABELED_DATA, count, number
+from labelworth.planning.trust.checks import lacks_classes
+from labelworth.planning.words import UNLABELED_DATA, count, in_units
 from labelworth.progress import SILENT, Progress
 from labelworth.robust.harm import PairedDifference, combined, verdict_of
 from labelworth.simulation.basis import ForecastBasis
@@ -35,16 +37,24 @@ class Verdict:
         Why, as the rest of a sentence.
     error_labels_only, error_with_unlabeled : float or None
         Where both were measured.
+    is_blind : bool
+        Whether nothing could be tested, for want of labels: then the safer choice is not to use any.
     """
 
     answer: UnlabeledAnswer
     words: str
     error_labels_only: float | None = None
     error_with_unlabeled: float | None = None
+    is_blind: bool = False
 
     @property
     def hurts(self) -> bool:
         return self.answer == "hurts"
+
+    @property
+    def allows_use(self) -> bool:
+        """Whether a plan learns from unlabeled data."""
+        return not self.hurts and not self.is_blind and self != THERE_IS_NONE
 
     def check(self) -> Check:
         states: dict[UnlabeledAnswer, State] = {"helps": "good", "hurts": "bad"}
@@ -60,6 +70,23 @@ CONDITIONAL = Verdict("hurts", "a conditional model learns nothing from it.")
 AS_ASKED = {"yes": Verdict("not asked", "as asked."), "no": Verdict("hurts", "as asked.")}
 
 
+def verdict_without_classes(evidence: Evidence) -> Verdict | None:
+    """Of a pilot that lacks classes; None: it has them.
+
+    Unlabeled samples of a class without a label are learned as those of other classes, and cross-validation does not
+    see it: of a class with one label nothing is left to learn from when that is held out.
+    """
+    if not lacks_classes(evidence):
+        return None
+    counts = evidence.label_counts()
+    return Verdict(
+        "cannot be told",
+        f"whether it helps cannot be told, since {count(int((counts == 1).sum()), 'label')} of {int(counts.sum()):,} "
+        "are the only ones of their class, and samples of classes without any would be taken for others.",
+        is_blind=True,
+    )
+
+
 def verdict_by_folds(pool: "DocumentPool", seed: int, progress: Progress = SILENT) -> Verdict:
     """By cross-validation on the labeled samples of a pool whose predictions can be held out."""
     counts = pool.data.evidence.label_counts()
@@ -70,6 +97,7 @@ def verdict_by_folds(pool: "DocumentPool", seed: int, progress: Progress = SILEN
         return Verdict(
             "cannot be told",
             f"whether it helps cannot be told with {count(testable, 'label')} in classes of two or more.",
+            is_blind=True,
         )
     if pool.unlabeled_weight == 0:
         return Verdict("hurts", "unlabeled_weight is 0.")
@@ -93,7 +121,8 @@ def verdict_by_forecast(basis: ForecastBasis) -> Verdict:
 
 
 def _measured(answer: UnlabeledAnswer, error: PairedDifference, tested: str) -> Verdict:
-    figures = f"error {number(error.with_unlabeled)} with it and {number(error.labels_only)} with labels {tested}"
+    shares = [in_units(share, "error") for share in (error.with_unlabeled, error.labels_only)]
+    figures = f"error {shares[0]} with it and {shares[1]} with labels {tested}"
     return Verdict(answer, f"{_OPENINGS[answer]} ({figures}).", error.labels_only, error.with_unlabeled)
 
 

@@ -8,6 +8,11 @@ let chosen = { problem: data.problem.name, place: data.problem.place };
 const round = (value, digits = 3) => Number(value.toPrecision(digits)).toLocaleString("en");
 const whole = (value) => Math.round(value).toLocaleString("en");
 const color = (name) => getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();
+// Shares are percent in words, in hovers and along axes.
+const share = data.axes.is_share;
+const shown = (value, digits = 3) => (share ? `${round(100 * value, digits)} %` : round(value, digits));
+const errorFormat = share ? ".2~%" : ".4~g";
+const errorAxis = share ? { tickformat: ".2~%" } : {};
 const solution = () => problems[chosen.problem].solutions[chosen.place];
 
 function layout(x, y, more = {}) {
@@ -30,6 +35,14 @@ function draw(id, traces, shape) {
   if (place) Plotly.react(place, traces, shape, { responsive: true, displaylogo: false, displayModeBar: false });
 }
 
+function band(x, low, high, shade) {
+  return {
+    x: [...x, ...[...x].reverse()], y: [...high, ...[...low].reverse()],
+    fill: "toself", type: "scatter", mode: "lines", line: { width: 0 }, fillcolor: color(shade) + "33",
+    name: "90 % interval", hoverinfo: "skip",
+  };
+}
+
 function here(x, y) {
   return {
     x: [x], y: [y], mode: "markers", name: "recommended", type: "scatter",
@@ -44,16 +57,16 @@ function drawFrontier() {
   draw("frontier-chart", [
     {
       x: of(cloud, "cost"), y: of(cloud, "error"), text: of(cloud, "name"), mode: "markers", type: "scatter",
-      name: "achievable", hovertemplate: "%{text}<br>cost %{x:,.4~g}<br>%{y:.4~g}<extra></extra>",
+      name: "achievable", hovertemplate: `%{text}<br>cost %{x:,.4~g}<br>%{y:${errorFormat}}<extra></extra>`,
       marker: { size: 6, color: color("faint"), opacity: 0.45 },
     },
     {
       x: of(boundary, "cost"), y: of(boundary, "error"), text: of(boundary, "name"), mode: "lines+markers",
       type: "scatter", name: "nothing better", line: { color: color("blue"), width: 2.5 }, marker: { size: 6 },
-      hovertemplate: "%{text}<br>cost %{x:,.4~g}<br>%{y:.4~g}<extra></extra>",
+      hovertemplate: `%{text}<br>cost %{x:,.4~g}<br>%{y:${errorFormat}}<extra></extra>`,
     },
     here(point.cost, point.error),
-  ], layout({ title: data.axes.cost }, { title: "", type: data.axes.error_scale }));
+  ], layout({ title: data.axes.cost }, { title: "", type: data.axes.error_scale, ...errorAxis }));
 }
 
 function drawSurface() {
@@ -68,8 +81,8 @@ function drawSurface() {
     x: n_samples, y: labeled_fractions, z: logs, customdata: errors, type: "contour", ncontours: 14,
     colorscale: dark.matches ? "Viridis" : "YlGnBu", reversescale: !dark.matches,
     contours: { coloring: "heatmap" }, line: { width: 0.6, color: color("faint") },
-    colorbar: { thickness: 12, outlinewidth: 0, tickvals: ticks, ticktext: ticks.map((value) => round(10 ** value, 2)) },
-    hovertemplate: "%{x:,} samples, %{y:.1%} labeled<br>%{customdata:.4~g}<extra></extra>",
+    colorbar: { thickness: 12, outlinewidth: 0, tickvals: ticks, ticktext: ticks.map((value) => shown(10 ** value, 2)) },
+    hovertemplate: `%{x:,} samples, %{y:.1%} labeled<br>%{customdata:${errorFormat}}<extra></extra>`,
   }];
   if (point.n_samples && point.labeled_fraction) traces.push(here(point.n_samples, point.labeled_fraction));
   draw("surface-chart", traces, layout(
@@ -84,11 +97,7 @@ function drawForecast() {
     x: known.labels, y: known[key], mode: "lines", type: "scatter", name, line: { dash, color: color(shade), width: 2 },
   });
   const traces = [
-    {
-      x: [...known.labels, ...[...known.labels].reverse()], y: [...known.high, ...[...known.low].reverse()],
-      fill: "toself", type: "scatter", mode: "lines", line: { width: 0 }, fillcolor: color("blue") + "33",
-      name: "90 % interval", hoverinfo: "skip",
-    },
+    band(known.labels, known.low, known.high, "blue"),
     line("value", "forecast", "solid", "blue"),
   ];
   if (known.power_law) traces.push(line("power_law", "power law", "dash", "faint"));
@@ -99,19 +108,23 @@ function drawForecast() {
   });
   const total = solution().total_labels;
   draw("forecast-chart", traces, layout(
-    { title: data.axes.labels, type: "log" }, { title: "", rangemode: "tozero" },
+    { title: data.axes.labels, type: "log" }, { title: "", rangemode: "tozero", ...errorAxis },
     { shapes: [{ type: "line", x0: total, x1: total, yref: "paper", y0: 0, y1: 1, line: { color: color("orange"), width: 2, dash: "dot" } }] },
   ));
 }
 
 function drawWorth() {
   if (!data.worth) return;
+  const known = data.worth;
   const total = solution().total_labels;
-  draw("worth-chart", [{
-    x: data.worth.labels, y: data.worth.value, mode: "lines", type: "scatter", name: "",
-    line: { color: color("green"), width: 2.5 },
-  }], layout(
-    { title: data.axes.labels, type: "log" }, { title: "", type: "log", tickformat: ".0e" },
+  const traces = [{
+    x: known.labels, y: known.value, mode: "lines", type: "scatter", name: "worth",
+    line: { color: color("green"), width: 2.5 }, hovertemplate: "%{x:,} labels<br>%{y:.2~g}<extra></extra>",
+  }];
+  if (known.low) traces.unshift(band(known.labels, known.low, known.high, "green"));
+  draw("worth-chart", traces, layout(
+    { title: data.axes.labels, type: "log" },
+    { title: "", rangemode: "tozero", zeroline: true, zerolinecolor: color("faint"), tickformat: ".2~g" },
     { showlegend: false, shapes: [{ type: "line", x0: total, x1: total, yref: "paper", y0: 0, y1: 1, line: { color: color("orange"), width: 2, dash: "dot" } }] },
   ));
 }
@@ -122,11 +135,12 @@ function say() {
   const { title } = problems[chosen.problem];
   const point = solution();
   const range = point.labels_low == null ? "" : ` (90 %: ${whole(point.labels_low)}–${whole(point.labels_high)})`;
-  document.getElementById("amount-label").textContent = `${title}: ${round(point.amount)}`;
-  document.getElementById("amount").setAttribute("aria-valuetext", `${title} ${round(point.amount)}`);
+  const amount = chosen.problem === "target" ? shown(point.amount) : round(point.amount);
+  document.getElementById("amount-label").textContent = `${title}: ${amount}`;
+  document.getElementById("amount").setAttribute("aria-valuetext", `${title} ${amount}`);
   document.getElementById("recommended").textContent =
-    `Buy ${whole(point.labels)} more labels${range} for ${round(point.cost)}: ${point.design}. ` +
-    `Expected ${data.axes.error}: ${round(point.error)}.`;
+    `Buy ${whole(point.labels)} more labels${range}: ${point.design}. That costs ${round(point.cost)} with what is held. ` +
+    `Expected ${data.axes.error}: ${shown(point.error)}.`;
 }
 
 function choose(problem, place) {

@@ -44,7 +44,9 @@ def test_money_that_buys_nothing_is_left_and_told() -> None:
     words = f"The forecast does not fall beyond {in_all:.0f} labels, so {450 - in_all:.0f} of the budget are left."
     assert found.notes == (words,)
     assert found.worth[0].gain < 0
-    assert "is forecast to buy nothing: the forecast does not fall any further." in found.lines()[3]
+    assert (
+        "the next 10 labels are forecast to buy nothing: the forecast does not fall any further." in found.lines()[3]
+    )
 
 
 def test_labels_that_only_hurt_are_not_bought() -> None:
@@ -59,13 +61,23 @@ def test_nothing_is_said_where_the_forecast_falls() -> None:
     assert found.recommended.labels_in_all == 450
     assert found.notes == ()
     assert found.worth[0].is_clear
-    assert "lowers it by" in found.lines()[3]
+    assert found.lines()[3].startswith("After that the next 10 labels lower the error from 19.")
 
 
 def test_a_worth_within_the_forecast_s_own_error_is_none() -> None:
     clear, unclear = (plan(FALLING, 450.0, slope_error).lines()[3] for slope_error in (1e-5, 1e-3))
-    assert "buy nothing" not in clear
-    assert "is within the forecast's own error of 0.001645 (1.645 standard errors)" in unclear
+    assert "less than the forecast can tell apart" not in clear
+    assert unclear.endswith("less than the forecast can tell apart from nothing, which is 1.6 points.")
+
+
+@pytest.mark.parametrize("slope_error", [1e-5, 1e-3])
+def test_the_worth_along_a_forecast_is_its_slope_with_the_error_of_that(slope_error: float) -> None:
+    curve = plan(FALLING, 450.0, slope_error).forecast
+    assert curve is not None
+    slope = (curve.error[5] - curve.error[7]) / (curve.labels[7] - curve.labels[5])
+    assert curve.gain[6] == pytest.approx(slope, rel=0.05)
+    for gain, low, high in zip(curve.gain, curve.gain_low, curve.gain_high, strict=True):
+        assert (gain - low, high - gain) == pytest.approx((1.645 * slope_error,) * 2)
 
 
 def test_where_the_pool_ends_the_last_samples_stand_for_the_next() -> None:

@@ -1,15 +1,25 @@
 """What is looked at before a plan is trusted."""
 
+import re
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
+from labelworth.data.evidence import Evidence
 from labelworth.estimators.pools.documents import DocumentPool
 from labelworth.models.classes.multinomial import MultinomialFamily
-from labelworth.planning.answer import Design, Interval
-from labelworth.planning.trust.checks import class_check, parameter_check, pilot_check, widest_interval
-from labelworth.planning.trust.verdict import verdict_by_folds
+from labelworth.planning.answer import ArmCount, Design, Held, Interval
+from labelworth.planning.trust.checks import (
+    Width,
+    class_check,
+    lacks_classes,
+    parameter_check,
+    pilot_check,
+    pilot_needed,
+    unseen_share,
+)
+from labelworth.planning.trust.verdict import verdict_by_folds, verdict_without_classes
 from support.pilots import drawn_documents
 
 
@@ -19,20 +29,49 @@ def documents(n_documents: int, n_labeled: int) -> DocumentPool:
     return DocumentPool.of_family(family, samples)
 
 
-DESIGN = Design((), 300.0, 400.0, 1000.0, 0.4, 300.0, 400.0, 0.1)
+HELD = Held("documents", 1000, 100, 100, 900, 9, ("a", "b"), 100.0, None)
+DESIGN = Design((ArmCount("everything", 300.0, 300.0, 300.0),), 300.0, 400.0, 1000.0, 0.4, 300.0, 400.0, 0.1)
+
+
+def width(labels: Interval | None, error: Interval | None, criterion: str = "error") -> Width:
+    return Width.of(DESIGN, labels, error, criterion)
 
 
 def test_a_narrow_interval_is_trusted() -> None:
-    found = pilot_check(100, widest_interval(DESIGN, Interval(260.0, 340.0), Interval(0.09, 0.11)))
-    assert found.state == "good"
-    assert "within 10 % of itself" in found.words
+    narrow = width(Interval(260.0, 340.0), Interval(0.09, 0.11))
+    check = pilot_check(HELD, narrow, "label", DESIGN)
+    assert check.state == "good"
+    assert "known to within 1 point (10 % of itself)" in check.words
 
 
-def test_a_wide_interval_names_the_pilot_that_would_do() -> None:
+def test_a_wide_interval_says_how_sure_the_plan_is_and_what_makes_it_surer() -> None:
     # Half of 400 is 0.5 of the labels in all, twice what is allowed: four times the pilot.
-    found = pilot_check(100, widest_interval(DESIGN, Interval(100.0, 500.0), None))
-    assert found.state == "warning"
-    assert "About 400 labels" in found.words
+    wide = width(Interval(100.0, 500.0), None)
+    assert pilot_needed(100, wide) == 400
+    check = pilot_check(HELD, wide, "label", DESIGN)
+    assert check.state == "warning"
+    assert "known to within 50 % of all labels" in check.words
+    assert check.words.endswith("plan again after the first 100 documents of this plan.")
+    few = replace(DESIGN, arms=(ArmCount("everything", 90.0, 90.0, 90.0),))
+    assert pilot_check(HELD, wide, "label", few).words.endswith("plan again when this one is carried out.")
+
+
+def test_a_warning_beside_a_larger_pilot_or_a_stop_names_no_number_of_labels() -> None:
+    wide = width(None, Interval(0.05, 0.15))
+    for advice in ("larger pilot", "stop"):
+        words = pilot_check(HELD, wide, advice, DESIGN).words
+        assert re.findall(r"[\d,]+", words.replace("The pilot of 100 labels", "")) == ["5", "50"]
+        assert "plan again" not in words
+
+
+@pytest.mark.parametrize(("half", "is_too_wide"), [(0.019, False), (0.021, True)])
+def test_a_share_known_to_within_two_points_is_known_well_enough(half: float, is_too_wide: bool) -> None:
+    small = replace(DESIGN, error=0.025)
+    interval = Interval(0.025 - half, 0.025 + half)
+    assert Width.of(small, None, interval, "error").is_too_wide == is_too_wide
+    assert Width.of(small, None, interval, "log_loss").is_too_wide
+    # A quarter of itself is enough too, however many points that is.
+    assert not Width.of(replace(DESIGN, error=0.4), None, Interval(0.31, 0.49), "error").is_too_wide
 
 
 def test_classes_with_few_labels_are_named() -> None:
@@ -40,6 +79,43 @@ def test_classes_with_few_labels_are_named() -> None:
     scarce = class_check(documents(200, 12).data.evidence)
     assert scarce.state == "warning"
     assert "Fewer than 10 labels: a (" in scarce.words
+    # One piece of advice: how many labels to buy is not for this check to say.
+    assert "in all" not in scarce.words
+
+
+def labeled(counts: list[int], n_unlabeled: int = 500) -> Evidence:
+    codes = np.repeat(np.arange(len(counts)), counts)
+    names = tuple(f"intent {code}" for code in range(len(counts)))
+    return Evidence(np.concatenate([codes, np.full(n_unlabeled, -1)]), names)
+
+
+def test_classes_that_a_pilot_lacks_are_estimated_from_labels_that_are_alone() -> None:
+    rng = np.random.default_rng(0)
+    drawn = np.bincount(rng.integers(150, size=100), minlength=150)
+    unseen = float((drawn == 0).mean())
+    check = class_check(labeled(drawn[drawn > 0].tolist()))
+    assert check.state == "bad"
+    assert unseen_share(drawn) == pytest.approx(unseen, abs=0.1)
+    assert f"about {100 * unseen_share(drawn):.0f} % of the data belong to classes that no label names" in check.words
+
+
+def test_a_class_that_is_named_without_a_label_is_bad() -> None:
+    check = class_check(labeled([30, 20, 0]))
+    assert check.state == "bad"
+    assert check.words.startswith("No label names intent 2: no figure below knows of 1 class of 3.")
+
+
+@pytest.mark.parametrize("counts", [[30, 20], [39, 1], [98, 30, 1, 1]])
+def test_rare_classes_are_not_missing_ones(counts: list[int]) -> None:
+    assert not lacks_classes(labeled(counts))
+    assert verdict_without_classes(labeled(counts)) is None
+
+
+def test_where_classes_are_missing_unlabeled_data_is_not_used() -> None:
+    verdict = verdict_without_classes(labeled([1] * 30 + [2] * 20))
+    assert verdict is not None
+    assert (verdict.answer, verdict.allows_use) == ("cannot be told", False)
+    assert "30 labels of 70 are the only ones of their class" in verdict.words
 
 
 def test_unlabeled_documents_drawn_from_the_model_are_not_said_to_hurt() -> None:
@@ -63,18 +139,19 @@ def test_unlabeled_documents_of_another_kind_hurt() -> None:
 
 
 def test_too_few_labels_leave_it_open() -> None:
-    assert verdict_by_folds(documents(50, 3), seed=0).answer == "cannot be told"
+    blind = verdict_by_folds(documents(50, 3), seed=0)
+    assert (blind.answer, blind.allows_use) == ("cannot be told", False)
     assert verdict_by_folds(documents(50, 50), seed=0).answer == "not asked"
 
 
 @pytest.mark.parametrize("interval", [None, Interval(300.0, 300.0)])
 def test_without_a_width_nothing_is_said(interval: Interval | None) -> None:
-    assert pilot_check(100, widest_interval(DESIGN, interval, None)).state == "unknown"
+    assert pilot_check(HELD, width(interval, None), "label", DESIGN).state == "unknown"
 
 
 def test_formulas_want_five_labels_per_parameter() -> None:
     assert parameter_check(50, 10, "asymptotic").state == "good"
     few = parameter_check(49, 10, "asymptotic")
     assert few.state == "warning"
-    assert "About 50 labels" in few.words
+    assert "tell levels from 5 on" in few.words
     assert parameter_check(49, 10, "simulated").state == "good"

@@ -1,17 +1,18 @@
 """When to stop labeling: not by a forecast that the pilot is too small for."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 
 from labelworth.data.kept import Checkpoint
+from labelworth.fisher.documents.population import enumerated_information
 from labelworth.planning.answer import Held, Plan, PlanQuestion
 from labelworth.planning.assembly import Background, assemble
 from labelworth.planning.simulated.accuracy import ForecastLine, SimulatedAccuracy
 from labelworth.planning.situation import Band, Situation
-from labelworth.planning.trust.stop import more_pilot
+from labelworth.planning.trust.stop import more_pilot, why_stop
+from labelworth.tradeoff.asymptotic_accuracy import AsymptoticAccuracy
 from labelworth.tradeoff.costs import ArmPrices
+from support.pilots import true_model
 
 HELD, POOL = 60, 600
 SIZES = np.array([60.0, 120.0, 240.0, 660.0])
@@ -37,19 +38,31 @@ def planned(problem: str, value: float, spread: float, pool: int = POOL) -> Plan
 @pytest.mark.parametrize(("problem", "value"), [("target", 0.24), ("alpha", 0.01)])
 def test_a_forecast_that_is_not_known_is_no_reason_to_stop(problem: str, value: float) -> None:
     found = planned(problem, value, spread=0.5)
-    # Known to within a half, twice what is allowed: four times the pilot, 180 more.
-    assert (found.advice, found.more_pilot) == ("larger pilot", 180)
+    # Known to within a half, twice what is allowed: four times the pilot would do, and as many again come first.
+    assert (found.advice, found.more_pilot) == ("larger pilot", HELD)
     assert found.recommended.labels == 0
-    first = found.lines()[0]
-    assert first.startswith("By this forecast no more labels are needed: ")
-    assert "too small to stop on it: label about 180 more documents drawn at random" in first
+    assert found.lines()[0].startswith(
+        "Label 60 more documents drawn at random (`labelworth next --count 60`), then plan again. The forecast says "
+        "to stop, as the "
+    )
     assert not any("Stop labeling" in line for line in found.lines())
+    warned = [line for line in found.lines() if line.startswith("Warning: ")]
+    assert warned == [
+        "Warning: The pilot of 60 labels is too small to stop on it: the error to expect is known to within 6.5 "
+        "points (50 % of itself)."
+    ]
+
+
+def test_an_error_known_to_a_point_or_two_is_known_well_enough() -> None:
+    found = planned("target", 0.24, spread=0.15)
+    assert found.advice == "stop"
+    assert "known to within 1.9 points (15 % of itself)" in found.checks[-1].words
 
 
 def test_a_forecast_that_is_known_is() -> None:
     found = planned("target", 0.24, spread=0.1)
     assert (found.advice, found.more_pilot) == ("stop", None)
-    assert found.lines()[0] == "Stop labeling: the target of 0.24 is met by the labels held."
+    assert found.lines()[0] == "Stop labeling: the target of 24 % is met by the labels held."
 
 
 def test_without_money_or_samples_there_is_no_going_on() -> None:
@@ -57,8 +70,43 @@ def test_without_money_or_samples_there_is_no_going_on() -> None:
     assert planned("target", 0.24, spread=0.5, pool=0).advice == "stop"
 
 
-def test_more_labels_are_counted_in_samples_of_the_pool() -> None:
+def stuck(held: Held, pool: float, price: float = 1.0) -> Situation:
+    return Situation(held, accuracy(FALLING), ArmPrices(("everything",), np.array([price])), pool)
+
+
+def test_a_larger_pilot_is_as_large_again_counted_in_samples() -> None:
     sequences = Held("sequences", 100, 10, 50, 90, 9, ("a", "b"), 50.0, None)
-    assert more_pilot(sequences, 151, 90.0) == 21
-    assert more_pilot(sequences, 151, 12.0) == 12
-    assert more_pilot(replace(sequences, n_labels=10), 51, 90.0) == 41
+    assert more_pilot(stuck(sequences, 90.0), "target", 0.1, 151) == 10
+    assert more_pilot(stuck(sequences, 90.0), "target", 0.1, 71) == 5
+    assert more_pilot(stuck(sequences, 7.0), "target", 0.1, 151) == 7
+    assert more_pilot(stuck(sequences, 90.0), "target", 0.1, 78_400) == 10
+
+
+def test_a_larger_pilot_is_within_the_budget() -> None:
+    held = Held("documents", 500, 60, 60, 440, 9, ("a", "b"), 120.0, None)
+    assert more_pilot(stuck(held, 440.0, price=2.0), "budget", 161.0, 1000) == 20
+    assert more_pilot(stuck(held, 440.0, price=2.0), "budget", 1610.0, 1000) == 60
+    assert more_pilot(stuck(held, 440.0, price=2.0), "budget", 121.0, 1000) is None
+
+
+def test_a_label_in_place_of_an_unlabeled_sample_costs_and_gains_the_difference() -> None:
+    """All of the pool is used already: what a label adds is what the sample without it does not."""
+    information = enumerated_information(true_model())
+    held = Held("documents", 360, 60, 60, 300, 9, ("a", "b"), 60.0, None)
+    own = AsymptoticAccuracy.of(information, "excess_log_loss", held={"everything": 60.0})
+    prices = ArmPrices(("everything", "nothing"), np.array([1.0, 0.01]))
+    counts = np.array([0.0, 300.0])
+    stop = why_stop(Situation(held, own, prices, 300.0), "alpha", 1000.0, counts)
+    assert stop is not None
+    gain = float(own.slope(counts) @ np.array([-1.0, 1.0]))
+    assert f"in place of an unlabeled one lowers the error by {gain:.2g}, worth {1000 * gain:.3g}" in stop.words
+    assert stop.words.endswith("less than its price of 0.99.")
+
+
+@pytest.mark.parametrize(("problem", "value"), [("budget", 300.0), ("target", 0.112)])
+def test_labels_that_a_budget_fixes_have_no_interval(problem: str, value: float) -> None:
+    found = planned(problem, value, spread=0.3)
+    assert found.advice == "label"
+    assert found.labels_interval is not None
+    assert (found.open_labels is None) == (problem == "budget")
+    assert ("(90 %" in found.lines()[0]) == (problem == "target")
