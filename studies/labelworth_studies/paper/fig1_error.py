@@ -4,43 +4,12 @@ Paper: fig:lorem1.
 """
 
 from collections.abc import Sequence
-from typing import Any
 
-from labelworth.report.values import Outcome
-from labelworth_studies.corpora.panel_documents import reuters_digest
-from labelworth_studies.paper.parts.panel_cells import VERSION, cells_of, compute, reuters_designs, say_reuters
-from labelworth_studies.paper.parts.panel_surfaces import (
-    Surfaces,
-    collected,
-    figures_of,
-    grid_of,
-    picture_of,
-    steps_table,
-)
-from labelworth_studies.runner.study import Cell, Result, Study
+from labelworth.report.values import Picture
+from labelworth_studies.paper.parts.panel_surfaces import Surfaces, picture_of, steps_table
+from labelworth_studies.paper.parts.reuters_study import reuters_study
 
 NAMES = ("error", "excess_error", "log_loss", "error_labels_only", "robust_error")
-
-
-def cells(quick: bool, seed: int) -> list[dict[str, Any]]:
-    """What was measured, and the robust formula in units of error."""
-    return cells_of(reuters_designs(quick), ("experiment", "robust"), seed)
-
-
-def summarize(pairs: Sequence[tuple[Cell, Result]]) -> Outcome:
-    """The surfaces, whether they fall, and where unlabeled documents do harm."""
-    found = collected(pairs)
-    return Outcome(
-        figures={"settings": [{**figures_of(surfaces, NAMES), **_harm(surfaces)} for surfaces in found]},
-        words=tuple(_sentence(surfaces) for surfaces in found),
-        tables=(steps_table(found, ("error", "error_labels_only", "robust_error")),),
-        pictures={
-            "": picture_of(found, "error", "Reuters: held-out classification error"),
-            "excess": picture_of(found, "excess_error", "Reuters: what is lost against all labels of the fold"),
-            "robust": picture_of(found, "robust_error", "Reuters: the error that the robust formula expects"),
-        },
-        grid=grid_of(found, NAMES),
-    )
 
 
 def _harm(surfaces: Surfaces) -> dict[str, float]:
@@ -66,14 +35,21 @@ def _sentence(surfaces: Surfaces) -> str:
     )
 
 
-STUDY = Study(
-    name="fig1-error",
-    title="Reuters: held-out classification error over n and labeled fraction",
-    cells=cells,
-    compute=compute,
-    summarize=summarize,
-    version=VERSION,
-    data_digest=reuters_digest,
-    prepare=say_reuters,
-    cells_name="fig1",
+def _pictures(settings: Sequence[Surfaces]) -> dict[str, Picture]:
+    return {
+        "": picture_of(settings, "error", "Reuters: held-out classification error"),
+        "excess": picture_of(settings, "excess_error", "Reuters: what is lost against all labels of the fold"),
+        "robust": picture_of(settings, "robust_error", "Reuters: the error that the robust formula expects"),
+    }
+
+
+STUDY = reuters_study(
+    "fig1-error",
+    "Reuters: held-out classification error over n and labeled fraction",
+    parts=("experiment", "robust"),
+    shown=NAMES,
+    figures=_harm,
+    words=lambda settings: tuple(map(_sentence, settings)),
+    tables=lambda settings: (steps_table(settings, ("error", "error_labels_only", "robust_error")),),
+    pictures=_pictures,
 )

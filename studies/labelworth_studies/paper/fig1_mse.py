@@ -4,46 +4,14 @@ Paper: fig:lorem1.
 """
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
-from labelworth.report.values import Outcome
-from labelworth_studies.corpora.panel_documents import reuters_digest
-from labelworth_studies.paper.parts.panel_cells import VERSION, cells_of, compute, reuters_designs, say_reuters
-from labelworth_studies.paper.parts.panel_surfaces import (
-    Surfaces,
-    collected,
-    figures_of,
-    grid_of,
-    picture_of,
-    steps_table,
-)
-from labelworth_studies.runner.study import Cell, Result, Study
+from labelworth.report.values import Picture
+from labelworth_studies.paper.parts.panel_surfaces import Surfaces, picture_of, steps_table
+from labelworth_studies.paper.parts.reuters_study import reuters_study
 
 NAMES = ("mse", "mse_labels_only", "robust_mse")
-
-
-def cells(quick: bool, seed: int) -> list[dict[str, Any]]:
-    """What was measured, and the robust formula."""
-    return cells_of(reuters_designs(quick), ("experiment", "robust"), seed)
-
-
-def summarize(pairs: Sequence[tuple[Cell, Result]]) -> Outcome:
-    """The surfaces, whether they fall, and how far the robust formula is off."""
-    found = collected(pairs)
-    return Outcome(
-        figures={"settings": [{**figures_of(surfaces, NAMES), **_off(surfaces)} for surfaces in found]},
-        words=tuple(_sentence(surfaces) for surfaces in found),
-        tables=(steps_table(found, NAMES),),
-        pictures={
-            "": picture_of(
-                found, "mse", "Reuters: squared error of all probabilities, against those fitted on everything"
-            ),
-            "robust": picture_of(found, "robust_mse", "Reuters: the squared error that the robust formula expects"),
-        },
-        grid=grid_of(found, NAMES),
-    )
 
 
 def _off(surfaces: Surfaces) -> dict[str, float]:
@@ -66,14 +34,21 @@ def _sentence(surfaces: Surfaces) -> str:
     )
 
 
-STUDY = Study(
-    name="fig1-mse",
-    title="Reuters: squared error of the parameters over n and labeled fraction",
-    cells=cells,
-    compute=compute,
-    summarize=summarize,
-    version=VERSION,
-    data_digest=reuters_digest,
-    prepare=say_reuters,
-    cells_name="fig1",
+def _pictures(settings: Sequence[Surfaces]) -> dict[str, Picture]:
+    measured = "Reuters: squared error of all probabilities, against those fitted on everything"
+    return {
+        "": picture_of(settings, "mse", measured),
+        "robust": picture_of(settings, "robust_mse", "Reuters: the squared error that the robust formula expects"),
+    }
+
+
+STUDY = reuters_study(
+    "fig1-mse",
+    "Reuters: squared error of the parameters over n and labeled fraction",
+    parts=("experiment", "robust"),
+    shown=NAMES,
+    figures=_off,
+    words=lambda settings: tuple(map(_sentence, settings)),
+    tables=lambda settings: (steps_table(settings, NAMES),),
+    pictures=_pictures,
 )

@@ -9,9 +9,7 @@ from labelworth.data.samples import Samples
 from labelworth.estimation.fit import fit
 from labelworth.report.values import Outcome
 from labelworth_studies.corpora.panel_documents import add_one
-from labelworth_studies.paper import fig1_error as reuters_error
-from labelworth_studies.paper import fig1_mse as reuters_mse
-from labelworth_studies.paper import fig1_theory as reuters_theory
+from labelworth_studies.paper import fig1_error, fig1_mse, fig1_theory
 from labelworth_studies.paper.parts import panel_cells
 from labelworth_studies.paper.parts.panel_cells import Design, Setting, cells_of
 from labelworth_studies.paper.parts.panel_experiment import anchored_order, experiment, with_drawn_labels
@@ -120,11 +118,11 @@ def test_ranks_and_steps_are_what_they_are_called() -> None:
     assert made_up.worth_of_labels("mse") == pytest.approx((36 / 16 * 25 / 4 * 9) ** (1 / 3))
 
 
-@pytest.mark.parametrize("study", [reuters_error, reuters_mse, reuters_theory])
+@pytest.mark.parametrize("study", [fig1_error, fig1_mse, fig1_theory])
 def test_every_panel_sums_up_in_figures_words_pictures_and_a_grid(
     study: Any, pairs: list[tuple[Cell, Result]]
 ) -> None:
-    outcome: Outcome = study.summarize(pairs)
+    outcome: Outcome = study.STUDY.summarize(pairs)
 
     json.dumps(outcome.figures, allow_nan=False)
     assert outcome.grid is not None
@@ -135,15 +133,15 @@ def test_every_panel_sums_up_in_figures_words_pictures_and_a_grid(
 
 
 def test_theory_gives_the_correlations_with_error(pairs: list[tuple[Cell, Result]], surfaces: Surfaces) -> None:
-    (setting,) = reuters_theory.summarize(pairs).figures["settings"]
+    (setting,) = fig1_theory.STUDY.summarize(pairs).figures["settings"]
 
     told = setting["rank_correlations"]["error"]["paper_total_variance"]
     assert told == pytest.approx(surfaces.rank_correlation("error", "paper_total_variance"))
-    assert set(setting["rank_correlations"]["error"]) == {"mse", *reuters_theory.STAND_INS}
+    assert set(setting["rank_correlations"]["error"]) == {"mse", *fig1_theory.STAND_INS}
 
 
 def test_panels_of_one_figure_share_their_cells() -> None:
-    studies = [reuters_error.STUDY, reuters_mse.STUDY, reuters_theory.STUDY]
+    studies = [fig1_error.STUDY, fig1_mse.STUDY, fig1_theory.STUDY]
     shown = [[json.dumps(cell) for cell in study.cells(False, 0)] for study in studies]
 
     assert len({study.cells_name for study in studies}) == 1

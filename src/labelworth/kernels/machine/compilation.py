@@ -11,7 +11,7 @@ Kernel = TypeVar("Kernel", bound=Callable[..., Any])
 
 
 def compiled(*, fastmath: bool | set[str] = False, within: bool = False) -> Callable[[Kernel], Kernel]:
-    """Compile a kernel on first use and keep the machine code on disk for the next process.
+    """Compile a kernel on first use and keep the machine code on disk for the next process, where it can be kept.
 
     `fastmath` may only name flags that keep infinities and signs intact where a kernel meets them;
     `{"contract", "reassoc", "nsz"}` is the usual choice. Kernels run outside the interpreter's lock: threads are
@@ -25,7 +25,6 @@ def compiled(*, fastmath: bool | set[str] = False, within: bool = False) -> Call
     def compile_kernel(kernel: Kernel) -> Kernel:
         inline = "always" if within else "never"
         options = {
-            "cache": True,
             "nogil": True,
             "fastmath": fastmath,
             "error_model": "numpy",
@@ -34,7 +33,12 @@ def compiled(*, fastmath: bool | set[str] = False, within: bool = False) -> Call
             # whichever copy the process holds, which differs between compiling and reading from the disk.
             "forceinline": bool(fastmath),
         }
-        decorated: Kernel = njit(**options)(kernel)
+        decorated: Kernel
+        try:
+            decorated = njit(cache=True, **options)(kernel)
+        except RuntimeError:
+            # Neither the folder of the package nor the home can be written: compiled in every process anew.
+            decorated = njit(**options)(kernel)
         return decorated
 
     return compile_kernel

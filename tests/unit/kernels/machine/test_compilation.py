@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from numba import config
+from numba.core import caching
 
 from labelworth.kernels.machine.compilation import compiled, telling_of_compilation
 
@@ -40,6 +41,18 @@ def test_what_is_compiled_already_is_not_told() -> None:
     with telling_of_compilation(heard.append):
         thrice(np.ones(4))
     assert heard == []
+
+
+@pytest.mark.skipif(config.DISABLE_JIT, reason="nothing is compiled")
+def test_where_nothing_can_be_kept_a_kernel_is_compiled_in_every_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As in a package that belongs to another user, with a home that cannot be written."""
+    monkeypatch.setattr(caching.CompileResultCacheImpl, "_locator_classes", [])
+
+    @compiled()
+    def half(values: np.ndarray) -> float:
+        return values.sum() / 2
+
+    assert half(np.ones(4)) == 2.0
 
 
 _FIT = """
