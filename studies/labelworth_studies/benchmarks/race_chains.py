@@ -135,7 +135,7 @@ class _CrfsuiteTraining:
         names, rows, labels = train.feature_names, train.attributes, gold_labels(train.evidence)
         for first, last in zip(train.offsets[:-1].tolist(), train.offsets[1:].tolist(), strict=True):
             tokens = [
-                [names[place] for place in rows.indices[rows.indptr[token] : rows.indptr[token + 1]]]
+                [names[index] for index in rows.indices[rows.indptr[token] : rows.indptr[token + 1]]]
                 for token in range(first, last)
             ]
             self._trainer.append(crfsuite.ItemSequence(tokens), labels[first:last])

@@ -73,11 +73,11 @@ def summarize(pairs: Sequence[tuple[Cell, Result]]) -> Outcome:
     """Rankings side by side, model by model."""
     figures, tables, panels, words = {}, [], [], []
     for kind in KINDS:
-        found = _figures(kind, [(cell, result) for cell, result in pairs if cell["kind"] == kind])
-        figures[kind] = found
-        tables.append(_table(kind, found))
-        panels += _panels(kind, found)
-        words += _words(kind, found)
+        findings = _figures(kind, [(cell, result) for cell, result in pairs if cell["kind"] == kind])
+        figures[kind] = findings
+        tables.append(_table(kind, findings))
+        panels += _panels(kind, findings)
+        words += _words(kind, findings)
     panels.append(_f1_panel(figures))
     return Outcome(
         figures=figures,
@@ -96,7 +96,7 @@ def _figures(kind: str, pairs: Sequence[tuple[Cell, Result]]) -> dict[str, Any]:
     }
     notes = list(dict.fromkeys(note for _, result in theory for note in result["notes"]))
     size = next(cell["n_sentences"] for cell, _ in pairs if cell["sort"] == "fit")
-    found: dict[str, Any] = {"n_sentences": size, "limit": limit, "notes": notes, "policies": {}}
+    findings: dict[str, Any] = {"n_sentences": size, "limit": limit, "notes": notes, "policies": {}}
     robust = {cell["policy"]: result for cell, result in pairs if cell["sort"] == "robust"}
     fits = [(cell["policy"], result) for cell, result in pairs if cell["sort"] == "fit"]
     draws = {policy: [result for drawn, result in fits if drawn == policy] for policy in (*POLICIES, ALL_LABELS)}
@@ -117,33 +117,33 @@ def _figures(kind: str, pairs: Sequence[tuple[Cell, Result]]) -> dict[str, Any]:
             row[f"predicted_excess_{loss}_se"] = predicted[policy].get(f"{_THEORY[loss]}_se")
             if robust:
                 row[f"robust_excess_{loss}"] = robust[policy][loss]
-        found["policies"][policy] = row
-    found["rankings"] = {loss: ranking_of(found, draws, loss, "predicted") for loss in _LOSSES[kind]}
+        findings["policies"][policy] = row
+    findings["rankings"] = {loss: ranking_of(findings, draws, loss, "predicted") for loss in _LOSSES[kind]}
     if robust:
-        found["robust_rankings"] = {loss: ranking_of(found, draws, loss, "robust") for loss in _LOSSES[kind]}
-    found["rankings"]["f1"] = {"experiment": ranked(found, "f1")[::-1]}
-    return found
+        findings["robust_rankings"] = {loss: ranking_of(findings, draws, loss, "robust") for loss in _LOSSES[kind]}
+    findings["rankings"]["f1"] = {"experiment": ranked(findings, "f1")[::-1]}
+    return findings
 
 
-def _words(kind: str, found: Mapping[str, Any]) -> list[str]:
+def _words(kind: str, findings: Mapping[str, Any]) -> list[str]:
     told_of = []
     for loss in _LOSSES[kind]:
-        experiment = ", ".join(POLICIES[policy] for policy in found["rankings"][loss]["experiment"])
+        experiment = ", ".join(POLICIES[policy] for policy in findings["rankings"][loss]["experiment"])
         told = f"{_TITLES[kind]}, {loss} log-perplexity, best first. Experiment: {experiment}."
-        told += " Theory" + ranking_words(found["rankings"][loss])
-        if "robust_rankings" in found:
-            told += " Robust formula" + ranking_words(found["robust_rankings"][loss])
+        told += " Theory" + ranking_words(findings["rankings"][loss])
+        if "robust_rankings" in findings:
+            told += " Robust formula" + ranking_words(findings["robust_rankings"][loss])
         told_of.append(told)
     return told_of
 
 
-def _table(kind: str, found: Mapping[str, Any]) -> Table:
+def _table(kind: str, findings: Mapping[str, Any]) -> Table:
     columns = ["policy", "labeled share", "F1"]
     for loss in _LOSSES[kind]:
         columns += [f"-log p, {loss}", "above all labels", "theory: excess"]
         columns += ["robust: excess"] if kind in ROBUST_KINDS else []
     rows = []
-    for policy, row in found["policies"].items():
+    for policy, row in findings["policies"].items():
         entries: list[Any] = [POLICIES.get(policy, "all labels, at twice the cost"), row["labeled_share"]]
         entries.append(Measured(100 * row["f1"], 100 * row["f1_se"]))
         for loss in _LOSSES[kind]:
@@ -155,7 +155,7 @@ def _table(kind: str, found: Mapping[str, Any]) -> Table:
             entries += [_measured(row[f"robust_excess_{loss}"], None)] if kind in ROBUST_KINDS else []
         rows.append(tuple(entries))
     return Table(
-        f"{_TITLES[kind]}: {found['n_sentences']} sentences, half of the tokens labeled",
+        f"{_TITLES[kind]}: {findings['n_sentences']} sentences, half of the tokens labeled",
         tuple(columns),
         tuple(rows),
         note="Nats per test sentence; means over draws of sentences and labels with their standard errors. Chunks of "
@@ -196,9 +196,9 @@ def _measured(value: float | None, error: float | None) -> "Measured | str":
     return "not told" if value is None else Measured(value, error)
 
 
-def _panels(kind: str, found: Mapping[str, Any]) -> list[Panel]:
+def _panels(kind: str, findings: Mapping[str, Any]) -> list[Panel]:
     names = tuple(POLICIES.values())
-    rows = [found["policies"][policy] for policy in POLICIES]
+    rows = [findings["policies"][policy] for policy in POLICIES]
     places = np.arange(len(rows), dtype=np.float64)
 
     def bars(label: str, figure: str) -> Curve:

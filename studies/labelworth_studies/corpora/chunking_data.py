@@ -119,11 +119,11 @@ def with_attributes(division: Division, choice: AttributeChoice) -> Divided:
     train, test = divided_tokens(division)
     template = TEMPLATES[choice.template]
     classes, known = _known_labels(train, test)
-    found = extract_attributes(template, _columns(train), train.offsets, min_count=choice.min_count)
-    again = extract_attributes(template, _columns(test), test.offsets, names=found.names)
+    extracted = extract_attributes(template, _columns(train), train.offsets, min_count=choice.min_count)
+    again = extract_attributes(template, _columns(test), test.offsets, names=extracted.names)
     return Divided(
-        Sequences(found.rows, train.offsets, train.evidence(classes), found.names),
-        Sequences(again.rows, test.offsets, known.evidence(classes), found.names),
+        Sequences(extracted.rows, train.offsets, train.evidence(classes), extracted.names),
+        Sequences(again.rows, test.offsets, known.evidence(classes), extracted.names),
         test.labels,
     )
 
@@ -154,4 +154,4 @@ def _columns(raw: RawTokens) -> list[tuple[str, ...]]:
     """Word, part of speech, and what the word looks like."""
     words, tags = raw.columns[:2]
     kinds = {word: (word.lower(), word[-3:].lower(), shape(word)) for word in set(words)}
-    return [words, tags, *(tuple(kinds[word][place] for word in words) for place in range(3))]
+    return [words, tags, *(tuple(kinds[word][index] for word in words) for index in range(3))]

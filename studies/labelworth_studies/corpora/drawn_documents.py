@@ -39,5 +39,5 @@ class World:
         words = weights / weights.sum(axis=1, keepdims=True)
         codes = rng.integers(self.n_classes, size=n_documents)
         counts = rng.multinomial(self.n_tokens, words[codes]).astype(np.float64)
-        classes = tuple(f"class {place}" for place in range(self.n_classes))
+        classes = tuple(f"class {index}" for index in range(self.n_classes))
         return Samples(as_counts(sp.csr_array(counts)), Evidence(codes, classes))

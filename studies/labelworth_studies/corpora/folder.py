@@ -30,10 +30,10 @@ def corpora_folder() -> Path:
         If there is no such folder.
     """
     named = os.environ.get(FOLDER_VARIABLE)
-    places = [Path(named)] if named else [Path.cwd() / _DEFAULT_FOLDER, _CHECKOUT / _DEFAULT_FOLDER]
-    for place in places:
-        if place.is_dir():
-            return place.resolve()
+    candidates = [Path(named)] if named else [Path.cwd() / _DEFAULT_FOLDER, _CHECKOUT / _DEFAULT_FOLDER]
+    for candidate in candidates:
+        if candidate.is_dir():
+            return candidate.resolve()
     looked = named or str(_DEFAULT_FOLDER)
     raise DataUnavailableError(
         f"There is no folder of corpora at {looked!r}. Set {FOLDER_VARIABLE} to the folder that holds "

@@ -55,7 +55,7 @@ def panel_samples(corpus: str, n_words: int, document_length: float | None) -> S
     cut = as_counts(cut[worded])
     if document_length is not None:
         cut = rescale_documents(cut, document_length)
-    return Samples(cut, texts.evidence().take(worded), feature_names=tuple(vocabulary[place] for place in kept))
+    return Samples(cut, texts.evidence().take(worded), feature_names=tuple(vocabulary[index] for index in kept))
 
 
 @lru_cache(maxsize=1)

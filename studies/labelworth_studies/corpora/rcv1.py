@@ -82,8 +82,8 @@ def single_topic(topics: Iterable[str]) -> str | None:
     >>> single_topic(["C15", "CCAT"]), single_topic(["CCAT", "MCAT"])
     ('CCAT', None)
     """
-    found = [topic for topic in TOP_LEVEL if topic in set(topics)]
-    return found[0] if len(found) == 1 else None
+    matching = [topic for topic in TOP_LEVEL if topic in set(topics)]
+    return matching[0] if len(matching) == 1 else None
 
 
 def rcv1_of_scikit_learn(fetched: Mapping[str, Any]) -> RawFeatures:

@@ -45,7 +45,7 @@ def population(cut: str) -> Samples:
     counts = as_counts(counts[:, kept])
     worded = np.flatnonzero(document_lengths(counts) > 0)
     rescaled = rescale_documents(as_counts(counts[worded]), DOCUMENT_LENGTH)
-    words = tuple(vocabulary.words[place] for place in kept)
+    words = tuple(vocabulary.words[index] for index in kept)
     return Samples(rescaled, texts.evidence(CUTS[cut]).take(worded), feature_names=words)
 
 

@@ -135,13 +135,13 @@ def _picture(scores: Sequence[Score]) -> Picture:
     for corpus, about in CORPORA.items():
         here = [score for score in scores if score.corpus == corpus]
         laws, forecasts = [], []
-        for place, mode in enumerate(MODES):
+        for index, mode in enumerate(MODES):
             of_mode = [score for score in here if score.mode == mode]
             realized = np.array([score.realized for score in of_mode])
             law = np.array([score.power_law for score in of_mode])
             forecast = np.array([score.forecast for score in of_mode])
-            laws.append(Curve(f"power law, {mode}", realized, law, style="points", color=place + 2))
-            forecasts.append(Curve(f"forecast, {mode}", realized, forecast, style="points", color=place))
+            laws.append(Curve(f"power law, {mode}", realized, law, style="points", color=index + 2))
+            forecasts.append(Curve(f"forecast, {mode}", realized, forecast, style="points", color=index))
         panels.append(ComparisonPanel(about.title, "realized error", "forecast error", (*laws, *forecasts)))
     return Picture("Held-out error at 2, 4 and 8 times the labels of a pilot", tuple(panels), n_columns=2)
 

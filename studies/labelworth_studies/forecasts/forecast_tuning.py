@@ -67,8 +67,8 @@ def search(curves: Sequence[Curve]) -> Constants:
         held_back = RIDGE * float(np.square(coordinates - begin).sum())
         return surprise(curves, _constants(coordinates)) + held_back
 
-    found = minimize(objective, begin, method="Powell", options={"maxiter": 6, "xtol": 0.02, "ftol": 1e-4})
-    return _constants(np.asarray(found.x))
+    optimum = minimize(objective, begin, method="Powell", options={"maxiter": 6, "xtol": 0.02, "ftol": 1e-4})
+    return _constants(np.asarray(optimum.x))
 
 
 def surprise(curves: Sequence[Curve], constants: Constants) -> float:

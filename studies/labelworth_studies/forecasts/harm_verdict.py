@@ -35,8 +35,8 @@ def compute(cell: Cell) -> Result:
     whole, n_pilot, seed = population(cell["corpus"]), int(cell["n_pilot"]), int(cell["seed"])
     units, _ = drawn(whole, n_pilot, seed, 0)
     shown = keep_labels(whole.data.take(units), np.arange(n_pilot))
-    found = run_jobs(lambda data: verdict(whole, data, seed), [shown], workers=1, title="verdict", progress=SILENT)
-    return {**found[0], "gaps": gaps_of(whole, n_pilot, seed)}
+    verdicts = run_jobs(lambda data: verdict(whole, data, seed), [shown], workers=1, title="verdict", progress=SILENT)
+    return {**verdicts[0], "gaps": gaps_of(whole, n_pilot, seed)}
 
 
 def verdict(whole: Population, shown: Any, seed: int) -> Result:

@@ -44,10 +44,10 @@ def cells(quick: bool, seed: int) -> list[dict[str, Any]]:
     grid: list[dict[str, Any]] = []
     for cut in cuts:
         for size in sizes:
-            place = {"cut": cut, "n_samples": size}
-            grid.append({"part": "formulas", "fractions": list(fractions), **place})
+            setting = {"cut": cut, "n_samples": size}
+            grid.append({"part": "formulas", "fractions": list(fractions), **setting})
             for fraction in fractions:
-                at = {**place, "fraction": fraction, "seed": seed}
+                at = {**setting, "fraction": fraction, "seed": seed}
                 grid += [{"part": part, "n_draws": n_draws, **at} for part in ("draws", NEAR_TRUTH)]
                 tests = {"n_draws": n_tests, "n_bootstrap": N_BOOTSTRAP, **at}
                 if fraction < 1:

@@ -89,12 +89,12 @@ def cells(quick: bool, seed: int) -> list[dict[str, Any]]:
 
 def summarize(pairs: Sequence[tuple[Cell, Result]]) -> Outcome:
     """Compare with the published table, number of labels by number of labels."""
-    found = {"em": _accuracies(pairs, "em"), "supervised": _accuracies(pairs, "supervised")}
+    by_method = {"em": _accuracies(pairs, "em"), "supervised": _accuracies(pairs, "supervised")}
     return Outcome(
-        figures={method: _figures(accuracies) for method, accuracies in found.items()},
-        words=_words(found["em"], found["supervised"]),
-        tables=(_table(found["em"], found["supervised"]),),
-        pictures={"": _picture(found)},
+        figures={method: _figures(accuracies) for method, accuracies in by_method.items()},
+        words=_words(by_method["em"], by_method["supervised"]),
+        tables=(_table(by_method["em"], by_method["supervised"]),),
+        pictures={"": _picture(by_method)},
     )
 
 
@@ -159,22 +159,22 @@ def _table(em: Accuracies, supervised: Accuracies) -> Table:
         tuple(
             (
                 size,
-                Measured(float(em.means[place]), float(em.standard_errors[place])),
-                Measured(float(em.published[place]), float(em.published_errors[place])),
-                float(em.lead[place]),
-                Measured(float(supervised.means[place]), float(supervised.standard_errors[place])),
-                Measured(float(supervised.published[place]), float(supervised.published_errors[place])),
+                Measured(float(em.means[index]), float(em.standard_errors[index])),
+                Measured(float(em.published[index]), float(em.published_errors[index])),
+                float(em.lead[index]),
+                Measured(float(supervised.means[index]), float(supervised.standard_errors[index])),
+                Measured(float(supervised.published[index]), float(supervised.published_errors[index])),
             )
-            for place, size in enumerate(em.labels_per_class)
+            for index, size in enumerate(em.labels_per_class)
         ),
         note="Mean over the draws of labels with its standard error. All labels of a class that has fewer.",
     )
 
 
-def _picture(found: dict[str, Accuracies]) -> Picture:
+def _picture(by_method: dict[str, Accuracies]) -> Picture:
     names = {"em": "EM with unlabeled posts", "supervised": "labels only"}
     curves = []
-    for color, (method, accuracies) in enumerate(found.items()):
+    for color, (method, accuracies) in enumerate(by_method.items()):
         x = np.array(accuracies.labels_per_class, dtype=np.float64)
         margin = 2 * accuracies.standard_errors
         curves.append(

@@ -67,13 +67,13 @@ def prepare(progress: Progress) -> None:
 
 def _ranked(pairs: Sequence[tuple[Cell, Result]], sizes: Sequence[int], method: str) -> list[dict[str, Any]]:
     """One row per choice, the best first."""
-    found: dict[Settings, dict[int, list[float]]] = {}
+    by_settings: dict[Settings, dict[int, list[float]]] = {}
     for cell, result in pairs:
         settings = Settings(**cell["settings"])
         if (settings.unlabeled_weight > 0) == (method == "em"):
-            by_size = found.setdefault(settings, {})
+            by_size = by_settings.setdefault(settings, {})
             by_size.setdefault(cell["labels_per_class"], []).append(result["accuracy"])
-    rows = [_row(settings, [by_size[size] for size in sizes]) for settings, by_size in found.items()]
+    rows = [_row(settings, [by_size[size] for size in sizes]) for settings, by_size in by_settings.items()]
     return sorted(rows, key=lambda row: -row["mean_accuracy"])
 
 

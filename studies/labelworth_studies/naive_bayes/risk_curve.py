@@ -209,14 +209,14 @@ def _table(pairs: Sequence[tuple[Cell, Result]]) -> Table:
     rows = []
     for _, result in pairs:
         figures = result["matrix_free"]
-        for place in (0, len(result["fractions"]) // 2, -1):
+        for index in (0, len(result["fractions"]) // 2, -1):
             rows.append(
                 (
                     result["n_parameters"],
-                    result["fractions"][place],
-                    Measured(figures["excess_log_loss"][place], figures["excess_log_loss_se"][place]),
-                    Measured(figures["total_variance"][place], figures["total_variance_se"][place]),
-                    result["dense"]["excess_log_loss"][place] if "dense" in result else "",
+                    result["fractions"][index],
+                    Measured(figures["excess_log_loss"][index], figures["excess_log_loss_se"][index]),
+                    Measured(figures["total_variance"][index], figures["total_variance_se"][index]),
+                    result["dense"]["excess_log_loss"][index] if "dense" in result else "",
                 )
             )
     return Table(

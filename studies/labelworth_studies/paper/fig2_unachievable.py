@@ -56,9 +56,9 @@ def cloud_of(surfaces: Surfaces, name: str) -> Cloud:
     sizes = np.tile(np.array(surfaces.sizes, dtype=np.float64), len(surfaces.fractions))
     costs, errors = np.rint(sizes * fractions), surfaces.values[name].ravel()
     kept: list[int] = []
-    for place in np.lexsort((errors, costs)):
-        if not kept or errors[place] < errors[kept[-1]]:
-            kept.append(int(place))
+    for index in np.lexsort((errors, costs)):
+        if not kept or errors[index] < errors[kept[-1]]:
+            kept.append(int(index))
     return Cloud(sizes, fractions, costs, errors, np.array(kept))
 
 
@@ -97,16 +97,16 @@ def _frontier_figures(cloud: Cloud) -> dict[str, Any]:
         "n_dominated": int(dominated.sum()),
         "boundary": [
             {
-                "labels": float(cloud.costs[place]),
-                "n_samples": float(cloud.sizes[place]),
-                "fraction": float(cloud.fractions[place]),
-                "error": float(cloud.errors[place]),
+                "labels": float(cloud.costs[index]),
+                "n_samples": float(cloud.sizes[index]),
+                "fraction": float(cloud.fractions[index]),
+                "error": float(cloud.errors[index]),
             }
-            for place in cloud.boundary
+            for index in cloud.boundary
         ],
         "dominated": [
-            {"n_samples": float(cloud.sizes[place]), "fraction": float(cloud.fractions[place])}
-            for place in np.flatnonzero(dominated)
+            {"n_samples": float(cloud.sizes[index]), "fraction": float(cloud.fractions[index])}
+            for index in np.flatnonzero(dominated)
         ],
     }
 
@@ -128,9 +128,9 @@ def _sentence(name: str, cloud: Cloud) -> str:
 def _table(clouds: dict[str, Cloud]) -> Table:
     cloud = clouds["mse"]
     rows = []
-    for place in np.lexsort((cloud.errors, cloud.costs)):
-        marks = ["dominated" if clouds[name].is_dominated[place] else "" for name in DRAWN]
-        rows.append((cloud.costs[place], cloud.sizes[place], f"{cloud.fractions[place]:.1%}", *marks))
+    for index in np.lexsort((cloud.errors, cloud.costs)):
+        marks = ["dominated" if clouds[name].is_dominated[index] else "" for name in DRAWN]
+        rows.append((cloud.costs[index], cloud.sizes[index], f"{cloud.fractions[index]:.1%}", *marks))
     return Table(
         "Which designs are dominated",
         ("labels", "documents", "labeled", *(LABELS[name] for name in DRAWN)),

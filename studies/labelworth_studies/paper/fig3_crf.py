@@ -68,16 +68,16 @@ def _panels(grid: PanelGrid) -> tuple[Panel, ...]:
 def _table(grid: PanelGrid) -> Table:
     rows = []
     for column, size in enumerate(grid.sizes):
-        for place, share in enumerate(grid.shares):
-            excess = float(grid.excess(_LOSS)[place, column])
+        for index, share in enumerate(grid.shares):
+            excess = float(grid.excess(_LOSS)[index, column])
             rows.append(
                 (
                     size,
                     share,
-                    round(float(grid.mean_labels[place, column])),
-                    measured(grid, _LOSS, place, column),
-                    Measured(excess, float(grid.standard_error(_LOSS)[place, column])),
-                    *(predicted(grid, _LOSS, formula, place, column) for formula in FORMULAS),
+                    round(float(grid.mean_labels[index, column])),
+                    measured(grid, _LOSS, index, column),
+                    Measured(excess, float(grid.standard_error(_LOSS)[index, column])),
+                    *(predicted(grid, _LOSS, formula, index, column) for formula in FORMULAS),
                 )
             )
     return Table(

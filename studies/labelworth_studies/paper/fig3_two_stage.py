@@ -120,10 +120,10 @@ def _formula(model: MultinomialModel, cell: Cell) -> dict[str, list[float]]:
         return {"total_variance": [complete_variance(model)]}
     # The same random numbers for every model: differences are less noisy than figures.
     rng = np.random.default_rng([cell["seed"], cell["n_documents"]])
-    found = formula_figures(model, np.array(cell["fractions"]), cell["n_documents"], rng)
+    formula_at = formula_figures(model, np.array(cell["fractions"]), cell["n_documents"], rng)
     return {
-        "total_variance": found.total_variance.values.tolist(),
-        "excess_log_loss": found.excess_log_loss.values.tolist(),
+        "total_variance": formula_at.total_variance.values.tolist(),
+        "excess_log_loss": formula_at.excess_log_loss.values.tolist(),
     }
 
 

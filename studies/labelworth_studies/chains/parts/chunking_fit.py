@@ -78,24 +78,24 @@ def data_of(division: Division, settings: Settings) -> Divided:
 
 def fit_model(settings: Settings, train: Sequences) -> tuple[ChainModel, dict[str, Any]]:
     """The fitted model, and how the fit went."""
-    found: Any
+    result_of_fit: Any
     if settings.kind == "crf":
         pairs = cast(Pairs, settings.pairs)
-        found = fit_conditional(train, c2=settings.strength, pairs=pairs, tolerance=_TOLERANCE)
-        n_parameters = found.model.features.n_weights
+        result_of_fit = fit_conditional(train, c2=settings.strength, pairs=pairs, tolerance=_TOLERANCE)
+        n_parameters = result_of_fit.model.features.n_weights
     elif settings.kind == "boltzmann-chain":
         chain = BoltzmannChainFamily.for_sequences(train, penalty=settings.strength)
-        found = fit_boltzmann_chain(chain, train, tolerance=_TOLERANCE, max_iterations=5000)
-        n_parameters = found.model.coordinates.n_free
+        result_of_fit = fit_boltzmann_chain(chain, train, tolerance=_TOLERANCE, max_iterations=5000)
+        n_parameters = result_of_fit.model.coordinates.n_free
     else:
-        found = fit(HiddenMarkovFamily.for_sequences(train, smoothing=settings.strength), train)
-        n_parameters = found.model.coordinates.n_free
-    return found.model, {
+        result_of_fit = fit(HiddenMarkovFamily.for_sequences(train, smoothing=settings.strength), train)
+        n_parameters = result_of_fit.model.coordinates.n_free
+    return result_of_fit.model, {
         "n_parameters": n_parameters,
-        "objective": found.objective,
-        "converged": found.converged,
-        "n_iterations": found.n_iterations,
-        "n_evaluations": found.n_evaluations,
+        "objective": result_of_fit.objective,
+        "converged": result_of_fit.converged,
+        "n_iterations": result_of_fit.n_iterations,
+        "n_evaluations": result_of_fit.n_evaluations,
     }
 
 

@@ -22,10 +22,10 @@ POLICIES: Mapping[str, str] = {
 
 
 def ranking_of(
-    found: Mapping[str, Any], draws: Mapping[str, Sequence[Result]], loss: str, formula: str
+    findings: Mapping[str, Any], draws: Mapping[str, Sequence[Result]], loss: str, formula: str
 ) -> dict[str, Any]:
     """Both orders, and the pairs that the experiment tells apart; what theory does not tell is in neither count."""
-    theory, experiment = ranked(found, f"{formula}_excess_{loss}"), ranked(found, loss)
+    theory, experiment = ranked(findings, f"{formula}_excess_{loss}"), ranked(findings, loss)
     pairs = _told_apart(theory, draws, loss)
     compared = [pair for pair in pairs if pair["theory_agrees"] is not None]
     return {
@@ -63,9 +63,9 @@ def mean_of(name: str, values: FloatArray) -> dict[str, float]:
     return {name: float(values.mean()), f"{name}_se": float(values.std(ddof=1) / np.sqrt(len(values)))}
 
 
-def ranked(found: Mapping[str, Any], figure: str) -> list[str]:
+def ranked(findings: Mapping[str, Any], figure: str) -> list[str]:
     """The policies whose figure is told, the smallest first."""
-    figures = {policy: found["policies"][policy][figure] for policy in POLICIES}
+    figures = {policy: findings["policies"][policy][figure] for policy in POLICIES}
     return sorted((policy for policy in POLICIES if figures[policy] is not None), key=figures.__getitem__)
 
 

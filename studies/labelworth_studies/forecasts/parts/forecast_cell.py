@@ -74,11 +74,11 @@ def compute(cell: Cell) -> Result:
         for mode in MODES
         for factor in (1, *factors)
     ]
-    found = _all_realized(whole, n_pilot, seed, jobs)
+    outcomes = _all_realized(whole, n_pilot, seed, jobs)
     losses: dict[str, list[list[float]]] = {}
-    for (_, mode, factor), (error, log_loss, _) in zip(jobs, found, strict=True):
+    for (_, mode, factor), (error, log_loss, _) in zip(jobs, outcomes, strict=True):
         losses.setdefault(f"{mode}/{factor}", []).append([error, log_loss])
-    return {"basis": basis.to_dict(), "realized": losses, "gaps": _gaps(jobs, found)}
+    return {"basis": basis.to_dict(), "realized": losses, "gaps": _gaps(jobs, outcomes)}
 
 
 def gaps_of(whole: Population, n_pilot: int, seed: int) -> list[list[float]]:
@@ -108,8 +108,8 @@ def realized(whole: Population, n_pilot: int, seed: int, extension: int, mode: M
     return float(errors.mean()), float(log_losses.mean()), by_unit
 
 
-def _gaps(jobs: Sequence[Job], found: Sequence[Realized]) -> list[list[float]]:
-    errors = {job: result[2] for job, result in zip(jobs, found, strict=True)}
+def _gaps(jobs: Sequence[Job], outcomes: Sequence[Realized]) -> list[list[float]]:
+    errors = {job: result[2] for job, result in zip(jobs, outcomes, strict=True)}
     gaps = []
     for extension in range(1 + max(job[0] for job in jobs)):
         gap = errors[extension, "semi-supervised", 1] - errors[extension, "labels-only", 1]

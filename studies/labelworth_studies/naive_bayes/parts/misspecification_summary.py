@@ -74,10 +74,10 @@ def collected(pairs: Sequence[tuple[Cell, Result]]) -> list[Row]:
     for cell, result in pairs:
         if cell["part"] != "formulas":
             continue
-        for place, fraction in enumerate(cell["fractions"]):
+        for index, fraction in enumerate(cell["fractions"]):
             at = (cell["cut"], cell["n_samples"], fraction)
             draws, near = parts["draws", *at], parts[NEAR_TRUTH, *at]
-            bias = result["robust_bias"][place]
+            bias = result["robust_bias"][index]
             rows.append(
                 Row(
                     *at,
@@ -85,10 +85,10 @@ def collected(pairs: Sequence[tuple[Cell, Result]]) -> list[Row]:
                     draws["mse_se"],
                     near["mse"],
                     near["mse_se"],
-                    bias + result["robust_variance"][place],
+                    bias + result["robust_variance"][index],
                     bias,
-                    result["endless_bias"][place] + result["endless_variance"][place],
-                    result["paper"][place],
+                    result["endless_bias"][index] + result["endless_variance"][index],
+                    result["paper"][index],
                     _share_refused(parts.get(("tests", *at))),
                     _share_refused(parts.get(("tests of a right model", *at))),
                 )

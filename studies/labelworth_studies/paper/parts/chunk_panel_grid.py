@@ -71,7 +71,7 @@ class PanelGrid:
 
         names = [name for name in limit if limit[name] is not None]
         shares = tuple(share_of[spec] for spec in specs)
-        found = {name: measured(name) for name in names}
+        figures = {name: measured(name) for name in names}
         places = [asked["policies"].index(spec) for spec in specs]
         robust = [
             next(result for cell, result in pairs if cell["sort"] == "robust" and cell["policy"] == spec)
@@ -88,7 +88,7 @@ class PanelGrid:
         }
         bias = {loss: _told(robust, loss, "bias", len(sizes)) for loss in losses}
         limits = {name: limit[name] for name in names}
-        return cls(rule, shares, sizes, measured("n_labels"), found, limits, formulas, errors, bias)
+        return cls(rule, shares, sizes, measured("n_labels"), figures, limits, formulas, errors, bias)
 
     def mean(self, name: str) -> FloatArray:
         """Over the draws, (n_shares, n_sizes)."""
@@ -121,14 +121,14 @@ class PanelGrid:
         means, errors = self.mean(name), self.standard_error(name)
         points = [
             FrontierPoint(
-                float(self.mean_labels[place, column]),
-                float(means[place, column]),
-                float(errors[place, column]),
+                float(self.mean_labels[index, column]),
+                float(means[index, column]),
+                float(errors[index, column]),
                 size * np.array([share, 1 - share]),
                 np.array([share, 1 - share]),
                 float(size),
             )
-            for place, share in enumerate(self.shares)
+            for index, share in enumerate(self.shares)
             for column, size in enumerate(self.sizes)
         ]
         return Frontier(("everything", self.rule), tuple(points), f"{name} of test sentences", "simulated")
@@ -136,34 +136,34 @@ class PanelGrid:
     def dominated(self, name: str) -> list[dict[str, Any]]:
         """The designs that another one beats at no higher cost, by how much, and which one that is."""
         frontier, draws = self.frontier(name), self.figures[name].reshape(-1, self.labels.shape[2])
-        found = []
-        for place, by in enumerate(frontier.dominated_by):
+        comparisons = []
+        for index, by in enumerate(frontier.dominated_by):
             if by is None:
                 continue
-            difference = draws[place] - draws[by]
+            difference = draws[index] - draws[by]
             mean, error = float(difference.mean()), float(_standard_error(difference))
-            found.append(
+            comparisons.append(
                 {
-                    **_design(frontier.points[place]),
+                    **_design(frontier.points[index]),
                     "by": _design(frontier.points[by]),
                     "worse_by": mean,
                     "worse_by_se": error,
                     "is_clear": mean > CLEAR * error,
                 }
             )
-        return found
+        return comparisons
 
     def whole_instead(self, name: str) -> list[dict[str, Any]]:
         """Where as many sentences were also labeled whole and nothing else was there: what the rest adds."""
-        found = []
-        for place, share in enumerate(self.shares[:-1]):
+        comparisons = []
+        for index, share in enumerate(self.shares[:-1]):
             for column, size in enumerate(self.sizes):
                 n_whole = round(share * size)
                 if n_whole not in self.sizes:
                     continue
                 alone = self.figures[name][-1, self.sizes.index(n_whole)]
-                difference = self.figures[name][place, column] - alone
-                found.append(
+                difference = self.figures[name][index, column] - alone
+                comparisons.append(
                     {
                         "n_whole": n_whole,
                         "n_others": size - n_whole,
@@ -171,18 +171,18 @@ class PanelGrid:
                         "added_se": float(_standard_error(difference)),
                     }
                 )
-        return found
+        return comparisons
 
     def agreement(self, name: str, formula: str) -> dict[str, Any]:
         """A formula against the experiment over the grid: rank correlation, and experiment over formula."""
-        theory, found = self.formulas[formula][name], self.excess(name)
+        theory, realized = self.formulas[formula][name], self.excess(name)
         told = np.isfinite(theory)
-        ratio = found / theory
+        ratio = realized / theory
         partly = told & (np.array(self.shares) < 1)[:, None]
         return {
             "n_told": int(told.sum()),
             "n_designs": int(told.size),
-            "spearman": float(spearmanr(theory[told], found[told]).statistic),
+            "spearman": float(spearmanr(theory[told], realized[told]).statistic),
             "ratio_all_labels": [float(value) for value in ratio[-1]],
             "ratio_median_partial": float(np.median(ratio[partly])) if partly.any() else None,
             "ratio_range_partial": [float(ratio[partly].min()), float(ratio[partly].max())] if partly.any() else None,

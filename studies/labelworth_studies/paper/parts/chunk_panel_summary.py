@@ -39,7 +39,7 @@ def summarize_chain(pairs: Sequence[tuple[Cell, Result]], *, rule: str) -> Outco
 
 def figures_of(grid: PanelGrid, losses: Sequence[str]) -> dict[str, Any]:
     """The findings of one grid as JSON values."""
-    found: dict[str, Any] = {
+    figures: dict[str, Any] = {
         "otherwise": grid.rule,
         "n_draws": grid.labels.shape[2],
         "limit": dict(grid.limit),
@@ -48,16 +48,16 @@ def figures_of(grid: PanelGrid, losses: Sequence[str]) -> dict[str, Any]:
         "labels": grid.mean_labels.tolist(),
     }
     for name in grid.figures:
-        found[name] = grid.mean(name).tolist()
-        found[f"{name}_se"] = grid.standard_error(name).tolist()
-    found["token_error_findings"] = {
+        figures[name] = grid.mean(name).tolist()
+        figures[f"{name}_se"] = grid.standard_error(name).tolist()
+    figures["token_error_findings"] = {
         "robust_excess": _plain(grid.formulas["robust"]["token_error"]),
         "robust_excess_se": _plain(grid.formula_errors["robust"]["token_error"]),
         "agreement": {"robust": grid.agreement("token_error", "robust")},
     }
     for loss in losses:
         frontier = grid.frontier(loss)
-        found[f"{loss}_findings"] = {
+        figures[f"{loss}_findings"] = {
             "paper_excess": _plain(grid.formulas["paper"][loss]),
             "paper_excess_se": _plain(grid.formula_errors["paper"][loss]),
             "robust_excess": _plain(grid.formulas["robust"][loss]),
@@ -71,7 +71,7 @@ def figures_of(grid: PanelGrid, losses: Sequence[str]) -> dict[str, Any]:
             "dominated": grid.dominated(loss),
             "whole_instead": grid.whole_instead(loss) if grid.rule == "nothing" else [],
         }
-    return found
+    return figures
 
 
 def words_of(grid: PanelGrid, loss: str) -> str:
@@ -92,17 +92,18 @@ def words_of(grid: PanelGrid, loss: str) -> str:
 
 
 def _agreement_words(grid: PanelGrid, loss: str, formula: str) -> str:
-    found = grid.agreement(loss, formula)
-    partial = found["ratio_median_partial"]
+    agreement = grid.agreement(loss, formula)
+    partial = agreement["ratio_median_partial"]
     return (
-        f"The {FORMULAS[formula]} ranks the {found['n_told']} of {found['n_designs']} designs that it tells as the "
-        f"experiment does with a rank correlation of {found['spearman']:.2f}; the excess that was found is "
+        f"The {FORMULAS[formula]} ranks the {agreement['n_told']} of {agreement['n_designs']} designs that it tells "
+        f"as the experiment does with a rank correlation of {agreement['spearman']:.2f}; "
+        "the excess that was found is "
         + (
             ""
             if partial is None
             else f"{partial:.2g} times the predicted one where tokens are left unlabeled (median), "
         )
-        + f"{_listed(found['ratio_all_labels'])} times with all labels, by rising n."
+        + f"{_listed(agreement['ratio_all_labels'])} times with all labels, by rising n."
     )
 
 
@@ -116,30 +117,30 @@ def points_table(grids: Sequence[PanelGrid], losses: Sequence[str]) -> Table:
     rows = []
     for grid in grids:
         dominated = {loss: _dominated_places(grid, loss) for loss in losses}
-        for place, share in enumerate(grid.shares):
+        for index, share in enumerate(grid.shares):
             for column, size in enumerate(grid.sizes):
-                entries: list[Any] = [grid.rule, size, share, float(grid.mean_labels[place, column])]
+                entries: list[Any] = [grid.rule, size, share, float(grid.mean_labels[index, column])]
                 for name in (*losses, "token_error", "f1"):
-                    entries.append(measured(grid, name, place, column))
-                entries += [predicted(grid, loss, formula, place, column) for loss in losses for formula in FORMULAS]
-                entries.append(predicted(grid, "token_error", "robust", place, column))
-                entries += [(place, column) in dominated[loss] for loss in losses]
+                    entries.append(measured(grid, name, index, column))
+                entries += [predicted(grid, loss, formula, index, column) for loss in losses for formula in FORMULAS]
+                entries.append(predicted(grid, "token_error", "robust", index, column))
+                entries += [(index, column) in dominated[loss] for loss in losses]
                 rows.append(tuple(entries))
     return Table("Designs", tuple(columns), tuple(rows))
 
 
-def measured(grid: PanelGrid, name: str, place: int, column: int) -> Measured:
+def measured(grid: PanelGrid, name: str, index: int, column: int) -> Measured:
     """One mean with its standard error."""
-    return Measured(float(grid.mean(name)[place, column]), float(grid.standard_error(name)[place, column]))
+    return Measured(float(grid.mean(name)[index, column]), float(grid.standard_error(name)[index, column]))
 
 
-def predicted(grid: PanelGrid, name: str, formula: str, place: int, column: int) -> Measured | None:
+def predicted(grid: PanelGrid, name: str, formula: str, index: int, column: int) -> Measured | None:
     """A formula's excess of one design; None where it is not told."""
-    value = float(grid.formulas[formula][name][place, column])
+    value = float(grid.formulas[formula][name][index, column])
     error = grid.formula_errors[formula].get(name)
     if not np.isfinite(value):
         return None
-    return Measured(value, None if error is None else float(error[place, column]))
+    return Measured(value, None if error is None else float(error[index, column]))
 
 
 def by_size(grid: PanelGrid, x: FloatArray, y: FloatArray, error: FloatArray) -> tuple[Curve, ...]:
@@ -161,14 +162,14 @@ def by_size(grid: PanelGrid, x: FloatArray, y: FloatArray, error: FloatArray) ->
 
 def comparison(grid: PanelGrid, loss: str) -> ComparisonPanel:
     """What both formulas expected against what was found."""
-    found, error = grid.excess(loss).ravel(), grid.standard_error(loss).ravel()
+    realized, error = grid.excess(loss).ravel(), grid.standard_error(loss).ravel()
     clouds = tuple(
         Curve(
             title,
             grid.formulas[formula][loss].ravel(),
-            found,
-            found - 2 * error,
-            found + 2 * error,
+            realized,
+            realized - 2 * error,
+            realized + 2 * error,
             style="points",
         )
         for formula, title in FORMULAS.items()
@@ -182,14 +183,14 @@ def _table(grid: PanelGrid) -> Table:
     dominated = _dominated_places(grid, "joint")
     rows = []
     for column, size in enumerate(grid.sizes):
-        for place, share in enumerate(grid.shares):
+        for index, share in enumerate(grid.shares):
             excess = Measured(
-                float(grid.excess("joint")[place, column]), float(grid.standard_error("joint")[place, column])
+                float(grid.excess("joint")[index, column]), float(grid.standard_error("joint")[index, column])
             )
-            beaten = "dominated" if (place, column) in dominated else ""
-            labels = round(float(grid.mean_labels[place, column]))
-            entries = [measured(grid, name, place, column) for name in LOSSES]
-            expected = [_or_untold(predicted(grid, "joint", formula, place, column)) for formula in FORMULAS]
+            beaten = "dominated" if (index, column) in dominated else ""
+            labels = round(float(grid.mean_labels[index, column]))
+            entries = [measured(grid, name, index, column) for name in LOSSES]
+            expected = [_or_untold(predicted(grid, "joint", formula, index, column)) for formula in FORMULAS]
             rows.append((size, share, labels, *entries, excess, *expected, beaten))
     return Table(
         f"Whole sentences with probability p, {OTHERWISE[grid.rule]}",
@@ -240,8 +241,8 @@ def _picture(grid: PanelGrid) -> Picture:
 def _dominated_places(grid: PanelGrid, loss: str) -> set[tuple[int, int]]:
     n_sizes = len(grid.sizes)
     return {
-        (place // n_sizes, place % n_sizes)
-        for place, by in enumerate(grid.frontier(loss).dominated_by)
+        (index // n_sizes, index % n_sizes)
+        for index, by in enumerate(grid.frontier(loss).dominated_by)
         if by is not None
     }
 

@@ -41,7 +41,7 @@ def paper_excess(
     population = ChainPopulation.of(model, inputs=inputs)
     information = rules_by_missing(population, rules, np.random.default_rng(seed), n_draws=n_draws)
     weights = [_weights(information, policy) for policy in policies]
-    found = [_figures(information, shares) for shares in weights]
+    per_policy = [_figures(information, shares) for shares in weights]
     answer: dict[str, Any] = {
         "labels": [information.labels_of_policy(shares) for shares in weights],
         "n_drawn": information.n_drawn,
@@ -49,8 +49,8 @@ def paper_excess(
     }
     for loss, criterion in CRITERIA.items():
         answer[loss] = {
-            "excess": [values.get(criterion) for values, _ in found],
-            "excess_se": [errors.get(criterion) for _, errors in found],
+            "excess": [values.get(criterion) for values, _ in per_policy],
+            "excess_se": [errors.get(criterion) for _, errors in per_policy],
         }
     return answer
 

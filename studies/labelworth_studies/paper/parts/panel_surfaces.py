@@ -100,8 +100,8 @@ def _surfaces(setting: Setting, pairs: Sequence[tuple[Cell, Result]]) -> Surface
     values["excess_error"], errors["excess_error"] = _over_folds(parts["experiment"], sizes, "excess_error")
     for name in ("error", "mse"):
         if "simulation" in parts:
-            found = _over_folds(parts["simulation"], sizes, name)
-            values[f"simulated_{name}"], errors[f"simulated_{name}"] = found
+            simulated = _over_folds(parts["simulation"], sizes, name)
+            values[f"simulated_{name}"], errors[f"simulated_{name}"] = simulated
         if "robust" in parts:
             columns = [result for size in sizes for cell, result in parts["robust"] if cell["n_samples"] == size]
             values[f"robust_{name}"] = np.array([column[name] for column in columns]).T
@@ -152,25 +152,25 @@ def _add_formula(
 
 def figures_of(surfaces: Surfaces, names: Sequence[str]) -> dict[str, Any]:
     """For the record."""
-    found: dict[str, Any] = {
+    figures: dict[str, Any] = {
         "setting": surfaces.setting.name,
         "n_samples": surfaces.sizes,
         "fractions": surfaces.fractions,
     }
     for name in names:
         errors = surfaces.standard_errors[name]
-        found[name] = surfaces.values[name].tolist()
-        found[f"{name}_se"] = None if np.isnan(errors).any() else errors.tolist()
+        figures[name] = surfaces.values[name].tolist()
+        figures[f"{name}_se"] = None if np.isnan(errors).any() else errors.tolist()
         in_size, in_fraction = surfaces.falling_steps(name)
-        found[f"{name}_falls_with_n"], found[f"{name}_falls_with_fraction"] = in_size, in_fraction
-    return found
+        figures[f"{name}_falls_with_n"], figures[f"{name}_falls_with_fraction"] = in_size, in_fraction
+    return figures
 
 
-def grid_of(found: Sequence[Surfaces], names: Sequence[str]) -> Table:
+def grid_of(settings: Sequence[Surfaces], names: Sequence[str]) -> Table:
     """A row per point, for a CSV file."""
     columns = ["corpus", "n_words", "document_length", "n_samples", "fraction"]
     rows = []
-    for surfaces in found:
+    for surfaces in settings:
         setting = surfaces.setting
         length = "raw" if setting.document_length is None else setting.document_length
         for row, fraction in enumerate(surfaces.fractions):
@@ -184,20 +184,20 @@ def grid_of(found: Sequence[Surfaces], names: Sequence[str]) -> Table:
     return Table("grid", tuple(columns), tuple(rows))
 
 
-def picture_of(found: Sequence[Surfaces], name: str, title: str) -> Picture:
+def picture_of(settings: Sequence[Surfaces], name: str, title: str) -> Picture:
     """One figure of every setting, beside each other."""
-    return Picture(title, tuple(surfaces.panel(name) for surfaces in found), n_columns=2)
+    return Picture(title, tuple(surfaces.panel(name) for surfaces in settings), n_columns=2)
 
 
-def steps_table(found: Sequence[Surfaces], names: Sequence[str]) -> Table:
+def steps_table(settings: Sequence[Surfaces], names: Sequence[str]) -> Table:
     """Shares of falling steps, and what labels are worth."""
     rows = []
-    for surfaces in found:
+    for surfaces in settings:
         for name in names:
             in_size, in_fraction = surfaces.falling_steps(name)
             worth = surfaces.worth_of_labels(name) if (surfaces.values[name] > 0).all() else "-"
             rows.append((surfaces.setting.title, LABELS[name], f"{in_size:.0%}", f"{in_fraction:.0%}", worth))
-    least = found[0].fractions[0]
+    least = settings[0].fractions[0]
     return Table(
         "Steps that fall",
         ("setting", "figure", "with n", "with the fraction", f"{least:.0%} : 100 % labeled"),

@@ -117,9 +117,9 @@ def paper_formula(
 ) -> Result:
     """Total variance and excess log-loss for one sample, at every fraction."""
     model, rng = whole_model(samples, document_length), np.random.default_rng([seed, n_documents])
-    found = formula_figures(model, np.array(fractions), n_documents, rng)
-    answer: Result = {"n_parameters": found.n_parameters, "convergence_rate": found.convergence_rate}
-    for name, estimate in (("total_variance", found.total_variance), ("excess_log_loss", found.excess_log_loss)):
+    figures = formula_figures(model, np.array(fractions), n_documents, rng)
+    answer: Result = {"n_parameters": figures.n_parameters, "convergence_rate": figures.convergence_rate}
+    for name, estimate in (("total_variance", figures.total_variance), ("excess_log_loss", figures.excess_log_loss)):
         answer[name], answer[f"{name}_se"] = estimate.values.tolist(), np.asarray(estimate.standard_errors).tolist()
     return answer
 

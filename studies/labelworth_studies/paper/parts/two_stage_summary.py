@@ -69,27 +69,27 @@ class PlugIn:
     def trusted_from(self) -> int | None:
         """The least pilot size from which on it is within 5 % in nine draws of ten; None if there is none."""
         enough = self.shares_close >= SHARE
-        for place in range(len(self.pilots)):
-            if enough[place:].all():
-                return self.pilots[place]
+        for index in range(len(self.pilots)):
+            if enough[index:].all():
+                return self.pilots[index]
         return None
 
 
 def summarize(pairs: Sequence[tuple[Cell, Result]]) -> Outcome:
     """Boxes against pilot size, the spread, and the size from which it is within 5 %."""
-    found = collected(pairs)
+    plug_ins = collected(pairs)
     return Outcome(
-        figures={"plug_in": [_figures(plug_in) for plug_in in found]},
-        words=tuple(_sentence(plug_in) for plug_in in found),
-        tables=(_table(found),),
-        pictures={"": _picture(found)},
-        grid=_grid(found),
+        figures={"plug_in": [_figures(plug_in) for plug_in in plug_ins]},
+        words=tuple(_sentence(plug_in) for plug_in in plug_ins),
+        tables=(_table(plug_ins),),
+        pictures={"": _picture(plug_ins)},
+        grid=_grid(plug_ins),
     )
 
 
 def collected(pairs: Sequence[tuple[Cell, Result]]) -> list[PlugIn]:
     """All draws of a vocabulary and a criterion together; the labels alone beside them."""
-    found = []
+    plug_ins = []
     for n_words in sorted({cell["n_words"] for cell, _ in pairs}):
         here = [(cell, result) for cell, result in pairs if cell["n_words"] == n_words]
         pilots = here[0][0]["pilots"]
@@ -97,10 +97,10 @@ def collected(pairs: Sequence[tuple[Cell, Result]]) -> list[PlugIn]:
             for criterion in CRITERIA:
                 draws = [(cell, result) for cell, result in here if _tells(cell, result, fraction, criterion)]
                 if draws:
-                    found.append(_plug_in(draws, n_words, pilots, fraction, criterion, "pilots"))
+                    plug_ins.append(_plug_in(draws, n_words, pilots, fraction, criterion, "pilots"))
         for criterion in ("total_variance", "robust_variance"):
-            found.append(_plug_in(here, n_words, pilots, 1.0, criterion, "labels_only"))
-    return found
+            plug_ins.append(_plug_in(here, n_words, pilots, 1.0, criterion, "labels_only"))
+    return plug_ins
 
 
 def _tells(cell: Cell, result: Result, fraction: float, criterion: str) -> bool:
@@ -111,8 +111,8 @@ def _tells(cell: Cell, result: Result, fraction: float, criterion: str) -> bool:
 
 def _place(cell: Cell, fraction: float) -> int:
     """Where a fraction stands, from the end: full labels come last in every list, and may be all there is."""
-    place: int = cell["fractions"].index(fraction) - len(cell["fractions"])
-    return place
+    index: int = cell["fractions"].index(fraction) - len(cell["fractions"])
+    return index
 
 
 def _plug_in(
@@ -120,9 +120,9 @@ def _plug_in(
 ) -> PlugIn:
     places = [_place(cell, fraction) for cell, _ in draws]
     said = [
-        [pilot[criterion][place] for pilot in result[kind]] for place, (_, result) in zip(places, draws, strict=True)
+        [pilot[criterion][index] for pilot in result[kind]] for index, (_, result) in zip(places, draws, strict=True)
     ]
-    truth = [result["truth"][criterion][place] for place, (_, result) in zip(places, draws, strict=True)]
+    truth = [result["truth"][criterion][index] for index, (_, result) in zip(places, draws, strict=True)]
     name = criterion if kind == "pilots" else f"{criterion}_labels_only"
     n_samples = draws[0][0]["n_samples"]
     return PlugIn(n_words, name, fraction, n_samples, pilots, np.array(said) / n_samples, np.array(truth) / n_samples)
@@ -163,14 +163,14 @@ def _title(plug_in: PlugIn) -> str:
     return f"{plug_in.n_words} words, {'labels alone' if alone else f'{plug_in.fraction:.0%} labeled'}, {kind}"
 
 
-def _table(found: Sequence[PlugIn]) -> Table:
+def _table(plug_ins: Sequence[PlugIn]) -> Table:
     rows = []
-    for plug_in in found:
+    for plug_in in plug_ins:
         quartiles = np.quantile(plug_in.relative, (0.25, 0.5, 0.75), axis=0)
-        for place, size in enumerate(plug_in.pilots):
-            spread = f"{quartiles[0, place]:+.1%} to {quartiles[2, place]:+.1%}"
-            close = f"{plug_in.shares_close[place]:.0%}"
-            rows.append((_title(plug_in), size, f"{quartiles[1, place]:+.1%}", spread, close))
+        for index, size in enumerate(plug_in.pilots):
+            spread = f"{quartiles[0, index]:+.1%} to {quartiles[2, index]:+.1%}"
+            close = f"{plug_in.shares_close[index]:.0%}"
+            rows.append((_title(plug_in), size, f"{quartiles[1, index]:+.1%}", spread, close))
     return Table(
         "Plug-in minus truth, relative",
         ("formula", "pilot", "median", "quartiles", "within 5 %"),
@@ -180,7 +180,7 @@ def _table(found: Sequence[PlugIn]) -> Table:
     )
 
 
-def _picture(found: Sequence[PlugIn]) -> Picture:
+def _picture(plug_ins: Sequence[PlugIn]) -> Picture:
     panels = tuple(
         BoxesPanel(
             _title(plug_in),
@@ -190,13 +190,13 @@ def _picture(found: Sequence[PlugIn]) -> Picture:
             tuple(plug_in.differences.T),
             level=0.0,
         )
-        for plug_in in found
+        for plug_in in plug_ins
     )
-    title = f"20 Newsgroups: what a pilot says of the error of n = {found[0].n_samples} posts"
+    title = f"20 Newsgroups: what a pilot says of the error of n = {plug_ins[0].n_samples} posts"
     return Picture(title, panels, n_columns=2)
 
 
-def _grid(found: Sequence[PlugIn]) -> Table:
+def _grid(plug_ins: Sequence[PlugIn]) -> Table:
     rows = [
         (
             plug_in.n_words,
@@ -204,11 +204,11 @@ def _grid(found: Sequence[PlugIn]) -> Table:
             plug_in.fraction,
             size,
             draw,
-            float(plug_in.said[draw, place]),
+            float(plug_in.said[draw, index]),
             float(plug_in.truth[draw]),
         )
-        for plug_in in found
-        for place, size in enumerate(plug_in.pilots)
+        for plug_in in plug_ins
+        for index, size in enumerate(plug_in.pilots)
         for draw in range(len(plug_in.truth))
     ]
     return Table("plug-in", ("n_words", "criterion", "fraction", "pilot", "draw", "plug_in", "truth"), tuple(rows))
