@@ -241,7 +241,8 @@ class Plan:
     ----------
     question : PlanQuestion
     advice : "label", "stop" or "larger pilot"
-        The last: by these figures labeling should stop, but the pilot is too small to stop on them.
+        The last: by these figures labeling should stop, or go on for more than ten times the labels held, but the
+        pilot is too small to rely on them.
     why_stop : str or None
         Why labeling should stop; None: it should not.
     held : Held
@@ -274,7 +275,7 @@ class Plan:
     prices : dict
         What one more sample of every arm costs, or which function said so; and what was paid for what is held.
     more_pilot : int or None
-        How many more samples to label at random before stopping, where the pilot is too small to stop on it.
+        How many more samples to label at random before planning again, where the advice is a larger pilot.
     """
 
     question: PlanQuestion

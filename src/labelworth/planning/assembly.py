@@ -32,7 +32,7 @@ from labelworth.planning.trust.checks import (
     pilot_check,
     pilot_needed,
 )
-from labelworth.planning.trust.stop import more_pilot, why_stop
+from labelworth.planning.trust.stop import MOST_TIMES, more_pilot, why_stop
 from labelworth.planning.uncertainty import band_intervals, spread
 from labelworth.planning.words import CRITERION_WORDS, LABELS_PER_CLASS, number
 from labelworth.progress import SILENT, Progress
@@ -115,10 +115,11 @@ def assemble(
     needs = parameters_need(*known), pilot_needed(held.n_labels, width), _classes_need(held, background.checks)
     needed = [labels for labels in needs if labels is not None]
     stop = why_stop(situation, asked.problem, asked.value, answer.counts)
+    rests_on_forecast = design.labels > MOST_TIMES * held.n_labels if stop is None else stop.is_forecast
     first = None
-    if stop is not None and stop.is_forecast and needed:
+    if rests_on_forecast and needed:
         first = more_pilot(situation, asked.problem, asked.value, max(needed))
-    advice: Advice = "label" if stop is None else "stop" if first is None else "larger pilot"
+    advice: Advice = "larger pilot" if first is not None else "label" if stop is None else "stop"
     trust = (parameter_check(*known), pilot_check(held, width, advice, design))
     return Plan(
         question=asked,

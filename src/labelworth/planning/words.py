@@ -156,12 +156,15 @@ def _action(plan: "Plan") -> str:
 
 
 def _first(plan: "Plan") -> str:
-    """The one thing to do where figures say to stop and cannot be trusted with it."""
-    more = plan.more_pilot or 0
+    """The one thing to do where figures say to stop, or to go far, and cannot be trusted with it."""
+    more, pilot = plan.more_pilot or 0, f"the pilot of {count(plan.held.n_labels, 'label')} is too small to"
+    why = f"The forecast says to stop, as {plan.why_stop} But {pilot} stop on it."
+    if plan.why_stop is None:
+        far = number(round(plan.recommended.labels_in_all))
+        why = f"The forecast says to go on to {far} labels in all. But {pilot} go that far on it."
     return (
         f"Label {count(more, 'more ' + plan.held.kind[:-1])} drawn at random (`labelworth next --count {more}`), "
-        f"then plan again. The forecast says to stop, as {plan.why_stop} But the pilot of "
-        f"{count(plan.held.n_labels, 'label')} is too small to stop on it."
+        f"then plan again. {why}"
     )
 
 
@@ -178,12 +181,19 @@ def _expectation(plan: "Plan") -> str:
         low, high = in_units(interval.low, own), in_units(interval.high, own)
         between = f" ({percent(interval.level)}: {low.removesuffix(' %')}-{high})"
     now = "" if plan.held.error is None else f"; with the labels held, {in_units(plan.held.error, own)}"
-    return f"{criterion} to expect then: {in_units(plan.recommended.error, own)}{between}{now}."
+    when = f"with {number(round(plan.recommended.labels_in_all))} labels in all" if _is_far(plan) else "then"
+    return f"{criterion} to expect {when}: {in_units(plan.recommended.error, own)}{between}{now}."
+
+
+def _is_far(plan: "Plan") -> bool:
+    """Whether figures are of more labels than are to be had before planning again."""
+    return plan.advice == "larger pilot" and plan.recommended.labels > 0
 
 
 def _money(plan: "Plan") -> str:
     design, question = plan.recommended, plan.question
-    paid = f"That costs {number(design.cost)}, {number(design.cost_in_all)} with what is held"
+    opening = "All of them cost" if _is_far(plan) else "That costs"
+    paid = f"{opening} {number(design.cost)}, {number(design.cost_in_all)} with what is held"
     if question.problem == "budget":
         left = question.value - design.cost_in_all
         return f"{paid}, of a budget of {number(question.value)} ({number(max(left, 0.0))} left over)."
@@ -200,7 +210,7 @@ def _worth(plan: "Plan") -> str:
         return "What the next label is worth is not known."
     best = max(labeled, key=lambda worth: worth.gain_per_money or worth.gain)
     n_next = next_samples(plan)
-    opening = f"{'After that the' if plan.advice == 'label' else 'The'} next {_next_samples(plan, best.arm, n_next)}"
+    opening = f"{'After that the' if plan.recommended.labels else 'The'} next {_next_samples(plan, best.arm, n_next)}"
     one, own = n_next == 1, plan.question.criterion
     if best.gain <= 0:
         return f"{opening} {'is' if one else 'are'} forecast to buy nothing: the forecast does not fall any further."

@@ -173,7 +173,7 @@ def pilot_check(held: Held, width: Width, advice: Advice, design: Design) -> Che
     if not width.is_too_wide:
         return Check("pilot size", "good", f"{words[:1].upper()}{words[1:]}: well enough.")
     pilot = f"The pilot of {count(held.n_labels, 'label')} is too small to"
-    if advice == "larger pilot":
+    if advice == "larger pilot" and not design.labels:
         return Check("pilot size", "warning", f"{pilot} stop on it: {words}.")
     return Check("pilot size", "warning", f"{pilot} trust these figures far: {words}.{_surer(held, advice, design)}")
 

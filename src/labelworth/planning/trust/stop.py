@@ -13,6 +13,8 @@ from labelworth.planning.situation import Situation
 from labelworth.planning.words import apart, exactly_in_units
 from labelworth.tradeoff.costs import ArmPrices
 
+MOST_TIMES = 10
+"""No pilot that is too small is trusted with a plan for more labels than this many times its own."""
 _NO_GAIN = "more labels would not lower the error."
 
 

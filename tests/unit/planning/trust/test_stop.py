@@ -15,7 +15,7 @@ from labelworth.tradeoff.costs import ArmPrices
 from support.pilots import true_model
 
 HELD, POOL = 60, 600
-SIZES = np.array([60.0, 120.0, 240.0, 660.0])
+SIZES = np.array([60.0, 120.0, 240.0, 2060.0])
 FALLING = np.array([0.13, 0.12, 0.11, 0.10])
 BACKGROUND = Background(True, "asked for", (), (), {}, "multinomial", 0)
 
@@ -110,3 +110,18 @@ def test_labels_that_a_budget_fixes_have_no_interval(problem: str, value: float)
     assert found.labels_interval is not None
     assert (found.open_labels is None) == (problem == "budget")
     assert ("(90 %" in found.lines()[0]) == (problem == "target")
+
+
+def test_no_pilot_too_small_is_trusted_with_more_than_ten_times_its_labels() -> None:
+    far, near = planned("budget", 1000.0, spread=0.5, pool=2000), planned("budget", 650.0, spread=0.5, pool=2000)
+    known = planned("budget", 1000.0, spread=0.1, pool=2000)
+    assert (near.advice, known.advice) == ("label", "label")
+    assert (far.advice, far.more_pilot, far.recommended.labels) == ("larger pilot", HELD, 940.0)
+    first, expected, paid = far.lines()[:3]
+    assert first == (
+        "Label 60 more documents drawn at random (`labelworth next --count 60`), then plan again. The forecast says "
+        "to go on to 1,000 labels in all. But the pilot of 60 labels is too small to go that far on it."
+    )
+    assert "to expect with 1,000 labels in all: " in expected
+    assert paid.startswith("All of them cost 940, ")
+    assert "plan again" not in far.checks[-1].words
