@@ -1,14 +1,17 @@
 """Files written whole or not at all."""
 
+import gzip
 import os
 import stat
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
 
-from labelworth.errors import LabelworthError, OutputError
+from labelworth.errors import InvalidInputError, LabelworthError, OutputError
+
+_BYTE_ORDER_MARK = "\ufeff"
 
 
 @contextmanager
@@ -77,6 +80,25 @@ def atomic_write(path: str | os.PathLike[str], content: bytes | str) -> None:
         stream.write(content.encode() if isinstance(content, str) else content)
 
 
+def write_lines(path: str | os.PathLike[str], lines: Iterable[str]) -> None:
+    """Write lines, each with its line end, as UTF-8; with gzip if `path` ends in ``.gz``.
+
+    Raises
+    ------
+    InvalidInputError
+        If a line cannot be written as UTF-8.
+    OutputError
+        If the file cannot be written; nothing is changed then.
+    """
+    with atomic_writer(path) as stream:
+        if Path(path).suffix.lower() != ".gz":
+            _write_lines(stream, lines)
+            return
+        # No time stamp: the same content is the same bytes.
+        with gzip.GzipFile(fileobj=stream, mode="wb", mtime=0, filename="") as packed:
+            _write_lines(packed, lines)
+
+
 def make_folder(path: str | os.PathLike[str]) -> Path:
     """Make sure a folder is there, or say why it cannot be."""
     folder = Path(path)
@@ -85,6 +107,18 @@ def make_folder(path: str | os.PathLike[str]) -> Path:
     except OSError as error:
         raise OutputError(f"Cannot make the folder {str(path)!r}: {_reason(error)}. Name another one.") from error
     return folder
+
+
+def _write_lines(stream: BinaryIO | gzip.GzipFile, lines: Iterable[str]) -> None:
+    for number, line in enumerate(lines):
+        # A reader takes the first mark as that of the encoding, so a text that begins with one needs another.
+        text = _BYTE_ORDER_MARK + line if number == 0 and line.startswith(_BYTE_ORDER_MARK) else line
+        try:
+            stream.write(text.encode())
+        except UnicodeEncodeError as error:
+            raise InvalidInputError(
+                f"Line {number + 1} holds half of a surrogate pair, which no file can hold as text: {line[:40]!r}."
+            ) from error
 
 
 def _mode(target: Path) -> int:

@@ -30,8 +30,7 @@ def merge(
     from labelworth.cli.batches.held import held_samples
     from labelworth.cli.batches.merging import merged
     from labelworth.data.digest import file_digest
-    from labelworth.data.files import require_writable
-    from labelworth.data.writers.text_file import write_lines
+    from labelworth.data.files import require_writable, write_lines
     from labelworth.errors import InvalidInputError
     from labelworth.report.record import Record, Stopwatch
 

@@ -29,8 +29,7 @@ def next_batch(
 ) -> None:
     """Draw what to label now, at random among what has no label yet."""
     from labelworth.cli.batches.writing import batch_form
-    from labelworth.data.files import require_writable
-    from labelworth.data.writers.text_file import write_lines
+    from labelworth.data.files import require_writable, write_lines
     from labelworth.errors import InvalidInputError
     from labelworth.planning.words import count as amount
     from labelworth.report.record import Record, Stopwatch
