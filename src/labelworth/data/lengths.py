@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import ArrayLike
 
 from labelworth.arrays import FloatArray, IntArray, as_floats, require_probabilities
@@ -88,21 +87,6 @@ class LengthDistribution:
             np.array([length for length, _ in pairs]),
             as_floats("length probabilities", [q for _, q in pairs], ndim=1),
         )
-
-    @classmethod
-    def from_counts(cls, counts: "sp.csr_array") -> Self:
-        """The share of each length among the documents that have words; empty documents are left out.
-
-        Raises
-        ------
-        InvalidInputError
-            If no document has words, or the lengths are not whole numbers.
-        """
-        totals = np.asarray(counts.sum(axis=1), dtype=np.float64).ravel()
-        lengths, frequencies = np.unique(_whole_numbers("Document lengths", totals[totals > 0]), return_counts=True)
-        if not lengths.size:
-            raise InvalidInputError("Every document is empty, so there are no lengths to learn from.")
-        return cls(lengths, frequencies / frequencies.sum())
 
 
 def _whole_number(text: Any) -> int:

@@ -1,6 +1,5 @@
 """From text to counts, through scikit-learn's tokenizer, with a vocabulary that can be kept beside a model."""
 
-import json
 import re
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
@@ -78,20 +77,6 @@ class Vocabulary:
         if not (isinstance(words, list) and isinstance(pattern, str) and isinstance(lowercase, bool)):
             raise InvalidInputError("A stored vocabulary has a list of words, a pattern and true or false.")
         return cls(tuple(words), pattern, lowercase)
-
-    def to_arrays(self) -> dict[str, AnyArray]:
-        """The same as a plain array of bytes (JSON), for archives that hold arrays alone."""
-        written = json.dumps(self.to_mapping()).encode()
-        return {"vocabulary": np.frombuffer(written, dtype=np.uint8)}
-
-    @classmethod
-    def from_arrays(cls, arrays: Mapping[str, AnyArray]) -> Self:
-        """Build it again from what `to_arrays` gave."""
-        try:
-            mapping = json.loads(np.asarray(arrays["vocabulary"], dtype=np.uint8).tobytes())
-        except (KeyError, TypeError, ValueError, RecursionError) as error:
-            raise InvalidInputError(f"There is no readable vocabulary here ({error}). Store it again.") from error
-        return cls.from_mapping(mapping)
 
 
 def count_words(

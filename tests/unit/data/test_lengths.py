@@ -2,7 +2,6 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from labelworth.data.counts import as_counts, rescale_documents
 from labelworth.data.lengths import LengthDistribution
 from labelworth.errors import InvalidInputError
 
@@ -20,16 +19,6 @@ def test_a_single_length_is_certain() -> None:
     lengths = LengthDistribution.single(6)
     assert list(lengths.items()) == [(6, 1.0)]
     assert lengths.sample(3, np.random.default_rng(0)).tolist() == [6, 6, 6]
-
-
-def test_lengths_of_documents_are_counted_and_empty_documents_left_out() -> None:
-    counts = as_counts([[2, 1], [0, 0], [3, 0], [0, 7], [1, 2]])
-    assert dict(LengthDistribution.from_counts(counts).items()) == {3: 0.75, 7: 0.25}
-
-
-def test_lengths_of_rescaled_documents_are_whole_again() -> None:
-    counts = as_counts(np.random.default_rng(0).integers(0, 9, (50, 7)))
-    assert dict(LengthDistribution.from_counts(rescale_documents(counts, 20)).items()) == {20: 1.0}
 
 
 @pytest.mark.statistical
@@ -71,10 +60,3 @@ def test_bad_lengths_are_refused(mapping: dict[object, float], message: str) -> 
 def test_one_probability_belongs_to_each_length() -> None:
     with pytest.raises(InvalidInputError, match="one probability per length"):
         LengthDistribution(np.array([1, 2]), np.ones(1))
-
-
-def test_documents_without_words_or_with_weights_have_no_lengths() -> None:
-    with pytest.raises(InvalidInputError, match="Every document is empty"):
-        LengthDistribution.from_counts(as_counts(np.zeros((3, 2))))
-    with pytest.raises(InvalidInputError, match=r"whole numbers.*tf-idf"):
-        LengthDistribution.from_counts(as_counts([[0.3, 0.2]]))

@@ -57,12 +57,9 @@ def test_the_most_frequent_words_are_kept_and_ties_go_to_the_first() -> None:
     assert count_words(texts, max_features=99)[0].n_words == 5
 
 
-def test_a_vocabulary_survives_storage_as_json_and_as_arrays() -> None:
+def test_a_vocabulary_survives_storage() -> None:
     vocabulary = Vocabulary(("straße", "\x00", "b\ud800"), LETTERS, lowercase=False)
     assert Vocabulary.from_mapping(json.loads(json.dumps(vocabulary.to_mapping()))) == vocabulary
-    arrays = vocabulary.to_arrays()
-    assert all(array.dtype == np.uint8 for array in arrays.values())
-    assert Vocabulary.from_arrays(arrays) == vocabulary
 
 
 @pytest.mark.parametrize(
@@ -101,11 +98,3 @@ def test_bad_texts_and_options_are_refused(texts: list[str], options: dict[str, 
 def test_a_stored_vocabulary_is_checked(mapping: dict[str, object]) -> None:
     with pytest.raises(InvalidInputError):
         Vocabulary.from_mapping(mapping)
-    with pytest.raises(InvalidInputError):
-        Vocabulary.from_arrays({"vocabulary": np.frombuffer(json.dumps(mapping).encode(), dtype=np.uint8)})
-
-
-def test_foreign_arrays_hold_no_vocabulary() -> None:
-    for arrays in ({}, {"vocabulary": np.array([200, 7])}, {"vocabulary": np.array(["x"])}):
-        with pytest.raises(InvalidInputError, match="no readable vocabulary"):
-            Vocabulary.from_arrays(arrays)
