@@ -8,13 +8,21 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from labelworth.arrays import UNLABELED, FloatArray, IntArray, as_floats
+from labelworth.arrays import UNLABELED, IntArray
 from labelworth.data.evidence import Evidence
 from labelworth.data.readers.raw_sequences import RawAttributes, RawTokens
 from labelworth.data.sequences import Sequences
 from labelworth.data.tokens.attributes import extract_attributes
 from labelworth.data.tokens.lexicon import Lexicon
-from labelworth.data.tokens.lists import Empty, Flat, attribute_sequences, flatten, token_evidence, word_sequences
+from labelworth.data.tokens.lists import (
+    Empty,
+    Flat,
+    attributes_of,
+    flatten,
+    sequence_weights,
+    token_evidence,
+    words_of,
+)
 from labelworth.data.tokens.templates import Template
 from labelworth.errors import InvalidInputError
 
@@ -63,18 +71,17 @@ class TokenInput:
                 f"{self.tokens.source} has attributes, and this model takes one word per token. "
                 "Attributes go with a conditional random field."
             )
-        if isinstance(self.tokens, RawTokens):
-            lexicon = Lexicon.from_words(self.tokens.words)
-            return self._assembled(lexicon.encode(self.tokens.words), lexicon.names)
-        return word_sequences(self.tokens, self.labels, **self._reading)
+        words = self.tokens.words if isinstance(self.tokens, RawTokens) else words_of(self._flat)
+        lexicon = Lexicon.from_words(words)
+        return self._assembled(lexicon.encode(words), lexicon.names)
 
     def attributes(self) -> Sequences:
         """Attributes as they are; a word is one attribute."""
         if isinstance(self.tokens, RawAttributes):
             return self._assembled(self.tokens.attributes, self.tokens.names)
-        if isinstance(self.tokens, RawTokens) or isinstance(_first_token(self.tokens), str):
+        if isinstance(self.tokens, RawTokens) or isinstance(self._flat.entries[0], str):
             return self.words()
-        return attribute_sequences(self.tokens, self.labels, **self._reading)
+        return self._assembled(*attributes_of(self._flat))
 
     def templated(self, template: Template, *, names: Sequence[str] | None = None, min_count: int = 1) -> Sequences:
         """Attributes that a template makes of words, or of rows of texts; those of `names` where these are given.
@@ -106,15 +113,6 @@ class TokenInput:
             return Evidence(np.full(int(self.offsets[-1]), UNLABELED), tuple(self.classes))
         return token_evidence(self._flat, self.labels, classes=self.classes, unlabeled=self.unlabeled)
 
-    @property
-    def _reading(self) -> dict[str, Any]:
-        return {
-            "classes": self.classes,
-            "unlabeled": self.unlabeled,
-            "weights": self.weights,
-            "empty": self.empty,
-        }
-
     @cached_property
     def _flat(self) -> Flat:
         if self.is_read:
@@ -123,20 +121,11 @@ class TokenInput:
         return flatten(self.tokens, empty=self.empty)
 
     def _assembled(self, features: Any, names: tuple[str, ...]) -> Sequences:
-        flat = self._flat
-        return Sequences(features, flat.offsets, self.evidence(), names, self._weights(flat))
-
-    def _weights(self, flat: Flat) -> FloatArray | None:
-        """Those given, or those that a file has."""
         if self.weights is None:
-            return getattr(self.tokens, "weights", None)
-        weights = as_floats("Sequence weights", self.weights, ndim=1)
-        n_given, _ = non_empty(self.tokens)
-        if len(weights) != n_given:
-            raise InvalidInputError(
-                f"There must be one weight per sequence. Got {len(weights)} weight(s) for {n_given} sequence(s)."
-            )
-        return weights[flat.rows]
+            weights = getattr(self.tokens, "weights", None)  # those that a file has
+        else:
+            weights = sequence_weights(self._flat, self.weights, non_empty(self.tokens)[0])
+        return Sequences(features, self.offsets, self.evidence(), names, weights)
 
 
 def unlabeled_input(X: Any, classes: Sequence[Hashable]) -> TokenInput:
@@ -168,11 +157,6 @@ def non_empty(X: Any) -> tuple[int, list[int]]:
     return len(X), [index for index, sequence in enumerate(X) if hasattr(sequence, "__len__") and len(sequence)]
 
 
-def _first_token(X: Any) -> Any:
-    flat = flatten(X[:1] if isinstance(X, list | tuple) and len(X) and len(X[0]) else X, empty="drop")
-    return flat.entries[0]
-
-
 def _columns(flat: Flat) -> list[list[str]]:
     """Words are one column; rows of texts are as many as they are long."""
     if isinstance(flat.entries[0], str):
@@ -181,14 +165,14 @@ def _columns(flat: Flat) -> list[list[str]]:
         rows = flat.entries
     width = len(rows[0]) if isinstance(rows[0], list | tuple) else 0
     for token, row in enumerate(rows):
-        if isinstance(row, Mapping) or not isinstance(row, list | tuple) or not all(isinstance(c, str) for c in row):
+        if not isinstance(row, list | tuple) or not all(isinstance(c, str) for c in row):
             raise InvalidInputError(
-                f"{flat.place(token)} is {flat.entries[token]!r}. A template makes attributes of words, or of rows "
-                "of texts such as ('cat', 'NN'); use template=None for tokens that have attributes already."
+                f"{flat.position(token)} is {flat.entries[token]!r}. A template makes attributes of words, or of "
+                "rows of texts such as ('cat', 'NN'); use template=None for tokens that have attributes already."
             )
         if len(row) != width:
             raise InvalidInputError(
-                f"{flat.place(token)} has {len(row)} column(s) where the first token has {width}; "
+                f"{flat.position(token)} has {len(row)} column(s) where the first token has {width}; "
                 "every token needs all columns."
             )
     return [list(column) for column in zip(*rows, strict=True)]

@@ -8,7 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike
 
-from labelworth.arrays import UNLABELED, IntArray
+from labelworth.arrays import UNLABELED, FloatArray, IntArray, as_floats
 from labelworth.data.evidence import Evidence, encode_labels
 from labelworth.data.sequences import Sequences
 from labelworth.data.tokens.lexicon import Lexicon
@@ -33,7 +33,7 @@ class Flat(NamedTuple):
     offsets: IntArray
     rows: IntArray
 
-    def place(self, token: int) -> str:
+    def position(self, token: int) -> str:
         """Where a token stands, for messages."""
         sequence = int(np.searchsorted(self.offsets, token, side="right")) - 1
         return f"Sequence {self.rows[sequence]}, token {token - int(self.offsets[sequence])} (counted from 0),"
@@ -80,15 +80,11 @@ def word_sequences(
     ([0, 1, 2], [0, 1, -1])
     """
     flat = flatten(tokens, empty=empty)
-    wrong = next((token for token, word in enumerate(flat.entries) if not isinstance(word, str)), None)
-    if wrong is not None:
-        raise InvalidInputError(
-            f"{flat.place(wrong)} is {flat.entries[wrong]!r}. A token must be a word (str); write numbers as text."
-        )
-    lexicon = Lexicon.from_words(flat.entries) if lexicon is None else lexicon
+    words = words_of(flat)
+    lexicon = Lexicon.from_words(words) if lexicon is None else lexicon
     evidence = token_evidence(flat, labels, classes=classes, unlabeled=unlabeled)
-    words = lexicon.encode(flat.entries)
-    return Sequences(words, flat.offsets, evidence, lexicon.names, _weights(weights, flat, len(tokens)))
+    kept_weights = None if weights is None else sequence_weights(flat, weights, len(tokens))
+    return Sequences(lexicon.encode(words), flat.offsets, evidence, lexicon.names, kept_weights)
 
 
 def attribute_sequences(
@@ -118,6 +114,24 @@ def attribute_sequences(
     (('word:cat', 'title', 'last'), [[1.0, 1.0, 0.0], [0.0, 0.0, 1.0]])
     """
     flat = flatten(tokens, empty=empty)
+    rows, names = attributes_of(flat)
+    evidence = token_evidence(flat, labels, classes=classes, unlabeled=unlabeled)
+    kept_weights = None if weights is None else sequence_weights(flat, weights, len(tokens))
+    return Sequences(rows, flat.offsets, evidence, names, kept_weights)
+
+
+def words_of(flat: Flat) -> list[str]:
+    """The entries, every one of which must be a word."""
+    wrong = next((token for token, word in enumerate(flat.entries) if not isinstance(word, str)), None)
+    if wrong is not None:
+        raise InvalidInputError(
+            f"{flat.position(wrong)} is {flat.entries[wrong]!r}. A token must be a word (str); write numbers as text."
+        )
+    return flat.entries
+
+
+def attributes_of(flat: Flat) -> tuple[sp.csr_array, tuple[str, ...]]:
+    """The weights of every token's attributes, (n_tokens, n_attributes), and what the columns stand for."""
     names: list[str] = []
     values: list[float] = []
     ends = [0]
@@ -125,15 +139,14 @@ def attribute_sequences(
         try:
             _add_attributes(entry, "", names, values)
         except _NotAnAttributeError as error:
-            raise InvalidInputError(f"{flat.place(token)} has {error}.") from error
+            raise InvalidInputError(f"{flat.position(token)} has {error}.") from error
         ends.append(len(names))
     columns = {name: column for column, name in enumerate(dict.fromkeys(names))}
     indices = np.fromiter(map(columns.__getitem__, names), dtype=np.int64, count=len(names))
     rows = sp.csr_array((np.array(values), indices, ends), (len(flat.entries), len(columns)))
     rows.sum_duplicates()
     rows.eliminate_zeros()
-    evidence = token_evidence(flat, labels, classes=classes, unlabeled=unlabeled)
-    return Sequences(rows, flat.offsets, evidence, tuple(columns), _weights(weights, flat, len(tokens)))
+    return rows, tuple(columns)
 
 
 def flatten(sequences: Any, *, empty: Empty = "refuse") -> Flat:
@@ -170,7 +183,17 @@ def token_evidence(
         entries: list[Any] = [None] * len(flat.entries)
     else:
         entries = _entries(flat, list(labels))
-    return encode_labels(entries, classes=classes, unlabeled=unlabeled, place=flat.place)
+    return encode_labels(entries, classes=classes, unlabeled=unlabeled, place=flat.position)
+
+
+def sequence_weights(flat: Flat, weights: ArrayLike, n_given: int) -> FloatArray:
+    """The weights of those of the given sequences that have tokens."""
+    array = as_floats("Sequence weights", weights, ndim=1)
+    if len(array) != n_given:
+        raise InvalidInputError(
+            f"There must be one weight per sequence. Got {len(array)} weight(s) for {n_given} sequence(s)."
+        )
+    return array[flat.rows]
 
 
 def _entries(flat: Flat, labels: list[Any]) -> list[Any]:
@@ -244,15 +267,6 @@ def _weight(name: str, value: Any) -> float:
     if not math.isfinite(weight):
         raise _NotAnAttributeError(f"the attribute {name!r} with the weight {value!r}; weights must be finite")
     return weight
-
-
-def _weights(weights: ArrayLike | None, flat: Flat, n_given: int) -> Any:
-    if weights is None:
-        return None
-    array = np.asarray(weights)
-    if array.shape != (n_given,):
-        raise InvalidInputError(f"There must be one weight per sequence. Got {n_given} sequences and {array.size}.")
-    return array[flat.rows]
 
 
 def _short(value: Any) -> str:
