@@ -148,7 +148,9 @@ def test_dark_mode_has_light_ink_on_dark_paper(page: Any) -> None:
     ink, paper = _ink_and_paper(page)
     assert light[0] < light[1]
     assert ink > paper
-    assert page.execute_script("return document.getElementById('frontier-chart').layout.font.color") == "#e8eaed"
+    color = "return document.getElementById('frontier-chart').layout.font.color"
+    # Pictures are drawn anew when the browser says that colors changed, which it does in its own time.
+    WebDriverWait(page, 30).until(lambda driver: driver.execute_script(color) == "#e8eaed")
     _photograph(page, "dark")
 
 

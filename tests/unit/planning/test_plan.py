@@ -7,8 +7,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 
 import labelworth as lw
+from labelworth.data.evidence import Evidence
 from labelworth.data.samples import Samples
 from labelworth.errors import InfeasiblePlanError, InvalidInputError, LabelworthWarning, NotIdentifiableError
 from labelworth.fisher.documents.population import enumerated_information
@@ -186,6 +188,24 @@ def test_where_every_document_has_a_label_there_is_no_unlabeled_data_to_judge() 
     assert not found.uses_unlabeled
     assert found.checks[0].words == "there is none."
     assert found.lines()[4] == "There is no unlabeled data: every document has a label."
+
+
+def test_a_pilot_that_lacks_classes_says_so_first_and_leaves_unlabeled_data_alone() -> None:
+    rng = np.random.default_rng(3)
+    words = rng.dirichlet(np.ones(8), size=12)
+    codes = rng.integers(12, size=300)
+    counts = np.array([rng.multinomial(6, words[code]) for code in codes], dtype=np.float64)
+    names, held = np.unique(codes[:14], return_inverse=True)
+    evidence = Evidence(np.concatenate([held, np.full(286, -1)]), tuple(f"intent {name}" for name in names))
+    samples = Samples(sp.csr_array(counts), evidence)
+    alone = int((evidence.label_counts() == 1).sum())
+    assert alone > 1
+    auto, forced = (planned(samples, budget=40, n_draws=0, use_unlabeled=use) for use in ("auto", "yes"))
+    for plan in (auto, forced):
+        assert plan.lines()[0].startswith(f"The pilot lacks classes: about {100 * alone / 14:.0f} % of the data")
+        assert plan.checks[0].words == plan.lines()[0]
+    assert (auto.uses_unlabeled, forced.uses_unlabeled) == (False, True)
+    assert "Do not use the unlabeled data: whether it helps cannot be told" in auto.lines()[5]
 
 
 class TestBadInput:

@@ -43,6 +43,11 @@ function band(x, low, high, shade) {
   };
 }
 
+// A narrow logarithmic axis has hardly a tick.
+const labelAxis = (labels) => ({
+  title: data.axes.labels, type: labels[labels.length - 1] > 8 * labels[0] ? "log" : "linear",
+});
+
 function here(x, y) {
   return {
     x: [x], y: [y], mode: "markers", name: "recommended", type: "scatter",
@@ -108,7 +113,7 @@ function drawForecast() {
   });
   const total = solution().total_labels;
   draw("forecast-chart", traces, layout(
-    { title: data.axes.labels, type: "log" }, { title: "", rangemode: "tozero", ...errorAxis },
+    labelAxis(known.labels), { title: "", rangemode: "tozero", ...errorAxis },
     { shapes: [{ type: "line", x0: total, x1: total, yref: "paper", y0: 0, y1: 1, line: { color: color("orange"), width: 2, dash: "dot" } }] },
   ));
 }
@@ -123,7 +128,7 @@ function drawWorth() {
   }];
   if (known.low) traces.unshift(band(known.labels, known.low, known.high, "green"));
   draw("worth-chart", traces, layout(
-    { title: data.axes.labels, type: "log" },
+    labelAxis(known.labels),
     { title: "", rangemode: "tozero", zeroline: true, zerolinecolor: color("faint"), tickformat: ".2~g" },
     { showlegend: false, shapes: [{ type: "line", x0: total, x1: total, yref: "paper", y0: 0, y1: 1, line: { color: color("orange"), width: 2, dash: "dot" } }] },
   ));
