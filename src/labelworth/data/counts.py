@@ -147,13 +147,13 @@ def _require_matrix(name: str, shape: tuple[int, ...]) -> None:
 def _require_counts(name: str, counts: sp.csr_array) -> None:
     finite = np.isfinite(counts.data)
     if not finite.all():
-        row, column = _place(counts, int(np.argmin(finite)))
+        row, column = _row_and_column(counts, int(np.argmin(finite)))
         raise InvalidInputError(
             f"{name} must be finite. Got {counts.data[np.argmin(finite)]} at row {row}, column {column} "
             f"({int((~finite).sum())} such value(s), NaN or infinity); remove or impute them."
         )
     if counts.nnz and counts.data.min() < 0:
-        row, column = _place(counts, int(np.argmin(counts.data)))
+        row, column = _row_and_column(counts, int(np.argmin(counts.data)))
         raise InvalidInputError(
             f"Negative values in {name}: counts must be non-negative. Got {counts.data.min():g} at row {row}, "
             f"column {column}; for measurements that may be negative use a Gaussian model on dense vectors."
@@ -164,8 +164,7 @@ def _require_counts(name: str, counts: sp.csr_array) -> None:
         raise InvalidInputError(f"The counts in {name} add up to more than a double can hold; divide them all.")
 
 
-def _place(counts: sp.csr_array, position: int) -> tuple[int, int]:
-    """Row and column of one stored value."""
+def _row_and_column(counts: sp.csr_array, position: int) -> tuple[int, int]:
     row = int(np.searchsorted(counts.indptr, position, side="right")) - 1
     return row, int(counts.indices[position])
 

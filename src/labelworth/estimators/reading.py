@@ -10,7 +10,6 @@ from labelworth.errors import InvalidInputError
 from labelworth.estimators.estimator import Estimator, require_no_labels_beside
 from labelworth.estimators.kinds import kind_named
 from labelworth.estimators.pools.pool import Pool
-from labelworth.models.protocol import AnyFamily
 from labelworth.progress import SILENT, Progress
 
 
@@ -68,7 +67,9 @@ def pool_of(
 ) -> Pool[Any]:
     """Read and fit the data of a plan; arguments as in `labelworth.plan`."""
     if is_family(model):
-        return _of_family(X, y, model, progress)
+        from labelworth.estimators.pools.documents import DocumentPool
+
+        return DocumentPool.of_family(model, samples_of_family(X, y), progress)
     return estimator_of(model, unlabeled).pool(X, y, classes=classes, progress=progress)
 
 
@@ -78,9 +79,3 @@ def samples_of_family(X: Any, y: Any) -> Samples:
         raise InvalidInputError("A family is fitted to Samples, which carry their labels; leave y out.")
     require_no_labels_beside(y, "Samples")
     return X
-
-
-def _of_family(X: Any, y: Any, family: AnyFamily, progress: Progress) -> Pool[Any]:
-    from labelworth.estimators.pools.documents import DocumentPool
-
-    return DocumentPool.of_family(family, samples_of_family(X, y), progress)

@@ -129,14 +129,11 @@ def _storable(value: Any) -> Any:
         return value.tolist()
     if isinstance(value, tuple | list):
         return [_storable(entry) for entry in value]
-
     return value.to_mapping() if isinstance(value, Template) else value
 
 
 def _restored(settings: Mapping[str, Any]) -> dict[str, Any]:
     restored = dict(settings)
     if isinstance(restored.get("template"), Mapping):
-        from labelworth.data.tokens.templates import Template
-
         restored["template"] = Template.from_mapping(restored["template"])
     return restored

@@ -8,8 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from labelworth.data.readers.conll import read_conll
-from labelworth.data.readers.json_files import read_records
-from labelworth.data.readers.jsonl import read_jsonl
+from labelworth.data.readers.json_files import read_jsonl, read_records
 from labelworth.data.readers.raw import RawFeatures, RawTexts
 from labelworth.data.readers.raw_sequences import RawTokens
 from labelworth.errors import DataUnavailableError, InvalidInputError

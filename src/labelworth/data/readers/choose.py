@@ -35,7 +35,7 @@ class _Format:
 
 _JSON_ENDINGS = (".jsonl", ".ndjson", ".json")
 _DOCUMENTS = {
-    "jsonl": _Format(_JSON_ENDINGS, "jsonl", "read_jsonl", (*_TEXT_OPTIONS, "encoding")),
+    "jsonl": _Format(_JSON_ENDINGS, "json_files", "read_jsonl", (*_TEXT_OPTIONS, "encoding")),
     "csv": _Format((".csv",), "delimited", "read_delimited", (*_TEXT_OPTIONS, "encoding"), {"delimiter": ","}),
     "tsv": _Format(
         (".tsv", ".tab"), "delimited", "read_delimited", (*_TEXT_OPTIONS, "encoding"), {"delimiter": "\t"}

@@ -1,12 +1,14 @@
-"""JSON of unknown origin: whole documents, and objects one by one (lines, an array, or over several lines)."""
+"""JSON of unknown origin: whole documents, objects one by one (lines, an array, or over several lines), and texts."""
 
 import json
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator
 from pathlib import Path
 from typing import Any
 
+from labelworth.data.readers.cells import NOT_NAMED, TextRows, missing_column
+from labelworth.data.readers.raw import RawTexts
 from labelworth.data.readers.streams import read_lines
 from labelworth.errors import DataUnavailableError, InvalidInputError
 
@@ -64,6 +66,29 @@ def _bounded(text: str) -> int:
 
 def _no_number(text: str) -> float:
     raise ValueError(f"{text} is not a number; leave it out or write null")
+
+
+def read_jsonl(
+    path: Path,
+    *,
+    text_column: str = "text",
+    label_column: str | None = "label",
+    unlabeled: Hashable = NOT_NAMED,
+    encoding: str = "utf-8",
+) -> RawTexts:
+    """Read a file of JSON lines; see `labelworth.data.readers.read`."""
+    rows = TextRows.of(path, unlabeled)
+    columns: dict[str, None] = {}
+    for place, record in read_records(path, encoding=encoding):
+        columns.update(dict.fromkeys(record))
+        if text_column not in record:
+            raise missing_column(place, text_column, record, "text_column")
+        label = None if label_column is None else record.get(label_column)
+        rows.add(record[text_column], label, place)
+    texts = rows.finish()
+    if label_column is not None and label_column not in columns:
+        raise missing_column(str(path), label_column, columns, "label_column")
+    return texts
 
 
 def read_records(path: Path, *, encoding: str = "utf-8") -> Iterator[tuple[str, dict[str, Any]]]:

@@ -155,9 +155,9 @@ def _typos(counts: Mapping[str, int]) -> list[DataNote]:
     return notes
 
 
-def _is_a_letter_apart(one: str, other: str) -> bool:
+def _is_a_letter_apart(name: str, other: str) -> bool:
     """Whether a letter was added, dropped, changed or swapped with its neighbor; digits are meant."""
-    short, long = sorted((one, other), key=len)
+    short, long = sorted((name, other), key=len)
     if len(long) - len(short) > 1 or len(long) < _SHORTEST_TYPO:
         return False
     first = next((i for i, (a, b) in enumerate(zip(short, long, strict=False)) if a != b), len(short))

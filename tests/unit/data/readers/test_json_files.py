@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from labelworth.data.readers.jsonl import read_jsonl
+from labelworth.data.readers.json_files import read_jsonl
 from labelworth.errors import InvalidInputError
 from support.files import write_jsonl
 
