@@ -9,11 +9,11 @@ import numpy as np
 from labelworth.arrays import UNLABELED, AnyArray, BoolArray, FloatArray, IntArray
 from labelworth.data.labels import (
     candidates,
-    classes_found,
     classes_given,
     distinct_labels,
     is_missing,
     require_readable,
+    sorted_classes,
 )
 from labelworth.errors import InvalidInputError
 
@@ -158,7 +158,7 @@ def encode_labels(
     *,
     classes: Sequence[Hashable] | None = None,
     unlabeled: Hashable = UNLABELED,
-    place: Callable[[int], str] = "Sample {}".format,
+    position: Callable[[int], str] = "Sample {}".format,
 ) -> Evidence:
     """Read labels as people write them.
 
@@ -170,7 +170,7 @@ def encode_labels(
         All classes in order. Found in the labels and sorted when absent.
     unlabeled : hashable
         The marker for "not seen", ``-1`` unless named otherwise; None if there is no marker.
-    place : callable
+    position : callable
         What to call an entry, given its number, in an error.
 
     Raises
@@ -187,15 +187,15 @@ def encode_labels(
     """
     entries, rows, entry_of_sample = distinct_labels(labels)
     for entry, row in zip(entries, rows, strict=True):
-        require_readable(entry, row, unlabeled, place)
-    names = classes_found(entries, unlabeled) if classes is None else classes_given(classes, unlabeled)
+        require_readable(entry, row, unlabeled, position)
+    names = sorted_classes(entries, unlabeled) if classes is None else classes_given(classes, unlabeled)
     code_of = {name: code for code, name in enumerate(names)}
     codes = np.full(len(entries), UNLABELED, dtype=np.int64)
     weights: list[FloatArray] = []
     for index, (entry, row) in enumerate(zip(entries, rows, strict=True)):
         if is_missing(entry, unlabeled):
             continue
-        codes_named = {_code(label, code_of, row, place) for label in candidates(entry)}
+        codes_named = {_code(label, code_of, row, position) for label in candidates(entry)}
         if len(codes_named) == 1:
             codes[index] = codes_named.pop()
         elif len(codes_named) < len(names):
@@ -205,8 +205,10 @@ def encode_labels(
     return compact(codes[entry_of_sample], np.array(weights).reshape(len(weights), len(names)), names)
 
 
-def _code(label: Hashable, code_of: dict[Hashable, int], row: int, place: Callable[[int], str]) -> int:
+def _code(label: Hashable, code_of: dict[Hashable, int], row: int, position: Callable[[int], str]) -> int:
     if label not in code_of:
         known = ", ".join(repr(name) for name in list(code_of)[:8]) + (", ..." if len(code_of) > 8 else "")
-        raise InvalidInputError(f"{place(row)} has the label {label!r}, which is not one of the classes ({known}).")
+        raise InvalidInputError(
+            f"{position(row)} has the label {label!r}, which is not one of the classes ({known})."
+        )
     return code_of[label]

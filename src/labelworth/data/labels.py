@@ -58,28 +58,28 @@ def candidates(entry: Any) -> list[Any]:
     return [label.item() if isinstance(label, np.generic) else label for label in entry]
 
 
-def require_readable(entry: Any, row: int, unlabeled: Hashable, place: Callable[[int], str]) -> None:
+def require_readable(entry: Any, row: int, unlabeled: Hashable, position: Callable[[int], str]) -> None:
     """Refuse what is neither a class, nor the marker, nor a list of classes."""
     members = candidates(entry)
     if not members:
         raise InvalidInputError(
-            f"{place(row)} has an empty candidate set, which rules out every class; name at least one class, "
+            f"{position(row)} has an empty candidate set, which rules out every class; name at least one class, "
             "or mark the sample as unlabeled."
         )
     for label in members:
         if _is_set(label) or not isinstance(label, Hashable):
             raise InvalidInputError(
-                f"{place(row)} has the label {entry!r}; a label is a class (text or a number), "
+                f"{position(row)} has the label {entry!r}; a label is a class (text or a number), "
                 "the marker for an unlabeled sample, or a list of classes."
             )
         if _is_set(entry) and is_missing(label, unlabeled):
             raise InvalidInputError(
-                f"{place(row)} has {label!r}, the marker for an unlabeled sample, among its candidates {entry!r}; "
+                f"{position(row)} has {label!r}, the marker for an unlabeled sample, among its candidates {entry!r}; "
                 "mark the whole sample as unlabeled, or name another marker with unlabeled=."
             )
 
 
-def classes_found(entries: list[Any], unlabeled: Hashable) -> tuple[Hashable, ...]:
+def sorted_classes(entries: list[Any], unlabeled: Hashable) -> tuple[Hashable, ...]:
     """All classes that occur, sorted."""
     labels = [label for entry in entries if not is_missing(entry, unlabeled) for label in candidates(entry)]
     kinds = {_kind(label) for label in labels}

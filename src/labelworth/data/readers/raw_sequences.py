@@ -28,9 +28,9 @@ class _LabeledTokens:
 
     def evidence(self, classes: Sequence[Hashable] | None = None) -> Evidence:
         """What is known of the labels; `classes` names them all, in order, where they are known beforehand."""
-        return encode_labels(self.labels, classes=classes, unlabeled=None, place=self._place)
+        return encode_labels(self.labels, classes=classes, unlabeled=None, position=self._position)
 
-    def _place(self, token: int) -> str:
+    def _position(self, token: int) -> str:
         sequence = int(np.searchsorted(self.offsets, token, side="right")) - 1
         return f"{self.source}: sequence {sequence}, token {token - int(self.offsets[sequence])} (counted from 0)"
 

@@ -56,7 +56,7 @@ def word_sequences(
     tokens : list of lists of str
     labels : list of lists, optional
         Per token a label; `unlabeled`, None or NaN for "not seen"; a list or set of labels for "one of these".
-        None in the place of a list: nothing is known of that sequence. Without labels, `classes` must be named.
+        None instead of a list: nothing is known of that sequence. Without labels, `classes` must be named.
     lexicon : Lexicon, optional
         The words with their codes; all words that occur, and an entry for unseen ones, when absent.
     classes : sequence, optional
@@ -183,7 +183,7 @@ def token_evidence(
         entries: list[Any] = [None] * len(flat.entries)
     else:
         entries = _entries(flat, list(labels))
-    return encode_labels(entries, classes=classes, unlabeled=unlabeled, place=flat.position)
+    return encode_labels(entries, classes=classes, unlabeled=unlabeled, position=flat.position)
 
 
 def sequence_weights(flat: Flat, weights: ArrayLike, n_given: int) -> FloatArray:
