@@ -25,7 +25,6 @@ class Inputs:
 
     Attributes
     ----------
-    samples : Samples
     posterior : array of shape (n, K)
     weights : array of shape (n,)
     is_exact : bool
@@ -147,7 +146,6 @@ def excess_error(
         The truth, or what is taken for it.
     information : DenseInformation
         Of its samples, labeled or not.
-    n_samples : float
     fractions : array of shape (n_fractions,)
     rng : Generator
         Draws x where there are too many to enumerate, and estimates where there are more than two classes.

@@ -66,7 +66,6 @@ def policy_information(
         The standard error that sampling aims at, relative to each figure.
     max_draws : int, optional
         A limit to sampling.
-    progress : Progress
 
     Raises
     ------

@@ -62,7 +62,6 @@ class InformationPoint:
 
     Attributes
     ----------
-    asked : Asked
     is_identifiable : bool
         Whether the information is positive definite on the estimable contrasts.
     smallest_share : float or None

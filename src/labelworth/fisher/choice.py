@@ -67,13 +67,10 @@ def choose(
 
     Parameters
     ----------
-    population : Population
-    rules : RuleSet
     policies : sequence
         Those that will be asked about, as `rules` take them: mixtures of rules, or labeled fractions.
     method : str
         One of the population's.
-    rng : Generator
     relative_error, max_draws, progress
         As in `sampled`.
 

@@ -24,7 +24,6 @@ class Contrasts:
 
     Attributes
     ----------
-    coordinates : Coordinates
     basis : array of shape (d, rank)
         U; the identity where everything is estimable.
     """

@@ -25,7 +25,6 @@ def sharpened(
 
     Parameters
     ----------
-    contrasts : Contrasts
     everything : array of shape (d, d)
         I_everything, exactly.
     seen, complete, mixed : array of shape (n_batches, d, d)

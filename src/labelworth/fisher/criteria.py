@@ -27,14 +27,12 @@ class Criterion:
 
     Attributes
     ----------
-    name : str
     words : str
         What it is, for people.
     form : "trace", "log det" or "largest"
         ``factor`` times trace(G Cov); log det Cov in free coordinates; the largest eigenvalue of J Cov J'.
     weight : Weight or None
         G of a trace; J'J for the largest eigenvalue.
-    factor : float
     """
 
     name: str

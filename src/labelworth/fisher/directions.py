@@ -43,7 +43,6 @@ def most_changed(coordinates: Coordinates, directions: FloatArray) -> tuple[str,
 
     Parameters
     ----------
-    coordinates : Coordinates
     directions : array of shape (d, n_directions)
         In free coordinates.
     """

@@ -56,18 +56,14 @@ def sampled(
 
     Parameters
     ----------
-    population : Population
-    rules : RuleSet
     weights : sequence of arrays of shape (n_rules,)
         The policies whose figures decide how many draws are needed.
-    rng : Generator
     relative_error : float
         The standard error aimed at, relative to each figure.
     max_draws : int, optional
         Stop there; some millions, less for many parameters, when absent.
     criteria : collection of str
         Names of the figures that are to be known so well.
-    progress : Progress
 
     Returns
     -------

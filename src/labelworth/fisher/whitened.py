@@ -41,7 +41,6 @@ class Whitened:
 
     Attributes
     ----------
-    contrasts : Contrasts
     basis : array of shape (rank, rank)
         W, on the contrasts.
     log_determinant : float

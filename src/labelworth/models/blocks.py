@@ -182,14 +182,14 @@ class ListedTable:
 
     Attributes
     ----------
-    places : integer array
+    positions : integer array
         Where the listed entries lie in the table, row by row, ascending.
     """
 
     table: str
     rows: Sequence[str]
     columns: Sequence[str]
-    places: IntArray
+    positions: IntArray
     naming: Naming = entry_name
 
     @property
@@ -199,31 +199,31 @@ class ListedTable:
     @property
     def n_free(self) -> int:
         """How many entries are listed."""
-        return len(self.places)
+        return len(self.positions)
 
     @property
     def n_unconstrained(self) -> int:
         """How many entries are listed."""
-        return len(self.places)
+        return len(self.positions)
 
     def free(self, named: FloatArray) -> FloatArray:
-        return named.ravel()[self.places]
+        return named.ravel()[self.positions]
 
     def named(self, free: FloatArray) -> FloatArray:
         """The table, zero where nothing is listed."""
         return self.push(free[:, None]).reshape(self.shape)
 
     def push(self, vectors: FloatArray) -> FloatArray:
-        """Listed entries into their places."""
+        """Listed entries into their positions."""
         spread = np.zeros((len(self.rows) * len(self.columns), vectors.shape[1]))
-        spread[self.places] = vectors
+        spread[self.positions] = vectors
         return spread
 
     def pull(self, vectors: FloatArray) -> FloatArray:
-        return vectors[self.places]
+        return vectors[self.positions]
 
     def name(self, index: int) -> str:
-        row, column = divmod(int(self.places[index]), len(self.columns))
+        row, column = divmod(int(self.positions[index]), len(self.columns))
         return self.naming(self.table, self.rows[row], self.columns[column])
 
     def unconstrained(self, named: FloatArray) -> FloatArray:

@@ -26,7 +26,6 @@ class PairedDifference:
 
     Attributes
     ----------
-    measure : str
     labels_only, with_unlabeled : float
         Its mean over the tested rows; less is better.
     difference, standard_error : float
@@ -140,7 +139,6 @@ def harm_verdict(
         The model, and rows with and without labels. Unlabeled rows are in every training fold, never tested.
     rng : Generator
         Deals the labeled rows into folds.
-    n_folds : int
     fitting : dict, optional
         Further arguments of the fit.
     """

@@ -78,7 +78,6 @@ def held_out_predictions(
     ----------
     weights : sequence of float
         Unlabeled weights; 0 uses the labels only.
-    n_folds : int
     rng : Generator
         Deals the rows.
     fitting : dict, optional

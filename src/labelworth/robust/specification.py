@@ -31,7 +31,6 @@ class SpecificationTest:
 
     Attributes
     ----------
-    statistic : float
     p_value : float
         Chance of a statistic at least as large if the model is right.
     method : str
@@ -40,7 +39,6 @@ class SpecificationTest:
         Of the chi-square.
     n_bootstrap : int or None
         Data sets simulated from the fitted model.
-    n_labels, n_parameters : int
     """
 
     statistic: float

@@ -86,7 +86,6 @@ def choose_unlabeled_weight(
         To choose from; 0 is always among them.
     method : str
         "auto", "sandwich" or "cross-validation".
-    n_folds : int
     fitting : dict, optional
         Further arguments of the fit.
     """

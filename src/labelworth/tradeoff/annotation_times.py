@@ -20,7 +20,6 @@ class TimedPrices:
 
     Attributes
     ----------
-    prices : Prices
     standard_errors : mapping of str to float or None
         By the name of the price; None where the times said less than zero, so that zero was taken.
     n_items : int

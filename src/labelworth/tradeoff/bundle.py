@@ -23,7 +23,6 @@ class Bundle:
 
     Attributes
     ----------
-    objective : Objective
     values, planes : list
         What it answered where it was asked, and the planes that touch it there.
     """

@@ -50,10 +50,8 @@ def solve_convex(accuracy: ConvexAccuracy, prices: ArmPrices, question: Question
 
     Parameters
     ----------
-    accuracy : ConvexAccuracy
     prices : ArmPrices
         Of the same arms.
-    question : Question
 
     Raises
     ------
@@ -92,7 +90,9 @@ def _require_identifiable(accuracy: ConvexAccuracy, prices: ArmPrices) -> None:
     """Refuse a menu that leaves the model open however much of it is used."""
     counts = np.full(len(prices.arms), 1.0)
     # Beside much that is held one sample more may drown in rounding.
-    if any(np.isfinite(accuracy.error(size * one)) for size in _SIZES for one in (counts, *np.eye(len(counts)))):
+    if any(
+        np.isfinite(accuracy.error(size * design)) for size in _SIZES for design in (counts, *np.eye(len(counts)))
+    ):
         return
     directions = accuracy.open_directions(counts)
     raise NotIdentifiableError(

@@ -25,7 +25,6 @@ class PolicyCost(Costs):
 
     Attributes
     ----------
-    arms : tuple of str
     function : callable
         Takes the share of every arm, as ``{"everything": 0.2, "nothing": 0.8}``, and the number of samples.
     """

@@ -48,7 +48,6 @@ class ArmPrices(Costs):
 
     Attributes
     ----------
-    arms : tuple of str
     per_sample : array of shape (n_arms,)
         Expected over the lengths and over what a rule draws.
     fixed : float

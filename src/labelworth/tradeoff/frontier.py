@@ -32,7 +32,6 @@ class FrontierPoint:
 
     Attributes
     ----------
-    cost, error : float
     standard_error : float or None
         Of the error, where it was sampled.
     counts : array of shape (n_arms,)
@@ -57,10 +56,8 @@ class Frontier:
 
     Attributes
     ----------
-    arms : tuple of str
     points : tuple of FrontierPoint
         The cloud, in the order in which it was looked at.
-    criterion : str
     source : str
         Where the errors come from.
     """

@@ -33,7 +33,6 @@ class Polytope:
     Attributes
     ----------
     prices : array of shape (n_arms,)
-    money, samples : float
     """
 
     prices: FloatArray

@@ -30,10 +30,7 @@ class Line:
 
     Attributes
     ----------
-    accuracy : Accuracy
-    costs : Costs
     start, step : arrays of shape (n_arms,)
-    most : float
     """
 
     accuracy: Accuracy

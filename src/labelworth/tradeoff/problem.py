@@ -37,7 +37,6 @@ class Question:
     Attributes
     ----------
     kind : {"budget", "target", "alpha"}
-    value : float
     pool : float
         How many samples can still be assigned to an arm; infinite if there is no limit.
 
@@ -102,11 +101,8 @@ class Solution:
 
     Attributes
     ----------
-    question : Question
-    arms : tuple of str
     counts : array of shape (n_arms,)
         How many samples go to each arm; whole numbers only after `whole_counts`.
-    cost, error : float
     standard_error : float or None
         Of the error, where it was sampled.
     gap : float or None
@@ -121,7 +117,6 @@ class Solution:
         By how much one more unit of money, and one more sample in the pool, would lower the error.
     binding : tuple of str
         Which of "budget", "target", "pool" the design uses up.
-    criterion : str
     source : str
         Where the accuracy comes from.
     """

@@ -42,7 +42,6 @@ def search(accuracy: Accuracy, costs: Costs, question: Question) -> Solution:
         Need not be convex, nor fall with every sample: unlabeled samples may hurt.
     costs : Costs
         Any function of the counts.
-    question : Question
 
     Raises
     ------
@@ -217,10 +216,8 @@ def near_mixtures(
     ----------
     direction, counts : array of shape (n_arms,)
         The shares of a design, and the design.
-    step : float
     corners : list of arrays of shape (n_arms,)
         Designs at the ends of such a ridge.
-    rng : Generator
     """
     moved = [counts + signed * (corner - counts) for corner in corners for signed in (step, -step)]
     for arm, share in enumerate(direction):

@@ -117,7 +117,11 @@ def _of_all_designs(accuracy: Accuracy, costs: Costs, question: Question) -> Sol
         return search(accuracy, costs, question)
     if is_stationary(followed, costs):
         return followed
-    return min(followed, search(accuracy, costs, question), key=lambda one: question.figure(one.cost, one.error))
+    return min(
+        followed,
+        search(accuracy, costs, question),
+        key=lambda solution: question.figure(solution.cost, solution.error),
+    )
 
 
 def _can_be_followed(accuracy: ConvexAccuracy) -> bool:

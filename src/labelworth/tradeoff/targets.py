@@ -34,7 +34,6 @@ def error_ceiling(question: Question, criterion: str, least: float, tolerance: f
     ----------
     question : Question
         Whose value is the target.
-    criterion : str
     least : float
         The least error that was found, whatever it costs.
     tolerance : float

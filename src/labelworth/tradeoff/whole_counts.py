@@ -29,10 +29,8 @@ def whole_counts(accuracy: Accuracy, costs: Costs, solution: Solution) -> Soluti
 
     Parameters
     ----------
-    accuracy : Accuracy
     costs : Costs
         Those of the solution.
-    solution : Solution
 
     Returns
     -------

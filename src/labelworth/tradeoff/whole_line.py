@@ -108,8 +108,8 @@ class WholeLine:
 def climbed(rank: Callable[[int], Rank], number: int, most: int) -> int:
     """From a whole number to its neighbors, up to `most`, while these rank better."""
     while True:
-        near = [one for one in (number - 1, number, number + 1) if 0 <= one <= most]
-        better = min(near, key=rank)
+        neighbors = [near for near in (number - 1, number, number + 1) if 0 <= near <= most]
+        better = min(neighbors, key=rank)
         if rank(better) >= rank(number):
             return number
         number = better

@@ -32,7 +32,6 @@ class ObservedCounts:
 
     Attributes
     ----------
-    model : MultinomialModel
     class_total : float
         The samples' weight plus the smoothing of the class probabilities.
     word_totals : array of shape (K,)

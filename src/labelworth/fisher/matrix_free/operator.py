@@ -22,8 +22,6 @@ class Shown:
 
     Attributes
     ----------
-    whitening : Whitening
-    sequences : Sequences
     shares : array of shape (n_named,)
         :math:`\rho`, the share of the uses of every entry that labels show; the same all along a row.
     partly : float
@@ -82,7 +80,6 @@ class DenseNeighbor:
 
     Attributes
     ----------
-    whitening : Whitening
     matrix : array of shape (n_named, n_named)
         On the tangent space the information of a policy; the identity across it.
     met : array of shape (n_named,)

@@ -56,12 +56,10 @@ class MatrixFree:
 
     Attributes
     ----------
-    rules : RuleList
     weights : array of shape (n_policies, n_rules)
         The policies that were asked about.
     answers : tuple of Figures
         One per policy; without the worst direction.
-    n_parameters : int
     n_drawn : int
         How many sequences were drawn.
     n_passes : int
@@ -123,8 +121,6 @@ def matrix_free_policies(
     ----------
     population : ChainPopulation
         Of a hidden Markov model.
-    policies : sequence of Policy
-    rng : Generator
     rules : RuleList, optional
         Those that the policies mix; found when absent.
     n_draws : int, optional
@@ -135,7 +131,6 @@ def matrix_free_policies(
         Random vectors per figure; standard errors fall with its square root.
     tolerance : float
         Steps are taken until what is left would add less than this share to the figures.
-    progress : Progress
 
     Raises
     ------

@@ -23,7 +23,6 @@ class Probes:
 
     Attributes
     ----------
-    whitening : Whitening
     plain : array of shape (n_named, b)
         Signs: :math:`E z z' = 1`.
     named : array of shape (n_named, b)
@@ -60,7 +59,6 @@ class Solved:
 
     Attributes
     ----------
-    probes : Probes
     neighbor : DenseNeighbor
         :math:`M_0`.
     run : LockstepConjugateGradients
@@ -98,12 +96,10 @@ class Figure:
 
     Attributes
     ----------
-    value : float
     crossed : array of shape (b, b)
         :math:`z_k' A z_l`, with the trace of A what the probes were asked for.
     influence : array of shape (n, b) or (n, 1)
         By how much more information every draw makes it smaller, once per probe.
-    bias : float
     left : float
         What conjugate gradients have left.
     size : float
@@ -179,7 +175,6 @@ def complete_figures(
 
     Parameters
     ----------
-    probes : Probes
     near, dark, dark_inner : array
         D_0, D z and d_i' z.
     """
@@ -219,7 +214,6 @@ def _ratio(exact: float, forms: FloatArray, nears: FloatArray, influence: FloatA
 
     Parameters
     ----------
-    exact : float
     forms, nears : array of shape (b, b)
         :math:`z_k' M^{-1} z_l` and :math:`z_k' M_0^{-1} z_l`.
     influence : array of shape (n, b)

@@ -7,7 +7,7 @@ import numpy as np
 
 from labelworth.arrays import FloatArray
 from labelworth.data.lengths import LengthDistribution
-from labelworth.fisher.sequences.place_shares import PlaceCounts, row_shares
+from labelworth.fisher.sequences.position_shares import PositionCounts, row_shares
 from labelworth.models.chains.hidden_markov import HiddenMarkovModel
 from labelworth.models.chains.words import ChainCounts
 from labelworth.policies.policy import Policy
@@ -20,11 +20,6 @@ class Whitening:
     :math:`N_r` is how often row r is drawn from in a sequence. Rows that sum to one make u orthogonal to
     :math:`\sqrt{\theta_r}` within every row. On that tangent space I_everything is the identity, and the score of
     counts c is the projection of :math:`c_{rw} / \sqrt{N_r \theta_{rw}}`.
-
-    Attributes
-    ----------
-    model : HiddenMarkovModel
-    lengths : LengthDistribution
     """
 
     model: HiddenMarkovModel
@@ -139,7 +134,7 @@ class Whitening:
 def labeled_shares(whitening: Whitening, policy: Policy) -> FloatArray:
     """The share of the uses of every entry that a policy's labels show, (n_named,), without any draw."""
     model, lengths = whitening.model, whitening.lengths
-    shares = row_shares(model, PlaceCounts.of_policy(lengths, policy), PlaceCounts.of_lengths(lengths))
+    shares = row_shares(model, PositionCounts.of_policy(lengths, policy), PositionCounts.of_lengths(lengths))
     return np.concatenate(
         [
             np.full(model.n_classes, shares.start),

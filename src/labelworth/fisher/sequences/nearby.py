@@ -32,7 +32,6 @@ class NearbyRules:
 
     Attributes
     ----------
-    listed : RuleList
     n_draws : int
         Sequences at every parameter.
     controls : mapping of int to Control

@@ -137,8 +137,8 @@ class ConditionalRandomFieldModel:
             )
         emission: FreeTable | ListedTable = FreeTable("emission", labels, self.feature_names, naming=arrow_name)
         if self.emission.nnz < self.n_classes * self.n_features:
-            places = listed_positions(self.emission)
-            emission = ListedTable("emission", labels, self.feature_names, places, naming=arrow_name)
+            positions = listed_positions(self.emission)
+            emission = ListedTable("emission", labels, self.feature_names, positions, naming=arrow_name)
         return Coordinates((*start, transition, emission))
 
     @property

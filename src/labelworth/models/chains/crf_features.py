@@ -104,7 +104,7 @@ def _allowed_transitions(sequences: Sequences, min_count: int) -> BoolArray:
     allowed: BoolArray = np.bincount(pairs, minlength=n_labels**2).reshape(n_labels, n_labels) >= min_count
     rest = later[~gold]
     if rest.size:
-        before, after = (evidence.take(places).dense() > 0 for places in (rest - 1, rest))
+        before, after = (evidence.take(positions).dense() > 0 for positions in (rest - 1, rest))
         allowed |= before.T.astype(np.float64) @ after.astype(np.float64) > 0
     return allowed
 

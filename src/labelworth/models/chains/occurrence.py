@@ -33,7 +33,7 @@ class Occurrence:
     feature_names : tuple of str
         All there are.
     kept : integer array
-        The places of those that occur, ascending; all where none does, for a model needs one.
+        The indices of those that occur, ascending; all where none does, for a model needs one.
 
     Examples
     --------
@@ -80,9 +80,9 @@ class Occurrence:
         if isinstance(sequences.features, sp.csr_array):
             return replace(sequences, features=sp.csr_array(sequences.features[:, self.kept]), feature_names=names)
         # The place behind the last one is what NO_WORD, -1, refers to.
-        places = np.full(len(self.feature_names) + 1, NO_WORD, dtype=np.int64)
-        places[self.kept] = np.arange(len(self.kept))
-        return replace(sequences, features=places[sequences.features], feature_names=names)
+        indices = np.full(len(self.feature_names) + 1, NO_WORD, dtype=np.int64)
+        indices[self.kept] = np.arange(len(self.kept))
+        return replace(sequences, features=indices[sequences.features], feature_names=names)
 
     def note(self, what: str) -> str:
         """What was left out, in a sentence; `what` is "word" or "attribute"."""

@@ -79,7 +79,7 @@ class ChainModel(Protocol):
         """The same kind of model with other parameters."""
 
     def with_features(self, kept: IntArray) -> Self:
-        """The same model without other words or attributes than those at these places."""
+        """The same model without other words or attributes than those at these positions."""
 
     def log_potentials(self, sequences: Sequences) -> LogPotentials:
         """The potentials of these tokens; for data of moderate size."""

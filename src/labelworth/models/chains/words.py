@@ -163,8 +163,8 @@ def drawn_sequences(
     labels = chain.draw_labels(unseen, rng)
     words = np.empty(inputs.n_tokens, dtype=np.int64)
     for label, probabilities in enumerate(word_probabilities):
-        places = np.flatnonzero(labels == label)
-        words[places] = rng.choice(len(probabilities), size=places.size, p=probabilities)
+        positions = np.flatnonzero(labels == label)
+        words[positions] = rng.choice(len(probabilities), size=positions.size, p=probabilities)
     return Sequences(words, inputs.offsets, Evidence(labels, classes), inputs.feature_names)
 
 

@@ -242,8 +242,8 @@ class MatrixSpread:
 
     def expected_moments(self, weights: FloatArray) -> Moments:
         """No deviation on average, scatter equal to the covariances."""
-        places = [self._index_of(code) for code in range(len(weights))]
-        scatters = weights[:, None, None] * self.matrices[places]
+        indices = [self._index_of(code) for code in range(len(weights))]
+        scatters = weights[:, None, None] * self.matrices[indices]
         return Moments(weights, weights, np.zeros(scatters.shape[:2]), scatters)
 
     def scatter(self, centered: FloatArray, weights: FloatArray) -> FloatArray:

@@ -7,7 +7,7 @@ import numpy as np
 
 from labelworth.arrays import BoolArray, FloatArray, IntArray
 from labelworth.data.sequences import Sequences
-from labelworth.fisher.sequences.place_shares import PlaceCounts, row_shares
+from labelworth.fisher.sequences.position_shares import PositionCounts, row_shares
 from labelworth.models.chains.protocol import ChainModel, Reference
 
 _MOST_GROUPS, _FEWEST_IN_GROUP = 8, 30
@@ -71,13 +71,13 @@ def least_share(model: ChainModel, sequences: Sequences, labeled: BoolArray) -> 
     return LeastShare(float(min(shares.start, of_label.min())), counted, missing)
 
 
-def _position_counts(sequences: Sequences, position: IntArray, chosen: BoolArray) -> PlaceCounts:
+def _position_counts(sequences: Sequences, position: IntArray, chosen: BoolArray) -> PositionCounts:
     """How many sequences, by their weights, have a chosen token at every position, and another behind it."""
     weights = np.repeat(sequences.sequence_weights, sequences.lengths)
     longest = int(sequences.lengths.max())
     followed = np.flatnonzero(position < np.repeat(sequences.lengths, sequences.lengths) - 1)
     both = chosen[followed] & chosen[followed + 1]
-    return PlaceCounts(
+    return PositionCounts(
         np.bincount(position, weights * chosen, minlength=longest).astype(np.float64),
         np.bincount(position[followed], weights[followed] * both, minlength=longest).astype(np.float64),
     )

@@ -109,7 +109,6 @@ def check_sequences(
         labels it has more, and few words; then what is labeled is counted first, which answers most questions.
     seed : int
         Of the sampling.
-    progress : Progress
 
     Notes
     -----

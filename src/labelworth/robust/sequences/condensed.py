@@ -24,7 +24,6 @@ def condense(sequences: Sequences, *, n_features: int, longest: int) -> Condense
 
     Parameters
     ----------
-    sequences : Sequences
     n_features : int
         Other words share one entry; other attributes are left out.
     longest : int

@@ -145,7 +145,6 @@ def judge_policy(
         With more, what is labeled is counted first, and the information looked for only if that tells too little.
     method, seed, max_draws
         As in `labelworth.criteria.policy_information.policy_information`.
-    progress : Progress
 
     Notes
     -----

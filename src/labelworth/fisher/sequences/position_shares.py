@@ -1,4 +1,4 @@
-"""How much of every row of a hidden Markov model labels show by themselves, by counting places."""
+"""How much of every row of a hidden Markov model labels show by themselves, by counting positions."""
 
 from dataclasses import dataclass
 
@@ -11,23 +11,23 @@ from labelworth.policies.policy import Policy
 
 
 @dataclass(frozen=True, eq=False)
-class PlaceCounts:
-    """How many sequences have, or show the label of, every place.
+class PositionCounts:
+    """How many sequences have, or show the label of, every position.
 
     Attributes
     ----------
     tokens : array of shape (longest,)
-        At that place.
+        At that position.
     pairs : array of shape (longest,)
-        At that place and at the next one.
+        At that position and at the next one.
     """
 
     tokens: FloatArray
     pairs: FloatArray
 
     @classmethod
-    def of_lengths(cls, lengths: LengthDistribution) -> "PlaceCounts":
-        """All places of one sequence, in the mean."""
+    def of_lengths(cls, lengths: LengthDistribution) -> "PositionCounts":
+        """All positions of one sequence, in the mean."""
         tokens, pairs = np.zeros((2, lengths.longest))
         for length, share in lengths.items():
             tokens[:length] += share
@@ -35,8 +35,8 @@ class PlaceCounts:
         return cls(tokens, pairs)
 
     @classmethod
-    def of_policy(cls, lengths: LengthDistribution, policy: Policy) -> "PlaceCounts":
-        """The places of one sequence that a policy labels, in the mean."""
+    def of_policy(cls, lengths: LengthDistribution, policy: Policy) -> "PositionCounts":
+        """The positions of one sequence that a policy labels, in the mean."""
         tokens, pairs = np.zeros((2, lengths.longest))
         for length, share in lengths.items():
             for rule, weight in policy.items():
@@ -63,7 +63,7 @@ class RowShares:
     emission: FloatArray
 
 
-def row_shares(model: ChainModel, labeled: PlaceCounts, there: PlaceCounts) -> RowShares:
+def row_shares(model: ChainModel, labeled: PositionCounts, there: PositionCounts) -> RowShares:
     """Count what is labeled against what is there.
 
     An entry of a table is used by a first label, a pair of neighboring labels, or a label beside its word; it is
@@ -74,7 +74,7 @@ def row_shares(model: ChainModel, labeled: PlaceCounts, there: PlaceCounts) -> R
     ----------
     model : ChainModel
         A hidden Markov model; its start and transitions say where labels are expected.
-    labeled, there : PlaceCounts
+    labeled, there : PositionCounts
         Of the same sequences.
     """
     labels = _label_probabilities(model, len(there.tokens))
@@ -86,7 +86,7 @@ def row_shares(model: ChainModel, labeled: PlaceCounts, there: PlaceCounts) -> R
 
 
 def _label_probabilities(model: ChainModel, length: int) -> FloatArray:
-    """p(label) at every place, (length, K)."""
+    """p(label) at every position, (length, K)."""
     rows = [model.tables["start"][0]]
     for _ in range(length - 1):
         rows.append(rows[-1] @ model.tables["transition"])
