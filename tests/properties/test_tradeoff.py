@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from labelworth.fisher.criteria import CRITERIA
 from labelworth.tradeoff.certificate import Minorant, cost_bound, most_gain
 from labelworth.tradeoff.costs import ArmPrices
-from labelworth.tradeoff.frontier import Frontier, FrontierPoint
+from labelworth.tradeoff.frontier import dominators
 from labelworth.tradeoff.problem import LOGARITHMIC
 from labelworth.tradeoff.solve import solve
 from labelworth.tradeoff.whole_counts import whole_counts
@@ -133,17 +133,16 @@ def test_whole_counts_fit_and_their_gap_is_true(case, kind: str) -> None:
 
 @settings(max_examples=200, deadline=None)
 @given(st.lists(st.tuples(st.integers(0, 12), st.integers(0, 12)), min_size=1, max_size=30))
-def test_the_boundary_of_any_cloud(pairs) -> None:
-    points = tuple(FrontierPoint(cost, error, None, np.ones(1), np.ones(1), 1.0) for cost, error in pairs)
-    cloud = Frontier(("everything",), points, "error", "simulated")
-    kept = {(point.cost, point.error) for point in cloud.boundary}
+def test_what_nobody_dominates_in_any_cloud(pairs) -> None:
+    dominated_by = dominators(*zip(*pairs, strict=True))
+    kept = {pair for pair, by in zip(pairs, dominated_by, strict=True) if by is None}
     beaten = {
-        one for one in pairs if any(other[0] <= one[0] and other[1] <= one[1] and other != one for other in pairs)
+        pair
+        for pair in pairs
+        if any(other[0] <= pair[0] and other[1] <= pair[1] and other != pair for other in pairs)
     }
     assert kept == set(pairs) - beaten
-    assert len(cloud.boundary) == len(kept)
-    again = Frontier(cloud.arms, cloud.boundary, cloud.criterion, cloud.source)
-    assert again.boundary == cloud.boundary
+    assert dominators(*zip(*kept, strict=True)) == [None] * len(kept)
 
 
 @settings(max_examples=200, deadline=None)

@@ -136,7 +136,6 @@ class DenseInformation:
 
     @property
     def n_parameters(self) -> int:
-        """The number of free coordinates, d."""
         return self.coordinates.n_free
 
     @property
@@ -220,10 +219,6 @@ class DenseInformation:
     def at(self, fraction: float) -> FloatArray:
         """I(f) of single samples, (d, d)."""
         return self.of_policy(of_fraction(fraction))
-
-    def labels_of_policy(self, weights: FloatArray | list[float]) -> float:
-        """The expected number of labels per sample."""
-        return float(self._checked(weights) @ self.expected_labels)
 
     def covariance_root(self, counts: FloatArray) -> FloatArray:
         """R with R R' = M^-1, (d, rank), M that of a design; a standard normal vector times R is an estimate's error.

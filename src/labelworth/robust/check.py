@@ -12,7 +12,12 @@ from labelworth.models.protocol import AnyFamily
 from labelworth.progress import SILENT, Progress
 from labelworth.robust.harm import HarmVerdict, verdict_of
 from labelworth.robust.held_out import held_out_predictions
-from labelworth.robust.specification import MOST_PARAMETERS, SpecificationTest, specification_test
+from labelworth.robust.specification import (
+    LABELS_PER_PARAMETER,
+    MOST_PARAMETERS,
+    SpecificationTest,
+    specification_test,
+)
 from labelworth.robust.support import LabelSupport
 from labelworth.robust.unlabeled_weight import WEIGHTS, WeightChoice, choice_of, choose_unlabeled_weight
 
@@ -143,7 +148,7 @@ def _predictive(
         )
         weight = (
             choose_unlabeled_weight(family, samples, rng=rng, method="sandwich", fitting=fitting, progress=progress)
-            if support.labels_per_parameter >= 5 and support.n_parameters <= MOST_PARAMETERS
+            if support.labels_per_parameter >= LABELS_PER_PARAMETER and support.n_parameters <= MOST_PARAMETERS
             else choice_of(predictions)
         )
     notes += sorted({str(warning.message) for warning in caught if issubclass(warning.category, LabelworthWarning)})

@@ -15,13 +15,14 @@ from labelworth.estimation.posterior import posterior
 from labelworth.linalg.pencil import Pencil
 from labelworth.models.protocol import Family, Model, ModelT
 from labelworth.progress import SILENT, Progress, tracking
-from labelworth.robust.misspecified.row_forms import RowForms
+from labelworth.robust.misspecified.row_forms import RowForms, class_covariances
 
 Method = Literal["auto", "chi-square", "bootstrap"]
 
 MOST_PARAMETERS = 3000
 """Beyond it the test, which solves a dense system per data set, is not run."""
-_LABELS_PER_PARAMETER = 5
+LABELS_PER_PARAMETER = 5
+"""From so many on asymptotic theory is trusted."""
 _BLIND = 1e-6  # directions the unlabeled rows do not see cannot disagree
 
 
@@ -137,7 +138,7 @@ def specification_test(
         )
     n_labels = int(samples.evidence.is_gold.sum())
     if method == "auto":
-        method = "chi-square" if n_labels >= _LABELS_PER_PARAMETER * n_parameters else "bootstrap"
+        method = "chi-square" if n_labels >= LABELS_PER_PARAMETER * n_parameters else "bootstrap"
     if method == "chi-square":
         statistic, degrees = chi_square_statistic(fitted.model, samples)
         return SpecificationTest(
@@ -179,8 +180,7 @@ def chi_square_statistic(model: Model, samples: Samples) -> tuple[float, int]:
     n_samples, n_labels = samples.n_samples, int(samples.evidence.is_gold.sum())
     hidden = samples.take(samples.evidence.is_unlabeled)
     hidden_posterior, all_posterior = posterior(model, hidden), posterior(model, samples.hide())
-    given_x = all_posterior[:, :, None] * (np.eye(all_posterior.shape[1]) - all_posterior[:, None, :])
-    missing = RowForms(model, samples).total(given_x) / n_samples
+    missing = RowForms(model, samples).total(class_covariances(all_posterior)) / n_samples
     pencil = Pencil.of(missing, model.complete_information())
     fraction = n_labels / n_samples
     labeled = pencil.vectors.T @ labeled_score(model, samples)

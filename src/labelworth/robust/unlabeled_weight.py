@@ -14,14 +14,13 @@ from labelworth.models.classes.responsibilities import condition
 from labelworth.models.protocol import Family, ModelT
 from labelworth.progress import SILENT, Progress, tracking
 from labelworth.robust.held_out import HeldOutPredictions, held_out_predictions
-from labelworth.robust.misspecified.row_forms import RowForms
-from labelworth.robust.specification import MOST_PARAMETERS
+from labelworth.robust.misspecified.row_forms import RowForms, class_covariances
+from labelworth.robust.specification import LABELS_PER_PARAMETER, MOST_PARAMETERS
 
 Method = Literal["auto", "sandwich", "cross-validation"]
 
 WEIGHTS = (0.0, 0.01, 0.03, 0.1, 0.3, 1.0)
 """The weights tried unless others are given."""
-_LABELS_PER_PARAMETER = 5
 
 
 @dataclass(frozen=True)
@@ -175,9 +174,10 @@ def _influences(family: Family[ModelT], model: ModelT, samples: Samples, weight:
     hidden = samples.evidence.is_unlabeled
     row_weights = (samples.sample_weights * np.where(hidden, weight, 1.0))[:, None]
     forms = RowForms(model, samples)
-    given_x = responsibilities[:, :, None] * (np.eye(responsibilities.shape[1]) - responsibilities[:, None, :])
     bread = model.complete_curvature(samples, responsibilities * row_weights)
-    bread += family.prior_curvature(model) - forms.total(given_x * row_weights[:, :, None])
+    bread += family.prior_curvature(model) - forms.total(
+        class_covariances(responsibilities) * row_weights[:, :, None]
+    )
     scores = forms.contracted(responsibilities * row_weights)
     scores -= scores.mean(axis=0)
     return np.asarray(np.linalg.solve(bread / samples.n_samples, scores.T).T)
@@ -192,4 +192,4 @@ def _trace_of_covariance(influences: FloatArray, metric: FloatArray) -> float:
 def _labels_suffice(family: Family[ModelT], samples: Samples, fitting: dict[str, Any] | None) -> bool:
     model = fit(family, samples, unlabeled_weight=0.0, **(fitting or {})).model
     n_parameters, n_labels = int(model.coordinates.n_free), int(samples.evidence.is_gold.sum())
-    return n_parameters <= MOST_PARAMETERS and n_labels >= _LABELS_PER_PARAMETER * n_parameters
+    return n_parameters <= MOST_PARAMETERS and n_labels >= LABELS_PER_PARAMETER * n_parameters

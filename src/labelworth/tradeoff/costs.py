@@ -140,21 +140,6 @@ class Prices:
         prices = [sum(share * self._of_length(rule, m) for m, share in lengths.items()) for rule in read]
         return ArmPrices(tuple(rule.spec for rule in read), np.array(prices), self.fixed)
 
-    def of_examples(self, tokens: float | None = None) -> ArmPrices:
-        """Classification: a labeled example costs one label, its `tokens` on average, and its opening.
-
-        Raises
-        ------
-        InvalidInputError
-            If tokens have a price and their number is not given.
-        """
-        if self.per_token and tokens is None:
-            raise InvalidInputError("per_token needs the lengths of the documents. Give their mean as tokens.")
-        if tokens is not None:
-            _require_price("tokens", tokens)
-        labeled = self.per_label + self.per_token * (tokens or 0.0) + self.per_sequence
-        return ArmPrices(("everything", "nothing"), np.array([labeled, self.per_unlabeled]), self.fixed)
-
     def of_arms(
         self,
         arms: Sequence[str],

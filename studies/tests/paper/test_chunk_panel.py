@@ -162,6 +162,10 @@ def test_every_step_and_every_dominated_design_is_counted() -> None:
     }
     assert places == expected
     assert places
+    boundary = grid.boundary("joint")
+    assert all(grid.dominated_by("joint")[index] is None for index in boundary)
+    assert (np.diff(grid.mean_labels.ravel()[boundary]) > 0).all()
+    assert (np.diff(grid.mean("joint").ravel()[boundary]) < 0).all()
 
 
 def test_what_unlabeled_sentences_add_is_told_at_equal_labels() -> None:

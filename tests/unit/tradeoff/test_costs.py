@@ -52,14 +52,6 @@ def test_own_rules_have_prices_too() -> None:
     assert arms.per_sample[0] == pytest.approx(0.75 * 5.0)
 
 
-def test_documents() -> None:
-    arms = PRICES.of_examples(tokens=50.0)
-    assert arms.arms == ("everything", "nothing")
-    np.testing.assert_allclose(arms.per_sample, [0.5 + 1.0 + 0.3, 0.07])
-    with pytest.raises(InvalidInputError, match="Give their mean as tokens"):
-        PRICES.of_examples()
-
-
 def test_arms_of_an_accuracy_need_lengths_only_where_prices_depend_on_them() -> None:
     labels = np.array([5.0, 2.0, 1.3, 0.0])
     rules = ["everything", "window:2", "random:0.3", "nothing"]

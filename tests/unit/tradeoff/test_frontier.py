@@ -1,48 +1,31 @@
-"""Who dominates whom, and the undominated boundary."""
+"""Who dominates whom."""
 
 import numpy as np
-import pytest
 
-from labelworth.tradeoff.frontier import Frontier, FrontierPoint
-
-
-def cloud_of(*pairs: tuple[float, float]) -> Frontier:
-    points = tuple(FrontierPoint(cost, error, None, np.ones(1), np.ones(1), 1.0) for cost, error in pairs)
-    return Frontier(("everything",), points, "error", "simulated")
+from labelworth.tradeoff.frontier import dominators
 
 
-@pytest.fixture(scope="module")
-def cloud() -> Frontier:
+def dominates(design: tuple[float, float], other: tuple[float, float]) -> bool:
+    return design[0] <= other[0] and design[1] <= other[1] and design != other
+
+
+def test_who_dominates_is_undominated_and_has_the_least_error() -> None:
     rng = np.random.default_rng(0)
-    return cloud_of(*zip(rng.uniform(0, 9, 300).round(1), rng.uniform(0, 1, 300).round(2), strict=True))
-
-
-def dominates(one: FrontierPoint, other: FrontierPoint) -> bool:
-    return one.cost <= other.cost and one.error <= other.error and (one.cost, one.error) != (other.cost, other.error)
-
-
-def test_the_boundary_is_what_nobody_dominates(cloud) -> None:
-    for index, point in enumerate(cloud.points):
-        beaten = [other for other in cloud.points if dominates(other, point)]
-        assert (point in cloud.undominated) == (not beaten)
-        by = cloud.dominated_by[index]
+    costs, errors = rng.uniform(0, 9, 300).round(1).tolist(), rng.uniform(0, 1, 300).round(2).tolist()
+    designs = list(zip(costs, errors, strict=True))
+    dominated_by = dominators(costs, errors)
+    for design, by in zip(designs, dominated_by, strict=True):
+        beaten = [other for other in designs if dominates(other, design)]
         assert (by is None) == (not beaten)
         if by is not None:
-            assert dominates(cloud.points[by], point)
-            assert cloud.points[by] in cloud.undominated
-            assert cloud.points[by].error == min(other.error for other in beaten)
-    costs, errors = zip(*[(point.cost, point.error) for point in cloud.boundary], strict=True)
+            assert dominates(designs[by], design)
+            assert dominated_by[by] is None
+            assert errors[by] == min(error for _, error in beaten)
+    costs, errors = zip(*sorted({designs[i] for i, by in enumerate(dominated_by) if by is None}), strict=True)
     assert (np.diff(costs) > 0).all()
     assert (np.diff(errors) < 0).all()
+    assert dominators(costs, errors) == [None] * len(costs)
 
 
-def test_the_boundary_of_the_boundary_is_itself(cloud) -> None:
-    again = Frontier(cloud.arms, cloud.boundary, cloud.criterion, cloud.source)
-    assert again.boundary == cloud.boundary
-    assert again.dominated_by == (None,) * len(cloud.boundary)
-
-
-def test_of_equal_points_the_first_is_on_the_boundary_and_none_dominates_another() -> None:
-    cloud = cloud_of((2, 1), (1, 2), (2, 1), (1, 3))
-    assert cloud.boundary == (cloud.points[1], cloud.points[0])
-    assert cloud.dominated_by == (None, None, None, 1)
+def test_equal_designs_do_not_dominate_each_other() -> None:
+    assert dominators([2, 1, 2, 1], [1, 2, 1, 3]) == [None, None, None, 1]

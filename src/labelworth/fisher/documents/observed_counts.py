@@ -91,7 +91,6 @@ class ObservedCounts:
 
     @property
     def n_parameters(self) -> int:
-        """The number of free coordinates, d."""
         return self.model.n_classes * self.model.n_features - 1
 
     @property

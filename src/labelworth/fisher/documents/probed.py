@@ -81,7 +81,6 @@ class ProbedInformation(FractionInformation):
 
     @property
     def n_parameters(self) -> int:
-        """The number of free coordinates, d."""
         return round(self.plain.complete)
 
     @property
@@ -116,7 +115,6 @@ class ProbedInformation(FractionInformation):
         return self._estimate(self._spectrum(weight), forms, 0.0)
 
     def log_volume(self, fractions: FloatArray) -> Estimate:
-        """log det I(f)^-1 in free coordinates."""
         forms = [self._log_form(fraction) for fraction in self._checked(fractions)]
         return self._estimate(self.plain, forms, -self.log_determinant)
 

@@ -110,11 +110,9 @@ class TwoClassInformation(FractionInformation):
         return Estimate(np.array([self._figures(fraction).traces[weight] for fraction in _checked(fractions)]))
 
     def trace_slope(self, weight: Weight, fractions: FloatArray) -> Estimate:
-        """Its derivative in f, -trace(G I(f)^-1 missing I(f)^-1)."""
         return Estimate(np.array([self._slopes(fraction)[weight] for fraction in _checked(fractions)]))
 
     def log_volume(self, fractions: FloatArray) -> Estimate:
-        """log det I(f)^-1 in free coordinates."""
         priors = np.log(self.classes.class_probabilities)
         sizes = (self.n_words - 1) * (np.log(self.classes.mean_length) + priors)
         complete = float(np.sum(sizes) - np.sum(priors) - np.sum(np.log(self.classes.word_probabilities)))
@@ -122,7 +120,6 @@ class TwoClassInformation(FractionInformation):
         return Estimate(-(complete + np.array(determinants)))
 
     def worst_direction(self, fractions: FloatArray) -> Estimate:
-        """The largest eigenvalue of J I(f)^-1 J', the asymptotic covariance of the named tables."""
         return Estimate(np.array([self._largest_eigenvalue(fraction) for fraction in _checked(fractions)]))
 
     def complete_dense(self) -> FloatArray:

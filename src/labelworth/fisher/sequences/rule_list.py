@@ -39,12 +39,10 @@ class RuleList:
 
     @property
     def everything(self) -> int:
-        """The index of complete labels."""
         return self.rules.index(Everything())
 
     @property
     def nothing(self) -> int:
-        """The index of no labels."""
         return self.rules.index(Nothing())
 
     def weights_of(self, policy: Policy) -> FloatArray:
@@ -56,7 +54,6 @@ class RuleList:
         return sum(rule.n_outcomes(length) for rule in self.rules)
 
     def mask_shares(self, length: int) -> dict[tuple[bool, ...], FloatArray]:
-        """Every set of positions drawn at one length, with its probability under every rule, (n_rules,)."""
         shares: dict[tuple[bool, ...], FloatArray] = {}
         for index, rule in enumerate(self.rules):
             for probability, mask in rule.outcomes(length):

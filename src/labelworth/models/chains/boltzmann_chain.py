@@ -86,12 +86,10 @@ class BoltzmannChainModel(ChainOfWords):
 
     @cached_property
     def word_probabilities(self) -> FloatArray:
-        """p(word | label), (K, V)."""
         return np.exp(self.emission - self.log_word_sums[:, None])
 
     @cached_property
     def word_chain(self) -> WordChain:
-        """What the recursion runs on."""
         start = np.zeros(self.n_classes) if self.start is None else self.start
         logs = np.concatenate([self.emission.T, self.log_word_sums[None, :]])
         return WordChain(make_chain(start, self.transition), nodes_from_logs(logs))

@@ -104,7 +104,6 @@ class HiddenMarkovModel(ChainOfWords):
 
     @cached_property
     def word_chain(self) -> WordChain:
-        """What the recursion runs on."""
         with np.errstate(divide="ignore"):
             chain = make_chain(np.log(self.start), np.log(self.transition))
         return WordChain(chain, nodes_from_probabilities(self.emission))

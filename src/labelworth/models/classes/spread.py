@@ -92,7 +92,6 @@ class VarianceSpread:
         return self.variances
 
     def log_density(self, vectors: FloatArray, means: FloatArray) -> FloatArray:
-        """log p(x | y), (n, K)."""
         log_density = np.empty((len(vectors), len(means)))
         for code, (mean, variance) in enumerate(zip(means, self.variances, strict=True)):
             squares = np.square((vectors - mean) / np.sqrt(variance)).sum(axis=1)
@@ -179,7 +178,6 @@ class MatrixSpread:
         return np.asarray(self.whiteners.transpose(0, 2, 1) @ self.whiteners)
 
     def log_density(self, vectors: FloatArray, means: FloatArray) -> FloatArray:
-        """log p(x | y), (n, K)."""
         log_density = np.empty((len(vectors), len(means)))
         middle = means.mean(axis=0)
         # A shared covariance whitens the vectors once for all classes.

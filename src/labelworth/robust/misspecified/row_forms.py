@@ -72,3 +72,8 @@ class RowForms:
             images = (scores.reshape(-1, len(matrix)) @ matrix).reshape(scores.shape)
             forms[rows] = np.matmul(images, scores.transpose(0, 2, 1))
         return forms
+
+
+def class_covariances(posterior: FloatArray) -> FloatArray:
+    """diag(p) - p p' of every row of p(y | x), shape (n, K, K)."""
+    return np.asarray(posterior[:, :, None] * (np.eye(posterior.shape[1]) - posterior[:, None, :]))

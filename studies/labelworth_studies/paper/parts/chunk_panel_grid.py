@@ -10,7 +10,7 @@ from scipy.stats import spearmanr
 
 from labelworth.arrays import FloatArray
 from labelworth.policies.spec import parse_policy
-from labelworth.tradeoff.frontier import Frontier, FrontierPoint
+from labelworth.tradeoff.frontier import dominators
 from labelworth_studies.runner.study import Cell, Result
 
 LOSSES = ("joint", "conditional")
@@ -116,42 +116,42 @@ class PanelGrid:
             "share_whole": _steps(np.diff(self.figures[name], axis=0)),
         }
 
-    def frontier(self, name: str) -> Frontier:
-        """All designs with the mean number of labels as their cost."""
-        means, errors = self.mean(name), self.standard_error(name)
-        points = [
-            FrontierPoint(
-                float(self.mean_labels[index, column]),
-                float(means[index, column]),
-                float(errors[index, column]),
-                size * np.array([share, 1 - share]),
-                np.array([share, 1 - share]),
-                float(size),
-            )
-            for index, share in enumerate(self.shares)
-            for column, size in enumerate(self.sizes)
-        ]
-        return Frontier(("everything", self.rule), tuple(points), f"{name} of test sentences", "simulated")
+    def dominated_by(self, name: str) -> list[int | None]:
+        """For every design, by rows, the best of those that have no more labels and no more loss."""
+        return dominators(self.mean_labels.ravel(), self.mean(name).ravel())
+
+    def boundary(self, name: str) -> list[int]:
+        """The designs that nobody dominates, of equal ones the first: labels rise, the loss falls."""
+        labels, means = self.mean_labels.ravel().tolist(), self.mean(name).ravel().tolist()
+        undominated = [index for index, by in enumerate(self.dominated_by(name)) if by is None]
+        first = {(labels[index], means[index]): index for index in reversed(undominated)}
+        return [first[key] for key in sorted(first)]
 
     def dominated(self, name: str) -> list[dict[str, Any]]:
         """The designs that another one beats at no higher cost, by how much, and which one that is."""
-        frontier, draws = self.frontier(name), self.figures[name].reshape(-1, self.labels.shape[2])
-        comparisons = []
-        for index, by in enumerate(frontier.dominated_by):
+        draws = self.figures[name].reshape(-1, self.labels.shape[2])
+        dominated = []
+        for index, by in enumerate(self.dominated_by(name)):
             if by is None:
                 continue
             difference = draws[index] - draws[by]
             mean, error = float(difference.mean()), float(_standard_error(difference))
-            comparisons.append(
+            dominated.append(
                 {
-                    **_design(frontier.points[index]),
-                    "by": _design(frontier.points[by]),
+                    **self.design(index),
+                    "by": self.design(by),
                     "worse_by": mean,
                     "worse_by_se": error,
                     "is_clear": mean > CLEAR * error,
                 }
             )
-        return comparisons
+        return dominated
+
+    def design(self, index: int) -> dict[str, Any]:
+        """In words that a record keeps."""
+        row, column = divmod(index, len(self.sizes))
+        labels = float(self.mean_labels[row, column])
+        return {"n_sentences": int(self.sizes[column]), "share_whole": float(self.shares[row]), "labels": labels}
 
     def whole_instead(self, name: str) -> list[dict[str, Any]]:
         """Where as many sentences were also labeled whole and nothing else was there: what the rest adds."""
@@ -219,7 +219,3 @@ def _steps(differences: FloatArray) -> dict[str, Any]:
         "n_clearly_falling": int((mean < -CLEAR * error).sum()),
         "n_clearly_rising": int((mean > CLEAR * error).sum()),
     }
-
-
-def _design(point: FrontierPoint) -> dict[str, Any]:
-    return {"n_sentences": int(point.n_samples), "share_whole": float(point.shares[0]), "labels": point.cost}

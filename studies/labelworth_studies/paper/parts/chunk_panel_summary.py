@@ -56,7 +56,6 @@ def figures_of(grid: PanelGrid, losses: Sequence[str]) -> dict[str, Any]:
         "agreement": {"robust": grid.agreement("token_error", "robust")},
     }
     for loss in losses:
-        frontier = grid.frontier(loss)
         figures[f"{loss}_findings"] = {
             "paper_excess": _plain(grid.formulas["paper"][loss]),
             "paper_excess_se": _plain(grid.formula_errors["paper"][loss]),
@@ -64,10 +63,7 @@ def figures_of(grid: PanelGrid, losses: Sequence[str]) -> dict[str, Any]:
             "robust_bias": _plain(grid.bias[loss]),
             "agreement": {formula: grid.agreement(loss, formula) for formula in FORMULAS},
             "steps": grid.steps(loss),
-            "undominated": [
-                {"n_sentences": int(p.n_samples), "share_whole": float(p.shares[0]), "labels": p.cost}
-                for p in frontier.boundary
-            ],
+            "undominated": [grid.design(index) for index in grid.boundary(loss)],
             "dominated": grid.dominated(loss),
             "whole_instead": grid.whole_instead(loss) if grid.rule == "nothing" else [],
         }
@@ -213,15 +209,15 @@ def _picture(grid: PanelGrid) -> Picture:
         )
         for loss in LOSSES
     )
-    frontier = grid.frontier("joint")
+    boundary = grid.boundary("joint")
     cloud = by_size(grid, grid.mean_labels, grid.excess("joint"), grid.standard_error("joint"))
     region = FrontierPanel(
         "What labels buy: joint log-loss above the limit",
         _TOKENS,
         _NATS,
         cloud,
-        np.array([point.cost for point in frontier.boundary]),
-        np.array([point.error for point in frontier.boundary]) - grid.limit["joint"],
+        grid.mean_labels.ravel()[boundary],
+        grid.excess("joint").ravel()[boundary],
         x_scale="log",
     )
     token_error = CurvesPanel(
@@ -240,11 +236,7 @@ def _picture(grid: PanelGrid) -> Picture:
 
 def _dominated_places(grid: PanelGrid, loss: str) -> set[tuple[int, int]]:
     n_sizes = len(grid.sizes)
-    return {
-        (index // n_sizes, index % n_sizes)
-        for index, by in enumerate(grid.frontier(loss).dominated_by)
-        if by is not None
-    }
+    return {(index // n_sizes, index % n_sizes) for index, by in enumerate(grid.dominated_by(loss)) if by is not None}
 
 
 def _plain(values: FloatArray) -> list[Any]:

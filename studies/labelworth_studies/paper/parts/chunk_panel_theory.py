@@ -43,7 +43,7 @@ def paper_excess(
     weights = [_weights(information, policy) for policy in policies]
     per_policy = [_figures(information, shares) for shares in weights]
     answer: dict[str, Any] = {
-        "labels": [information.labels_of_policy(shares) for shares in weights],
+        "labels": [float(shares @ information.expected_labels) for shares in weights],
         "n_drawn": information.n_drawn,
         "n_parameters": information.n_parameters,
     }
