@@ -1,9 +1,13 @@
 """What every test may ask for."""
 
 import os
+import signal
 
 import pytest
 from hypothesis import HealthCheck, settings
+
+# A process that was started in the background ignores Ctrl-C, and so would the commands that tests interrupt.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # The same examples in every run; new ones where a seed is named. How fast the machine is, is not what is tested.
 settings.register_profile(

@@ -9,7 +9,6 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from labelworth.data.text import Vocabulary
-from labelworth.data.tokens.templates import Template
 from labelworth.errors import InvalidInputError
 from labelworth.estimators.classifier import GenerativeClassifier
 from labelworth.estimators.kinds import KINDS
@@ -129,11 +128,15 @@ def _storable(value: Any) -> Any:
         return value.tolist()
     if isinstance(value, tuple | list):
         return [_storable(entry) for entry in value]
+    from labelworth.data.tokens.templates import Template
+
     return value.to_mapping() if isinstance(value, Template) else value
 
 
 def _restored(settings: Mapping[str, Any]) -> dict[str, Any]:
     restored = dict(settings)
     if isinstance(restored.get("template"), Mapping):
+        from labelworth.data.tokens.templates import Template
+
         restored["template"] = Template.from_mapping(restored["template"])
     return restored

@@ -80,4 +80,4 @@ class Contrasts:
 
     def restricted(self, information: FloatArray) -> FloatArray:
         """U' I U, (rank, rank)."""
-        return information if self.is_whole else symmetrized(self.basis.T @ information @ self.basis)
+        return symmetrized(information if self.is_whole else self.basis.T @ information @ self.basis)

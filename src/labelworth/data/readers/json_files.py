@@ -25,7 +25,9 @@ def read_json(path: str | os.PathLike[str], kind: str) -> Any:
             f"Cannot read {str(path)!r}: {getattr(error, 'strerror', None) or error}."
         ) from error
     try:
-        return parse_json(content)
+        document = parse_json(content)
+        _require_text(content, document)
+        return document
     except UnicodeDecodeError as error:
         raise InvalidInputError(f"{str(path)!r} is not a {kind}: it is not UTF-8 text.") from error
     except (ValueError, RecursionError) as error:
@@ -33,7 +35,7 @@ def read_json(path: str | os.PathLike[str], kind: str) -> Any:
 
 
 def parse_json(content: bytes) -> Any:
-    """A document whose numbers are finite and fit a double, and whose texts can be written as UTF-8.
+    """A document whose numbers are finite and fit a double.
 
     Raises
     ------
@@ -41,14 +43,17 @@ def parse_json(content: bytes) -> Any:
         If it is not one, in words.
     """
     text = content.decode("utf-8-sig")
-    document = json.loads(text, parse_float=_finite, parse_int=_bounded, parse_constant=_no_number)
+    return json.loads(text, parse_float=_finite, parse_int=_bounded, parse_constant=_no_number)
+
+
+def _require_text(content: bytes, document: Any) -> None:
+    """Refuse texts that could not be written as UTF-8; files of models, which we write ourselves, may hold them."""
     try:
-        if "\\u" in text:
+        if rb"\u" in content:
             json.dumps(document, ensure_ascii=False).encode()
     except UnicodeEncodeError as error:
         half = ord(error.object[error.start])
         raise ValueError(f"\\u{half:04x} is half of a surrogate pair; write the character, or both halves") from error
-    return document
 
 
 def _finite(text: str) -> float:
