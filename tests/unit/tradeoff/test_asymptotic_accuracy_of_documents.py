@@ -75,7 +75,7 @@ def test_the_error_is_the_criterion_and_the_slope_its_derivative(curves, method:
     error = accuracy.standard_error(COUNTS)
     assert (error is None) == (estimate.standard_errors is None)
     if error is not None:
-        assert error == pytest.approx(estimate.standard_errors[0], rel=1e-10)
+        assert error == pytest.approx(estimate.standard_errors[0], rel=1e-12)
     if method == "formula" and criterion == "worst_direction":
         assert not accuracy.is_convex
         with pytest.raises(InvalidInputError, match="slope of the worst direction"):
