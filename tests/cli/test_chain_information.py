@@ -207,3 +207,10 @@ def test_people_get_a_table(tmp_path) -> None:
     assert "enumeration" in result.stdout
     for point in answer(tmp_path, spec_of("boltzmann-chain"))["points"]:
         assert f"{point['total_variance']:.4g}" in result.stdout
+
+
+@pytest.mark.parametrize("kind", ["hidden-markov", "conditional-random-field"])
+def test_sequences_too_long_to_count_are_refused_in_words(tmp_path, kind) -> None:
+    result = run(tmp_path, spec_of(kind, lengths={"700": 1.0}, method="enumeration"))
+    assert result.exit_code == 2
+    assert "sequences of words and labels to enumerate" in result.stderr

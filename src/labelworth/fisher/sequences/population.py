@@ -197,7 +197,7 @@ class ChainPopulation:
     @property
     def n_outcomes(self) -> float:
         """How many (x, y) there are."""
-        return sum(self.n_inputs(length) * float(self.n_classes) ** length for length, _ in self.lengths.items())
+        return sum(self.n_inputs(length) * _power(self.n_classes, length) for length, _ in self.lengths.items())
 
     def enumeration_work(self, rules: RuleList) -> float:
         """About how many multiplications enumeration takes; infinite if it is beyond the limits."""
@@ -272,7 +272,7 @@ class ChainPopulation:
         """How many distinct inputs of one length are summed over; infinity if there is no counting them."""
         if self.is_conditional and self.inputs is not None:
             return float((self.inputs.lengths == length).sum())
-        return float(self.model.n_features) ** length
+        return _power(self.model.n_features, length)
 
     def weighted_inputs(self, length: int, most: int) -> Iterator[tuple[Sequences, FloatArray]]:
         """Every input of one length, without labels, at most so many at a time, each with what it counts.
@@ -318,6 +318,14 @@ def _lengths_of(inputs: Sequences) -> LengthDistribution:
     lengths, index = np.unique(inputs.lengths, return_inverse=True)
     shares = np.bincount(index, inputs.sequence_weights) / inputs.sequence_weights.sum()
     return LengthDistribution(lengths[shares > 0], shares[shares > 0])
+
+
+def _power(base: int, exponent: int) -> float:
+    """Infinite where no double holds it."""
+    try:
+        return float(base) ** exponent
+    except OverflowError:
+        return np.inf
 
 
 def _digits(codes: IntArray, radix: int, count: int) -> IntArray:
