@@ -21,20 +21,12 @@ _NUMBERS_PER_CHUNK = 4_000_000
 
 @dataclass(frozen=True, eq=False)
 class Inputs:
-    """The x to average over, p(y | x), and how much each counts.
-
-    Attributes
-    ----------
-    posterior : array of shape (n, K)
-    weights : array of shape (n,)
-    is_exact : bool
-        Whether these are all there are.
-    """
+    """The x to average over, p(y | x), and how much each counts."""
 
     samples: Samples
-    posterior: FloatArray
-    weights: FloatArray
-    is_exact: bool
+    posterior: FloatArray  # (n, K)
+    weights: FloatArray  # (n,)
+    is_exact: bool  # Whether these are all there are.
 
     @classmethod
     def enumerated(cls, model: AnyModel, most: int) -> "Inputs | None":
@@ -70,22 +62,12 @@ class ScoredInputs:
     More classes: draw estimates, move every log p(x, y) along its gradient, classify, and count what the chosen class
     falls short of the best, :math:`\max_y p(y | x) - p(\hat y | x)`. No refits. For two classes that would give the
     same number.
-
-    Attributes
-    ----------
-    log_joint : array of shape (n, K)
-        log p(x, y).
-    scores : array of shape (n, K, d)
-        In the basis in which the information of labels and of none are diagonal.
-    posterior : array of shape (n, K)
-    draws : array of shape (d, n_draws)
-        Standard normal directions; none with two classes.
     """
 
-    log_joint: FloatArray
-    scores: FloatArray
-    posterior: FloatArray
-    draws: FloatArray
+    log_joint: FloatArray  # (n, K): log p(x, y).
+    scores: FloatArray  # (n, K, d): In the basis in which the information of labels and of none are diagonal.
+    posterior: FloatArray  # (n, K)
+    draws: FloatArray  # (d, n_draws): Standard normal directions; none with two classes.
 
     @classmethod
     def of(cls, model: AnyModel, inputs: Inputs, information: DenseInformation, draws: FloatArray) -> "ScoredInputs":

@@ -25,27 +25,13 @@ label on a sample already there, one less; in words."""
 
 @dataclass(frozen=True)
 class Asked:
-    """A labeled fraction, or a policy.
+    """A labeled fraction, or a policy."""
 
-    Attributes
-    ----------
-    weights : array of shape (n_rules,)
-        Of all rules whose information is known.
-    expected_labels : float
-        Labels per sample.
-    labeled_fraction : float or None
-        Of single samples.
-    policy : str or None
-        Of sequences: how it is written.
-    n_listed : int
-        How many rules were asked for; the first of all.
-    """
-
-    weights: FloatArray
-    expected_labels: float
-    labeled_fraction: float | None = None
-    policy: str | None = None
-    n_listed: int = 2
+    weights: FloatArray  # (n_rules,): Of all rules whose information is known.
+    expected_labels: float  # Labels per sample.
+    labeled_fraction: float | None = None  # Of single samples.
+    policy: str | None = None  # Of sequences: how it is written.
+    n_listed: int = 2  # How many rules were asked for; the first of all.
 
     @classmethod
     def of_fraction(cls, fraction: float) -> "Asked":
@@ -58,31 +44,18 @@ class Asked:
 
 @dataclass(frozen=True)
 class InformationPoint:
-    """Everything about one labeled fraction, or one policy.
-
-    Attributes
-    ----------
-    is_identifiable : bool
-        Whether the information is positive definite on the estimable contrasts.
-    smallest_share : float or None
-        In the weakest direction, the share of what complete labels would tell; None where that was not computed.
-    figures : mapping
-        Criteria of Cov = I^-1 / n by name; None where the model is not identifiable, or a figure is infinite.
-    standard_errors : mapping
-        Of the sampled figures; empty if they are exact.
-    weak_directions : tuple of WeakDirection or None
-        What the labels leave open or nearly so; None where they were not looked for.
-    refusal : str or None
-        Why there are no figures, where too few draws are to blame.
-    """
+    """Everything about one labeled fraction, or one policy."""
 
     asked: Asked
-    is_identifiable: bool
+    is_identifiable: bool  # Whether the information is positive definite on the estimable contrasts.
+    # In the weakest direction, the share of what complete labels would tell; None where that was not computed.
     smallest_share: float | None
+    # Criteria of Cov = I^-1 / n by name; None where the model is not identifiable, or a figure is infinite.
     figures: Mapping[str, float | None]
-    standard_errors: Mapping[str, float | None]
+    standard_errors: Mapping[str, float | None]  # Of the sampled figures; empty if they are exact.
+    # What the labels leave open or nearly so; None where they were not looked for.
     weak_directions: tuple[WeakDirection, ...] | None
-    refusal: str | None = None
+    refusal: str | None = None  # Why there are no figures, where too few draws are to blame.
 
     @property
     def labeled_fraction(self) -> float:
@@ -125,30 +98,14 @@ class InformationPoint:
 
 @dataclass(frozen=True)
 class InformationTable:
-    """The answer of `information`.
+    """The answer of `information`."""
 
-    Attributes
-    ----------
-    points : tuple of InformationPoint
-        One per labeled fraction or policy, in the order asked for.
-    n_samples : float
-        Samples, or sequences.
-    method : str
-        How the information was computed.
-    reason : str
-        Why so.
-    notes : tuple of str
-        What a reader should know.
-    information : GivesFigures
-        For further questions.
-    """
-
-    points: tuple[InformationPoint, ...]
-    n_samples: float
-    method: str
-    reason: str
-    notes: tuple[str, ...]
-    information: GivesFigures
+    points: tuple[InformationPoint, ...]  # One per labeled fraction or policy, in the order asked for.
+    n_samples: float  # Samples, or sequences.
+    method: str  # How the information was computed.
+    reason: str  # Why so.
+    notes: tuple[str, ...]  # What a reader should know.
+    information: GivesFigures  # For further questions.
 
     @property
     def is_of_sequences(self) -> bool:

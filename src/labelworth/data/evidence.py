@@ -26,19 +26,12 @@ class Evidence:
 
     The likelihood of a sample is :math:`\sum_y p(x, y)\, w(y)`: all ones is an unlabeled sample, a single one a
     gold label, several ones a candidate set ("not this class"), other weights :math:`p(\text{annotation} | y)`.
-
-    Attributes
-    ----------
-    codes : integer array of shape (n,)
-        ``>= 0``: the class is known. ``-1``: nothing is known. ``<= -2``: row ``-2 - code`` of `weights`.
-    weights : array of shape (n_ambiguous, n_classes)
-        The weights of the ambiguous samples, and of them alone.
-    classes : tuple
-        What the class codes stand for, in order.
     """
 
+    # (n,): ``>= 0``: the class is known. ``-1``: nothing is known. ``<= -2``: row ``-2 - code`` of `weights`.
     codes: IntArray
-    classes: tuple[Hashable, ...]
+    classes: tuple[Hashable, ...]  # What the class codes stand for, in order.
+    # (n_ambiguous, n_classes): The weights of the ambiguous samples, and of them alone.
     weights: FloatArray = field(default_factory=lambda: np.empty((0, 0)))
 
     def __post_init__(self) -> None:

@@ -14,18 +14,10 @@ from labelworth.errors import InvalidInputError, LabelworthWarning
 
 @dataclass(frozen=True, eq=False)
 class Fold:
-    """One split.
+    """One split."""
 
-    Attributes
-    ----------
-    train : integer array
-        Rows to fit on, rising: all but the tested ones, unlabeled and ambiguous rows among them.
-    test : integer array
-        Rows to test on, rising; the class of each is known.
-    """
-
-    train: IntArray
-    test: IntArray
+    train: IntArray  # Rows to fit on, rising: all but the tested ones, unlabeled and ambiguous rows among them.
+    test: IntArray  # Rows to test on, rising; the class of each is known.
 
 
 def labeled_folds(evidence: Evidence, n_folds: int, rng: np.random.Generator) -> list[Fold]:

@@ -9,21 +9,11 @@ from labelworth.data.sequences import Sequences
 
 
 class LabeledRuns(NamedTuple):
-    """Every run of tokens of whose labels something is known, as a sequence of its own.
+    """Every run of tokens of whose labels something is known, as a sequence of its own."""
 
-    Attributes
-    ----------
-    sequences : Sequences
-        The runs, without weights.
-    owners : integer array of shape (n_runs,)
-        The sequence that each run is a part of.
-    is_first : boolean array of shape (n_runs,)
-        Whether it begins with the first token of that sequence.
-    """
-
-    sequences: Sequences
-    owners: IntArray
-    is_first: BoolArray
+    sequences: Sequences  # The runs, without weights.
+    owners: IntArray  # (n_runs,): The sequence that each run is a part of.
+    is_first: BoolArray  # (n_runs,): Whether it begins with the first token of that sequence.
 
     def weighted(self, weights: FloatArray) -> "LabeledRuns":
         """Drop the runs whose sequences weigh nothing, and give the others the weights of their sequences."""

@@ -18,13 +18,6 @@ _LONGEST = 2**53  # beyond it doubles cannot tell neighboring whole numbers apar
 class LengthDistribution:
     """Document lengths and how probable each is, the paper's q(m). It carries no parameter of the model.
 
-    Attributes
-    ----------
-    lengths : integer array of shape (n_lengths,)
-        Distinct lengths m, each at least 1.
-    probabilities : array of shape (n_lengths,)
-        q(m), positive, summing to 1.
-
     Examples
     --------
     >>> lengths = LengthDistribution.from_mapping({"5": 0.5, "7": 0.5})
@@ -32,8 +25,8 @@ class LengthDistribution:
     6.0
     """
 
-    lengths: IntArray
-    probabilities: FloatArray
+    lengths: IntArray  # (n_lengths,): Distinct lengths m, each at least 1.
+    probabilities: FloatArray  # (n_lengths,): q(m), positive, summing to 1.
 
     def __post_init__(self) -> None:
         lengths = _whole_numbers("lengths", self.lengths)

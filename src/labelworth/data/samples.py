@@ -18,23 +18,14 @@ class Samples:
     """What was observed.
 
     Features that are not yet a CSR array or a dense array of doubles go through the doors of `counts`.
-
-    Attributes
-    ----------
-    features : CSR array or dense array of shape (n, n_features)
-        Word counts of documents (sparse, sorted, without duplicates), or dense vectors.
-    evidence : Evidence
-        What is known of each sample's class.
-    weights : array of shape (n,), optional
-        How much each sample counts in the likelihood; None means one each.
-    feature_names : tuple of str, optional
-        What the columns stand for.
     """
 
+    # (n, n_features): Word counts of documents (sparse, sorted, without duplicates), or dense vectors.
     features: "sp.csr_array | FloatArray"
-    evidence: Evidence
+    evidence: Evidence  # What is known of each sample's class.
+    # (n,), optional: How much each sample counts in the likelihood; None means one each.
     weights: FloatArray | None = None
-    feature_names: tuple[str, ...] | None = None
+    feature_names: tuple[str, ...] | None = None  # What the columns stand for.
 
     def __post_init__(self) -> None:
         if not _is_clean(self.features):

@@ -22,21 +22,11 @@ LETTERS = r"(?u)[^\W\d_]+"
 
 @dataclass(frozen=True)
 class Vocabulary:
-    """The words that are counted, in order, and how text is cut into them.
+    """The words that are counted, in order, and how text is cut into them."""
 
-    Attributes
-    ----------
-    words : tuple of str
-        What the columns of the counts stand for.
-    token_pattern : str
-        The regular expression a word matches.
-    lowercase : bool
-        Whether text is put in lower case first.
-    """
-
-    words: tuple[str, ...]
-    token_pattern: str = TWO_LETTERS_OR_MORE
-    lowercase: bool = True
+    words: tuple[str, ...]  # What the columns of the counts stand for.
+    token_pattern: str = TWO_LETTERS_OR_MORE  # The regular expression a word matches.
+    lowercase: bool = True  # Whether text is put in lower case first.
 
     def __post_init__(self) -> None:
         if not self.words:

@@ -22,33 +22,16 @@ _N_FOLDS = 5
 
 @dataclass(frozen=True)
 class DemoSettings:
-    """How the demonstration is set up.
+    """How the demonstration is set up."""
 
-    Attributes
-    ----------
-    n_components : int
-        Principal components that describe an image.
-    n_held_out : int
-        Images kept aside to count errors on.
-    n_pilot : int
-        Labels to begin with, drawn at random.
-    label_counts : tuple of int
-        Sizes that are forecast from the pilot, and then tried.
-    n_draws : int
-        How often each is tried, with other images held out and other labels drawn.
-    n_bootstrap : int
-        Data sets simulated for the specification test.
-    relative_error : float
-        Standard error of the figures on what labels are worth, relative to each.
-    """
-
-    n_components: int = 6
-    n_held_out: int = 500
-    n_pilot: int = 200
+    n_components: int = 6  # Principal components that describe an image.
+    n_held_out: int = 500  # Images kept aside to count errors on.
+    n_pilot: int = 200  # Labels to begin with, drawn at random.
+    # Sizes that are forecast from the pilot, and then tried.
     label_counts: tuple[int, ...] = (50, 100, 200, 400, 800)
-    n_draws: int = 10
-    n_bootstrap: int = 99
-    relative_error: float = 0.02
+    n_draws: int = 10  # How often each is tried, with other images held out and other labels drawn.
+    n_bootstrap: int = 99  # Data sets simulated for the specification test.
+    relative_error: float = 0.02  # Standard error of the figures on what labels are worth, relative to each.
 
 
 QUICK = DemoSettings(label_counts=(50, 200, 800), n_draws=3, n_bootstrap=19, relative_error=0.1)
@@ -57,38 +40,18 @@ QUICK = DemoSettings(label_counts=(50, 200, 800), n_draws=3, n_bootstrap=19, rel
 
 @dataclass(frozen=True, eq=False)
 class Demonstration:
-    """What the demonstration measured.
-
-    Attributes
-    ----------
-    settings : DemoSettings
-    n_pool : int
-        Images to label from.
-    table : InformationTable
-        What labels are worth under the pilot's model, if it is right.
-    report : CheckReport
-        Whether unlabeled images help.
-    level : Level
-        The pilot's cross-validated error.
-    weights : tuple of float
-        How much an unlabeled image counts: 0 (labels alone), 1, and what the check advises where that is between.
-    if_right : array of shape (2, n_sizes)
-        Forecast errors with weight 0 and 1, believing the model.
-    anyway : array of shape (n_weights, n_sizes)
-        Forecast errors, not believing it.
-    realized : array of shape (n_weights, n_draws, n_sizes)
-        Errors on held-out images.
-    """
+    """What the demonstration measured."""
 
     settings: DemoSettings
-    n_pool: int
-    table: InformationTable
-    report: CheckReport
-    level: Level
+    n_pool: int  # Images to label from.
+    table: InformationTable  # What labels are worth under the pilot's model, if it is right.
+    report: CheckReport  # Whether unlabeled images help.
+    level: Level  # The pilot's cross-validated error.
+    # How much an unlabeled image counts: 0 (labels alone), 1, and what the check advises where that is between.
     weights: tuple[float, ...]
-    if_right: FloatArray
-    anyway: FloatArray
-    realized: FloatArray
+    if_right: FloatArray  # (2, n_sizes): Forecast errors with weight 0 and 1, believing the model.
+    anyway: FloatArray  # (n_weights, n_sizes): Forecast errors, not believing it.
+    realized: FloatArray  # (n_weights, n_draws, n_sizes): Errors on held-out images.
 
 
 def data_path() -> Path:

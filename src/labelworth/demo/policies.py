@@ -35,28 +35,14 @@ _SMOOTHING = 0.01
 
 @dataclass(frozen=True)
 class SequenceDemoSettings:
-    """How the demonstration is set up.
+    """How the demonstration is set up."""
 
-    Attributes
-    ----------
-    n_labels, n_words : int
-        Of the hidden Markov model that is the truth.
-    n_sequences : int
-        Sequences to learn from, as many labels.
-    n_test : int
-        Sequences to test on, new ones for every refit.
-    n_refits : int
-        How often every policy is tried, each time on new sequences.
-    relative_error : float
-        Standard error of the predicted figures, relative to each.
-    """
-
-    n_labels: int = 3
+    n_labels: int = 3  # Of the hidden Markov model that is the truth.
     n_words: int = 12
-    n_sequences: int = 1500
-    n_test: int = 1000
-    n_refits: int = 40
-    relative_error: float = 0.03
+    n_sequences: int = 1500  # Sequences to learn from, as many labels.
+    n_test: int = 1000  # Sequences to test on, new ones for every refit.
+    n_refits: int = 40  # How often every policy is tried, each time on new sequences.
+    relative_error: float = 0.03  # Standard error of the predicted figures, relative to each.
 
 
 QUICK = SequenceDemoSettings(n_refits=8, n_test=500, relative_error=0.1)
@@ -65,22 +51,14 @@ QUICK = SequenceDemoSettings(n_refits=8, n_test=500, relative_error=0.1)
 
 @dataclass(frozen=True, eq=False)
 class SequenceDemonstration:
-    """What the demonstration measured.
-
-    Attributes
-    ----------
-    settings : SequenceDemoSettings
-    truth : HiddenMarkovModel
-    table : InformationTable
-        What the theory says of every policy, given the truth; the points are in the order of `POLICIES`.
-    log_losses, squared_errors : arrays of shape (n_policies, n_refits)
-        What happened: excess conditional log-loss per sequence on test data, and the sum of the squared errors of
-        all probabilities.
-    """
+    """What the demonstration measured."""
 
     settings: SequenceDemoSettings
     truth: HiddenMarkovModel
+    # What the theory says of every policy, given the truth; the points are in the order of `POLICIES`.
     table: InformationTable
+    # (n_policies, n_refits): What happened: excess conditional log-loss per sequence on test data, and the sum
+    # of the squared errors of all probabilities.
     log_losses: FloatArray
     squared_errors: FloatArray
 

@@ -10,21 +10,11 @@ from labelworth.report.values import Outcome
 
 @dataclass(frozen=True)
 class Told:
-    """A demonstration that has run.
+    """A demonstration that has run."""
 
-    Attributes
-    ----------
-    settings : dataclass
-        How it was set up, for the record.
-    outcome : Outcome
-        With exactly one picture.
-    data_digest : str or None
-        None: its data were drawn from the seed.
-    """
-
-    settings: Any
-    outcome: Outcome
-    data_digest: str | None = None
+    settings: Any  # How it was set up, for the record.
+    outcome: Outcome  # With exactly one picture.
+    data_digest: str | None = None  # None: its data were drawn from the seed.
 
 
 Scenario = Callable[[bool, int, Progress], Told]

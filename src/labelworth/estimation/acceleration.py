@@ -19,14 +19,9 @@ class SquaredExtrapolation:
 
     :math:`a = 1` is the second EM step itself; the slower EM walks, the larger a. The largest a allowed grows when it
     was used with success and falls back when a step was refused.
-
-    Attributes
-    ----------
-    longest : float
-        The largest a allowed now.
     """
 
-    longest: float = _GROWTH
+    longest: float = _GROWTH  # The largest a allowed now.
     _used_longest: bool = False
 
     def step(self, start: FloatArray, first: FloatArray, second: FloatArray) -> FloatArray | None:

@@ -20,31 +20,15 @@ _COARSE = 10.0
 
 @dataclass(frozen=True, eq=False)
 class ConditionalFit:
-    """A fitted CRF and how it was reached.
+    """A fitted CRF and how it was reached."""
 
-    Attributes
-    ----------
-    model : ConditionalRandomFieldModel
-        theta_hat.
-    objective_path : array
-        Penalized log-likelihood at the start and after every iteration; it never falls.
-    log_likelihood : float
-        Weighted sum of log p(evidence | x) at `model`; the objective is this less the penalty.
-    converged : bool
-        Whether little was left to gain.
-    n_iterations, n_evaluations : int
-        Those of the start counted in.
-    n_skipped : int
-        How many sequences had no label at all: a CRF learns nothing from them.
-    """
-
-    model: ConditionalRandomFieldModel
-    objective_path: FloatArray
-    log_likelihood: float
-    converged: bool
-    n_iterations: int
+    model: ConditionalRandomFieldModel  # theta_hat.
+    objective_path: FloatArray  # Penalized log-likelihood at the start and after every iteration; it never falls.
+    log_likelihood: float  # Weighted sum of log p(evidence | x) at `model`; the objective is this less the penalty.
+    converged: bool  # Whether little was left to gain.
+    n_iterations: int  # Those of the start counted in.
     n_evaluations: int
-    n_skipped: int
+    n_skipped: int  # How many sequences had no label at all: a CRF learns nothing from them.
 
     @property
     def objective(self) -> float:

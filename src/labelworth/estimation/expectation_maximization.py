@@ -33,27 +33,13 @@ class Point(Generic[FittedT]):
 
 @dataclass(frozen=True)
 class Ascent(Generic[FittedT]):
-    """Where EM arrived from one start.
+    """Where EM arrived from one start."""
 
-    Attributes
-    ----------
-    end : Point
-        The last model, evaluated.
-    objective_path : array
-        The objective of every model kept, in order; it never falls but by rounding.
-    converged : bool
-        Whether the estimated gain still to come is within the tolerance.
-    n_iterations : int
-        EM steps taken.
-    n_evaluations : int
-        Passes over the data.
-    """
-
-    end: Point[FittedT]
-    objective_path: FloatArray
-    converged: bool
-    n_iterations: int
-    n_evaluations: int
+    end: Point[FittedT]  # The last model, evaluated.
+    objective_path: FloatArray  # The objective of every model kept, in order; it never falls but by rounding.
+    converged: bool  # Whether the estimated gain still to come is within the tolerance.
+    n_iterations: int  # EM steps taken.
+    n_evaluations: int  # Passes over the data.
 
 
 @dataclass
@@ -69,14 +55,9 @@ class StoppingRule:
     So a slow walk in small steps is not taken for an arrival, as the change of the objective alone would have it. The
     largest of the last few rates counts, and the estimate must be within the tolerance twice in a row, since an
     accelerated step may hide the slowest direction, or a saddle, for a while.
-
-    Attributes
-    ----------
-    tolerance : float
-        Nats per sample that may be left.
     """
 
-    tolerance: float
+    tolerance: float  # Nats per sample that may be left.
     _rates: deque[float] = field(default_factory=lambda: deque(maxlen=_RATES_KEPT), init=False)
     _was_within: bool = field(default=False, init=False)
 
@@ -98,32 +79,18 @@ class StoppingRule:
 class ExpectationMaximization(Generic[ParametersT]):
     r"""EM for the objective :math:`\sum_i w_i \log \sum_y p_\theta(x_i, y)\, e_i(y) + \log \text{prior}(\theta)`.
 
-    Attributes
-    ----------
-    family : Maximizer
-        M-step and prior.
-    data : Pass
-        The samples, laid out.
-    tolerance : float
-        Stop when the gain still to come is below this many nats per unit of weight; see `StoppingRule`.
-    max_iterations : int
-        EM steps at most.
-    accelerated : bool
-        Whether to extrapolate after every second step.
-    total_weight : float
-        The sum of the row weights.
-
     Notes
     -----
     Paper: eq:ll0, eq:ll1, eq:mle.
     """
 
-    family: Maximizer[ParametersT]
-    data: Pass[ParametersT]
+    family: Maximizer[ParametersT]  # M-step and prior.
+    data: Pass[ParametersT]  # The samples, laid out.
+    # Stop when the gain still to come is below this many nats per unit of weight; see `StoppingRule`.
     tolerance: float
-    max_iterations: int
-    accelerated: bool
-    total_weight: float
+    max_iterations: int  # EM steps at most.
+    accelerated: bool  # Whether to extrapolate after every second step.
+    total_weight: float  # The sum of the row weights.
     n_evaluations: int = field(default=0, init=False)
 
     def evaluate(self, model: ParametersT) -> Point[ParametersT]:

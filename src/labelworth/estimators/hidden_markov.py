@@ -51,10 +51,6 @@ class HiddenMarkov(WordTagger):
     Attributes
     ----------
     classes_ : array of shape (n_classes,)
-    model_ : HiddenMarkovModel
-        The fitted model.
-    fit_ : Fit
-        How it was found.
     lexicon_ : Lexicon
         The words it knows.
     n_iter_, converged_
@@ -80,8 +76,8 @@ class HiddenMarkov(WordTagger):
         "random_state": ["random_state", np.random.Generator],
     }
 
-    model_: HiddenMarkovModel
-    fit_: Fit[HiddenMarkovModel, Any]
+    model_: HiddenMarkovModel  # The fitted model.
+    fit_: Fit[HiddenMarkovModel, Any]  # How it was found.
 
     def __init__(
         self,

@@ -15,26 +15,13 @@ Takes = Literal["counts", "vectors", "sequences"]
 
 @dataclass(frozen=True)
 class ModelKind:
-    """A kind of model.
+    """A kind of model."""
 
-    Attributes
-    ----------
-    name : str
-        As in ``lw.plan(..., model="multinomial")``, ``--model`` and model files.
-    takes : "counts", "vectors" or "sequences"
-    strength : str
-        What the estimator calls the strength of its prior.
-    estimator_path : str
-        "module:Class" of what is fitted to X and y.
-    model_path : str
-        "module:Class" of what a fit gives.
-    """
-
-    name: str
+    name: str  # As in ``lw.plan(..., model="multinomial")``, ``--model`` and model files.
     takes: Takes
-    strength: str
-    estimator_path: str
-    model_path: str
+    strength: str  # What the estimator calls the strength of its prior.
+    estimator_path: str  # "module:Class" of what is fitted to X and y.
+    model_path: str  # "module:Class" of what a fit gives.
 
     @property
     def takes_sequences(self) -> bool:

@@ -21,21 +21,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Reading:
-    """How features were made from a file, so that the next file is read alike.
+    """How features were made from a file, so that the next file is read alike."""
 
-    Attributes
-    ----------
-    vocabulary : Vocabulary, optional
-        For texts.
-    zero_based : bool, optional
-        For svmlight files: whether columns were counted from zero.
-    n_columns : int, optional
-        For tokens in columns: how many there were beside the labels.
-    """
-
-    vocabulary: Vocabulary | None = None
-    zero_based: bool | None = None
-    n_columns: int | None = None
+    vocabulary: Vocabulary | None = None  # For texts.
+    zero_based: bool | None = None  # For svmlight files: whether columns were counted from zero.
+    n_columns: int | None = None  # For tokens in columns: how many there were beside the labels.
 
     def to_mapping(self) -> dict[str, Any]:
         """As JSON knows it."""

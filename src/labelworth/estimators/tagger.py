@@ -28,23 +28,14 @@ _RELATIVE_ERROR = 0.05
 
 @dataclass(frozen=True)
 class Coverage:
-    """How much of some sequences a fitted tagger has met before.
-
-    Attributes
-    ----------
-    n_tokens : int
-    n_features : int
-        Occurrences of words or attributes.
-    n_unknown : int
-        Those that the tagger does not know: words that become the entry of rare ones, attributes that are left out.
-    words : str
-        The same in a sentence.
-    """
+    """How much of some sequences a fitted tagger has met before."""
 
     n_tokens: int
-    n_features: int
+    n_features: int  # Occurrences of words or attributes.
+    # Those that the tagger does not know: words that become the entry of rare ones, attributes that are left
+    # out.
     n_unknown: int
-    words: str
+    words: str  # The same in a sentence.
 
 
 class SequenceTagger(Estimator[Sequences]):

@@ -29,29 +29,15 @@ from labelworth.errors import InvalidInputError
 
 @dataclass(frozen=True, eq=False)
 class TokenInput:
-    """X, and how its labels are to be read.
+    """X, and how its labels are to be read."""
 
-    Attributes
-    ----------
-    tokens : list of lists, RawTokens or RawAttributes
-        X.
-    labels : list of lists, optional
-        y; where it is None, what a reader gave has its own labels, and of lists nothing is known.
-    classes : sequence, optional
-        All labels in order; found in the labels when absent.
-    unlabeled : hashable
-        The marker for "not seen" in y.
-    weights : array of shape (n_sequences,), optional
-    empty : "refuse" or "drop"
-        What to do with sequences of no token.
-    """
-
-    tokens: Any
+    tokens: Any  # X.
+    # y; where it is None, what a reader gave has its own labels, and of lists nothing is known.
     labels: Sequence[Any] | None
-    classes: Sequence[Hashable] | None
-    unlabeled: Hashable
-    weights: ArrayLike | None = None
-    empty: Empty = "refuse"
+    classes: Sequence[Hashable] | None  # All labels in order; found in the labels when absent.
+    unlabeled: Hashable  # The marker for "not seen" in y.
+    weights: ArrayLike | None = None  # (n_sequences,), optional
+    empty: Empty = "refuse"  # What to do with sequences of no token.
 
     @property
     def is_read(self) -> bool:

@@ -22,18 +22,10 @@ _OUT, _BEGIN, _IN, _END, _OPEN, _CLOSE, _DOT = range(7)
 
 @dataclass(frozen=True)
 class ChunkScores:
-    """How well chunks of one type, or of all, are found.
+    """How well chunks of one type, or of all, are found."""
 
-    Attributes
-    ----------
-    name : str
-        The type; empty for all together.
-    n_true, n_found, n_correct : int
-        How many there are, how many were predicted, how many of these are right.
-    """
-
-    name: str
-    n_true: int
+    name: str  # The type; empty for all together.
+    n_true: int  # How many there are, how many were predicted, how many of these are right.
     n_found: int
     n_correct: int
 
@@ -56,21 +48,12 @@ class ChunkScores:
 
 @dataclass(frozen=True)
 class ChunkEvaluation:
-    """What conlleval prints.
+    """What conlleval prints."""
 
-    Attributes
-    ----------
-    n_tokens, n_right : int
-        Tokens, and those whose whole tag is right.
-    overall : ChunkScores
-    types : tuple of ChunkScores
-        Type by type, in the order of their names.
-    """
-
-    n_tokens: int
+    n_tokens: int  # Tokens, and those whose whole tag is right.
     n_right: int
     overall: ChunkScores
-    types: tuple[ChunkScores, ...]
+    types: tuple[ChunkScores, ...]  # Type by type, in the order of their names.
 
     @property
     def accuracy(self) -> float:

@@ -16,27 +16,17 @@ _CONVERTED = (TagScheme.BIOES, TagScheme.BILOU)
 
 @dataclass(frozen=True)
 class SequenceEvaluation:
-    """Scores of predicted labels.
+    """Scores of predicted labels."""
 
-    Attributes
-    ----------
-    n_tokens : int
-        How many tokens have a known label; the others do not count.
-    accuracy, accuracy_se : float
-        The share of right labels among them, and its standard error: tokens of a sequence are not independent, so it
-        is that of a ratio over sequences.
-    chunks : ChunkEvaluation or None
-        As conlleval counts, over the sequences whose labels are all known; None where labels are not tags of chunks,
-        or there is no such sequence.
-    notes : tuple of str
-        What was left out or converted.
-    """
-
-    n_tokens: int
+    n_tokens: int  # How many tokens have a known label; the others do not count.
+    # The share of right labels among them, and its standard error: tokens of a sequence are not independent, so
+    # it is that of a ratio over sequences.
     accuracy: float
     accuracy_se: float
+    # As conlleval counts, over the sequences whose labels are all known; None where labels are not tags of
+    # chunks, or there is no such sequence.
     chunks: ChunkEvaluation | None
-    notes: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()  # What was left out or converted.
 
 
 def evaluate_labels(predicted: IntArray, sequences: Sequences) -> SequenceEvaluation:

@@ -21,15 +21,10 @@ class Contrasts:
     An over-complete model has directions that no data can tell: a constant added to all emission weights of a
     Boltzmann chain changes no probability. Whatever is labeled, the information is zero there, so figures are those
     of the rest, :math:`Cov = U (U' I U)^{-1} U'` with U an orthonormal basis of the range of I_everything.
-
-    Attributes
-    ----------
-    basis : array of shape (d, rank)
-        U; the identity where everything is estimable.
     """
 
     coordinates: Coordinates
-    basis: FloatArray
+    basis: FloatArray  # (d, rank): U; the identity where everything is estimable.
 
     @classmethod
     def of(cls, coordinates: Coordinates, everything: FloatArray) -> "Contrasts":

@@ -23,22 +23,13 @@ class Weight(Enum):
 
 @dataclass(frozen=True)
 class Criterion:
-    r"""One number of a covariance.
-
-    Attributes
-    ----------
-    words : str
-        What it is, for people.
-    form : "trace", "log det" or "largest"
-        ``factor`` times trace(G Cov); log det Cov in free coordinates; the largest eigenvalue of J Cov J'.
-    weight : Weight or None
-        G of a trace; J'J for the largest eigenvalue.
-    """
+    r"""One number of a covariance."""
 
     name: str
-    words: str
+    words: str  # What it is, for people.
+    # ``factor`` times trace(G Cov); log det Cov in free coordinates; the largest eigenvalue of J Cov J'.
     form: Literal["trace", "log det", "largest"]
-    weight: Weight | None = None
+    weight: Weight | None = None  # G of a trace; J'J for the largest eigenvalue.
     factor: float = 1.0
 
     @property
@@ -95,15 +86,7 @@ def require_n_samples(n_samples: float) -> float:
 
 @dataclass(frozen=True)
 class Estimate:
-    """Figures, one per labeled fraction, with their standard errors where they were sampled.
+    """Figures, one per labeled fraction, with their standard errors where they were sampled."""
 
-    Attributes
-    ----------
-    values : array of shape (n_fractions,)
-        NaN where the model is not identified.
-    standard_errors : array of shape (n_fractions,) or None
-        None: computed exactly.
-    """
-
-    values: FloatArray
-    standard_errors: FloatArray | None = None
+    values: FloatArray  # (n_fractions,): NaN where the model is not identified.
+    standard_errors: FloatArray | None = None  # (n_fractions,) or None: None: computed exactly.

@@ -41,34 +41,6 @@ class DenseInformation:
     the rules everything and nothing, :math:`I(f) = f I_{everything} + (1-f) I_{nothing} = I_{everything} - (1-f)
     I_{miss}` with :math:`I_{miss} = E[\operatorname{Var}(S \mid X)]`.
 
-    Attributes
-    ----------
-    coordinates : Coordinates
-        Of the model; criteria of "named" tables are carried there by its Jacobian.
-    rules : tuple of str
-        What the rules are called, complete labels and none among them.
-    matrices : array of shape (n_rules, d, d)
-        I_j in free coordinates.
-    everything, nothing : int
-        The indices of complete labels and of none among the rules.
-    expected_labels : array of shape (n_rules,)
-        Labels per sample.
-    method : str
-        How it was computed.
-    batches : array of shape (n_batches, n_rules, d, d), optional
-        Independent estimates whose mean is `matrices`; with them every figure has a standard error.
-    n_drawn : int
-        How many samples were drawn; 0 if none.
-    n_hardly_met : int
-        Of how many parameters the draws say too little, as of a word too rare to be drawn: standard errors do not
-        show that.
-    known_missing : array of shape (d, d), optional
-        I_everything - I_nothing, where it was summed by itself and has all its digits even if it is tiny.
-    known_contrasts : Contrasts, optional
-        The directions that figures are about; those that I_everything can see when absent.
-    lowest_fraction : float
-        The smallest share of complete labels for which the matrices may be used.
-
     Notes
     -----
     A direction of which unlabeled samples tell nothing is normal: it is open where nothing is labeled, and pinned by
@@ -89,19 +61,26 @@ class DenseInformation:
     (0.5714285714285714, None)
     """
 
-    coordinates: Coordinates
-    rules: tuple[str, ...]
-    matrices: FloatArray
-    everything: int
+    coordinates: Coordinates  # Of the model; criteria of "named" tables are carried there by its Jacobian.
+    rules: tuple[str, ...]  # What the rules are called, complete labels and none among them.
+    matrices: FloatArray  # (n_rules, d, d): I_j in free coordinates.
+    everything: int  # The indices of complete labels and of none among the rules.
     nothing: int
-    expected_labels: FloatArray
-    method: str
+    expected_labels: FloatArray  # (n_rules,): Labels per sample.
+    method: str  # How it was computed.
+    # (n_batches, n_rules, d, d), optional: Independent estimates whose mean is `matrices`; with them every
+    # figure has a standard error.
     batches: FloatArray | None = None
-    n_drawn: int = 0
+    n_drawn: int = 0  # How many samples were drawn; 0 if none.
+    # Of how many parameters the draws say too little, as of a word too rare to be drawn: standard errors do not
+    # show that.
     n_hardly_met: int = 0
+    # (d, d), optional: I_everything - I_nothing, where it was summed by itself and has all its digits even if
+    # it is tiny.
     known_missing: FloatArray | None = None
+    # The directions that figures are about; those that I_everything can see when absent.
     known_contrasts: Contrasts | None = None
-    lowest_fraction: float = 0.0
+    lowest_fraction: float = 0.0  # The smallest share of complete labels for which the matrices may be used.
 
     def __post_init__(self) -> None:
         d, n_rules = self.coordinates.n_free, len(self.rules)

@@ -21,21 +21,11 @@ _MOST_NAMES = 6
 
 @dataclass(frozen=True)
 class WeakDirection:
-    """A change of the parameters that samples hardly notice.
+    """A change of the parameters that samples hardly notice."""
 
-    Attributes
-    ----------
-    relative_information : float
-        The share of what complete labels would tell of it; 0: open.
-    parameters : tuple of str
-        The entries of the named tables that change most, most first.
-    weights : tuple of float
-        By how much each, in a direction of unit length in the named tables.
-    """
-
-    relative_information: float
-    parameters: tuple[str, ...]
-    weights: tuple[float, ...]
+    relative_information: float  # The share of what complete labels would tell of it; 0: open.
+    parameters: tuple[str, ...]  # The entries of the named tables that change most, most first.
+    weights: tuple[float, ...]  # By how much each, in a direction of unit length in the named tables.
 
 
 def most_changed(coordinates: Coordinates, directions: FloatArray) -> tuple[str, ...]:

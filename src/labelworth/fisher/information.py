@@ -19,30 +19,15 @@ DOCUMENT_RULES = ("everything", "nothing")
 
 @dataclass(frozen=True)
 class Figures:
-    """What is known of one sample under one policy.
+    """What is known of one sample under one policy."""
 
-    Attributes
-    ----------
-    is_identifiable : bool
-        Whether the information is positive definite on the estimable contrasts.
-    smallest_share : float or None
-        Of what complete labels would tell, in the weakest direction; None where that was not computed.
-    values : mapping of str to float
-        By the names in `CRITERIA`; NaN where the policy is not identifiable.
-    errors : mapping of str to float
-        Standard errors; empty if figures are exact.
-    weak_directions : tuple of WeakDirection or None
-        None where they were not looked for.
-    refusal : str, optional
-        Why nothing is known.
-    """
-
-    is_identifiable: bool
+    is_identifiable: bool  # Whether the information is positive definite on the estimable contrasts.
+    # Of what complete labels would tell, in the weakest direction; None where that was not computed.
     smallest_share: float | None
-    values: Mapping[str, float]
-    errors: Mapping[str, float]
-    weak_directions: tuple[WeakDirection, ...] | None
-    refusal: str | None = None
+    values: Mapping[str, float]  # By the names in `CRITERIA`; NaN where the policy is not identifiable.
+    errors: Mapping[str, float]  # Standard errors; empty if figures are exact.
+    weak_directions: tuple[WeakDirection, ...] | None  # None where they were not looked for.
+    refusal: str | None = None  # Why nothing is known.
 
     @classmethod
     def refused(cls, refusal: str) -> "Figures":

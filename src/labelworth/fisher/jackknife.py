@@ -14,18 +14,10 @@ from labelworth.errors import InvalidInputError
 
 @dataclass(frozen=True, eq=False)
 class Jackknife:
-    """What leaving out batches says of a figure, or of many.
+    """What leaving out batches says of a figure, or of many."""
 
-    Attributes
-    ----------
-    correction : array
-        To be added to the figure: minus its leading bias.
-    variance : array
-        Of the figure.
-    """
-
-    correction: FloatArray
-    variance: FloatArray
+    correction: FloatArray  # To be added to the figure: minus its leading bias.
+    variance: FloatArray  # Of the figure.
 
     @classmethod
     def of(cls, figure: FloatArray | float, left_out: FloatArray) -> "Jackknife":

@@ -38,39 +38,23 @@ class RuleSet(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class Labelings:
-    """Some of the x that can occur, each with every labeling.
+    """Some of the x that can occur, each with every labeling."""
 
-    Attributes
-    ----------
-    length : int
-        Positions per sample.
-    joint : array of shape (n, n_labelings)
-        p(x, y), the probability of the length included; labelings in the order of the digits of their number.
-    scores : array of shape (n, n_labelings, d)
-        Of (x, y).
-    """
-
-    length: int
+    length: int  # Positions per sample.
+    # (n, n_labelings): p(x, y), the probability of the length included; labelings in the order of the digits of
+    # their number.
     joint: FloatArray
-    scores: FloatArray
+    scores: FloatArray  # (n, n_labelings, d): Of (x, y).
 
 
 @dataclass(frozen=True, eq=False)
 class Moments:
-    """Sums over drawn samples, in batches.
+    """Sums over drawn samples, in batches."""
 
-    Attributes
-    ----------
-    complete : array of shape (n_batches, d, d)
-        Of S S', S the complete score.
-    seen : array of shape (n_batches, n_rules, d, d)
-        Of s s', s the score of what a rule shows.
-    mixed : array of shape (n_batches, n_rules, d, d) or None
-        Of s S'; None where S S' was averaged over the labels, so that it would be s s'.
-    """
-
-    complete: FloatArray
-    seen: FloatArray
+    complete: FloatArray  # (n_batches, d, d): Of S S', S the complete score.
+    seen: FloatArray  # (n_batches, n_rules, d, d): Of s s', s the score of what a rule shows.
+    # (n_batches, n_rules, d, d) or None: Of s S'; None where S S' was averaged over the labels, so that it
+    # would be s s'.
     mixed: FloatArray | None
 
 

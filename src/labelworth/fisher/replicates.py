@@ -13,21 +13,13 @@ from labelworth.fisher.whitened import Whitened
 
 @dataclass(frozen=True, eq=False)
 class Replicates:
-    """Batches of the information of every rule, each left out in turn.
+    """Batches of the information of every rule, each left out in turn."""
 
-    Attributes
-    ----------
-    white : Whitened
-        The coordinates of the mean of all batches, and its contrasts: with others a replicate would be of another
-        figure.
-    batches : array of shape (n_batches, n_rules, d, d)
-    everything, nothing : int
-        The indices of complete labels and of none among the rules.
-    """
-
+    # The coordinates of the mean of all batches, and its contrasts: with others a replicate would be of another
+    # figure.
     white: Whitened
-    batches: FloatArray
-    everything: int
+    batches: FloatArray  # (n_batches, n_rules, d, d)
+    everything: int  # The indices of complete labels and of none among the rules.
     nothing: int
 
     def figures(self, criteria: list[Criterion], counts: FloatArray) -> FloatArray:

@@ -37,22 +37,12 @@ class FigurePoint:
 
 @dataclass(frozen=True, eq=False)
 class Whitened:
-    """What all rules have in common.
-
-    Attributes
-    ----------
-    basis : array of shape (rank, rank)
-        W, on the contrasts.
-    log_determinant : float
-        log det I_everything.
-    tolerance : float
-        How far rounding may have moved a share of what complete labels tell.
-    """
+    """What all rules have in common."""
 
     contrasts: Contrasts
-    basis: FloatArray
-    log_determinant: float
-    tolerance: float
+    basis: FloatArray  # (rank, rank): W, on the contrasts.
+    log_determinant: float  # log det I_everything.
+    tolerance: float  # How far rounding may have moved a share of what complete labels tell.
 
     @property
     def blind(self) -> float:
@@ -127,17 +117,10 @@ class PencilRules(Whitened):
     The generalized eigenproblem :math:`(I_{everything} - I_{nothing}) W = I_{everything} W \operatorname{diag}(\mu)`
     makes :math:`M = \operatorname{diag}(w_{everything} + w_{nothing} (1 - \mu))`, written without the cancellation
     that a :math:`\mu` of one and few labels would bring.
-
-    Attributes
-    ----------
-    lost : array of shape (rank,)
-        The eigenvalues mu, ascending.
-    everything : int
-        Which of the two rules is that of complete labels.
     """
 
-    lost: FloatArray
-    everything: int
+    lost: FloatArray  # (rank,): The eigenvalues mu, ascending.
+    everything: int  # Which of the two rules is that of complete labels.
 
     @classmethod
     def of(cls, contrasts: Contrasts, complete: FloatArray, missing: FloatArray, everything: int) -> "PencilRules":
@@ -207,17 +190,10 @@ class PencilRules(Whitened):
 
 @dataclass(frozen=True, eq=False)
 class MatrixRules(Whitened):
-    """Any rules: O(d^3) per design.
+    """Any rules: O(d^3) per design."""
 
-    Attributes
-    ----------
-    arms : array of shape (n_rules, rank, rank)
-    nothing : int
-        Which of them is that without labels.
-    """
-
-    arms: FloatArray
-    nothing: int
+    arms: FloatArray  # (n_rules, rank, rank)
+    nothing: int  # Which of them is that without labels.
 
     @classmethod
     def of(cls, contrasts: Contrasts, matrices: FloatArray, everything: int, nothing: int) -> "MatrixRules":

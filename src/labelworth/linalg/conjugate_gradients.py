@@ -34,26 +34,15 @@ class LockstepConjugateGradients:
         The product with :math:`C^{-1}`.
     right : array of shape (d, b)
         Z.
-
-    Attributes
-    ----------
-    solutions : array of shape (d, b)
-        X so far.
-    residuals : array of shape (d, b)
-        Z - A X, by the recurrence.
-    forms : array of shape (b,)
-        z' A^-1 z so far, from below.
-    gains : list of array of shape (b,)
-        What every step added to them.
     """
 
     operator: BlockMap
     preconditioner: BlockMap
     right: FloatArray
-    solutions: FloatArray = field(init=False)
-    residuals: FloatArray = field(init=False)
-    forms: FloatArray = field(init=False)
-    gains: list[FloatArray] = field(init=False, default_factory=list)
+    solutions: FloatArray = field(init=False)  # (d, b): X so far.
+    residuals: FloatArray = field(init=False)  # (d, b): Z - A X, by the recurrence.
+    forms: FloatArray = field(init=False)  # (b,): z' A^-1 z so far, from below.
+    gains: list[FloatArray] = field(init=False, default_factory=list)  # (b,): What every step added to them.
     n_steps: int = 0
 
     def __post_init__(self) -> None:

@@ -23,15 +23,9 @@ _EXHAUSTED = 1e-13  # a step this small relative to the first one has left the s
 
 @dataclass(frozen=True, eq=False)
 class Quadrature:
-    """A rule for each start: z' f(A) z is about the sum of weights times f at the nodes.
+    """A rule for each start: z' f(A) z is about the sum of weights times f at the nodes."""
 
-    Attributes
-    ----------
-    nodes, weights : arrays of shape (n_starts, n_nodes)
-        The weights of a start add up to its squared length.
-    """
-
-    nodes: FloatArray
+    nodes: FloatArray  # (n_starts, n_nodes): The weights of a start add up to its squared length.
     weights: FloatArray
 
     def of(self, function: Callable[[FloatArray], FloatArray]) -> FloatArray:

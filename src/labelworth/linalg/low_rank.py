@@ -14,19 +14,11 @@ _BLOCK_ROWS = 512
 
 @dataclass(frozen=True)
 class DiagonalPlusLowRank:
-    r"""The symmetric matrix :math:`\operatorname{diag}(d) + F C F'`, of size n and rank r beside the diagonal.
+    r"""The symmetric matrix :math:`\operatorname{diag}(d) + F C F'`, of size n and rank r beside the diagonal."""
 
-    Attributes
-    ----------
-    diagonal : array of shape (n,)
-    factor : array of shape (n, r)
-    core : array of shape (r, r)
-        Symmetric; it need not be definite.
-    """
-
-    diagonal: FloatArray
-    factor: FloatArray
-    core: FloatArray
+    diagonal: FloatArray  # (n,)
+    factor: FloatArray  # (n, r)
+    core: FloatArray  # (r, r): Symmetric; it need not be definite.
 
     def __post_init__(self) -> None:
         rank = self.factor.shape[1]
@@ -92,17 +84,10 @@ class DiagonalPlusLowRank:
 
 @dataclass(frozen=True)
 class ConstrainedInverse:
-    r"""The inverse of a matrix on the directions orthogonal to a normal, zero along it.
-
-    Attributes
-    ----------
-    inverse : DiagonalPlusLowRank
-    log_determinant : float
-        Of the matrix (not of its inverse), compressed to those directions.
-    """
+    r"""The inverse of a matrix on the directions orthogonal to a normal, zero along it."""
 
     inverse: DiagonalPlusLowRank
-    log_determinant: float
+    log_determinant: float  # Of the matrix (not of its inverse), compressed to those directions.
 
 
 def compress(factor: FloatArray, core: FloatArray, tolerance: float = _ROUNDING) -> tuple[FloatArray, FloatArray]:

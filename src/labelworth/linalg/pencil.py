@@ -11,24 +11,12 @@ from labelworth.linalg.symmetric import cholesky
 
 @dataclass(frozen=True)
 class Pencil:
-    r"""The generalized eigenproblem :math:`A W = B W \operatorname{diag}(\mu)` with :math:`W' B W = 1`.
+    r"""The generalized eigenproblem :math:`A W = B W \operatorname{diag}(\mu)` with :math:`W' B W = 1`."""
 
-    Attributes
-    ----------
-    values : array of shape (d,)
-        :math:`\mu`, ascending.
-    vectors : array of shape (d, d)
-        :math:`W`, one eigenvector per column.
-    log_determinant : float
-        log det B.
-    tolerance : float
-        How far rounding may have moved an eigenvalue, relative to the largest.
-    """
-
-    values: FloatArray
-    vectors: FloatArray
-    log_determinant: float
-    tolerance: float
+    values: FloatArray  # (d,): :math:`\mu`, ascending.
+    vectors: FloatArray  # (d, d): :math:`W`, one eigenvector per column.
+    log_determinant: float  # log det B.
+    tolerance: float  # How far rounding may have moved an eigenvalue, relative to the largest.
 
     @classmethod
     def of(cls, matrix: FloatArray, metric: FloatArray) -> "Pencil":

@@ -178,18 +178,12 @@ class FreeTable:
 
 @dataclass(frozen=True, eq=False)
 class ListedTable:
-    """A table of unrelated numbers. Free: the listed entries.
-
-    Attributes
-    ----------
-    positions : integer array
-        Where the listed entries lie in the table, row by row, ascending.
-    """
+    """A table of unrelated numbers. Free: the listed entries."""
 
     table: str
     rows: Sequence[str]
     columns: Sequence[str]
-    positions: IntArray
+    positions: IntArray  # Where the listed entries lie in the table, row by row, ascending.
     naming: Naming = entry_name
 
     @property

@@ -93,17 +93,11 @@ PassedT_contra = TypeVar("PassedT_contra", bound=Parameters, contravariant=True)
 
 @dataclass(frozen=True)
 class Expectation:
-    """What one pass over the data returns; two shards' worth add up.
+    """What one pass over the data returns; two shards' worth add up."""
 
-    Attributes
-    ----------
-    statistics : mapping of arrays
-        Expected sufficient statistics; ``class_weights`` (K,) is always there for models of classes.
-    log_likelihood : float
-        The weighted sum of log p(evidence, x); minus infinity if a sample is impossible under the model.
-    """
-
+    # Expected sufficient statistics; ``class_weights`` (K,) is always there for models of classes.
     statistics: Mapping[str, FloatArray]
+    # The weighted sum of log p(evidence, x); minus infinity if a sample is impossible under the model.
     log_likelihood: float
 
 

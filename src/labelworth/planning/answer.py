@@ -20,144 +20,71 @@ NORMAL_95 = 1.645
 
 @dataclass(frozen=True)
 class PlanQuestion:
-    """What was asked: the least error within a budget, the least cost for a target, or least cost + alpha x error.
-
-    Attributes
-    ----------
-    problem : "budget", "target" or "alpha"
-    value : float
-        Money in all, what the pilot cost included; an error; or money per unit of error.
-    criterion : str
-        What "error" means.
-    """
+    """What was asked: the least error within a budget, the least cost for a target, or least cost + alpha x error."""
 
     problem: Problem
-    value: float
-    criterion: str
+    value: float  # Money in all, what the pilot cost included; an error; or money per unit of error.
+    criterion: str  # What "error" means.
 
 
 @dataclass(frozen=True)
 class Interval:
-    """Between what bounds a figure lies.
-
-    Attributes
-    ----------
-    low, high : float
-    level : float
-        How often such an interval should hold the truth.
-    method : str
-        How it was found: "normal draws", "bootstrap", "forecast" or "probes".
-    """
+    """Between what bounds a figure lies."""
 
     low: float
     high: float
-    level: float = LEVEL
-    method: str = "normal draws"
+    level: float = LEVEL  # How often such an interval should hold the truth.
+    method: str = "normal draws"  # How it was found: "normal draws", "bootstrap", "forecast" or "probes".
 
 
 @dataclass(frozen=True)
 class ArmCount:
-    """How many more samples go to one way of labeling.
+    """How many more samples go to one way of labeling."""
 
-    Attributes
-    ----------
-    arm : str
-        The spec of a rule: "everything" labels a sample whole, "nothing" takes it without a label.
-    count : float
-        Samples; a whole number in what is recommended.
-    labels : float
-        Labels that takes.
-    cost : float
-        What is to be paid for it.
-    """
-
-    arm: str
-    count: float
-    labels: float
-    cost: float
+    arm: str  # The spec of a rule: "everything" labels a sample whole, "nothing" takes it without a label.
+    count: float  # Samples; a whole number in what is recommended.
+    labels: float  # Labels that takes.
+    cost: float  # What is to be paid for it.
 
 
 @dataclass(frozen=True)
 class Design:
-    """A way to go on.
+    """A way to go on."""
 
-    Attributes
-    ----------
-    arms : tuple of ArmCount
-        What is to be had beyond what is held.
-    labels, labels_in_all : float
-        Labels to buy, and with those already held.
-    n_samples : float
-        Documents or sequences that will be learned from, with those already held.
-    labeled_fraction : float
-        Labels in all over everything that could carry one among those samples.
-    cost, cost_in_all : float
-        What is to be paid, and with what was already paid.
-    error : float
-        What to expect then.
-    error_se : float or None
-        Its standard error, where it was sampled.
-    """
-
-    arms: tuple[ArmCount, ...]
-    labels: float
+    arms: tuple[ArmCount, ...]  # What is to be had beyond what is held.
+    labels: float  # Labels to buy, and with those already held.
     labels_in_all: float
-    n_samples: float
-    labeled_fraction: float
-    cost: float
+    n_samples: float  # Documents or sequences that will be learned from, with those already held.
+    labeled_fraction: float  # Labels in all over everything that could carry one among those samples.
+    cost: float  # What is to be paid, and with what was already paid.
     cost_in_all: float
-    error: float
-    error_se: float | None = None
+    error: float  # What to expect then.
+    error_se: float | None = None  # Its standard error, where it was sampled.
 
 
 @dataclass(frozen=True)
 class Certificate:
-    """Proof that no other design is better.
+    """Proof that no other design is better."""
 
-    Attributes
-    ----------
-    gap : float
-        By how much, at most, any other design could be better (before counts were made whole).
-    worth_of_money : float or None
-        By how much one more unit of money lowers the error.
-    worth_of_sample : float or None
-        By how much one more sample in the pool does.
-    if_convex : bool
-        Whether all this holds only were the error convex in the counts, which sampling may have bent: then it is no
-        proof.
-    """
-
-    gap: float
-    worth_of_money: float | None = None
-    worth_of_sample: float | None = None
+    gap: float  # By how much, at most, any other design could be better (before counts were made whole).
+    worth_of_money: float | None = None  # By how much one more unit of money lowers the error.
+    worth_of_sample: float | None = None  # By how much one more sample in the pool does.
+    # Whether all this holds only were the error convex in the counts, which sampling may have bent: then it is
+    # no proof.
     if_convex: bool = False
 
 
 @dataclass(frozen=True)
 class Worth:
-    """What one more sample of an arm is worth once the plan is carried out.
-
-    Attributes
-    ----------
-    arm : str
-    gain : float
-        By how much it lowers the error.
-    price : float
-        What it costs.
-    gain_per_money : float or None
-        None: it is free.
-    unlabeled_samples : float or None
-        How many unlabeled samples do as much good; None: not known, or no number of them does.
-    gain_se : float or None
-        The standard error of the gain, where it is forecast.
-    """
+    """What one more sample of an arm is worth once the plan is carried out."""
 
     arm: str
-    gain: float
-    price: float
-    gain_per_money: float | None
+    gain: float  # By how much it lowers the error.
+    price: float  # What it costs.
+    gain_per_money: float | None  # None: it is free.
+    # How many unlabeled samples do as much good; None: not known, or no number of them does.
     unlabeled_samples: float | None = None
-    gain_se: float | None = None
+    gain_se: float | None = None  # The standard error of the gain, where it is forecast.
 
     @property
     def is_clear(self) -> bool:
@@ -172,54 +99,26 @@ class Worth:
 
 @dataclass(frozen=True)
 class Check:
-    """Something that was looked at before trusting the plan.
-
-    Attributes
-    ----------
-    name : str
-    state : "good", "warning", "bad" or "unknown"
-    words : str
-        A sentence or two.
-    """
+    """Something that was looked at before trusting the plan."""
 
     name: str
     state: State
-    words: str
+    words: str  # A sentence or two.
 
 
 @dataclass(frozen=True)
 class Held:
-    """What there is before the plan.
-
-    Attributes
-    ----------
-    kind : "documents" or "sequences"
-    n_samples : int
-        Documents or sequences, labeled or not.
-    n_labeled : int
-        Those with a label.
-    n_labels : int
-        Labels: of documents as many, of sequences tokens.
-    n_pool : int
-        Samples without any label.
-    n_parameters : int
-        Of the model.
-    classes : tuple of str
-    cost : float
-        What the labels held cost by the prices given.
-    error : float or None
-        What to expect of the labels held, by the same figures as the plan's.
-    """
+    """What there is before the plan."""
 
     kind: PoolKind
-    n_samples: int
-    n_labeled: int
-    n_labels: int
-    n_pool: int
-    n_parameters: int
+    n_samples: int  # Documents or sequences, labeled or not.
+    n_labeled: int  # Those with a label.
+    n_labels: int  # Labels: of documents as many, of sequences tokens.
+    n_pool: int  # Samples without any label.
+    n_parameters: int  # Of the model.
     classes: tuple[str, ...]
-    cost: float
-    error: float | None
+    cost: float  # What the labels held cost by the prices given.
+    error: float | None  # What to expect of the labels held, by the same figures as the plan's.
 
 
 def open_labels(question: PlanQuestion, design: Design, interval: Interval | None) -> Interval | None:

@@ -40,22 +40,10 @@ from labelworth.progress import SILENT, Progress
 
 @dataclass(frozen=True, eq=False)
 class Background:
-    """What a plan tells beside the answer.
-
-    Attributes
-    ----------
-    uses_unlabeled : bool
-    reason : str
-        Why that source.
-    checks : sequence of Check
-    notes : sequence of str
-    pilot : dict
-    model : str
-    seed : int
-    """
+    """What a plan tells beside the answer."""
 
     uses_unlabeled: bool
-    reason: str
+    reason: str  # Why that source.
     checks: Sequence[Check]
     notes: Sequence[str]
     pilot: dict[str, Any]

@@ -22,33 +22,17 @@ from labelworth.tradeoff.problem import Question
 
 @dataclass(frozen=True)
 class PlanFrontier:
-    """Ways to go on, and which of them are worth considering.
+    """Ways to go on, and which of them are worth considering."""
 
-    Attributes
-    ----------
-    points : tuple of FrontierDesign
-        The cloud; costs and labels are those still to be bought.
-    arms : tuple of str
-        What the counts of points are of.
-    held : Held
-    uses_unlabeled : bool
-    source : "asymptotic" or "simulated"
-    reason : str
-        Why that source.
-    criterion, criterion_words : str
-        What the error is.
-    prices : dict
-        What one more sample of every arm costs, or which function said so; and what was paid for what is held.
-    """
-
-    points: tuple[FrontierDesign, ...]
-    arms: tuple[str, ...]
+    points: tuple[FrontierDesign, ...]  # The cloud; costs and labels are those still to be bought.
+    arms: tuple[str, ...]  # What the counts of points are of.
     held: Held
     uses_unlabeled: bool
     source: Source
-    reason: str
-    criterion: str
+    reason: str  # Why that source.
+    criterion: str  # What the error is.
     criterion_words: str
+    # What one more sample of every arm costs, or which function said so; and what was paid for what is held.
     prices: dict[str, Any]
 
     @property

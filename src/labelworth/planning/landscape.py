@@ -12,48 +12,28 @@ _N_SURFACE = 25
 
 @dataclass(frozen=True)
 class FrontierDesign:
-    """One way to go on in the cloud of all of them.
+    """One way to go on in the cloud of all of them."""
 
-    Attributes
-    ----------
-    name : str
-        What it is, in a few words.
-    counts : tuple of float
-        Samples per arm, beyond what is held.
-    labels, cost, error : float
-        As in `Design`.
-    dominated_by : int or None
-        The place of a point that is no worse in both and better in one; None: on the frontier.
-    """
-
-    name: str
-    counts: tuple[float, ...]
-    labels: float
+    name: str  # What it is, in a few words.
+    counts: tuple[float, ...]  # Samples per arm, beyond what is held.
+    labels: float  # As in `Design`.
     cost: float
     error: float
+    # The place of a point that is no worse in both and better in one; None: on the frontier.
     dominated_by: int | None = None
 
 
 @dataclass(frozen=True)
 class Surface:
-    """The error over (samples, labeled fraction).
-
-    Attributes
-    ----------
-    n_samples, labeled_fractions : tuple of float
-    error : tuple of rows
-        One row per labeled fraction, an entry per number of samples; None where the model is not identified, or
-        labels are fewer than was simulated.
-    source : "asymptotic" or "simulated"
-    words : str
-        What to know when reading it.
-    """
+    """The error over (samples, labeled fraction)."""
 
     n_samples: tuple[float, ...]
     labeled_fractions: tuple[float, ...]
+    # One row per labeled fraction, an entry per number of samples; None where the model is not identified, or
+    # labels are fewer than was simulated.
     error: tuple[tuple[float | None, ...], ...]
     source: Source = "asymptotic"
-    words: str = ""
+    words: str = ""  # What to know when reading it.
 
 
 def surface_grid(n_labeled: float, most: float) -> tuple[FloatArray, FloatArray]:
@@ -64,31 +44,19 @@ def surface_grid(n_labeled: float, most: float) -> tuple[FloatArray, FloatArray]
 
 @dataclass(frozen=True)
 class ForecastCurve:
-    """The error over the number of labels in all.
+    """The error over the number of labels in all."""
 
-    Attributes
-    ----------
-    labels : tuple of float
-        Labels in all.
-    error, low, high : tuple of float
-        What is expected, and its 90 % interval; None where there is none.
-    asymptotic, power_law : tuple of float
-        What the formulas alone, and a plain power law through the pilot, would say; empty: not computed.
-    measured_labels, measured_error : tuple of float
-        What cross-validation on the pilot measured.
-    gain, gain_low, gain_high : tuple of float
-        By how much one more label lowers the error there, the slope of the curve, and its 90 % interval; empty: not
-        computed, None: not known.
-    """
-
-    labels: tuple[float, ...]
-    error: tuple[float | None, ...]
+    labels: tuple[float, ...]  # Labels in all.
+    error: tuple[float | None, ...]  # What is expected, and its 90 % interval; None where there is none.
     low: tuple[float | None, ...] = ()
     high: tuple[float | None, ...] = ()
+    # What the formulas alone, and a plain power law through the pilot, would say; empty: not computed.
     asymptotic: tuple[float | None, ...] = ()
     power_law: tuple[float | None, ...] = ()
-    measured_labels: tuple[float, ...] = ()
+    measured_labels: tuple[float, ...] = ()  # What cross-validation on the pilot measured.
     measured_error: tuple[float, ...] = ()
+    # By how much one more label lowers the error there, the slope of the curve, and its 90 % interval; empty:
+    # not computed, None: not known.
     gain: tuple[float | None, ...] = ()
     gain_low: tuple[float | None, ...] = ()
     gain_high: tuple[float | None, ...] = ()
@@ -104,19 +72,10 @@ def gains_along(labels: FloatArray, errors: FloatArray) -> FloatArray:
 
 @dataclass(frozen=True)
 class GridAnswer:
-    """The answer to one question along a grid of questions.
+    """The answer to one question along a grid of questions."""
 
-    Attributes
-    ----------
-    value : float
-        The budget, target or alpha.
-    counts : tuple of float or None
-        Whole samples per arm, beyond what is held; None: infeasible.
-    labels, cost_in_all, error : float or None
-    """
-
-    value: float
-    counts: tuple[float, ...] | None
+    value: float  # The budget, target or alpha.
+    counts: tuple[float, ...] | None  # Whole samples per arm, beyond what is held; None: infeasible.
     labels: float | None
     cost_in_all: float | None
     error: float | None

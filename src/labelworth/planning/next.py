@@ -19,27 +19,14 @@ EVERYTHING, NOTHING = "everything", "nothing"
 
 @dataclass(frozen=True, eq=False)
 class Batch:
-    """Samples to label, in random order: whoever stops early has still labeled a random draw.
+    """Samples to label, in random order: whoever stops early has still labeled a random draw."""
 
-    Attributes
-    ----------
-    rows : integer array of shape (size,)
-        Their rows in the data, counted from 0.
-    arms : tuple of str
-        By which rule each is to be labeled.
-    positions : tuple of integer arrays, or None
-        The tokens of each sequence to label, counted from 0; None for documents.
-    seed : int
-        Of the draw.
-    n_pool : int
-        Samples without a label that were drawn from.
-    """
-
-    rows: IntArray
-    arms: tuple[str, ...]
+    rows: IntArray  # (size,): Their rows in the data, counted from 0.
+    arms: tuple[str, ...]  # By which rule each is to be labeled.
+    # The tokens of each sequence to label, counted from 0; None for documents.
     positions: tuple[IntArray, ...] | None
-    seed: int
-    n_pool: int
+    seed: int  # Of the draw.
+    n_pool: int  # Samples without a label that were drawn from.
 
     @property
     def n_labels(self) -> int:

@@ -11,18 +11,10 @@ from labelworth.data.digest import bytes_digest
 
 @dataclass(frozen=True, eq=False)
 class Pilot:
-    """The samples with labels.
+    """The samples with labels."""
 
-    Attributes
-    ----------
-    rows : integer array of shape (size,)
-        Their indices in the data, rising.
-    n_samples : int
-        How many samples there are, with a label or without.
-    """
-
-    rows: IntArray
-    n_samples: int
+    rows: IntArray  # (size,): Their indices in the data, rising.
+    n_samples: int  # How many samples there are, with a label or without.
 
     @property
     def digest(self) -> str:

@@ -22,26 +22,15 @@ _ROUNDING = 1e-12
 
 @dataclass(frozen=True, eq=False)
 class Alternatives:
-    """The accuracy at other parameters that the pilot would have allowed, each as probable as the next.
+    """The accuracy at other parameters that the pilot would have allowed, each as probable as the next."""
 
-    Attributes
-    ----------
-    builds : tuple of functions without arguments
-        Each gives the accuracy at one of them; none where nobody asked.
-    origin : "normal draws" or "bootstrap"
-    at_fit : AsymptoticAccuracy, optional
-        At the fit, with what tells the noise of its draws; None where nothing could have been drawn.
-    twin : AsymptoticAccuracy, optional
-        The same from as few draws as alternatives have: what their bias is. None where they have none.
-    is_slow : bool
-        Whether each takes draws or a refit; slow ones are built side by side.
-    """
-
-    builds: tuple[Callable[[], Accuracy], ...]
+    builds: tuple[Callable[[], Accuracy], ...]  # Each gives the accuracy at one of them; none where nobody asked.
     origin: Origin = "normal draws"
+    # At the fit, with what tells the noise of its draws; None where nothing could have been drawn.
     at_fit: AsymptoticAccuracy | None = None
+    # The same from as few draws as alternatives have: what their bias is. None where they have none.
     twin: AsymptoticAccuracy | None = None
-    is_slow: bool = False
+    is_slow: bool = False  # Whether each takes draws or a refit; slow ones are built side by side.
 
     @property
     def reflects(self) -> bool:
@@ -68,33 +57,15 @@ Doubt = Alternatives | Band | None
 
 @dataclass(frozen=True, eq=False)
 class Situation:
-    """Everything that a trade-off needs to know of the data.
+    """Everything that a trade-off needs to know of the data."""
 
-    Attributes
-    ----------
-    held : Held
-        What there is before the plan.
-    accuracy : Accuracy
-        With what is held counted in.
-    prices : ArmPrices or FurtherCost
-        Of more samples of every arm; what was paid already is not in it.
-    pool : float
-        How many more samples can be had, labeled or not.
-    places_per_sample : float
-        Labels that a sample can carry: 1 for documents, the mean length of sequences.
-    keeps_rest : bool
-        Whether samples of the pool that the counts leave out are learned from all the same.
-    doubt : Alternatives, Band or None
-        How sure the accuracy is.
-    """
-
-    held: Held
-    accuracy: Accuracy
-    prices: Costs
-    pool: float
-    places_per_sample: float = 1.0
-    keeps_rest: bool = False
-    doubt: Doubt = None
+    held: Held  # What there is before the plan.
+    accuracy: Accuracy  # With what is held counted in.
+    prices: Costs  # Of more samples of every arm; what was paid already is not in it.
+    pool: float  # How many more samples can be had, labeled or not.
+    places_per_sample: float = 1.0  # Labels that a sample can carry: 1 for documents, the mean length of sequences.
+    keeps_rest: bool = False  # Whether samples of the pool that the counts leave out are learned from all the same.
+    doubt: Doubt = None  # How sure the accuracy is.
 
     def design(self, counts: FloatArray) -> Design:
         """What these counts, beyond what is held, amount to."""

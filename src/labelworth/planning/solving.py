@@ -17,16 +17,9 @@ _ROUNDING = 1e-9
 
 @dataclass(frozen=True, eq=False)
 class Solved:
-    """The best design.
+    """The best design."""
 
-    Attributes
-    ----------
-    counts : array of shape (n_arms,)
-        Whole numbers.
-    certificate : Certificate or None
-    """
-
-    counts: FloatArray
+    counts: FloatArray  # (n_arms,): Whole numbers.
     certificate: Certificate | None
 
 

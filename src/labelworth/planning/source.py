@@ -18,20 +18,11 @@ LABELS_PER_PARAMETER = 5.0
 
 @dataclass(frozen=True)
 class ChosenSource:
-    """Where figures come from.
-
-    Attributes
-    ----------
-    source : "asymptotic" or "simulated"
-    criterion : str
-        What "error" means.
-    reason : str
-        Why that source.
-    """
+    """Where figures come from."""
 
     source: Source
-    criterion: str
-    reason: str
+    criterion: str  # What "error" means.
+    reason: str  # Why that source.
 
     @property
     def is_simulated(self) -> bool:

@@ -29,26 +29,13 @@ _PER_SLOW_STEP = 4
 
 @dataclass(frozen=True, eq=False)
 class NearbyAnswers:
-    """Answers at other parameters.
+    """Answers at other parameters."""
 
-    Attributes
-    ----------
-    labels : array of shape (n_asked,)
-        Labels to buy.
-    errors : array of shape (n_asked,)
-        Of the recommended design.
-    curves : array of shape (n_asked, n_counts)
-        Errors along the counts of a forecast.
-    origin : str
-        Where the parameters come from.
-    own : array of shape (2 + n_counts,), optional
-        Labels and errors of the plan itself, which its intervals hold.
-    """
-
-    labels: FloatArray
-    errors: FloatArray
-    curves: FloatArray
-    origin: str
+    labels: FloatArray  # (n_asked,): Labels to buy.
+    errors: FloatArray  # (n_asked,): Of the recommended design.
+    curves: FloatArray  # (n_asked, n_counts): Errors along the counts of a forecast.
+    origin: str  # Where the parameters come from.
+    # (2 + n_counts,), optional: Labels and errors of the plan itself, which its intervals hold.
     own: FloatArray | None = None
 
     def labels_interval(self) -> Interval | None:
@@ -130,24 +117,13 @@ def spread(
 
 @dataclass(frozen=True, eq=False)
 class _Corrections:
-    """What answers at other parameters need before they say how sure a plan is, where they may have been sampled.
+    """What answers at other parameters need before they say how sure a plan is, where they may have been sampled."""
 
-    Attributes
-    ----------
-    center : Settled or None
-        At the fit, without its bias; None where nothing could have been drawn, and nothing is corrected.
-    reflects : bool
-        Whether answers are reflected at the fit.
-    shift : float
-        Takes off the bias that as few draws as other parameters have lead to.
-    recommended : array
-        The counts at which bias and noise are looked at.
-    """
-
+    # At the fit, without its bias; None where nothing could have been drawn, and nothing is corrected.
     center: Settled | None
-    reflects: bool
-    shift: float
-    recommended: FloatArray
+    reflects: bool  # Whether answers are reflected at the fit.
+    shift: float  # Takes off the bias that as few draws as other parameters have lead to.
+    recommended: FloatArray  # The counts at which bias and noise are looked at.
 
     @classmethod
     def of(cls, others: Alternatives, recommended: FloatArray) -> "_Corrections":

@@ -82,15 +82,9 @@ class EveryOther(FixedRule):
 
 @dataclass(frozen=True)
 class Prefix(FixedRule):
-    """Label the first ``min(k, m)`` positions.
+    """Label the first ``min(k, m)`` positions."""
 
-    Attributes
-    ----------
-    size : int
-        k, at least 0.
-    """
-
-    size: int
+    size: int  # k, at least 0.
 
     def __post_init__(self) -> None:
         require_count("The number of positions of a prefix", self.size, at_least=0)
@@ -110,18 +104,14 @@ class Prefix(FixedRule):
 class PrefixShare(FixedRule):
     """Label the first ``floor(share * m)`` positions.
 
-    Attributes
-    ----------
-    share : float or Fraction
-        Between 0 and 1. A decimal is taken as written: 0.29 of 100 is 29, although ``0.29 * 100`` is a little less in
-        floating point.
-
     Examples
     --------
     >>> PrefixShare(0.5).expected_labels(5), PrefixShare(0.29).expected_labels(100)
     (2.0, 29.0)
     """
 
+    # Between 0 and 1. A decimal is taken as written: 0.29 of 100 is 29, although ``0.29 * 100`` is a little
+    # less in floating point.
     share: float | Fraction
 
     def __post_init__(self) -> None:
@@ -145,15 +135,9 @@ class PrefixShare(FixedRule):
 
 @dataclass(frozen=True)
 class Window(Rule):
-    """Label a run of ``min(k, m)`` positions that starts anywhere with equal chance.
+    """Label a run of ``min(k, m)`` positions that starts anywhere with equal chance."""
 
-    Attributes
-    ----------
-    size : int
-        k, at least 1.
-    """
-
-    size: int
+    size: int  # k, at least 1.
 
     def __post_init__(self) -> None:
         require_count("The size of a window", self.size, at_least=1)
@@ -189,15 +173,9 @@ class Window(Rule):
 
 @dataclass(frozen=True)
 class RandomTokens(Rule):
-    """Label each position by a coin of its own.
+    """Label each position by a coin of its own."""
 
-    Attributes
-    ----------
-    probability : float
-        That a position is labeled.
-    """
-
-    probability: float
+    probability: float  # That a position is labeled.
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "probability", float(self.probability))

@@ -11,30 +11,14 @@ from labelworth.errors import InvalidInputError
 
 @dataclass(frozen=True, eq=False)
 class Draw:
-    """The record of a policy applied to sequences.
+    """The record of a policy applied to sequences."""
 
-    Attributes
-    ----------
-    policy : str
-        The spec of the policy.
-    rules : tuple of str
-        The specs of its rules.
-    seed : int
-        Of the draw.
-    offsets : integer array of shape (n_sequences + 1,)
-        Where the sequences began.
-    rule_of_sequence : integer array of shape (n_sequences,)
-        Which of `rules` each sequence drew.
-    labeled : boolean array of shape (n_tokens,)
-        The positions to label.
-    """
-
-    policy: str
-    rules: tuple[str, ...]
-    seed: int
-    offsets: IntArray
-    rule_of_sequence: IntArray
-    labeled: BoolArray
+    policy: str  # The spec of the policy.
+    rules: tuple[str, ...]  # The specs of its rules.
+    seed: int  # Of the draw.
+    offsets: IntArray  # (n_sequences + 1,): Where the sequences began.
+    rule_of_sequence: IntArray  # (n_sequences,): Which of `rules` each sequence drew.
+    labeled: BoolArray  # (n_tokens,): The positions to label.
 
     @property
     def n_labels(self) -> int:

@@ -21,14 +21,6 @@ class _Outcomes:
 class FunctionRule(Rule):
     """A rule from a Python function of the length.
 
-    Attributes
-    ----------
-    name : str
-        How the rule is called in specs; no ``+``, ``*``, ``:`` or white space.
-    function : callable
-        Given the length, it returns the positions to label (a list of whole numbers, or a mask of booleans); or,
-        for a rule with chance, a list of pairs (probability, positions or mask). It is asked once per length.
-
     Examples
     --------
     >>> ends = FunctionRule("ends", lambda length: [0, length - 1])
@@ -39,7 +31,9 @@ class FunctionRule(Rule):
     1.0
     """
 
-    name: str
+    name: str  # How the rule is called in specs; no ``+``, ``*``, ``:`` or white space.
+    # Given the length, it returns the positions to label (a list of whole numbers, or a mask of booleans); or,
+    # for a rule with chance, a list of pairs (probability, positions or mask). It is asked once per length.
     function: Callable[[int], Any]
     _known: dict[int, _Outcomes] = field(default_factory=dict, init=False, repr=False, compare=False)
 

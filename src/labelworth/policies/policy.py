@@ -16,21 +16,11 @@ from labelworth.policies.rule import Rule, as_lengths
 
 @dataclass(frozen=True)
 class ExpectedCost:
-    """What a policy costs on average.
+    """What a policy costs on average."""
 
-    Attributes
-    ----------
-    n_sequences : float
-        How many sequences this is for.
-    labels : float
-        The labels bought, on average.
-    cost : float
-        Labels times the price of one, plus sequences times the price of one.
-    """
-
-    n_sequences: float
-    labels: float
-    cost: float
+    n_sequences: float  # How many sequences this is for.
+    labels: float  # The labels bought, on average.
+    cost: float  # Labels times the price of one, plus sequences times the price of one.
 
 
 @dataclass(frozen=True)

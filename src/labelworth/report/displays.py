@@ -87,20 +87,11 @@ class InformationDisplay(_FigureDisplay):
 
 @dataclass(frozen=True, eq=False)
 class FrontierDisplay(_Display):
-    """Cost against error: every way to go on, the undominated ones, and what no way achieves.
-
-    Attributes
-    ----------
-    points : tuple of FrontierDesign
-    error_words : str
-        What the error is.
-    recommended : tuple of (cost, error) or None
-        The plan, if there is one.
-    """
+    """Cost against error: every way to go on, the undominated ones, and what no way achieves."""
 
     points: tuple[FrontierDesign, ...]
-    error_words: str = "error"
-    recommended: tuple[float, float] | None = None
+    error_words: str = "error"  # What the error is.
+    recommended: tuple[float, float] | None = None  # The plan, if there is one.
 
     @classmethod
     def from_plan(cls, plan: Plan) -> "FrontierDisplay":

@@ -41,20 +41,11 @@ _MOST_TOKENS = 1_000
 
 @dataclass(frozen=True, eq=False)
 class InformationSpec:
-    """A model with the parameters taken for true, and what is asked of it.
+    """A model with the parameters taken for true, and what is asked of it."""
 
-    Attributes
-    ----------
-    document : mapping
-        The specification as given.
-    model : Model or ChainModel
-    question : mapping
-        What `labelworth.information` is asked, but for the seed.
-    """
-
-    document: Mapping[str, Any]
+    document: Mapping[str, Any]  # The specification as given.
     model: Any
-    question: Mapping[str, Any]
+    question: Mapping[str, Any]  # What `labelworth.information` is asked, but for the seed.
 
     @classmethod
     def from_document(cls, document: Any) -> Self:

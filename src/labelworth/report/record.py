@@ -55,32 +55,16 @@ class Stopwatch:
 
 @dataclass(frozen=True)
 class Record:
-    """What was asked and what came out.
+    """What was asked and what came out."""
 
-    Attributes
-    ----------
-    command : str
-        The command that made it; also names the schema of its figures.
-    asked : mapping
-        The arguments or the specification, as given.
-    figures : mapping
-        The results by name; a sampled figure ``x`` stands beside its standard error ``x_se``.
-    seed : int or None
-        None: chance played no part.
-    data_digest : str or None
-        ``sha256:...`` of the data; None: there was none.
-    durations : mapping
-        Seconds by part.
-    versions : mapping
-        Of this package, Python and what it computes with.
-    """
-
-    command: str
-    asked: Mapping[str, Any]
+    command: str  # The command that made it; also names the schema of its figures.
+    asked: Mapping[str, Any]  # The arguments or the specification, as given.
+    # The results by name; a sampled figure ``x`` stands beside its standard error ``x_se``.
     figures: Mapping[str, Any]
-    seed: int | None = None
-    data_digest: str | None = None
-    durations: Mapping[str, float] = field(default_factory=dict)
+    seed: int | None = None  # None: chance played no part.
+    data_digest: str | None = None  # ``sha256:...`` of the data; None: there was none.
+    durations: Mapping[str, float] = field(default_factory=dict)  # Seconds by part.
+    # Of this package, Python and what it computes with.
     versions: Mapping[str, str] = field(default_factory=versions)
 
     def __post_init__(self) -> None:

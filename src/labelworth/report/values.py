@@ -108,25 +108,15 @@ class BarsPanel:
 
 @dataclass(frozen=True)
 class FrontierPanel:
-    """Ways to spend, as points of (cost, error): the cloud, its undominated boundary, and what lies beyond it shaded.
-
-    Attributes
-    ----------
-    cloud : tuple of Curve
-        Achievable points, in groups.
-    boundary_x, boundary_y : array
-        The undominated points by rising cost.
-    recommended : Curve or None
-        Points to mark.
-    """
+    """Ways to spend, as points of (cost, error): the cloud, its undominated boundary, what lies beyond it shaded."""
 
     title: str
     x_label: str
     y_label: str
-    cloud: tuple[Curve, ...]
-    boundary_x: FloatArray
+    cloud: tuple[Curve, ...]  # Achievable points, in groups.
+    boundary_x: FloatArray  # The undominated points by rising cost.
     boundary_y: FloatArray
-    recommended: Curve | None = None
+    recommended: Curve | None = None  # Points to mark.
     x_scale: Scale = "linear"
     y_scale: Scale = "log"
 
@@ -158,22 +148,11 @@ class Picture:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a study found.
+    """What a study found."""
 
-    Attributes
-    ----------
-    figures : mapping
-        JSON values for the record; a sampled figure ``x`` stands beside its standard error ``x_se``.
-    words : tuple of str
-        The findings in plain words, a paragraph each.
-    tables, pictures
-        For people; pictures by the name of their file.
-    grid : Table or None
-        What the pictures are drawn from, a row per point, for a CSV file.
-    """
-
+    # JSON values for the record; a sampled figure ``x`` stands beside its standard error ``x_se``.
     figures: Mapping[str, Any]
-    words: tuple[str, ...] = ()
-    tables: tuple[Table, ...] = ()
+    words: tuple[str, ...] = ()  # The findings in plain words, a paragraph each.
+    tables: tuple[Table, ...] = ()  # For people; pictures by the name of their file.
     pictures: Mapping[str, Picture] = field(default_factory=dict)
-    grid: Table | None = None
+    grid: Table | None = None  # What the pictures are drawn from, a row per point, for a CSV file.

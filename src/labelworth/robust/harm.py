@@ -22,20 +22,12 @@ _FEWEST_TESTED = 10  # below it the normal approximation says nothing
 
 @dataclass(frozen=True)
 class PairedDifference:
-    """A measure with and without unlabeled rows, compared row by row.
-
-    Attributes
-    ----------
-    labels_only, with_unlabeled : float
-        Its mean over the tested rows; less is better.
-    difference, standard_error : float
-        With minus without, and the standard error of this mean.
-    """
+    """A measure with and without unlabeled rows, compared row by row."""
 
     measure: str
-    labels_only: float
+    labels_only: float  # Its mean over the tested rows; less is better.
     with_unlabeled: float
-    difference: float
+    difference: float  # With minus without, and the standard error of this mean.
     standard_error: float
 
     @property
@@ -55,25 +47,15 @@ class PairedDifference:
 
 @dataclass(frozen=True)
 class HarmVerdict:
-    """Whether unlabeled rows help prediction.
-
-    Attributes
-    ----------
-    answer : "helps", "hurts" or "cannot be told"
-    n_tested : int
-        Labeled rows predicted by cross-validation.
-    error, log_loss, raw_log_loss : PairedDifference
-        Share of wrong predictions; log-loss with honest log-odds (one temperature per method); log-loss as it is.
-    unlabeled_weight : float
-        How much an unlabeled row counted.
-    """
+    """Whether unlabeled rows help prediction."""
 
     answer: Answer
-    n_tested: int
+    n_tested: int  # Labeled rows predicted by cross-validation.
+    # Share of wrong predictions; log-loss with honest log-odds (one temperature per method); log-loss as it is.
     error: PairedDifference
     log_loss: PairedDifference
     raw_log_loss: PairedDifference
-    unlabeled_weight: float
+    unlabeled_weight: float  # How much an unlabeled row counted.
 
     def lines(self) -> list[str]:
         """The verdict and its evidence, a sentence each."""

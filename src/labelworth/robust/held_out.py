@@ -20,24 +20,13 @@ _TOLERANCE = 1e-4  # of the fits: predictions settle long before parameters do
 
 @dataclass(frozen=True, eq=False)
 class HeldOutPredictions:
-    """What models fitted without a row's label say of it.
+    """What models fitted without a row's label say of it."""
 
-    Attributes
-    ----------
-    weights : tuple of float
-        The unlabeled weights tried.
-    codes : integer array of shape (n_tested,)
-        The true classes.
-    log_posteriors : array of shape (n_weights, n_tested, K)
-        log p(y | x).
-    temperatures : array of shape (n_weights,)
-        What the log-odds are divided by to make them honest: naive Bayes is too sure of itself, and more so with
-        unlabeled rows. One number per weight, the one of least log-loss over all tested rows.
-    """
-
-    weights: tuple[float, ...]
-    codes: IntArray
-    log_posteriors: FloatArray
+    weights: tuple[float, ...]  # The unlabeled weights tried.
+    codes: IntArray  # (n_tested,): The true classes.
+    log_posteriors: FloatArray  # (n_weights, n_tested, K): log p(y | x).
+    # (n_weights,): What the log-odds are divided by to make them honest: naive Bayes is too sure of itself, and
+    # more so with unlabeled rows. One number per weight, the one of least log-loss over all tested rows.
     temperatures: FloatArray
 
     @property

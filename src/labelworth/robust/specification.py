@@ -28,25 +28,13 @@ _BLIND = 1e-6  # directions the unlabeled rows do not see cannot disagree
 
 @dataclass(frozen=True)
 class SpecificationTest:
-    """The outcome of a specification test.
-
-    Attributes
-    ----------
-    p_value : float
-        Chance of a statistic at least as large if the model is right.
-    method : str
-        "chi-square", or "bootstrap" where labels are too few for that.
-    degrees_of_freedom : int or None
-        Of the chi-square.
-    n_bootstrap : int or None
-        Data sets simulated from the fitted model.
-    """
+    """The outcome of a specification test."""
 
     statistic: float
-    p_value: float
-    method: str
-    degrees_of_freedom: int | None
-    n_bootstrap: int | None
+    p_value: float  # Chance of a statistic at least as large if the model is right.
+    method: str  # "chi-square", or "bootstrap" where labels are too few for that.
+    degrees_of_freedom: int | None  # Of the chi-square.
+    n_bootstrap: int | None  # Data sets simulated from the fitted model.
     n_labels: int
     n_parameters: int
 

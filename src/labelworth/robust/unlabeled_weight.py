@@ -25,23 +25,12 @@ WEIGHTS = (0.0, 0.01, 0.03, 0.1, 0.3, 1.0)
 
 @dataclass(frozen=True)
 class WeightChoice:
-    """The weight of least estimated risk, and the whole curve.
+    """The weight of least estimated risk, and the whole curve."""
 
-    Attributes
-    ----------
-    best : float
-        The unlabeled weight of least risk; of equal ones the smallest.
-    method : str
-        "sandwich" or "cross-validation".
-    risk_name : str
-        What `risks` measures.
-    weights, risks, standard_errors : tuple of float
-        The curve; standard errors are those of the difference from the best weight, None where there is none.
-    """
-
-    best: float
-    method: str
-    risk_name: str
+    best: float  # The unlabeled weight of least risk; of equal ones the smallest.
+    method: str  # "sandwich" or "cross-validation".
+    risk_name: str  # What `risks` measures.
+    # The curve; standard errors are those of the difference from the best weight, None where there is none.
     weights: tuple[float, ...]
     risks: tuple[float, ...]
     standard_errors: tuple[float, ...] | None

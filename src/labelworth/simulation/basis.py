@@ -25,19 +25,11 @@ _SHARP = 0.05  # the temperature at which the drawn labels are the predicted one
 
 @dataclass(frozen=True, eq=False)
 class Points:
-    """Cross-validated means of one measure in one mode.
+    """Cross-validated means of one measure in one mode."""
 
-    Attributes
-    ----------
-    sizes : integer array of shape (n_points,)
-    means : array of shape (n_points,)
-    covariance : array of shape (n_points, n_points)
-        Of the means; all sizes are tested on the same units.
-    """
-
-    sizes: IntArray
-    means: FloatArray
-    covariance: FloatArray
+    sizes: IntArray  # (n_points,)
+    means: FloatArray  # (n_points,)
+    covariance: FloatArray  # (n_points, n_points): Of the means; all sizes are tested on the same units.
 
     def to_dict(self) -> dict[str, Any]:
         return {"sizes": self.sizes.tolist(), "means": self.means.tolist(), "covariance": self.covariance.tolist()}
@@ -49,16 +41,10 @@ class Points:
 
 @dataclass(frozen=True, eq=False)
 class Simulated:
-    """Simulated values of one measure in one mode, with labels from one source.
+    """Simulated values of one measure in one mode, with labels from one source."""
 
-    Attributes
-    ----------
-    sizes : integer array of shape (n_nodes,)
-    values : array of shape (n_replicates, n_nodes)
-    """
-
-    sizes: IntArray
-    values: FloatArray
+    sizes: IntArray  # (n_nodes,)
+    values: FloatArray  # (n_replicates, n_nodes)
 
     def to_dict(self) -> dict[str, Any]:
         return {"sizes": self.sizes.tolist(), "values": self.values.tolist()}
@@ -78,27 +64,15 @@ class Comparison:
 
 @dataclass(frozen=True, eq=False)
 class ForecastBasis:
-    """Everything that was computed for a forecast.
+    """Everything that was computed for a forecast."""
 
-    Attributes
-    ----------
-    n_labeled : int
-        Labeled units in the pilot.
-    n_units : int
-        Units in the pilot and the pool.
-    points : mapping of (mode, measure) to Points
-    simulated : mapping of (source, mode, policy, measure) to Simulated
-        The source is the mode of the fit whose predictions took the place of the truth; the policy is the spec of
-        what is labeled, `WHOLE` where units are labeled whole.
-    comparisons : mapping of measure to Comparison
-        Empty when only one mode was asked for.
-    """
-
-    n_labeled: int
-    n_units: int
+    n_labeled: int  # Labeled units in the pilot.
+    n_units: int  # Units in the pilot and the pool.
     points: Mapping[tuple[Mode, str], Points]
+    # The source is the mode of the fit whose predictions took the place of the truth; the policy is the spec of
+    # what is labeled, `WHOLE` where units are labeled whole.
     simulated: Mapping[tuple[Mode, Mode, str, str], Simulated]
-    comparisons: Mapping[str, Comparison]
+    comparisons: Mapping[str, Comparison]  # Empty when only one mode was asked for.
 
     @property
     def modes(self) -> tuple[Mode, ...]:

@@ -17,38 +17,24 @@ from labelworth.simulation.simulator import WHOLE
 
 @dataclass(frozen=True)
 class Floor:
-    """What no number of labels takes away, since a part of the labels does not follow from the features.
+    """What no number of labels takes away, since a part of the labels does not follow from the features."""
 
-    Attributes
-    ----------
-    mean : float
-        As a share of the labels, or in nats.
-    low, high : float
-        Ends of its 90 % interval, on a coarse grid.
-    """
-
-    mean: float
-    low: float
+    mean: float  # As a share of the labels, or in nats.
+    low: float  # Ends of its 90 % interval, on a coarse grid.
     high: float
 
 
 @dataclass(frozen=True, eq=False)
 class Calibrated:
-    """Predictions on the scale of the measure: one normal distribution per floor and per width of what was tuned.
-
-    Attributes
-    ----------
-    measure : str
-    floors, factors, weights : arrays of shape (n_parts,)
-        What no number of labels takes away, how much wider than tuned all is, and how probable that is now.
-    means, covariances : arrays of shape (n_parts, n_sizes) and (n_parts, n_sizes, n_sizes)
-    """
+    """Predictions on the scale of the measure: one normal distribution per floor and per width of what was tuned."""
 
     measure: Measure
+    # (n_parts,): What no number of labels takes away, how much wider than tuned all is, and how probable that
+    # is now.
     floors: FloatArray
     factors: FloatArray
     weights: FloatArray
-    means: FloatArray
+    means: FloatArray  # (n_parts, n_sizes) and (n_parts, n_sizes, n_sizes)
     covariances: FloatArray
 
     @cached_property
@@ -88,19 +74,11 @@ class Calibrated:
 
 @dataclass(frozen=True, eq=False)
 class CurvesAt:
-    """Simulated curves at some numbers of labels, on the scale of the measure.
+    """Simulated curves at some numbers of labels, on the scale of the measure."""
 
-    Attributes
-    ----------
-    curves, variances : arrays of shape (n_sizes, n_sources)
-        One per source of labels, and their Monte Carlo variances.
-    steps : array of shape (n_sizes,)
-        log(L / r).
-    """
-
-    curves: FloatArray
+    curves: FloatArray  # (n_sizes, n_sources): One per source of labels, and their Monte Carlo variances.
     variances: FloatArray
-    steps: FloatArray
+    steps: FloatArray  # (n_sizes,): log(L / r).
 
     @classmethod
     def of(cls, basis: ForecastBasis, mode: Mode, policy: str, measure: Measure, sizes: IntArray) -> "CurvesAt":
@@ -123,25 +101,16 @@ class CurvesAt:
 
 @dataclass(frozen=True, eq=False)
 class Regression:
-    """Points and curves of one mode, ready to be put together; constants do not enter yet.
-
-    Attributes
-    ----------
-    measure : str
-    observed, noise : arrays of shape (n_points,) and (n_points, n_points)
-        The points on the scale of the measure, and their covariance by the sampling of units.
-    at_points, at_sizes : CurvesAt
-        Simulated curves at the points, and where forecasts are asked for.
-    comparison : Comparison, optional
-        How well the two sources predict the pilot, where there are two.
-    """
+    """Points and curves of one mode, ready to be put together; constants do not enter yet."""
 
     measure: Measure
+    # (n_points,) and (n_points, n_points): The points on the scale of the measure, and their covariance by the
+    # sampling of units.
     observed: FloatArray
     noise: FloatArray
-    at_points: "CurvesAt"
+    at_points: "CurvesAt"  # Simulated curves at the points, and where forecasts are asked for.
     at_sizes: "CurvesAt"
-    comparison: Comparison | None
+    comparison: Comparison | None  # How well the two sources predict the pilot, where there are two.
 
     def solved(self, constants: Constants) -> Calibrated:
         """Forecasts at all sizes, averaged over what no number of labels takes away and over how far off all may be.

@@ -12,32 +12,18 @@ class Constants:
     """What the pilot cannot tell, tuned once (see docs/derivations/forecast.md).
 
     On the scale of the measure: log-odds of errors, logarithms of log-losses.
-
-    Attributes
-    ----------
-    level_sd : float
-        How far off simulated curves are everywhere.
-    tilt_mean, tilt_sd : float
-        How much faster the truth falls than a simulated curve, per unit of log(labels).
-    blend_sd : float
-        How far the best blend of the two sources is from the one that cross-validation suggests.
-    misfit_sd : float
-        How far a point of the pilot may be off beside sampling, since curves have shapes of their own.
-    drift_sd : float
-        Spread of the truth around the calibrated curve, per square root of a unit of log(labels).
-    doubt : float
-        By how much standard errors of the comparison of sources are widened.
-    floor_probability : float
-        How probable it is, before the pilot is looked at, that a part of the labels does not follow from features.
     """
 
-    level_sd: float
-    tilt_mean: float
+    level_sd: float  # How far off simulated curves are everywhere.
+    tilt_mean: float  # How much faster the truth falls than a simulated curve, per unit of log(labels).
     tilt_sd: float
-    blend_sd: float
+    blend_sd: float  # How far the best blend of the two sources is from the one that cross-validation suggests.
+    # How far a point of the pilot may be off beside sampling, since curves have shapes of their own.
     misfit_sd: float
-    drift_sd: float
-    doubt: float
+    drift_sd: float  # Spread of the truth around the calibrated curve, per square root of a unit of log(labels).
+    doubt: float  # By how much standard errors of the comparison of sources are widened.
+    # How probable it is, before the pilot is looked at, that a part of the labels does not follow from
+    # features.
     floor_probability: float
 
 

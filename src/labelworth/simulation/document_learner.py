@@ -19,15 +19,9 @@ _MOST_STEPS = 20  # accelerated ones; later steps changed errors by 0.013 at mos
 
 @dataclass(frozen=True, eq=False)
 class ClassPrediction:
-    """Predictions of rows.
+    """Predictions of rows."""
 
-    Attributes
-    ----------
-    log_joint : array of shape (n, K)
-        log p(x, y), up to a constant of x.
-    """
-
-    log_joint: FloatArray
+    log_joint: FloatArray  # (n, K): log p(x, y), up to a constant of x.
 
     @cached_property
     def best(self) -> IntArray:
@@ -47,27 +41,14 @@ class ClassPrediction:
 
 @dataclass(frozen=True, eq=False)
 class ClassLearner(Learner[Samples], Generic[ModelT]):
-    """EM on rows with and without labels; the closed form in the labels-only mode.
+    """EM on rows with and without labels; the closed form in the labels-only mode."""
 
-    Attributes
-    ----------
-    family : Family
-        The kind of model and its prior.
-    unlabeled_weight : float
-        What a row without label counts in the semi-supervised mode.
-    start_smoothing : float
-        How many times stronger the prior is for the model EM starts from.
-    tolerance : float
-        Of EM, in nats per row; forecasts need predictions, which settle long before parameters do.
-    max_iterations : int
-        Steps of EM at most.
-    """
-
-    family: Family[ModelT]
-    unlabeled_weight: float = 1.0
-    start_smoothing: float = 1.0
+    family: Family[ModelT]  # The kind of model and its prior.
+    unlabeled_weight: float = 1.0  # What a row without label counts in the semi-supervised mode.
+    start_smoothing: float = 1.0  # How many times stronger the prior is for the model EM starts from.
+    # Of EM, in nats per row; forecasts need predictions, which settle long before parameters do.
     tolerance: float = _TOLERANCE
-    max_iterations: int = _MOST_STEPS
+    max_iterations: int = _MOST_STEPS  # Steps of EM at most.
 
     def fit_model(self, data: Samples, start: ModelT | None) -> ModelT:
         return fit(

@@ -29,30 +29,17 @@ Excess = Callable[[FloatArray], FloatArray]
 
 @dataclass(frozen=True, eq=False)
 class Forecast:
-    """What more labels would buy, in one measure and for one way of learning.
+    """What more labels would buy, in one measure and for one way of learning."""
 
-    Attributes
-    ----------
-    values, low, high : arrays of shape (n_sizes,)
-        Medians and the ends of the 90 % interval.
-    power_law : array of shape (n_sizes,)
-        The plain power law through the pilot's points, for comparison.
-    asymptotic : array of shape (n_sizes,), optional
-        The asymptotic excess, moved to the level of the pilot, where it was given.
-    point_sizes, points : arrays of shape (n_points,)
-        Cross-validated sub-samples of the pilot.
-    floor : Floor
-        What no number of labels takes away.
-    """
-
-    values: FloatArray
+    values: FloatArray  # (n_sizes,): Medians and the ends of the 90 % interval.
     low: FloatArray
     high: FloatArray
-    power_law: FloatArray
+    power_law: FloatArray  # (n_sizes,): The plain power law through the pilot's points, for comparison.
+    # (n_sizes,), optional: The asymptotic excess, moved to the level of the pilot, where it was given.
     asymptotic: FloatArray | None
-    point_sizes: IntArray
+    point_sizes: IntArray  # (n_points,): Cross-validated sub-samples of the pilot.
     points: FloatArray
-    floor: Floor
+    floor: Floor  # What no number of labels takes away.
 
 
 def forecast(

@@ -30,18 +30,10 @@ class Prediction(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class Learner(ABC, Generic[DataT]):
-    """A way to learn, frozen: the kind of model, its prior, and what a sample without label counts.
+    """A way to learn, frozen: the kind of model, its prior, and what a sample without label counts."""
 
-    Attributes
-    ----------
-    mode : "labels-only" or "semi-supervised"
-        Whether samples without labels are learned from.
-    modes : tuple
-        The ways it can learn: a CRF has only one.
-    """
-
-    mode: Mode = field(default="semi-supervised", kw_only=True)
-    modes: tuple[Mode, ...] = field(default=MODES, kw_only=True)
+    mode: Mode = field(default="semi-supervised", kw_only=True)  # Whether samples without labels are learned from.
+    modes: tuple[Mode, ...] = field(default=MODES, kw_only=True)  # The ways it can learn: a CRF has only one.
 
     def in_mode(self, mode: Mode) -> Self:
         """The same learner with or without the unlabeled samples."""

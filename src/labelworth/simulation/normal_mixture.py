@@ -12,17 +12,10 @@ _N_HALVINGS = 60
 
 @dataclass(frozen=True, eq=False)
 class NormalMixture:
-    """Mixtures of normals, one per column, all with the same weights.
+    """Mixtures of normals, one per column, all with the same weights."""
 
-    Attributes
-    ----------
-    weights : array of shape (n_parts,)
-        They sum to one.
-    means, variances : arrays of shape (n_parts, n_columns)
-    """
-
-    weights: FloatArray
-    means: FloatArray
+    weights: FloatArray  # (n_parts,): They sum to one.
+    means: FloatArray  # (n_parts, n_columns)
     variances: FloatArray
 
     @property

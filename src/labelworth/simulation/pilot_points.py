@@ -22,23 +22,12 @@ _FEWEST_UNITS = 10
 
 @dataclass(frozen=True, eq=False)
 class PilotPoints:
-    """Losses of every pilot unit at every size of the sub-sample learned from, none of which it was in.
+    """Losses of every pilot unit at every size of the sub-sample learned from, none of which it was in."""
 
-    Attributes
-    ----------
-    sizes : integer array of shape (n_sizes,)
-        Labeled units learned from; the last is the training part of a fold.
-    n_units : int
-        Labeled units in the pilot.
-    n_labels : array of shape (n_units,)
-        How many labels each of them has.
-    errors, log_losses : arrays of shape (n_sizes, n_units)
-        Mean over the labels of the unit, and over repeats; log-losses with honest log-odds.
-    """
-
-    sizes: IntArray
-    n_units: int
-    n_labels: FloatArray
+    sizes: IntArray  # (n_sizes,): Labeled units learned from; the last is the training part of a fold.
+    n_units: int  # Labeled units in the pilot.
+    n_labels: FloatArray  # (n_units,): How many labels each of them has.
+    # (n_sizes, n_units): Mean over the labels of the unit, and over repeats; log-losses with honest log-odds.
     errors: FloatArray
     log_losses: FloatArray
 

@@ -38,23 +38,13 @@ class PoolUse:
     It may be below zero or above one: a part may do harm, or more than all of it. All three refits share the labels
     drawn, the units tested and the order in which units are taken. Losses are in their own units: what no number of
     labels takes away adds to all three alike and leaves u as it is.
-
-    Attributes
-    ----------
-    source : Mode
-        The fit whose predictions took the place of the truth.
-    sizes : integer array of shape (n_sizes,)
-        Numbers of labels L.
-    gains : mapping of measure to array of shape (n_replicates, n_sizes, n_shares)
-        What parts of the pool take off the loss, at `SHARES`.
-    whole_gains : mapping of measure to array of shape (n_replicates, n_sizes)
-        What all of it takes off.
     """
 
-    source: Mode
-    sizes: IntArray
+    source: Mode  # The fit whose predictions took the place of the truth.
+    sizes: IntArray  # (n_sizes,): Numbers of labels L.
+    # (n_replicates, n_sizes, n_shares): What parts of the pool take off the loss, at `SHARES`.
     gains: Mapping[Measure, FloatArray]
-    whole_gains: Mapping[Measure, FloatArray]
+    whole_gains: Mapping[Measure, FloatArray]  # (n_replicates, n_sizes): What all of it takes off.
 
     def fractions(self, measure: Measure) -> FloatArray:
         """u at `SHARES`; where the whole pool does nothing anywhere, t itself."""

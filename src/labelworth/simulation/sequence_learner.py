@@ -26,17 +26,10 @@ _TOLERANCE = 1e-2  # nats per sequence
 
 @dataclass(frozen=True, eq=False)
 class ChainPrediction:
-    r"""Predictions of tokens under :math:`p(y | x)^{1/T}`, the chain with all log-potentials divided by T.
-
-    Attributes
-    ----------
-    model : ChainModel
-    sequences : Sequences
-        Without labels.
-    """
+    r"""Predictions of tokens under :math:`p(y | x)^{1/T}`, the chain with all log-potentials divided by T."""
 
     model: ChainModel
-    sequences: Sequences
+    sequences: Sequences  # Without labels.
 
     @cached_property
     def best(self) -> IntArray:
@@ -66,12 +59,7 @@ class ChainPrediction:
 
 @dataclass(frozen=True, eq=False)
 class SequenceLearner(Learner[Sequences]):
-    """A chain model on sequences with and without labels; labels only: sequences without any label are left out.
-
-    Attributes
-    ----------
-    fit_chain : function of sequences and a start
-    """
+    """A chain model on sequences with and without labels; labels only: sequences without any label are left out."""
 
     fit_chain: FitChain
 

@@ -56,18 +56,11 @@ class CurveDesign:
 
 @dataclass(frozen=True, eq=False)
 class LearningCurve:
-    """Simulated errors and log-losses over the number of labeled units.
-
-    Attributes
-    ----------
-    design : CurveDesign
-    sizes : integer array of shape (n_sizes,)
-    errors, log_losses : arrays of shape (n_replicates, n_sizes)
-    """
+    """Simulated errors and log-losses over the number of labeled units."""
 
     design: CurveDesign
-    sizes: IntArray
-    errors: FloatArray
+    sizes: IntArray  # (n_sizes,)
+    errors: FloatArray  # (n_replicates, n_sizes)
     log_losses: FloatArray
 
 

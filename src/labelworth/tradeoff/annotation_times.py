@@ -16,22 +16,13 @@ _SECONDS_PER_HOUR = 3600.0
 
 @dataclass(frozen=True)
 class TimedPrices:
-    """Prices with their standard errors.
-
-    Attributes
-    ----------
-    standard_errors : mapping of str to float or None
-        By the name of the price; None where the times said less than zero, so that zero was taken.
-    n_items : int
-        How many annotated items there were.
-    residual_seconds : float
-        The standard deviation of what the prices leave unexplained.
-    """
+    """Prices with their standard errors."""
 
     prices: Prices
+    # By the name of the price; None where the times said less than zero, so that zero was taken.
     standard_errors: Mapping[str, float | None]
-    n_items: int
-    residual_seconds: float
+    n_items: int  # How many annotated items there were.
+    residual_seconds: float  # The standard deviation of what the prices leave unexplained.
 
     def words(self) -> str:
         """The prices in a sentence."""

@@ -25,35 +25,19 @@ class AsymptoticAccuracy:
     with h the samples already held, on the contrasts that complete labels can estimate. Convex in the counts for
     every criterion: a trace with a positive semi-definite weight, the log determinant, the largest eigenvalue.
 
-    Attributes
-    ----------
-    information : Information
-        However it was computed.
-    criterion : str
-        A name of `labelworth.fisher.criteria.CRITERIA`.
-    chosen : tuple of int
-        The indices of the arms among the rules; all rules when empty.
-    held : tuple of float
-        Samples already there, by rule; none when empty.
-    reason : str
-        Why asymptotic accuracy, in words.
-    level : float
-        What the true model pays, where the figure is a loss as it will be measured.
-    shift : float
-        Moves the figure on the scale on which noise adds, its logarithm: as convex as before.
-
     Notes
     -----
     Paper: prop:efficiency1, prop:efficiency2.
     """
 
-    information: Information
-    criterion: str
-    chosen: tuple[int, ...] = ()
-    held: tuple[float, ...] = ()
+    information: Information  # However it was computed.
+    criterion: str  # A name of `labelworth.fisher.criteria.CRITERIA`.
+    chosen: tuple[int, ...] = ()  # The indices of the arms among the rules; all rules when empty.
+    held: tuple[float, ...] = ()  # Samples already there, by rule; none when empty.
+    # Why asymptotic accuracy, in words.
     reason: str = "The information of every arm is known, so the error of every design follows."
-    level: float = 0.0
-    shift: float = 0.0
+    level: float = 0.0  # What the true model pays, where the figure is a loss as it will be measured.
+    shift: float = 0.0  # Moves the figure on the scale on which noise adds, its logarithm: as convex as before.
     _last: dict[bytes, FigurePoint | None] = field(default_factory=dict, init=False, repr=False)
 
     def __post_init__(self) -> None:

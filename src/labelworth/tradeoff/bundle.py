@@ -19,15 +19,10 @@ _PATIENCE = 80
 
 @dataclass(eq=False)
 class Bundle:
-    """Planes below a convex function, gathered wherever it was asked; they hold for every polytope.
-
-    Attributes
-    ----------
-    values, planes : list
-        What it answered where it was asked, and the planes that touch it there.
-    """
+    """Planes below a convex function, gathered wherever it was asked; they hold for every polytope."""
 
     objective: Objective
+    # What it answered where it was asked, and the planes that touch it there.
     values: list[float] = field(default_factory=list)
     planes: list[Minorant] = field(default_factory=list)
 

@@ -17,17 +17,10 @@ _LARGEST = 1e100
 
 @dataclass(frozen=True, eq=False)
 class Minorant:
-    """A plane below the error: error(w') >= intercept - worth . w' for every design w'.
-
-    Attributes
-    ----------
-    intercept : float
-    worth : array of shape (n_arms,)
-        What one more sample of every arm takes off.
-    """
+    """A plane below the error: error(w') >= intercept - worth . w' for every design w'."""
 
     intercept: float
-    worth: FloatArray
+    worth: FloatArray  # (n_arms,): What one more sample of every arm takes off.
 
     @classmethod
     def tangent(cls, counts: FloatArray, error: float, slope: FloatArray) -> "Minorant":
@@ -37,17 +30,10 @@ class Minorant:
 
 @dataclass(frozen=True)
 class Bound:
-    """The value of a linear program and its multipliers.
-
-    Attributes
-    ----------
-    value : float
-    of_money, of_samples : float
-        What one more unit of either would add to the value.
-    """
+    """The value of a linear program and its multipliers."""
 
     value: float
-    of_money: float
+    of_money: float  # What one more unit of either would add to the value.
     of_samples: float
 
 

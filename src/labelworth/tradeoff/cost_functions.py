@@ -21,15 +21,10 @@ _DIGITS = 12
 
 @dataclass(frozen=True, eq=False)
 class PolicyCost(Costs):
-    """A user's function of (policy, n); nothing is known of it, so optima have no certificate.
-
-    Attributes
-    ----------
-    function : callable
-        Takes the share of every arm, as ``{"everything": 0.2, "nothing": 0.8}``, and the number of samples.
-    """
+    """A user's function of (policy, n); nothing is known of it, so optima have no certificate."""
 
     arms: tuple[str, ...]
+    # Takes the share of every arm, as ``{"everything": 0.2, "nothing": 0.8}``, and the number of samples.
     function: CostFunction
 
     @property
@@ -75,19 +70,11 @@ class FurtherCost(Costs):
         cost(w) = f(held + w) - f(held)
 
     so that a discount or a step counts from what was already bought.
-
-    Attributes
-    ----------
-    arms : tuple of str
-        What can be had more of.
-    in_all : PolicyCost
-        The function, over the arms and over rules that are held or known, but not on offer.
-    held : array of shape (n_names,)
-        Samples that were paid for, by the names of `in_all`; the first are those of the arms.
     """
 
-    arms: tuple[str, ...]
-    in_all: PolicyCost
+    arms: tuple[str, ...]  # What can be had more of.
+    in_all: PolicyCost  # The function, over the arms and over rules that are held or known, but not on offer.
+    # (n_names,): Samples that were paid for, by the names of `in_all`; the first are those of the arms.
     held: FloatArray
 
     @classmethod

@@ -44,19 +44,11 @@ class Costs(ABC):
 
 @dataclass(frozen=True, eq=False)
 class ArmPrices(Costs):
-    """The price of one sample of every arm: cost = fixed + sum of counts times prices.
-
-    Attributes
-    ----------
-    per_sample : array of shape (n_arms,)
-        Expected over the lengths and over what a rule draws.
-    fixed : float
-        Paid whatever is labeled.
-    """
+    """The price of one sample of every arm: cost = fixed + sum of counts times prices."""
 
     arms: tuple[str, ...]
-    per_sample: FloatArray
-    fixed: float = 0.0
+    per_sample: FloatArray  # (n_arms,): Expected over the lengths and over what a rule draws.
+    fixed: float = 0.0  # Paid whatever is labeled.
 
     def __post_init__(self) -> None:
         prices = as_floats("The prices of the arms", self.per_sample, ndim=1)
@@ -98,19 +90,6 @@ class Prices:
 
     and an arm's price is the expectation of that over lengths and over S.
 
-    Attributes
-    ----------
-    per_label : float
-        Of one label.
-    per_token : float
-        Of reading one token: all of a sequence in which something is labeled have to be read.
-    per_sequence : float
-        Of one sequence or document in which something is labeled: having it and opening it.
-    per_unlabeled : float
-        Of having a sample of which nothing is labeled.
-    fixed : float
-        Paid once, whatever is labeled.
-
     Examples
     --------
     >>> Prices(per_label=0.5, per_token=0.01, per_sequence=0.2).of_rules(
@@ -119,11 +98,11 @@ class Prices:
     array([10.4,  2.9,  0. ])
     """
 
-    per_label: float = 1.0
-    per_token: float = 0.0
-    per_sequence: float = 0.0
-    per_unlabeled: float = 0.0
-    fixed: float = 0.0
+    per_label: float = 1.0  # Of one label.
+    per_token: float = 0.0  # Of reading one token: all of a sequence in which something is labeled have to be read.
+    per_sequence: float = 0.0  # Of one sequence or document in which something is labeled: having it and opening it.
+    per_unlabeled: float = 0.0  # Of having a sample of which nothing is labeled.
+    fixed: float = 0.0  # Paid once, whatever is labeled.
 
     def __post_init__(self) -> None:
         for price in fields(self):

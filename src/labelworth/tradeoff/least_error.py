@@ -28,14 +28,9 @@ _RELATIVE_CHANGE = 1e-6
 
 @dataclass(frozen=True, eq=False)
 class Polytope:
-    """The designs that fit: w >= 0, prices . w <= money, sum w <= samples; every arm is bounded by one of the limits.
+    """The designs that fit: w >= 0, prices . w <= money, sum w <= samples; every arm is bounded by a limit."""
 
-    Attributes
-    ----------
-    prices : array of shape (n_arms,)
-    """
-
-    prices: FloatArray
+    prices: FloatArray  # (n_arms,)
     money: float
     samples: float
 
@@ -71,21 +66,13 @@ class Polytope:
 
 @dataclass(frozen=True, eq=False)
 class Objective:
-    """A convex function of the counts with its slope, infinite outside its domain.
+    """A convex function of the counts with its slope, infinite outside its domain."""
 
-    Attributes
-    ----------
-    value, slope : function
-        Counts -> float, maybe infinite; counts -> (n_arms,), where the value is finite.
-    size : function
-        Of a value: what differences of it are small against.
-    bent : function, optional
-        The slope without its linear part, which would drown the differences that tell the curvature.
-    """
-
+    # Counts -> float, maybe infinite; counts -> (n_arms,), where the value is finite.
     value: Callable[[FloatArray], float]
     slope: Callable[[FloatArray], FloatArray]
-    size: Callable[[float], float]
+    size: Callable[[float], float]  # Of a value: what differences of it are small against.
+    # The slope without its linear part, which would drown the differences that tell the curvature.
     bent: Callable[[FloatArray], FloatArray] | None = None
 
     def tangent(self, counts: FloatArray) -> Minorant:
@@ -99,26 +86,13 @@ class Objective:
 
 @dataclass(frozen=True, eq=False)
 class Optimum:
-    """The best design of a polytope.
+    """The best design of a polytope."""
 
-    Attributes
-    ----------
-    counts : array of shape (n_arms,)
-    value : float
-        What was minimized, there.
-    minorant : Minorant
-        A plane below it, which shows the gap.
-    gap : float
-        No other design of the polytope is better by more.
-    of_money, of_samples : float
-        What one more unit of either takes off.
-    """
-
-    counts: FloatArray
-    value: float
-    minorant: Minorant
-    gap: float
-    of_money: float
+    counts: FloatArray  # (n_arms,)
+    value: float  # What was minimized, there.
+    minorant: Minorant  # A plane below it, which shows the gap.
+    gap: float  # No other design of the polytope is better by more.
+    of_money: float  # What one more unit of either takes off.
     of_samples: float
 
     @classmethod

@@ -26,16 +26,11 @@ _LAST_DIGIT = 1e-15
 
 @dataclass(frozen=True, eq=False)
 class Line:
-    """The designs start + x step, 0 <= x <= most.
-
-    Attributes
-    ----------
-    start, step : arrays of shape (n_arms,)
-    """
+    """The designs start + x step, 0 <= x <= most."""
 
     accuracy: Accuracy
     costs: Costs
-    start: FloatArray
+    start: FloatArray  # (n_arms,)
     step: FloatArray
     most: float
 

@@ -34,12 +34,6 @@ _UNITS = {"budget": "error", "target": "cost", "alpha": "cost plus weighted erro
 class Question:
     """One of three: least error within a budget, least cost within an error ceiling, least cost plus alpha x error.
 
-    Attributes
-    ----------
-    kind : {"budget", "target", "alpha"}
-    pool : float
-        How many samples can still be assigned to an arm; infinite if there is no limit.
-
     Notes
     -----
     Paper: eq:tradeoff1, eq:tradeoff2, eq:tradeoff3.
@@ -47,7 +41,7 @@ class Question:
 
     kind: Kind
     value: float
-    pool: float = np.inf
+    pool: float = np.inf  # How many samples can still be assigned to an arm; infinite if there is no limit.
 
     @classmethod
     def of(
@@ -97,44 +91,27 @@ class Question:
 
 @dataclass(frozen=True, eq=False)
 class Solution:
-    """The best design, with how much better any other could be.
-
-    Attributes
-    ----------
-    counts : array of shape (n_arms,)
-        How many samples go to each arm; whole numbers only after `whole_counts`.
-    standard_error : float or None
-        Of the error, where it was sampled.
-    gap : float or None
-        No other design can be better by more: in error for a budget, in money for a target, in money plus alpha
-        times error for alpha. None where nothing is known.
-    is_certified : bool
-        Whether the gap is a theorem and below 1e-8 of the figure (of the log volume, below 1e-8 nats). Of whole
-        counts: whether that is so before rounding; the gap then shows what rounding costs.
-    certificate : str
-        That in words; "no certificate" where there is none, and why.
-    shadow_price_of_money, shadow_price_of_sample : float or None
-        By how much one more unit of money, and one more sample in the pool, would lower the error.
-    binding : tuple of str
-        Which of "budget", "target", "pool" the design uses up.
-    source : str
-        Where the accuracy comes from.
-    """
+    """The best design, with how much better any other could be."""
 
     question: Question
     arms: tuple[str, ...]
-    counts: FloatArray
+    counts: FloatArray  # (n_arms,): How many samples go to each arm; whole numbers only after `whole_counts`.
     cost: float
     error: float
-    standard_error: float | None
+    standard_error: float | None  # Of the error, where it was sampled.
+    # No other design can be better by more: in error for a budget, in money for a target, in money plus alpha
+    # times error for alpha. None where nothing is known.
     gap: float | None
+    # Whether the gap is a theorem and below 1e-8 of the figure (of the log volume, below 1e-8 nats). Of whole
+    # counts: whether that is so before rounding; the gap then shows what rounding costs.
     is_certified: bool
-    certificate: str
+    certificate: str  # That in words; "no certificate" where there is none, and why.
+    # By how much one more unit of money, and one more sample in the pool, would lower the error.
     shadow_price_of_money: float | None
     shadow_price_of_sample: float | None
-    binding: tuple[str, ...]
+    binding: tuple[str, ...]  # Which of "budget", "target", "pool" the design uses up.
     criterion: str
-    source: Source
+    source: Source  # Where the accuracy comes from.
 
     @classmethod
     def uncertified(

@@ -24,18 +24,10 @@ _ROUNDING = 1e-9
 
 @dataclass(frozen=True, eq=False)
 class WholeLine:
-    """The designs k = 0, 1, ..., most of a line.
+    """The designs k = 0, 1, ..., most of a line."""
 
-    Attributes
-    ----------
-    line : Line
-        Of whole starts and steps.
-    n_tried : int
-        Costs are asked for at every k, or at so many and then between the best ones.
-    """
-
-    line: Line
-    n_tried: int = MANY
+    line: Line  # Of whole starts and steps.
+    n_tried: int = MANY  # Costs are asked for at every k, or at so many and then between the best ones.
 
     def best(self, question: Question) -> tuple[Rank, FloatArray]:
         """The best design on the line and its rank; `UNMET` where none meets what is asked."""

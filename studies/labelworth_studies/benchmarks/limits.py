@@ -34,13 +34,7 @@ _N_PROBES = 10
 
 @dataclass(frozen=True)
 class Limit:
-    """Something measured, and how large it may be.
-
-    Attributes
-    ----------
-    name, detail : str
-    value, limit : float
-    """
+    """Something measured, and how large it may be."""
 
     name: str
     detail: str

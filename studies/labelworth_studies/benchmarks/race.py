@@ -18,64 +18,31 @@ _TURN_SECONDS = 0.5
 
 @dataclass(frozen=True, eq=False)
 class Contender:
-    """Somebody who does the work.
-
-    Attributes
-    ----------
-    name : str
-    run : function without arguments
-        Does the work once and returns its result.
-    share : float
-        What part of the whole work `run` does, where the whole would take too long.
-    """
+    """Somebody who does the work."""
 
     name: str
-    run: Callable[[], Any]
-    share: float = 1.0
+    run: Callable[[], Any]  # Does the work once and returns its result.
+    share: float = 1.0  # What part of the whole work `run` does, where the whole would take too long.
 
 
 @dataclass(frozen=True, eq=False)
 class Race:
-    """The work, who does it, and what is expected.
-
-    Attributes
-    ----------
-    name, title : str
-    ours, peer : Contender
-    floor, goal : float
-        How many times faster than the peer we must be, and want to be.
-    difference : function of both results
-        How far they are apart, relatively.
-    tolerance : float
-        What is allowed of it.
-    most_repeats : int, optional
-        Turns at most, where one takes minutes.
-    """
+    """The work, who does it, and what is expected."""
 
     name: str
     title: str
     ours: Contender
     peer: Contender
-    floor: float
+    floor: float  # How many times faster than the peer we must be, and want to be.
     goal: float
-    difference: Callable[[Any, Any], float]
-    tolerance: float
-    most_repeats: int | None = None
+    difference: Callable[[Any, Any], float]  # How far they are apart, relatively.
+    tolerance: float  # What is allowed of it.
+    most_repeats: int | None = None  # Turns at most, where one takes minutes.
 
 
 @dataclass(frozen=True)
 class RaceResult:
-    """How a race went; seconds are of the whole work.
-
-    Attributes
-    ----------
-    ratio_of_medians, ratio_of_minima : float
-        The peer's over ours; the medians decide.
-    difference : float
-        Between the two results.
-    disturbance : float, optional
-        How many processors others kept busy meanwhile; None where nobody can tell.
-    """
+    """How a race went; seconds are of the whole work."""
 
     name: str
     title: str
@@ -86,13 +53,13 @@ class RaceResult:
     ours_minimum: float
     peer_median: float
     peer_minimum: float
-    ratio_of_medians: float
+    ratio_of_medians: float  # The peer's over ours; the medians decide.
     ratio_of_minima: float
     floor: float
     goal: float
-    difference: float
+    difference: float  # Between the two results.
     tolerance: float
-    disturbance: float | None = None
+    disturbance: float | None = None  # How many processors others kept busy meanwhile; None where nobody can tell.
 
     @property
     def is_met(self) -> bool:

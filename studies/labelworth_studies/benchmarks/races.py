@@ -49,13 +49,7 @@ def prepare(name: str, *, quick: bool) -> Race:
 
 @dataclass(frozen=True)
 class Wait:
-    """How long a person waits for something, and how long is fine.
-
-    Attributes
-    ----------
-    name : str
-    seconds, limit : float
-    """
+    """How long a person waits for something, and how long is fine."""
 
     name: str
     seconds: float

@@ -56,35 +56,20 @@ TEMPLATES = MappingProxyType(
 
 
 class Divided(NamedTuple):
-    """Sentences to learn from and sentences to test on.
+    """Sentences to learn from and sentences to test on."""
 
-    Attributes
-    ----------
-    train, test : Sequences
-        With the labels of the training sentences; another label of a test sentence counts as not seen.
-    test_tags : tuple of str
-        All labels of the test sentences.
-    """
-
+    # With the labels of the training sentences; another label of a test sentence counts as not seen.
     train: Sequences
     test: Sequences
-    test_tags: tuple[str, ...]
+    test_tags: tuple[str, ...]  # All labels of the test sentences.
 
 
 @dataclass(frozen=True)
 class AttributeChoice:
-    """How sentences become attributes.
+    """How sentences become attributes."""
 
-    Attributes
-    ----------
-    template : str
-        A key of `TEMPLATES`.
-    min_count : int
-        Attributes that occur less often in the training sentences are left out.
-    """
-
-    template: str
-    min_count: int = 1
+    template: str  # A key of `TEMPLATES`.
+    min_count: int = 1  # Attributes that occur less often in the training sentences are left out.
 
 
 @lru_cache(maxsize=2)

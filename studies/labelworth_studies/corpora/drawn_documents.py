@@ -14,21 +14,12 @@ _EVENNESS = 2.0
 
 @dataclass(frozen=True)
 class World:
-    """A known truth.
+    """A known truth."""
 
-    Attributes
-    ----------
-    n_classes, n_words, n_tokens : int
-        Classes of equal probability, the vocabulary, and the tokens of every document.
-    spread : float
-        Standard deviation of the logarithms by which words differ between classes.
-    seed : int
-    """
-
-    n_classes: int
+    n_classes: int  # Classes of equal probability, the vocabulary, and the tokens of every document.
     n_words: int
     n_tokens: int
-    spread: float
+    spread: float  # Standard deviation of the logarithms by which words differ between classes.
     seed: int
 
     def draw(self, n_documents: int) -> Samples:

@@ -27,14 +27,9 @@ _FEWEST_POSTS = 2
 
 @dataclass(frozen=True)
 class Documents:
-    """Posts to learn from and posts to test on, all with their labels, over one vocabulary.
+    """Posts to learn from and posts to test on, all with their labels, over one vocabulary."""
 
-    Attributes
-    ----------
-    train, test : Samples
-        Counts before weighting and rescaling. The vocabulary is that of `train`: words in two posts or more.
-    """
-
+    # Counts before weighting and rescaling. The vocabulary is that of `train`: words in two posts or more.
     train: Samples
     test: Samples
 

@@ -42,32 +42,16 @@ _MOST_STEPS = 1000
 
 @dataclass(frozen=True)
 class Corpus:
-    """How a corpus is used.
-
-    Attributes
-    ----------
-    title : str
-    pilots : tuple of int
-        Labeled units per pilot.
-    pools : tuple of int, optional
-        For each of them, the units that may be labeled, the pilot's among them; all there are when None.
-    n_held_out : int
-        Labeled units to test on, never seen by a fit.
-    n_extensions : int
-        Over how many random extensions of a pilot the realized error is averaged.
-    min_df : int
-        Words in fewer documents are left out.
-    tuned_on : bool
-        Whether the constants of the forecast were chosen on it.
-    """
+    """How a corpus is used."""
 
     title: str
-    pilots: tuple[int, ...]
+    pilots: tuple[int, ...]  # Labeled units per pilot.
+    # For each of them, the units that may be labeled, the pilot's among them; all there are when None.
     pools: tuple[int, ...] | None
-    n_held_out: int
-    n_extensions: int
-    min_df: int
-    tuned_on: bool
+    n_held_out: int  # Labeled units to test on, never seen by a fit.
+    n_extensions: int  # Over how many random extensions of a pilot the realized error is averaged.
+    min_df: int  # Words in fewer documents are left out.
+    tuned_on: bool  # Whether the constants of the forecast were chosen on it.
 
 
 CORPORA = MappingProxyType(
@@ -112,22 +96,12 @@ def corpus_of(name: str) -> Corpus:
 
 @dataclass(frozen=True, eq=False)
 class Population:
-    """All units of a corpus with their labels, and the learner.
-
-    Attributes
-    ----------
-    corpus : Corpus
-    data : Samples or Sequences
-    gold : integer array
-        The units whose labels are known.
-    learner : Learner
-        As forecasts use it.
-    """
+    """All units of a corpus with their labels, and the learner."""
 
     corpus: Corpus
     data: Any
-    gold: IntArray
-    learner: Learner[Any]
+    gold: IntArray  # The units whose labels are known.
+    learner: Learner[Any]  # As forecasts use it.
 
     @property
     def patient_learner(self) -> Learner[Any]:

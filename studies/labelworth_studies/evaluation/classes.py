@@ -14,21 +14,12 @@ _SUM_TOLERANCE = 1e-6
 
 @dataclass(frozen=True)
 class ClassScores:
-    """How well one class is found.
+    """How well one class is found."""
 
-    Attributes
-    ----------
-    name : hashable
-        The class.
-    n_rows : int
-        How many rows are of it.
-    precision, recall, f1 : float
-        Precision is the share of right ones among rows predicted to be of it, recall the share found among rows of
-        it, F1 their harmonic mean; 0 where nothing was predicted, or there is nothing to find.
-    """
-
-    name: Hashable
-    n_rows: int
+    name: Hashable  # The class.
+    n_rows: int  # How many rows are of it.
+    # Precision is the share of right ones among rows predicted to be of it, recall the share found among rows
+    # of it, F1 their harmonic mean; 0 where nothing was predicted, or there is nothing to find.
     precision: float
     recall: float
     f1: float
@@ -36,27 +27,15 @@ class ClassScores:
 
 @dataclass(frozen=True)
 class Evaluation:
-    """Scores on the rows with a known class.
+    """Scores on the rows with a known class."""
 
-    Attributes
-    ----------
-    n_rows : int
-        How many those are.
-    error, error_se : float
-        The share of wrong predictions, and the standard error of this mean.
-    log_loss, log_loss_se : float
-        The mean of -log p(y | x) in nats, and its standard error; infinite if a true class was ruled out.
-    macro_f1 : float
-        The mean of F1 over the classes that occur in truth or prediction.
-    classes : tuple of ClassScores
-    """
-
-    n_rows: int
-    error: float
+    n_rows: int  # How many those are.
+    error: float  # The share of wrong predictions, and the standard error of this mean.
     error_se: float
+    # The mean of -log p(y | x) in nats, and its standard error; infinite if a true class was ruled out.
     log_loss: float
     log_loss_se: float
-    macro_f1: float
+    macro_f1: float  # The mean of F1 over the classes that occur in truth or prediction.
     classes: tuple[ClassScores, ...]
 
 

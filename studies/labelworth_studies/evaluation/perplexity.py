@@ -14,19 +14,11 @@ from labelworth.models.chains.protocol import ChainModel, Reference
 
 @dataclass(frozen=True)
 class LogPerplexity:
-    """The mean of -log p, in nats; smaller is better.
+    """The mean of -log p, in nats; smaller is better."""
 
-    Attributes
-    ----------
-    per_sequence, per_sequence_se : float
-        The mean over sequences, and its standard error; infinite if the model rules one out.
-    per_token, per_token_se : float
-        The sum over sequences divided by the number of their tokens, and the standard error of this ratio.
-    n_sequences, n_tokens : int
-    """
-
-    per_sequence: float
+    per_sequence: float  # The mean over sequences, and its standard error; infinite if the model rules one out.
     per_sequence_se: float
+    # The sum over sequences divided by the number of their tokens, and the standard error of this ratio.
     per_token: float
     per_token_se: float
     n_sequences: int
@@ -35,18 +27,11 @@ class LogPerplexity:
 
 @dataclass(frozen=True)
 class ModelLogPerplexity:
-    """The two of a model.
+    """The two of a model."""
 
-    Attributes
-    ----------
-    joint : LogPerplexity or None
-        Of words and labels, -log p(x, y); None for a conditional model, which knows nothing of words.
-    conditional : LogPerplexity
-        Of the labels given the words, -log p(y | x).
-    """
-
+    # Of words and labels, -log p(x, y); None for a conditional model, which knows nothing of words.
     joint: LogPerplexity | None
-    conditional: LogPerplexity
+    conditional: LogPerplexity  # Of the labels given the words, -log p(y | x).
 
 
 def log_perplexity(log_probabilities: ArrayLike, lengths: IntArray) -> LogPerplexity:

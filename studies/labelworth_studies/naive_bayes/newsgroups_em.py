@@ -52,21 +52,12 @@ PUBLISHED = {
 
 @dataclass(frozen=True)
 class Accuracies:
-    """Test accuracy over the draws, per number of labels.
-
-    Attributes
-    ----------
-    labels_per_class : tuple of int
-    means, standard_errors : arrays
-        Over the draws.
-    published, published_errors : arrays
-        The published means at the same numbers of labels.
-    """
+    """Test accuracy over the draws, per number of labels."""
 
     labels_per_class: tuple[int, ...]
-    means: FloatArray
+    means: FloatArray  # Over the draws.
     standard_errors: FloatArray
-    published: FloatArray
+    published: FloatArray  # The published means at the same numbers of labels.
     published_errors: FloatArray
 
     @property

@@ -34,27 +34,14 @@ N_FRACTIONS = 50
 
 @dataclass(frozen=True)
 class RiskSettings:
-    """What a risk curve is computed for.
+    """What a risk curve is computed for."""
 
-    Attributes
-    ----------
-    n_words : int or None
-        How many of the most frequent words are kept; None: all.
-    labels_per_class : int
-    smoothing : float
-        What the prior adds to every expected word count.
-    n_probes, n_named_probes : int
-        For the log-loss, and for the total variance.
-    with_dense : bool
-        Whether to form the matrices too; for a few thousand parameters at most.
-    """
-
-    n_words: int | None
+    n_words: int | None  # How many of the most frequent words are kept; None: all.
     labels_per_class: int
-    smoothing: float
-    n_probes: int
+    smoothing: float  # What the prior adds to every expected word count.
+    n_probes: int  # For the log-loss, and for the total variance.
     n_named_probes: int
-    with_dense: bool
+    with_dense: bool  # Whether to form the matrices too; for a few thousand parameters at most.
 
 
 FULL = RiskSettings(None, labels_per_class=50, smoothing=0.1, n_probes=40, n_named_probes=8, with_dense=False)

@@ -27,20 +27,13 @@ DRAWN = ("mse", "error", "robust_mse", "robust_error", "paper_total_variance")
 
 @dataclass(frozen=True, eq=False)
 class Cloud:
-    """Points of (labels, error) with their design.
+    """Points of (labels, error) with their design."""
 
-    Attributes
-    ----------
-    sizes, fractions, costs, errors : arrays of shape (n_points,)
-    boundary : integer array
-        The places of the undominated points, by rising cost.
-    """
-
-    sizes: FloatArray
+    sizes: FloatArray  # (n_points,)
     fractions: FloatArray
     costs: FloatArray
     errors: FloatArray
-    boundary: IntArray
+    boundary: IntArray  # The places of the undominated points, by rising cost.
 
     @property
     def is_dominated(self) -> FloatArray:

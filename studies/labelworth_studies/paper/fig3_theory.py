@@ -34,18 +34,12 @@ _SIZES_BETWEEN = 7
 
 @dataclass(frozen=True, eq=False)
 class TheoryPanel:
-    """Errors over a grid of sample sizes and labeled fractions.
+    """Errors over a grid of sample sizes and labeled fractions."""
 
-    Attributes
-    ----------
-    n_samples : array of shape (n_sizes,)
-    fractions : array of shape (n_fractions,)
-    total_variance, excess_log_loss : arrays of shape (n_fractions, n_sizes)
-        Expected squared error of all probabilities, and nats per document beyond the true model's log-loss.
-    """
-
-    n_samples: FloatArray
-    fractions: FloatArray
+    n_samples: FloatArray  # (n_sizes,)
+    fractions: FloatArray  # (n_fractions,)
+    # (n_fractions, n_sizes): Expected squared error of all probabilities, and nats per document beyond the true
+    # model's log-loss.
     total_variance: FloatArray
     excess_log_loss: FloatArray
 

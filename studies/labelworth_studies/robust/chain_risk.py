@@ -25,20 +25,11 @@ _MAX_NEWTON_STEPS = 20
 
 @dataclass(frozen=True, eq=False)
 class ShownPopulation:
-    """Real sequences with the labels that a policy would show of them.
+    """Real sequences with the labels that a policy would show of them."""
 
-    Attributes
-    ----------
-    whole : Sequences
-        With all their labels.
-    shares : tuple of float
-        How probable each rule is.
-    shown : tuple of Sequences
-        The same sequences as each rule would show them; where a rule labels at random, drawn once per sequence.
-    """
-
-    whole: Sequences
-    shares: tuple[float, ...]
+    whole: Sequences  # With all their labels.
+    shares: tuple[float, ...]  # How probable each rule is.
+    # The same sequences as each rule would show them; where a rule labels at random, drawn once per sequence.
     shown: tuple[Sequences, ...]
 
     def __post_init__(self) -> None:
@@ -105,23 +96,13 @@ def mean_log_losses(model: WordModel, whole: Sequences, hidden: Sequences) -> di
 
 @dataclass(frozen=True, eq=False)
 class SequenceRisk:
-    r"""What a fit to n sequences loses on average, to first order in 1/n.
+    r"""What a fit to n sequences loses on average, to first order in 1/n."""
 
-    Attributes
-    ----------
-    center : model
-        :math:`\theta^*`, around which the fit varies: the penalty's pull at n sequences included.
-    covariance : array of shape (d, d)
-        :math:`H^{-1} J H^{-1} / n` of the weights.
-    bias : mapping
-        By loss, how much more the center loses per sequence than the target does.
-    noise : mapping
-        By loss, what the variance around the center adds: :math:`\tfrac12 \operatorname{tr}(G\, \text{covariance})`.
-    """
-
-    center: WordModel
-    covariance: FloatArray
-    bias: Mapping[str, float]
+    center: WordModel  # :math:`\theta^*`, around which the fit varies: the penalty's pull at n sequences included.
+    covariance: FloatArray  # (d, d): :math:`H^{-1} J H^{-1} / n` of the weights.
+    bias: Mapping[str, float]  # By loss, how much more the center loses per sequence than the target does.
+    # By loss, what the variance around the center adds: :math:`\tfrac12 \operatorname{tr}(G\,
+    # \text{covariance})`.
     noise: Mapping[str, float]
 
     @property
@@ -211,24 +192,12 @@ def sequence_risk(
 
 @dataclass(frozen=True, eq=False)
 class PseudoTruth:
-    """A maximum of the expected penalized likelihood, and what surrounds it.
+    """A maximum of the expected penalized likelihood, and what surrounds it."""
 
-    Attributes
-    ----------
-    model : BoltzmannChainModel or ConditionalRandomFieldModel
-        theta*.
-    moments : Moments
-        There, under the policy.
-    reference : array of shape (d, d)
-        The curvature of the loss of complete labels.
-    covariance : array of shape (d, d)
-        Of fits to n sequences.
-    """
-
-    model: WordModel
-    moments: Moments
-    reference: FloatArray
-    covariance: FloatArray
+    model: WordModel  # theta*.
+    moments: Moments  # There, under the policy.
+    reference: FloatArray  # (d, d): The curvature of the loss of complete labels.
+    covariance: FloatArray  # (d, d): Of fits to n sequences.
 
 
 def pseudo_true_chain(start: WordModel, population: ShownPopulation, n_samples: float, penalty: float) -> PseudoTruth:

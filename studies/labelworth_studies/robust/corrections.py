@@ -20,21 +20,13 @@ _SINGULAR = 1e-9
 
 @dataclass(frozen=True, eq=False)
 class Corrections:
-    """Per row and class.
+    """Per row and class."""
 
-    Attributes
-    ----------
-    influence : array of shape (n, K, K)
-        How much the log-joint of each class rises when the row itself is fitted, per unit of its posterior.
-    spread : array of shape (n, K, K-1)
-        A root of the covariance of the log-odds under the noise of the fit.
-    drift : array of shape (n, K)
-        What that noise does to log p(x, y) on average.
-    """
-
+    # (n, K, K): How much the log-joint of each class rises when the row itself is fitted, per unit of its
+    # posterior.
     influence: FloatArray
-    spread: FloatArray
-    drift: FloatArray
+    spread: FloatArray  # (n, K, K-1): A root of the covariance of the log-odds under the noise of the fit.
+    drift: FloatArray  # (n, K): What that noise does to log p(x, y) on average.
 
     @classmethod
     def none(cls, n_rows: int, n_classes: int) -> "Corrections":

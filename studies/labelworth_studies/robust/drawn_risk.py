@@ -30,24 +30,12 @@ _NOTHING = 1e-12
 
 @dataclass(frozen=True, eq=False)
 class DrawnRisk:
-    r"""What the estimate from n rows is off by at one labeled fraction, by random estimates.
+    r"""What the estimate from n rows is off by at one labeled fraction, by random estimates."""
 
-    Attributes
-    ----------
-    center : MultinomialModel
-        :math:`\theta^*_f`, the prior's pull at n rows included.
-    bias_squared : float
-        Squared distance of the center from the target, in the named tables.
-    variances : array of shape (n_draws,)
-        Squared distance of every random estimate from the center.
-    errors : array of shape (n_draws,)
-        The classification error of every random estimate on the population.
-    """
-
-    center: MultinomialModel
-    bias_squared: float
-    variances: FloatArray
-    errors: FloatArray
+    center: MultinomialModel  # :math:`\theta^*_f`, the prior's pull at n rows included.
+    bias_squared: float  # Squared distance of the center from the target, in the named tables.
+    variances: FloatArray  # (n_draws,): Squared distance of every random estimate from the center.
+    errors: FloatArray  # (n_draws,): The classification error of every random estimate on the population.
 
     @property
     def mse(self) -> float:

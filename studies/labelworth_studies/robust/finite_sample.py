@@ -32,25 +32,14 @@ _LONGEST_STEP = 1.5
 
 @dataclass(frozen=True, eq=False)
 class FiniteSamplePoint(Generic[ModelT]):
-    """Where the estimate at size n is centered, and how it spreads.
+    """Where the estimate at size n is centered, and how it spreads."""
 
-    Attributes
-    ----------
-    model : Model
-        The center of theta_hat.
-    sandwich : Sandwich
-        Its spread, times n.
-    self_influence : float
-        By how much fitting a hidden row can raise its own log-odds between two classes, averaged over the rows. A row
-        beyond 4 can settle in either class: the likelihood then has many maxima.
-    converged : bool
-        Whether the rounds settled.
-    """
-
-    model: ModelT
-    sandwich: Sandwich
+    model: ModelT  # The center of theta_hat.
+    sandwich: Sandwich  # Its spread, times n.
+    # By how much fitting a hidden row can raise its own log-odds between two classes, averaged over the rows. A
+    # row beyond 4 can settle in either class: the likelihood then has many maxima.
     self_influence: float
-    converged: bool
+    converged: bool  # Whether the rounds settled.
 
 
 def finite_sample_path(

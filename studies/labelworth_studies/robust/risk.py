@@ -23,32 +23,17 @@ _ENDLESS = 1e9  # so many samples that a prior of a few pseudo-counts no longer 
 
 @dataclass(frozen=True, eq=False)
 class RiskCurve:
-    r"""What the estimate at size n is off by, per labeled fraction.
+    r"""What the estimate at size n is off by, per labeled fraction."""
 
-    Attributes
-    ----------
-    fractions : array of shape (n_fractions,)
-    n_samples : float
-    method : str
-        "finite-sample" or "endless-data", see `misspecified_risk`.
-    bias_squared : array
-        :math:`|\theta^*_f - \theta^*_1|^2` in the named tables, :math:`\theta^*_1` being what all labels of the
-        whole population say.
-    variance : array
-        :math:`\operatorname{tr}(H^{-1} J H^{-1}) / n` in the named tables.
-    excess_joint_log_loss : array
-        Expected log p(x, y) lost against :math:`\theta^*_1`, nats per sample.
-    conditional_log_loss : array
-        Expected -log p(y | x) on new samples of the population, nats.
-    """
-
-    fractions: FloatArray
+    fractions: FloatArray  # (n_fractions,)
     n_samples: float
-    method: str
+    method: str  # "finite-sample" or "endless-data", see `misspecified_risk`.
+    # :math:`|\theta^*_f - \theta^*_1|^2` in the named tables, :math:`\theta^*_1` being what all labels of the
+    # whole population say.
     bias_squared: FloatArray
-    variance: FloatArray
-    excess_joint_log_loss: FloatArray
-    conditional_log_loss: FloatArray
+    variance: FloatArray  # :math:`\operatorname{tr}(H^{-1} J H^{-1}) / n` in the named tables.
+    excess_joint_log_loss: FloatArray  # Expected log p(x, y) lost against :math:`\theta^*_1`, nats per sample.
+    conditional_log_loss: FloatArray  # Expected -log p(y | x) on new samples of the population, nats.
 
     @property
     def mse(self) -> FloatArray:

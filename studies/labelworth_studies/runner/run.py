@@ -24,18 +24,10 @@ CELLS_FOLDER = ".cells"
 
 @dataclass(frozen=True)
 class Run:
-    """A study that has run.
-
-    Attributes
-    ----------
-    outcome : Outcome
-    n_cells, n_reused : int
-        How many cells there are, and how many had been kept from before.
-    data_digest : str or None
-    """
+    """A study that has run."""
 
     outcome: Outcome
-    n_cells: int
+    n_cells: int  # How many cells there are, and how many had been kept from before.
     n_reused: int
     data_digest: str | None
 

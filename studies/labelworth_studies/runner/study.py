@@ -28,35 +28,19 @@ def canonical(value: Any) -> str:
 
 @dataclass(frozen=True)
 class Study:
-    """A declarative experiment.
+    """A declarative experiment."""
 
-    Attributes
-    ----------
-    name, title : str
-        What to type, and what it shows in one line.
-    cells : function of (quick, seed)
-        The grid: every cell as JSON values, its own seed included.
-    compute : function of a cell
-        Pure, and defined at the top of a module, so that any worker can call it; answers with JSON values.
-    summarize : function of the cells and their results
-        What it all says, in the order of the grid.
-    version : int
-        Raised whenever `compute` changes what it answers: older cells are then computed afresh.
-    data_digest : function without arguments
-        Identifies the data the cells read; cells of other data are not taken for these. None: no data.
-    prepare : function of a progress
-        Called once before the first missing cell: reads what is missing, says what is slow.
-    cells_name : str, optional
-        Under which name the cells are kept; studies with the same `compute` and version may share one. Their own
-        name when None.
-    """
-
-    name: str
+    name: str  # What to type, and what it shows in one line.
     title: str
-    cells: Callable[[bool, int], Sequence[Cell]]
+    cells: Callable[[bool, int], Sequence[Cell]]  # The grid: every cell as JSON values, its own seed included.
+    # Pure, and defined at the top of a module, so that any worker can call it; answers with JSON values.
     compute: Callable[[Cell], Result]
-    summarize: Callable[[Sequence[tuple[Cell, Result]]], Outcome]
-    version: int = 1
+    summarize: Callable[[Sequence[tuple[Cell, Result]]], Outcome]  # What it all says, in the order of the grid.
+    version: int = 1  # Raised whenever `compute` changes what it answers: older cells are then computed afresh.
+    # Identifies the data the cells read; cells of other data are not taken for these. None: no data.
     data_digest: Callable[[], str | None] = lambda: None
+    # Called once before the first missing cell: reads what is missing, says what is slow.
     prepare: Callable[[Progress], None] | None = None
+    # Under which name the cells are kept; studies with the same `compute` and version may share one. Their own
+    # name when None.
     cells_name: str | None = None

@@ -37,30 +37,14 @@ _BLANKS = re.compile(r"[ \t]+")
 
 @dataclass(frozen=True)
 class Filled:
-    """One sample of a batch.
+    """One sample of a batch."""
 
-    Attributes
-    ----------
-    index : Any
-        Which sample of the data it is, as the batch says it.
-    position : str
-        Where it stands in the batch.
-    labels : tuple
-        What was filled in; None where nothing was.
-    asked : frozenset of int
-        Which labels were asked for.
-    columns : mapping
-        What the batch says beside labels.
-    words : tuple of str or None
-        Of a sequence.
-    """
-
-    index: Any
-    position: str
-    labels: tuple[Any, ...]
-    asked: frozenset[int]
-    columns: Mapping[str, Any]
-    words: tuple[str, ...] | None = None
+    index: Any  # Which sample of the data it is, as the batch says it.
+    position: str  # Where it stands in the batch.
+    labels: tuple[Any, ...]  # What was filled in; None where nothing was.
+    asked: frozenset[int]  # Which labels were asked for.
+    columns: Mapping[str, Any]  # What the batch says beside labels.
+    words: tuple[str, ...] | None = None  # Of a sequence.
 
 
 class HeldDocuments:

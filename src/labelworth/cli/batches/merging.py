@@ -17,25 +17,13 @@ Position = tuple[int, int]
 
 @dataclass(frozen=True)
 class Merged:
-    """The data with its new labels.
+    """The data with its new labels."""
 
-    Attributes
-    ----------
-    text : str
-        The whole file.
-    n_samples, n_labels : int
-        Documents or sequences in the batch, and labels that it adds.
-    n_same : int
-        Labels that the data has already.
-    empty : tuple of str
-        Where labels were asked for and are still empty.
-    """
-
-    text: str
-    n_samples: int
+    text: str  # The whole file.
+    n_samples: int  # Documents or sequences in the batch, and labels that it adds.
     n_labels: int
-    n_same: int
-    empty: tuple[str, ...]
+    n_same: int  # Labels that the data has already.
+    empty: tuple[str, ...]  # Where labels were asked for and are still empty.
 
     def lines(self, sample: str) -> list[str]:
         """In words."""

@@ -25,17 +25,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Documents:
-    """Rows of a file, each with a label or none.
-
-    Attributes
-    ----------
-    raw : RawTexts or RawFeatures
-    options : DataOptions
-        How the file was read.
-    """
+    """Rows of a file, each with a label or none."""
 
     raw: RawTexts | RawFeatures
-    options: "DataOptions"
+    options: "DataOptions"  # How the file was read.
 
     sample: ClassVar[str] = "document"
     usual_model: ClassVar[str] = "multinomial"

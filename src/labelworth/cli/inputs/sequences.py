@@ -28,17 +28,10 @@ _USUAL_TOKENS, _USUAL_TAGS = "tokens", "tags"
 
 @dataclass(frozen=True, eq=False)
 class TokenSequences:
-    """Sequences of a file, each token with a label or none.
-
-    Attributes
-    ----------
-    raw : RawTokens or RawAttributes
-    options : DataOptions
-        How the file was read.
-    """
+    """Sequences of a file, each token with a label or none."""
 
     raw: RawTokens | RawAttributes
-    options: "DataOptions"
+    options: "DataOptions"  # How the file was read.
 
     sample: ClassVar[str] = "sequence"
     y: ClassVar[None] = None

@@ -19,27 +19,13 @@ _FORMATS = {
 
 @dataclass(frozen=True, eq=False)
 class WrittenRows:
-    """The rows of a file, in the order in which the readers count them.
+    """The rows of a file, in the order in which the readers count them."""
 
-    Attributes
-    ----------
-    names : tuple of str
-        All columns, in the order in which they first occur.
-    records : tuple of dict
-        Cells by column.
-    positions : tuple of str
-        Where each row stands, for messages.
-    delimiter : str or None
-        Of a table; None: JSON lines.
-    lines : tuple of str
-        JSON lines as they are written; empty for a table.
-    """
-
-    names: tuple[str, ...]
-    records: tuple[dict[str, Any], ...]
-    positions: tuple[str, ...]
-    delimiter: str | None
-    lines: tuple[str, ...] = ()
+    names: tuple[str, ...]  # All columns, in the order in which they first occur.
+    records: tuple[dict[str, Any], ...]  # Cells by column.
+    positions: tuple[str, ...]  # Where each row stands, for messages.
+    delimiter: str | None  # Of a table; None: JSON lines.
+    lines: tuple[str, ...] = ()  # JSON lines as they are written; empty for a table.
 
     def text_with(self, changes: Mapping[int, Any], column: str) -> str:
         """The whole file with other cells in one column, by row; what is not changed stays as it is written."""

@@ -26,15 +26,10 @@ NOT_NAMED = Marker.NOT_NAMED
 
 @dataclass(frozen=True)
 class LabelCells:
-    """How the cells of a label column are read.
+    """How the cells of a label column are read."""
 
-    Attributes
-    ----------
-    unlabeled : hashable
-        The marker for "not seen" beside empty cells: `NOT_NAMED`, None (there is none), or its value. A cell
-        and the marker are compared as written: ``"-1"`` from a command line meets the number -1 in a file.
-    """
-
+    # The marker for "not seen" beside empty cells: `NOT_NAMED`, None (there is none), or its value. A cell and
+    # the marker are compared as written: ``"-1"`` from a command line meets the number -1 in a file.
     unlabeled: Hashable = NOT_NAMED
 
     def read(self, cell: Any, place: str) -> Any:

@@ -22,26 +22,15 @@ _MOST_NAMED = 5
 
 @dataclass(frozen=True)
 class DataNote:
-    """One thing to know.
-
-    Attributes
-    ----------
-    kind : str
-    text : str
-        What was seen, with counts and shares.
-    cure : str
-        What to do about it, in Python.
-    rename : mapping
-        For near-equal classes: what `labelworth.data.readers.read` takes as ``rename=`` to make them one.
-    share : float
-        For texts: the share of rows concerned; for contradictory ones, the least share of labeled rows that any model
-        gets wrong.
-    """
+    """One thing to know."""
 
     kind: NoteKind
-    text: str
-    cure: str
+    text: str  # What was seen, with counts and shares.
+    cure: str  # What to do about it, in Python.
+    # For near-equal classes: what `labelworth.data.readers.read` takes as ``rename=`` to make them one.
     rename: Mapping[str, str] = field(default_factory=dict)
+    # For texts: the share of rows concerned; for contradictory ones, the least share of labeled rows that any
+    # model gets wrong.
     share: float = 0.0
 
     def __str__(self) -> str:

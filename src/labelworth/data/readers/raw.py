@@ -23,23 +23,12 @@ class _Labeled:
 
 @dataclass(frozen=True, eq=False)
 class RawTexts(_Labeled):
-    """Texts and their labels.
-
-    Attributes
-    ----------
-    texts : tuple of str
-    labels : tuple
-        Per text a class, None (unlabeled) or a list of classes (one of these).
-    source : str
-        Where they come from.
-    notes : tuple of str
-        What was found or done while reading, in words.
-    """
+    """Texts and their labels."""
 
     texts: tuple[str, ...]
-    labels: tuple[Any, ...]
-    source: str
-    notes: tuple[str, ...] = ()
+    labels: tuple[Any, ...]  # Per text a class, None (unlabeled) or a list of classes (one of these).
+    source: str  # Where they come from.
+    notes: tuple[str, ...] = ()  # What was found or done while reading, in words.
 
     def __post_init__(self) -> None:
         _require_as_many(len(self.texts), self.labels, self.source)
@@ -47,27 +36,13 @@ class RawTexts(_Labeled):
 
 @dataclass(frozen=True, eq=False)
 class RawFeatures(_Labeled):
-    """A matrix of features as it stood in the file, and the labels of its rows.
+    """A matrix of features as it stood in the file, and the labels of its rows."""
 
-    Attributes
-    ----------
-    features : CSR array or array of shape (n, n_features)
-        Not yet checked: `as_counts` and `as_vectors` do that.
-    labels : tuple
-        Per row a class, None (unlabeled) or a list of classes (one of these).
-    source : str
-        Where they come from.
-    zero_based : bool, optional
-        For svmlight files, whether the columns were counted from zero; None elsewhere.
-    notes : tuple of str
-        What was found or done while reading, in words.
-    """
-
-    features: "sp.csr_array | FloatArray"
-    labels: tuple[Any, ...]
-    source: str
-    zero_based: bool | None = None
-    notes: tuple[str, ...] = ()
+    features: "sp.csr_array | FloatArray"  # (n, n_features): Not yet checked: `as_counts` and `as_vectors` do that.
+    labels: tuple[Any, ...]  # Per row a class, None (unlabeled) or a list of classes (one of these).
+    source: str  # Where they come from.
+    zero_based: bool | None = None  # For svmlight files, whether the columns were counted from zero; None elsewhere.
+    notes: tuple[str, ...] = ()  # What was found or done while reading, in words.
 
     def __post_init__(self) -> None:
         _require_as_many(int(self.features.shape[0]), self.labels, self.source)

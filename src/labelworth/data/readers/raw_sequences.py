@@ -37,33 +37,16 @@ class _LabeledTokens:
 
 @dataclass(frozen=True, eq=False)
 class RawTokens(_LabeledTokens):
-    """Tokens with their columns.
+    """Tokens with their columns."""
 
-    Attributes
-    ----------
-    columns : tuple of columns, each a tuple of n_tokens texts
-        Everything the file said of the tokens but their labels; templates refer to them by number.
-    column_names : tuple of str
-        What the columns are called; their numbers where the file gives no names.
-    word_column : int
-        Which of the columns holds the words.
-    offsets : integer array of shape (n_sequences + 1,)
-        Sequence i is the tokens ``offsets[i]:offsets[i + 1]``; none is empty.
-    labels : tuple of n_tokens entries
-        A label, None (not seen) or a list of labels (one of these).
-    source : str
-        Where they come from.
-    notes : tuple of str
-        What was found or changed while reading, in words.
-    """
-
+    # Everything the file said of the tokens but their labels; templates refer to them by number.
     columns: tuple[tuple[str, ...], ...]
-    column_names: tuple[str, ...]
-    word_column: int
-    offsets: IntArray
-    labels: tuple[Any, ...]
-    source: str
-    notes: tuple[str, ...] = ()
+    column_names: tuple[str, ...]  # What the columns are called; their numbers where the file gives no names.
+    word_column: int  # Which of the columns holds the words.
+    offsets: IntArray  # (n_sequences + 1,): Sequence i is the tokens ``offsets[i]:offsets[i + 1]``; none is empty.
+    labels: tuple[Any, ...]  # A label, None (not seen) or a list of labels (one of these).
+    source: str  # Where they come from.
+    notes: tuple[str, ...] = ()  # What was found or changed while reading, in words.
 
     def __post_init__(self) -> None:
         sizes = {len(column) for column in (*self.columns, self.labels)}
@@ -89,26 +72,15 @@ class RawTokens(_LabeledTokens):
 
 @dataclass(frozen=True, eq=False)
 class RawAttributes(_LabeledTokens):
-    """Tokens with attributes.
+    """Tokens with attributes."""
 
-    Attributes
-    ----------
-    attributes : CSR array of shape (n_tokens, n_attributes)
-        The weights of every token's attributes.
-    names : tuple of str
-        What the columns stand for.
-    offsets, labels, source, notes
-        As in `RawTokens`.
-    weights : array of shape (n_sequences,), optional
-        How much each sequence counts, where the file says so.
-    """
-
-    attributes: sp.csr_array
-    names: tuple[str, ...]
-    offsets: IntArray
+    attributes: sp.csr_array  # (n_tokens, n_attributes): The weights of every token's attributes.
+    names: tuple[str, ...]  # What the columns stand for.
+    offsets: IntArray  # As in `RawTokens`.
     labels: tuple[Any, ...]
     source: str
     notes: tuple[str, ...] = ()
+    # (n_sequences,), optional: How much each sequence counts, where the file says so.
     weights: FloatArray | None = None
 
     def sequences(self, classes: Sequence[Hashable] | None = None) -> Sequences:

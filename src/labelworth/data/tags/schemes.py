@@ -86,36 +86,17 @@ def _judge_strictly(scheme: TagScheme, previous: Tag, following: Tag, same: bool
 
 @dataclass(frozen=True)
 class FoundScheme:
-    """Which scheme tags follow.
+    """Which scheme tags follow."""
 
-    Attributes
-    ----------
-    scheme : TagScheme
-        The one that fits best.
-    equals : tuple of TagScheme
-        Other schemes in which the same tags say the same.
-    n_contradictions : int
-        How many neighbors may not stand beside each other in that scheme.
-    first : int or None
-        The token at which the first of them was met, the later of the two; may be one past the last token.
-    neighbors : tuple of str
-        Those two tags.
-    nearest : TagScheme or None
-        For plain tags: the scheme that nearly all of them follow.
-    strays : tuple of str
-        The tags that do not belong to that scheme, most frequent first.
-    n_strays : int
-        How many tokens have them.
-    """
-
-    scheme: TagScheme
-    equals: tuple[TagScheme, ...] = ()
-    n_contradictions: int = 0
+    scheme: TagScheme  # The one that fits best.
+    equals: tuple[TagScheme, ...] = ()  # Other schemes in which the same tags say the same.
+    n_contradictions: int = 0  # How many neighbors may not stand beside each other in that scheme.
+    # The token at which the first of them was met, the later of the two; may be one past the last token.
     first: int | None = None
-    neighbors: tuple[str, ...] = ()
-    nearest: TagScheme | None = None
-    strays: tuple[str, ...] = ()
-    n_strays: int = 0
+    neighbors: tuple[str, ...] = ()  # Those two tags.
+    nearest: TagScheme | None = None  # For plain tags: the scheme that nearly all of them follow.
+    strays: tuple[str, ...] = ()  # The tags that do not belong to that scheme, most frequent first.
+    n_strays: int = 0  # How many tokens have them.
 
     @property
     def is_doubtful(self) -> bool:

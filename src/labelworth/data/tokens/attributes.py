@@ -30,21 +30,11 @@ class _Drawn(NamedTuple):
 
 @dataclass(frozen=True)
 class Attributes:
-    """Rows of attributes.
+    """Rows of attributes."""
 
-    Attributes
-    ----------
-    rows : CSR array of shape (n_tokens, n_attributes)
-        How often each token has each attribute.
-    names : tuple of str
-        What the columns stand for.
-    n_ignored : int
-        How many occurrences were left out: of attributes that are not among the names.
-    """
-
-    rows: sp.csr_array
-    names: tuple[str, ...]
-    n_ignored: int = 0
+    rows: sp.csr_array  # (n_tokens, n_attributes): How often each token has each attribute.
+    names: tuple[str, ...]  # What the columns stand for.
+    n_ignored: int = 0  # How many occurrences were left out: of attributes that are not among the names.
 
 
 def extract_attributes(

@@ -26,16 +26,6 @@ SHAPES = tuple(
 class Lexicon:
     """Words with codes. Rare and unseen words share entries behind them, so that nothing else happens in silence.
 
-    Attributes
-    ----------
-    words : tuple of str
-        The words with an entry of their own.
-    rare : "entry", "shapes" or "none"
-        What all other words become: the one entry ``<unseen>``; an entry by what they look like, such as
-        ``<unseen:Capital>``; or `NO_WORD`, no word at all.
-    min_count : int
-        How often a word had to occur to have an entry of its own.
-
     Notes
     -----
     A model learns about ``<unseen>`` from the rare words of its own data. With ``min_count=1`` there are none, and
@@ -48,9 +38,11 @@ class Lexicon:
     (('the', '<unseen>'), [0, 1])
     """
 
-    words: tuple[str, ...]
+    words: tuple[str, ...]  # The words with an entry of their own.
+    # What all other words become: the one entry ``<unseen>``; an entry by what they look like, such as
+    # ``<unseen:Capital>``; or `NO_WORD`, no word at all.
     rare: RareWords = "entry"
-    min_count: int = 1
+    min_count: int = 1  # How often a word had to occur to have an entry of its own.
 
     def __post_init__(self) -> None:
         if self.rare not in get_args(RareWords):

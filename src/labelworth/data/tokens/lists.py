@@ -19,19 +19,11 @@ Empty = Literal["refuse", "drop"]
 
 
 class Flat(NamedTuple):
-    """Entries of sequences behind each other.
-
-    Attributes
-    ----------
-    entries : list
-    offsets : integer array of shape (n_sequences + 1,)
-    rows : integer array of shape (n_sequences,)
-        Which of the given sequences these are: all, or those that are not empty.
-    """
+    """Entries of sequences behind each other."""
 
     entries: list[Any]
-    offsets: IntArray
-    rows: IntArray
+    offsets: IntArray  # (n_sequences + 1,)
+    rows: IntArray  # (n_sequences,): Which of the given sequences these are: all, or those that are not empty.
 
     def position(self, token: int) -> str:
         """Where a token stands, for messages."""

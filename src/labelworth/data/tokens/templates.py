@@ -28,15 +28,9 @@ class Reference:
 
 @dataclass(frozen=True)
 class Pattern:
-    """One line of a template.
+    """One line of a template."""
 
-    Attributes
-    ----------
-    texts : tuple of str
-        What stands before, between and behind the references; one more than there are references.
-    references : tuple of Reference
-    """
-
+    # What stands before, between and behind the references; one more than there are references.
     texts: tuple[str, ...]
     references: tuple[Reference, ...]
 

@@ -21,18 +21,10 @@ from labelworth.simulation.document_learner import ClassLearner
 
 @dataclass(frozen=True, eq=False)
 class DocumentPool(Pool[Samples]):
-    """Rows with and without labels, and the model fitted to them.
+    """Rows with and without labels, and the model fitted to them."""
 
-    Attributes
-    ----------
-    family : Family
-        The kind of model and its prior.
-    unlabeled_weight, start_smoothing : float
-        Of the fit.
-    """
-
-    family: AnyFamily
-    unlabeled_weight: float = 1.0
+    family: AnyFamily  # The kind of model and its prior.
+    unlabeled_weight: float = 1.0  # Of the fit.
     start_smoothing: float = 1.0
 
     kind: ClassVar[PoolKind] = "documents"

@@ -17,50 +17,26 @@ PoolKind = Literal["documents", "sequences"]
 
 @dataclass(frozen=True)
 class Abilities:
-    """What some pools can do and others cannot.
+    """What some pools can do and others cannot."""
 
-    Attributes
-    ----------
-    formula_criteria : tuple of str
-        What the formulas can forecast.
-    most_parameters : int
-        Up to this many, matrices are formed at every parameter that is asked about.
-    beyond_matrices : bool
-        Whether the formulas go on beyond that, by random probes.
-    rules : bool
-        Whether a sample can be labeled in part, by rules of a menu.
-    folds : bool
-        Whether predictions of held-out samples tell, at any time, if unlabeled data helps; else a simulation does.
-    surface : bool
-        Whether the error is drawn over (samples, labeled fraction).
-    class_counts : bool
-        Whether labels are counted class by class.
-    """
-
-    formula_criteria: tuple[str, ...]
-    most_parameters: int
-    beyond_matrices: bool = False
-    rules: bool = False
+    formula_criteria: tuple[str, ...]  # What the formulas can forecast.
+    most_parameters: int  # Up to this many, matrices are formed at every parameter that is asked about.
+    beyond_matrices: bool = False  # Whether the formulas go on beyond that, by random probes.
+    rules: bool = False  # Whether a sample can be labeled in part, by rules of a menu.
+    # Whether predictions of held-out samples tell, at any time, if unlabeled data helps; else a simulation
+    # does.
     folds: bool = False
-    surface: bool = False
-    class_counts: bool = False
+    surface: bool = False  # Whether the error is drawn over (samples, labeled fraction).
+    class_counts: bool = False  # Whether labels are counted class by class.
 
 
 @dataclass(frozen=True, eq=False)
 class Pool(ABC, Generic[DataT]):
-    """Samples with and without labels, and the model fitted to all of them.
-
-    Attributes
-    ----------
-    data : Samples or Sequences
-    fitted : Fit
-        To all of it: has ``model`` and ``converged``.
-    settings : mapping
-        What else than the data decides what is fitted, as a checkpoint knows it again.
-    """
+    """Samples with and without labels, and the model fitted to all of them."""
 
     data: DataT
-    fitted: Any
+    fitted: Any  # To all of it: has ``model`` and ``converged``.
+    # What else than the data decides what is fitted, as a checkpoint knows it again.
     settings: Mapping[str, Any] = field(default_factory=dict, kw_only=True)
 
     kind: ClassVar[PoolKind]

@@ -23,15 +23,9 @@ from labelworth.simulation.sequence_learner import SequenceLearner
 
 @dataclass(frozen=True, eq=False)
 class SequencePool(Pool[Sequences]):
-    """Sequences with and without labels, and the model fitted to them.
+    """Sequences with and without labels, and the model fitted to them."""
 
-    Attributes
-    ----------
-    refit : function of sequences and a Progress
-        Fits such a model to other sequences.
-    """
-
-    refit: Callable[[Sequences, Progress], Any]
+    refit: Callable[[Sequences, Progress], Any]  # Fits such a model to other sequences.
 
     kind: ClassVar[PoolKind] = "sequences"
     abilities: ClassVar[Abilities] = Abilities(formula_criteria=tuple(CRITERIA), most_parameters=300, rules=True)

@@ -29,25 +29,14 @@ class ObservedCounts:
     """A fitted model, the documents whose class was not seen, and how much evidence there is of every row.
 
     Vectors hold an entry per word and class, word by word, and then one per class.
-
-    Attributes
-    ----------
-    class_total : float
-        The samples' weight plus the smoothing of the class probabilities.
-    word_totals : array of shape (K,)
-        The expected number of words of every class plus their smoothing.
-    total_weight, unlabeled_weight : float
-        Of all samples, and of those without a label.
-    residual : float
-        By how much, relatively, one more EM step would change a probability at most.
     """
 
     model: MultinomialModel
-    class_total: float
-    word_totals: FloatArray
-    total_weight: float
+    class_total: float  # The samples' weight plus the smoothing of the class probabilities.
+    word_totals: FloatArray  # (K,): The expected number of words of every class plus their smoothing.
+    total_weight: float  # Of all samples, and of those without a label.
     unlabeled_weight: float
-    residual: float
+    residual: float  # By how much, relatively, one more EM step would change a probability at most.
     documents: Documents
     responsibilities: Responsibilities
     row_weights: FloatArray

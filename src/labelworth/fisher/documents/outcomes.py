@@ -22,17 +22,10 @@ _MASS_TOLERANCE = 1e-9
 
 @dataclass(frozen=True)
 class Outcomes:
-    """All distinct x of a model.
+    """All distinct x of a model."""
 
-    Attributes
-    ----------
-    samples : Samples
-        Every x, unlabeled.
-    log_joint : array of shape (n_outcomes, K)
-        log p(x, y); of long documents p(x, y) itself may be too small for a double.
-    """
-
-    samples: Samples
+    samples: Samples  # Every x, unlabeled.
+    # (n_outcomes, K): log p(x, y); of long documents p(x, y) itself may be too small for a double.
     log_joint: FloatArray
 
     @property

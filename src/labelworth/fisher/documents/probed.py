@@ -30,21 +30,12 @@ class _Form:
 
 @dataclass(frozen=True, eq=False)
 class Spectrum:
-    """What is known of N as seen with one weight per coordinate.
+    """What is known of N as seen with one weight per coordinate."""
 
-    Attributes
-    ----------
-    complete : float
-        The figure of the complete information: the sum of the weights on the free directions.
-    trace : float
-        The weighted trace of N.
-    low, high : Quadrature
-        One rule per probe, whose mean over the probes estimates a weighted trace; for functions whose derivatives
-        are all positive, `low` from below and `high` from above.
-    """
-
-    complete: float
-    trace: float
+    complete: float  # The figure of the complete information: the sum of the weights on the free directions.
+    trace: float  # The weighted trace of N.
+    # One rule per probe, whose mean over the probes estimates a weighted trace; for functions whose derivatives
+    # are all positive, `low` from below and `high` from above.
     low: Quadrature
     high: Quadrature
 
@@ -54,30 +45,16 @@ class ProbedInformation(FractionInformation):
     r"""Observed information of a fitted multinomial naive Bayes at every fraction from the fitted one up.
 
     See `FractionInformation`; build it with `matrix_free_information`. Standard errors are those over the probes.
-
-    Attributes
-    ----------
-    lowest_fraction : float
-        The labeled fraction that was fitted.
-    convergence_rate : float
-        The largest eigenvalue of N: how much of an error one EM step leaves in its slowest direction.
-    residual : float
-        By how much, relatively, one more EM step would change a probability at most.
-    n_steps : int
-        Products taken.
-    plain, named : Spectrum
-        With the same weight for every direction, and with the squared errors of the named tables.
-    log_determinant : float
-        Of the complete information per sample, exactly.
     """
 
-    lowest_fraction: float
+    lowest_fraction: float  # The labeled fraction that was fitted.
+    # The largest eigenvalue of N: how much of an error one EM step leaves in its slowest direction.
     convergence_rate: float
-    residual: float
-    n_steps: int
-    plain: Spectrum
+    residual: float  # By how much, relatively, one more EM step would change a probability at most.
+    n_steps: int  # Products taken.
+    plain: Spectrum  # With the same weight for every direction, and with the squared errors of the named tables.
     named: Spectrum
-    log_determinant: float
+    log_determinant: float  # Of the complete information per sample, exactly.
 
     @property
     def n_parameters(self) -> int:

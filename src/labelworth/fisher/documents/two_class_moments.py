@@ -128,21 +128,12 @@ class Waves:
 
 @dataclass(frozen=True)
 class MissingMoments:
-    r"""What the missing information is made of; c are a document's word counts, p its posterior.
+    r"""What the missing information is made of; c are a document's word counts, p its posterior."""
 
-    Attributes
-    ----------
-    zeroth : float
-        :math:`E[p(1-p)]`.
-    first : array of shape (V,)
-        :math:`E[p(1-p)\,c_w]`.
-    pair_factor, pair_core : arrays of shape (V, r) and (r, r)
-        Their product is :math:`h_w h_v E[p(1-p)(c_w c_v - [w=v]\,c_w)]`, h the whitening divided by
-        :math:`\sqrt{\theta_{1w}\theta_{2w}}`.
-    """
-
-    zeroth: float
-    first: FloatArray
+    zeroth: float  # :math:`E[p(1-p)]`.
+    first: FloatArray  # (V,): :math:`E[p(1-p)\,c_w]`.
+    # (V, r) and (r, r): Their product is :math:`h_w h_v E[p(1-p)(c_w c_v - [w=v]\,c_w)]`, h the whitening
+    # divided by :math:`\sqrt{\theta_{1w}\theta_{2w}}`.
     pair_factor: FloatArray
     pair_core: FloatArray
 

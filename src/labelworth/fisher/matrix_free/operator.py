@@ -18,20 +18,13 @@ _CHUNK = 1 << 12
 
 @dataclass(frozen=True, eq=False)
 class Shown:
-    r"""Drawn sequences with the labels a policy shows, but for the sequences that it labels whole.
-
-    Attributes
-    ----------
-    shares : array of shape (n_named,)
-        :math:`\rho`, the share of the uses of every entry that labels show; the same all along a row.
-    partly : float
-        The share of sequences that are not labeled whole; those that are have nothing to sample.
-    """
+    r"""Drawn sequences with the labels a policy shows, but for the sequences that it labels whole."""
 
     whitening: Whitening
     sequences: Sequences
+    # (n_named,): :math:`\rho`, the share of the uses of every entry that labels show; the same all along a row.
     shares: FloatArray
-    partly: float
+    partly: float  # The share of sequences that are not labeled whole; those that are have nothing to sample.
 
     @property
     def open_shares(self) -> FloatArray:
@@ -76,18 +69,12 @@ class PolicyOperator:
 
 @dataclass(frozen=True, eq=False)
 class DenseNeighbor:
-    """A dense matrix near an operator, from fewer draws: it preconditions, and its traces are exact.
-
-    Attributes
-    ----------
-    matrix : array of shape (n_named, n_named)
-        On the tangent space the information of a policy; the identity across it.
-    met : array of shape (n_named,)
-        Of every entry, what these draws showed of its open uses, relative to what is expected.
-    """
+    """A dense matrix near an operator, from fewer draws: it preconditions, and its traces are exact."""
 
     whitening: Whitening
+    # (n_named, n_named): On the tangent space the information of a policy; the identity across it.
     matrix: FloatArray
+    # (n_named,): Of every entry, what these draws showed of its open uses, relative to what is expected.
     met: FloatArray
 
     @classmethod

@@ -52,29 +52,15 @@ _MOST_DOUBT = 0.05
 
 @dataclass(frozen=True, eq=False)
 class MatrixFree:
-    """Figures of some policies without their matrices; see `GivesFigures`.
-
-    Attributes
-    ----------
-    weights : array of shape (n_policies, n_rules)
-        The policies that were asked about.
-    answers : tuple of Figures
-        One per policy; without the worst direction.
-    n_drawn : int
-        How many sequences were drawn.
-    n_passes : int
-        How many passes over all of them were made.
-    n_hardly_met : int
-        How many probabilities the draws hardly met where a policy leaves their labels open.
-    """
+    """Figures of some policies without their matrices; see `GivesFigures`."""
 
     rules: RuleList
-    weights: FloatArray
-    answers: tuple[Figures, ...]
+    weights: FloatArray  # (n_policies, n_rules): The policies that were asked about.
+    answers: tuple[Figures, ...]  # One per policy; without the worst direction.
     n_parameters: int
-    n_drawn: int
-    n_passes: int
-    n_hardly_met: int
+    n_drawn: int  # How many sequences were drawn.
+    n_passes: int  # How many passes over all of them were made.
+    n_hardly_met: int  # How many probabilities the draws hardly met where a policy leaves their labels open.
 
     @property
     def method(self) -> str:

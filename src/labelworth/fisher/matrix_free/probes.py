@@ -19,22 +19,13 @@ from labelworth.linalg.conjugate_gradients import LockstepConjugateGradients
 
 @dataclass(frozen=True, eq=False)
 class Probes:
-    r"""Random vectors z on the tangent space, b of each kind.
-
-    Attributes
-    ----------
-    plain : array of shape (n_named, b)
-        Signs: :math:`E z z' = 1`.
-    named : array of shape (n_named, b)
-        Signs times :math:`d\theta / du`: :math:`E z z'` is the weight of the total variance.
-    signs : array of shape (n_named, b)
-        More signs, for the log determinant; a root of the neighbor is taken of them.
-    """
+    r"""Random vectors z on the tangent space, b of each kind."""
 
     whitening: Whitening
-    plain: FloatArray
+    plain: FloatArray  # (n_named, b): Signs: :math:`E z z' = 1`.
+    # (n_named, b): Signs times :math:`d\theta / du`: :math:`E z z'` is the weight of the total variance.
     named: FloatArray
-    signs: FloatArray
+    signs: FloatArray  # (n_named, b): More signs, for the log determinant; a root of the neighbor is taken of them.
 
     @classmethod
     def drawn(cls, whitening: Whitening, n_probes: int, rng: np.random.Generator) -> "Probes":
@@ -55,28 +46,17 @@ class Probes:
 
 @dataclass(frozen=True, eq=False)
 class Solved:
-    r"""What conjugate gradients found of one policy.
-
-    Attributes
-    ----------
-    neighbor : DenseNeighbor
-        :math:`M_0`.
-    run : LockstepConjugateGradients
-        Of plain and named probes, roots of the neighbor, and products of unlabeled sequences with plain probes.
-    partly : float
-        The weight of the draws in M.
-    inner : array of shape (n, columns of the run)
-        :math:`U_i' x` of every draw and solution.
-    dark_neighbor, dark, dark_inner : DenseNeighbor, array, array of shape (n, 3 b), optional
-        The neighbor D_0 of unlabeled sequences, their product D z with plain probes, and what every draw without
-        labels gives with plain probes, their solutions, and those of the log determinant. Absent if M is D.
-    """
+    r"""What conjugate gradients found of one policy."""
 
     probes: Probes
-    neighbor: DenseNeighbor
+    neighbor: DenseNeighbor  # :math:`M_0`.
+    # Of plain and named probes, roots of the neighbor, and products of unlabeled sequences with plain probes.
     run: LockstepConjugateGradients
-    partly: float
-    inner: FloatArray
+    partly: float  # The weight of the draws in M.
+    inner: FloatArray  # (n, columns of the run): :math:`U_i' x` of every draw and solution.
+    # (n, 3 b), optional: The neighbor D_0 of unlabeled sequences, their product D z with plain probes, and what
+    # every draw without labels gives with plain probes, their solutions, and those of the log determinant.
+    # Absent if M is D.
     dark_neighbor: DenseNeighbor | None = None
     dark: FloatArray | None = None
     dark_inner: FloatArray | None = None
@@ -92,26 +72,15 @@ class Solved:
 
 @dataclass(frozen=True)
 class Figure:
-    """A figure before its bias is taken off, with what probes and draws do to it.
-
-    Attributes
-    ----------
-    crossed : array of shape (b, b)
-        :math:`z_k' A z_l`, with the trace of A what the probes were asked for.
-    influence : array of shape (n, b) or (n, 1)
-        By how much more information every draw makes it smaller, once per probe.
-    left : float
-        What conjugate gradients have left.
-    size : float
-        What the bias is a share of order d/n of.
-    """
+    """A figure before its bias is taken off, with what probes and draws do to it."""
 
     value: float
-    crossed: FloatArray
+    crossed: FloatArray  # (b, b): :math:`z_k' A z_l`, with the trace of A what the probes were asked for.
+    # (n, b) or (n, 1): By how much more information every draw makes it smaller, once per probe.
     influence: FloatArray
     bias: float
-    left: float
-    size: float
+    left: float  # What conjugate gradients have left.
+    size: float  # What the bias is a share of order d/n of.
 
     def minus(self, other: "Figure") -> "Figure":
         """The difference of two."""

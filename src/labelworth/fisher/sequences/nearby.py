@@ -29,21 +29,12 @@ class NearbyRules:
     as in `labelworth.fisher.controls.sharpened`. How much of it was learned once, from draws of their own at the
     parameters in the middle: any fixed share leaves the expectation as it is, and nearby the best one is nearly the
     same. So a few batches do, where learning takes many.
-
-    Attributes
-    ----------
-    n_draws : int
-        Sequences at every parameter.
-    controls : mapping of int to Control
-        By the number of a sampled rule; empty where I_everything is not known.
-    contrasts : Contrasts or None
-        On which they work.
     """
 
     listed: RuleList
-    n_draws: int
-    controls: Mapping[int, Control]
-    contrasts: Contrasts | None
+    n_draws: int  # Sequences at every parameter.
+    controls: Mapping[int, Control]  # By the number of a sampled rule; empty where I_everything is not known.
+    contrasts: Contrasts | None  # On which they work.
 
     @classmethod
     def learned(

@@ -57,23 +57,14 @@ class KnowsCompleteInformation(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class ChainPopulation:
-    """A chain with its lengths; for a conditional model, also with what its inputs are. See `Population`.
+    """A chain with its lengths; for a conditional model, also with what its inputs are. See `Population`."""
 
-    Attributes
-    ----------
-    model : ChainModel
-        With the parameters taken for true.
-    lengths : LengthDistribution
-        q(m).
-    inputs : Sequences, optional
-        Sequences of which each is as probable as its weight says; a generative model takes only their lengths.
-    input_probabilities : array of shape (n_features,), optional
-        A conditional model's words are drawn independently from it when there are no `inputs`; uniform when absent.
-    """
-
-    model: ChainModel
-    lengths: LengthDistribution
+    model: ChainModel  # With the parameters taken for true.
+    lengths: LengthDistribution  # q(m).
+    # Sequences of which each is as probable as its weight says; a generative model takes only their lengths.
     inputs: Sequences | None = None
+    # (n_features,), optional: A conditional model's words are drawn independently from it when there are no
+    # `inputs`; uniform when absent.
     input_probabilities: FloatArray | None = None
     noun: ClassVar[str] = "sequences"
     methods: ClassVar[tuple[str, ...]] = get_args(RuleMethod)

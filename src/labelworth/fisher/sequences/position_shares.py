@@ -12,18 +12,10 @@ from labelworth.policies.policy import Policy
 
 @dataclass(frozen=True, eq=False)
 class PositionCounts:
-    """How many sequences have, or show the label of, every position.
+    """How many sequences have, or show the label of, every position."""
 
-    Attributes
-    ----------
-    tokens : array of shape (longest,)
-        At that position.
-    pairs : array of shape (longest,)
-        At that position and at the next one.
-    """
-
-    tokens: FloatArray
-    pairs: FloatArray
+    tokens: FloatArray  # (longest,): At that position.
+    pairs: FloatArray  # (longest,): At that position and at the next one.
 
     @classmethod
     def of_lengths(cls, lengths: LengthDistribution) -> "PositionCounts":
@@ -48,18 +40,10 @@ class PositionCounts:
 
 @dataclass(frozen=True, eq=False)
 class RowShares:
-    """Of the uses of every row of probabilities, the share that labels show; one where no use is expected.
+    """Of the uses of every row of probabilities, the share that labels show; one where no use is expected."""
 
-    Attributes
-    ----------
-    start : float
-        Of first labels.
-    transition, emission : array of shape (K,)
-        Of pairs that begin with a label, and of tokens that have it.
-    """
-
-    start: float
-    transition: FloatArray
+    start: float  # Of first labels.
+    transition: FloatArray  # (K,): Of pairs that begin with a label, and of tokens that have it.
     emission: FloatArray
 
 

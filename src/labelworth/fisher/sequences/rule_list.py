@@ -15,15 +15,9 @@ from labelworth.policies.rule import Rule
 
 @dataclass(frozen=True)
 class RuleList:
-    """Distinct rules; complete labels and none are always among them, since figures are measured against them.
+    """Distinct rules; complete labels and none are always among them, since figures are measured against them."""
 
-    Attributes
-    ----------
-    rules : tuple of Rule
-        Those asked for first, in their order.
-    """
-
-    rules: tuple[Rule, ...]
+    rules: tuple[Rule, ...]  # Those asked for first, in their order.
 
     @classmethod
     def of(cls, rules: Sequence[Rule]) -> "RuleList":

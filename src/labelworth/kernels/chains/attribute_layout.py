@@ -23,41 +23,21 @@ ROW_LABELS = 4
 
 
 class AttributeLayout(NamedTuple):
-    """The attributes of all tokens, and where their weights lie.
+    """The attributes of all tokens, and where their weights lie."""
 
-    Attributes
-    ----------
-    width : int
-        Columns of a row, `padded_width` of the labels.
-    shards : int64 array of shape (n_shards + 1,)
-        The sequences at which shards begin, and their end.
-    buffers : int64 array of shape (n_shards + 1,)
-        Where the weights of each shard begin in a flat buffer.
-    lists : int64 array of shape (n_shards,)
-        Where the listed weights of each shard begin in that buffer, behind its rows.
-    row_starts, row_index, row_values : arrays
-        CSR: the rows of every token, numbered within the shard.
-    list_starts, list_index, list_labels, list_values : arrays
-        CSR: the listed weights of every token, numbered within the shard, and their labels.
-    feature_starts : int64 array of shape (n_shards + 1,)
-        Where the features of each shard begin in the next two.
-    features, places : int32 and int64 arrays
-        The features that occur in a shard, ascending, and where their weights lie in the buffer.
-    """
-
-    width: int
-    shards: IntArray
-    buffers: IntArray
-    lists: IntArray
-    row_starts: IntArray
+    width: int  # Columns of a row, `padded_width` of the labels.
+    shards: IntArray  # (n_shards + 1,): The sequences at which shards begin, and their end.
+    buffers: IntArray  # (n_shards + 1,): Where the weights of each shard begin in a flat buffer.
+    lists: IntArray  # (n_shards,): Where the listed weights of each shard begin in that buffer, behind its rows.
+    row_starts: IntArray  # CSR: the rows of every token, numbered within the shard.
     row_index: AnyArray
     row_values: AnyArray
-    list_starts: IntArray
+    list_starts: IntArray  # CSR: the listed weights of every token, numbered within the shard, and their labels.
     list_index: AnyArray
     list_labels: AnyArray
     list_values: AnyArray
-    feature_starts: IntArray
-    features: AnyArray
+    feature_starts: IntArray  # (n_shards + 1,): Where the features of each shard begin in the next two.
+    features: AnyArray  # The features that occur in a shard, ascending, and where their weights lie in the buffer.
     places: IntArray
 
 

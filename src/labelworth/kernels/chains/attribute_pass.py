@@ -28,58 +28,32 @@ _N_RANGES = 64
 
 
 class Workspace(NamedTuple):
-    """Memory that a pass writes to, kept from pass to pass; one pass at a time.
+    """Memory that a pass writes to, kept from pass to pass; one pass at a time."""
 
-    Attributes
-    ----------
-    weights, sums : flat arrays
-        A buffer per shard: its weights, and the expected counts in the same places.
-    totals : array of shape (n_shards,)
-        log Z, free less clamped.
-    starts, pairs : arrays of shape (n_shards, width) and (n_shards, 2, width * width)
-        Expected first labels and pairs of labels; of the pairs those whose transition is still to be multiplied, and
-        whole ones.
-    """
-
-    weights: FloatArray
+    weights: FloatArray  # A buffer per shard: its weights, and the expected counts in the same places.
     sums: FloatArray
-    totals: FloatArray
+    totals: FloatArray  # (n_shards,): log Z, free less clamped.
+    # (n_shards, width) and (n_shards, 2, width * width): Expected first labels and pairs of labels; of the
+    # pairs those whose transition is still to be multiplied, and whole ones.
     starts: FloatArray
     pairs: FloatArray
 
 
 class Evidence(NamedTuple):
-    """What is known of the labels.
+    """What is known of the labels."""
 
-    Attributes
-    ----------
-    free, clamped : Tokens
-        The tokens without and with what is known of their labels; rows count from the start of the sequence.
-    is_partial : array of shape (n_sequences,)
-        Whose clamped sum has to be taken in every pass.
-    observed : array of shape (n_features,)
-        Weighted counts of the features in the other sequences.
-    """
-
+    # The tokens without and with what is known of their labels; rows count from the start of the sequence.
     free: Tokens
     clamped: Tokens
-    is_partial: BoolArray
-    observed: FloatArray
+    is_partial: BoolArray  # (n_sequences,): Whose clamped sum has to be taken in every pass.
+    observed: FloatArray  # (n_features,): Weighted counts of the features in the other sequences.
 
 
 class PassResult(NamedTuple):
-    """What a pass gives beside the gradient of the features' weights.
+    """What a pass gives beside the gradient of the features' weights."""
 
-    Attributes
-    ----------
-    value : float
-        Of the objective, without the observed counts and the penalty of start and transition.
-    start, pairs : arrays of shape (K,) and (K, K)
-        Expected counts, free less clamped; known sequences are not taken off.
-    """
-
-    value: float
-    start: FloatArray
+    value: float  # Of the objective, without the observed counts and the penalty of start and transition.
+    start: FloatArray  # (K,) and (K, K): Expected counts, free less clamped; known sequences are not taken off.
     pairs: FloatArray
 
 

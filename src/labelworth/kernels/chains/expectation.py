@@ -16,42 +16,25 @@ from labelworth.kernels.rows.tables import aligned_zeros, collect_table
 
 
 class Workspace(NamedTuple):
-    """Memory that a pass writes to, kept from pass to pass; one pass at a time.
+    """Memory that a pass writes to, kept from pass to pass; one pass at a time."""
 
-    Attributes
-    ----------
-    marginals : flat array of n_buffers blocks
-        The marginals of the blocks under way, a padded row per token, times the weight of its sequence.
-    counts : flat array of n_rows padded rows
-        Expected labels beside each row of nodes.
-    pieces : array of shape (n_buffers, N_PIECES, 2 * width * width + width)
-        For every piece of a block: pairs whose transition is still to be multiplied, whole pairs, first labels.
-    """
-
+    # The marginals of the blocks under way, a padded row per token, times the weight of its sequence.
     marginals: FloatArray
-    counts: FloatArray
+    counts: FloatArray  # Expected labels beside each row of nodes.
+    # (n_buffers, N_PIECES, 2 * width * width + width): For every piece of a block: pairs whose transition is
+    # still to be multiplied, whole pairs, first labels.
     pieces: FloatArray
 
 
 class ChainSums(NamedTuple):
-    """Expected counts given the evidence, weighted by sequence, and log Z.
+    """Expected counts given the evidence, weighted by sequence, and log Z."""
 
-    Attributes
-    ----------
-    log_totals : array of shape (n_sequences,)
-        log Z of every sequence; minus infinity where it is impossible, and then it counts nowhere.
-    start : array of shape (K,)
-        Expected first labels.
-    pairs : array of shape (K, K)
-        Expected neighbors: a label (row) and the next.
-    nodes : array of shape (K, n_rows)
-        Expected labels beside each row of the nodes.
-    """
-
+    # (n_sequences,): log Z of every sequence; minus infinity where it is impossible, and then it counts
+    # nowhere.
     log_totals: FloatArray
-    start: FloatArray
-    pairs: FloatArray
-    nodes: FloatArray
+    start: FloatArray  # (K,): Expected first labels.
+    pairs: FloatArray  # (K, K): Expected neighbors: a label (row) and the next.
+    nodes: FloatArray  # (K, n_rows): Expected labels beside each row of the nodes.
 
 
 def make_workspace(layout: ChainLayout, n_rows: int, width: int) -> Workspace:

@@ -22,28 +22,17 @@ from labelworth.kernels.rows.tables import aligned_zeros
 
 @dataclass(frozen=True, eq=False)
 class GramSums:
-    """Sums over sequences; labels are filled up to `padded_width`.
+    """Sums over sequences; labels are filled up to `padded_width`."""
 
-    Attributes
-    ----------
-    n_words, width : int
-        Rows of nodes beyond the words are not counted.
-    fronts : array of shape (width + width ** 2, width + width ** 2)
-        First labels and pairs with themselves, the lower triangle.
-    crossed : flat array of n_words blocks (width + width ** 2, width)
-        First labels and pairs with the labels beside a word.
-    words : flat array of n_words * (n_words + 1) / 2 blocks (width, width)
-        The labels beside a word with those beside another that is not behind it, word by word.
-    front_counts, word_counts : array of shape (width + width ** 2,), flat array of n_words * width
-        Sums of the counts themselves.
-    """
-
-    n_words: int
+    n_words: int  # Rows of nodes beyond the words are not counted.
     width: int
+    # (width + width ** 2, width + width ** 2): First labels and pairs with themselves, the lower triangle.
     fronts: FloatArray
-    crossed: FloatArray
+    crossed: FloatArray  # First labels and pairs with the labels beside a word.
+    # flat array of n_words * (n_words + 1) / 2 blocks (width, width): The labels beside a word with those
+    # beside another that is not behind it, word by word.
     words: FloatArray
-    front_counts: FloatArray
+    front_counts: FloatArray  # (width + width ** 2,), flat array of n_words * width: Sums of the counts themselves.
     word_counts: FloatArray
 
     @classmethod

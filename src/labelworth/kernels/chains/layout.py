@@ -21,40 +21,19 @@ BLOCK_BYTES = 3 * 2**20
 
 
 class ChainLayout(NamedTuple):
-    """How a pass goes through its tokens.
+    """How a pass goes through its tokens."""
 
-    Attributes
-    ----------
-    tokens : Tokens
-        The sequences.
-    pieces : int64 array of shape (n_blocks, N_PIECES + 1)
-        The sequences at which the pieces of every block begin.
-    block_starts : int64 array of shape (n_blocks + 1,)
-        The tokens at which blocks begin.
-    range_rows : int64 array of shape (N_RANGES + 1,)
-        The rows of nodes at which the ranges begin; together they are all rows.
-    entry_rows, entry_starts : int64 arrays of shape (n_entries,) and (n_entries + 1,)
-        The rows that occur in a block, and where their postings begin.
-    entry_ranges : int64 array of shape (n_blocks, N_RANGES + 1)
-        Where the entries of every range of rows begin in every block.
-    postings : uint32 array of shape (n_tokens,)
-        The tokens of a block row by row, counted from the first of the block.
-    ones : single-precision array of shape (n_tokens,)
-        How often a posting counts: once.
-    longest : int
-        The largest number of tokens of a sequence.
-    """
-
-    tokens: Tokens
-    pieces: IntArray
-    block_starts: IntArray
-    range_rows: IntArray
+    tokens: Tokens  # The sequences.
+    pieces: IntArray  # (n_blocks, N_PIECES + 1): The sequences at which the pieces of every block begin.
+    block_starts: IntArray  # (n_blocks + 1,): The tokens at which blocks begin.
+    range_rows: IntArray  # (N_RANGES + 1,): The rows of nodes at which the ranges begin; together they are all rows.
+    # (n_entries,) and (n_entries + 1,): The rows that occur in a block, and where their postings begin.
     entry_rows: IntArray
     entry_starts: IntArray
-    entry_ranges: IntArray
-    postings: AnyArray
-    ones: AnyArray
-    longest: int
+    entry_ranges: IntArray  # (n_blocks, N_RANGES + 1): Where the entries of every range of rows begin in every block.
+    postings: AnyArray  # (n_tokens,): The tokens of a block row by row, counted from the first of the block.
+    ones: AnyArray  # (n_tokens,): How often a posting counts: once.
+    longest: int  # The largest number of tokens of a sequence.
 
     @property
     def n_blocks(self) -> int:

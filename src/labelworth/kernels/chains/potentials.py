@@ -15,74 +15,40 @@ SMALLEST_TRANSITION = 1e-60
 
 
 class Chain(NamedTuple):
-    """Start and transition of a chain; rows are filled up with zeros to `padded_width`.
+    """Start and transition of a chain; rows are filled up with zeros to `padded_width`."""
 
-    Attributes
-    ----------
-    start, transition, transposed : flat arrays
-        exp(log-potential - shift); the transition by rows, and by columns.
-    log_start, log_transition : arrays of shape (K,) and (K, K)
-        The log-potentials themselves; minus infinity where impossible.
-    start_shift, transition_shift : float
-        What was taken off, so that the largest is one.
-    mixing : bool
-        Whether every transition is possible, and none smaller than 1e-60. Then what underflows at one place has no
-        weight later, and only the scale of a place can go wrong.
-    narrow : bool
-        Whether start and transitions that are possible are none smaller than 1e-60.
-    """
-
-    start: FloatArray
+    start: FloatArray  # exp(log-potential - shift); the transition by rows, and by columns.
     transition: FloatArray
     transposed: FloatArray
-    log_start: FloatArray
+    log_start: FloatArray  # (K,) and (K, K): The log-potentials themselves; minus infinity where impossible.
     log_transition: FloatArray
-    start_shift: float
+    start_shift: float  # What was taken off, so that the largest is one.
     transition_shift: float
+    # Whether every transition is possible, and none smaller than 1e-60. Then what underflows at one place has
+    # no weight later, and only the scale of a place can go wrong.
     mixing: bool
-    narrow: bool
+    narrow: bool  # Whether start and transitions that are possible are none smaller than 1e-60.
 
 
 class Nodes(NamedTuple):
-    """A table of what labels score: a row per word, or per token.
+    """A table of what labels score: a row per word, or per token."""
 
-    Attributes
-    ----------
-    weights : flat array of n_rows rows of `padded_width`
-        exp(log-potential - shift of the row).
-    shifts : array of shape (n_rows,)
-        What was taken off each row.
-    logs : array of shape (n_rows, K), or (0, K)
-        The log-potentials; none where the weights are exact themselves, as probabilities are.
-    """
-
-    weights: FloatArray
-    shifts: FloatArray
+    weights: FloatArray  # exp(log-potential - shift of the row).
+    shifts: FloatArray  # (n_rows,): What was taken off each row.
+    # (n_rows, K), or (0, K): The log-potentials; none where the weights are exact themselves, as probabilities
+    # are.
     logs: FloatArray
 
 
 class Tokens(NamedTuple):
-    """Sequences, and what is known of their labels.
+    """Sequences, and what is known of their labels."""
 
-    Attributes
-    ----------
-    rows : integer array of shape (n_tokens,)
-        The row of `Nodes` that belongs to each token.
-    offsets : int64 array of shape (n_sequences + 1,)
-        Sequence i is the tokens ``offsets[i]:offsets[i + 1]``.
-    codes : int64 array of shape (n_tokens,)
-        The label; -1: nothing is known; at most -2: row ``-2 - code`` of `candidate_weights`.
-    candidate_weights : array of shape (n_ambiguous, K)
-        The likelihood of the evidence under every label.
-    sequence_weights : array of shape (n_sequences,)
-        How much each sequence counts.
-    """
-
-    rows: AnyArray
-    offsets: IntArray
+    rows: AnyArray  # (n_tokens,): The row of `Nodes` that belongs to each token.
+    offsets: IntArray  # (n_sequences + 1,): Sequence i is the tokens ``offsets[i]:offsets[i + 1]``.
+    # (n_tokens,): The label; -1: nothing is known; at most -2: row ``-2 - code`` of `candidate_weights`.
     codes: IntArray
-    candidate_weights: FloatArray
-    sequence_weights: FloatArray
+    candidate_weights: FloatArray  # (n_ambiguous, K): The likelihood of the evidence under every label.
+    sequence_weights: FloatArray  # (n_sequences,): How much each sequence counts.
 
 
 def make_chain(log_start: FloatArray, log_transition: FloatArray) -> Chain:

@@ -24,14 +24,7 @@ from labelworth.kernels.rows.tables import aligned_zeros
 
 
 class CountBlock(NamedTuple):
-    """Numbers beside every count, b of them, flat; labels are filled up to `padded_width`.
-
-    Attributes
-    ----------
-    start : array of width * b
-    pairs : array of width * width * b
-    rows : array of n_rows * width * b
-    """
+    """Numbers beside every count, b of them, flat; labels are filled up to `padded_width`."""
 
     start: FloatArray
     pairs: FloatArray
@@ -39,17 +32,11 @@ class CountBlock(NamedTuple):
 
 
 class ProductSpace(NamedTuple):
-    """Memory that a product writes to.
+    """Memory that a product writes to."""
 
-    Attributes
-    ----------
-    marginals : flat array of n_buffers blocks
-        The marginals of the blocks under way, a padded row per token.
-    pieces : array of shape (n_buffers, N_PIECES, (width * width + width) * b)
-        For every piece of a block, sums over its sequences: pairs, then first labels.
-    """
-
-    marginals: FloatArray
+    marginals: FloatArray  # The marginals of the blocks under way, a padded row per token.
+    # (n_buffers, N_PIECES, (width * width + width) * b): For every piece of a block, sums over its sequences:
+    # pairs, then first labels.
     pieces: FloatArray
 
 

@@ -11,42 +11,22 @@ from labelworth.kernels.rows.tables import padded_width
 
 
 class Evidence(NamedTuple):
-    """What is known of the class of every row of the CSR matrix, and how much it counts.
+    """What is known of the class of every row of the CSR matrix, and how much it counts."""
 
-    Attributes
-    ----------
-    codes : int64 array of shape (n_rows,)
-        The class; -1: nothing is known; at most -2: row ``-2 - code`` of `candidate_weights`.
-    candidate_weights : array of shape (n_ambiguous, n_classes)
-        The likelihood of the evidence in every class.
-    row_weights : array of shape (n_rows,)
-        How much each row counts.
-    """
-
+    # (n_rows,): The class; -1: nothing is known; at most -2: row ``-2 - code`` of `candidate_weights`.
     codes: IntArray
-    candidate_weights: FloatArray
-    row_weights: FloatArray
+    candidate_weights: FloatArray  # (n_ambiguous, n_classes): The likelihood of the evidence in every class.
+    row_weights: FloatArray  # (n_rows,): How much each row counts.
 
 
 class Known(NamedTuple):
-    """What does not change from pass to pass: sums over the rows whose class was seen.
+    """What does not change from pass to pass: sums over the rows whose class was seen."""
 
-    Attributes
-    ----------
-    class_weights : array of shape (n_classes,)
-        Their weights.
-    places : int64 array of shape (n_stored,)
-        Where they have counts in a table of `padded_width` columns per word, flat, ascending.
-    counts : array of shape (n_stored,)
-        Their weighted counts there.
-    ranges : int64 array of shape (N_RANGES + 1,)
-        Where the ranges of words of the layout begin in `places`.
-    """
-
-    class_weights: FloatArray
+    class_weights: FloatArray  # (n_classes,): Their weights.
+    # (n_stored,): Where they have counts in a table of `padded_width` columns per word, flat, ascending.
     places: IntArray
-    counts: FloatArray
-    ranges: IntArray
+    counts: FloatArray  # (n_stored,): Their weighted counts there.
+    ranges: IntArray  # (N_RANGES + 1,): Where the ranges of words of the layout begin in `places`.
 
 
 def sum_known(documents: Documents, evidence: Evidence, rows: AnyArray, n_classes: int) -> Known:

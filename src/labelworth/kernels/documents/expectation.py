@@ -31,22 +31,12 @@ _UNLABELED = -1
 
 
 class Workspace(NamedTuple):
-    """Memory that a pass writes to, kept from pass to pass; one pass at a time.
+    """Memory that a pass writes to, kept from pass to pass; one pass at a time."""
 
-    Attributes
-    ----------
-    log_words, word_counts : flat arrays of n_words rows of `padded_width`
-        The parameters as the E-step reads them, the sums as the M-step writes them.
-    posteriors : flat array of BUFFERS blocks
-        The responsibilities of the blocks under way, times the row weights.
-    row_sums : array of shape (n_pieces, padded_width + 1)
-        For every piece of rows: class weights and log-likelihood.
-    """
-
-    log_words: FloatArray
+    log_words: FloatArray  # The parameters as the E-step reads them, the sums as the M-step writes them.
     word_counts: FloatArray
-    posteriors: FloatArray
-    row_sums: FloatArray
+    posteriors: FloatArray  # The responsibilities of the blocks under way, times the row weights.
+    row_sums: FloatArray  # (n_pieces, padded_width + 1): For every piece of rows: class weights and log-likelihood.
 
 
 def make_workspace(documents: Documents, n_classes: int, n_buffers: int = BUFFERS) -> Workspace:

@@ -28,43 +28,22 @@ class Documents(NamedTuple):
     The rows themselves are the caller's CSR arrays, not a copy. Beside them, the documents of each block are listed
     word by word (*postings*): one entry per word that occurs in the block, and under it the documents with their
     counts. The E-step reads rows, the M-step reads postings, and both add up in registers.
-
-    Attributes
-    ----------
-    starts, words, counts : arrays
-        CSR: row i holds ``words[starts[i]:starts[i + 1]]``; int64, int32, float64. No stored zeros.
-    rows : int64 array of shape (n_documents,)
-        The rows that take part, in the order of the blocks.
-    n_words : int
-        The number of columns.
-    block_size : int
-        How many documents make a block, a multiple of PIECE; at most 65536.
-    entry_words : int32 array of shape (n_entries,)
-        The word of every entry, ascending within a block.
-    entry_starts : int64 array of shape (n_entries + 1,)
-        Where the postings of every entry begin.
-    range_words : int64 array of shape (N_RANGES + 1,)
-        The words at which the ranges begin; together they are all words.
-    entry_ranges : int64 array of shape (n_blocks, N_RANGES + 1)
-        Where the entries of every range of words begin in every block; there is at least one block.
-    posting_documents : uint16 array of shape (nnz,)
-        The document of a posting, counted from the first of its block.
-    posting_counts : float32 or float64 array of shape (nnz,)
-        Its count; single precision where that is exact.
     """
 
-    starts: IntArray
+    starts: IntArray  # CSR: row i holds ``words[starts[i]:starts[i + 1]]``; int64, int32, float64. No stored zeros.
     words: AnyArray
     counts: FloatArray
-    rows: IntArray
-    n_words: int
-    block_size: int
-    entry_words: AnyArray
-    entry_starts: IntArray
-    range_words: IntArray
+    rows: IntArray  # (n_documents,): The rows that take part, in the order of the blocks.
+    n_words: int  # The number of columns.
+    block_size: int  # How many documents make a block, a multiple of PIECE; at most 65536.
+    entry_words: AnyArray  # (n_entries,): The word of every entry, ascending within a block.
+    entry_starts: IntArray  # (n_entries + 1,): Where the postings of every entry begin.
+    range_words: IntArray  # (N_RANGES + 1,): The words at which the ranges begin; together they are all words.
+    # (n_blocks, N_RANGES + 1): Where the entries of every range of words begin in every block; there is at
+    # least one block.
     entry_ranges: IntArray
-    posting_documents: AnyArray
-    posting_counts: AnyArray
+    posting_documents: AnyArray  # (nnz,): The document of a posting, counted from the first of its block.
+    posting_counts: AnyArray  # (nnz,): Its count; single precision where that is exact.
 
 
 def block_documents(

@@ -18,20 +18,12 @@ _COLUMNS_PER_CLASS = 5  # of a product with ten vectors or so; half of it in the
 
 
 class Responsibilities(NamedTuple):
-    """Posteriors, row by row; a class that is absent from its row has probability zero.
+    """Posteriors, row by row; a class that is absent from its row has probability zero."""
 
-    Attributes
-    ----------
-    starts : int64 array of shape (n_documents + 1,)
-        Where the row of each document of the layout begins.
-    classes : int32 array of shape (n_stored,)
-        The classes that are possible, ascending within a row.
-    values : float64 array of shape (n_stored,)
-        Their probabilities; a row sums to one, or is empty where no class can have produced the document.
-    """
-
-    starts: IntArray
-    classes: AnyArray
+    starts: IntArray  # (n_documents + 1,): Where the row of each document of the layout begins.
+    classes: AnyArray  # (n_stored,): The classes that are possible, ascending within a row.
+    # (n_stored,): Their probabilities; a row sums to one, or is empty where no class can have produced the
+    # document.
     values: FloatArray
 
 

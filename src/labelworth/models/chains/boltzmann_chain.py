@@ -162,28 +162,15 @@ __all__ = ["BoltzmannChainFamily", "BoltzmannChainModel", "BoltzmannChainObjecti
 
 @dataclass(frozen=True, eq=False)
 class BoltzmannChainFamily:
-    r"""Boltzmann chains with a Gaussian prior: the objective loses :math:`c\, |\theta|^2`.
+    r"""Boltzmann chains with a Gaussian prior: the objective loses :math:`c\, |\theta|^2`."""
 
-    Attributes
-    ----------
-    classes : tuple
-        What the label codes stand for.
-    n_features : int
-        The size of the vocabulary, V.
-    penalty : float
-        c, as for the CRF; one over twice the variance of the prior. 0 for plain maximum likelihood, whose maximizer
-        is not unique: weights are redundant.
-    with_start : bool
-        Whether the first label has weights of its own.
-    feature_names : tuple of str
-        The words; "word 0", "word 1", .. when absent.
-    """
-
-    classes: tuple[Hashable, ...]
-    n_features: int
+    classes: tuple[Hashable, ...]  # What the label codes stand for.
+    n_features: int  # The size of the vocabulary, V.
+    # c, as for the CRF; one over twice the variance of the prior. 0 for plain maximum likelihood, whose
+    # maximizer is not unique: weights are redundant.
     penalty: float = 1.0
-    with_start: bool = True
-    feature_names: tuple[str, ...] = ()
+    with_start: bool = True  # Whether the first label has weights of its own.
+    feature_names: tuple[str, ...] = ()  # The words; "word 0", "word 1", .. when absent.
 
     def __post_init__(self) -> None:
         check_family(self, ("penalty",), unnamed="word")

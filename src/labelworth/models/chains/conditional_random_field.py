@@ -46,22 +46,6 @@ class ConditionalRandomFieldModel:
     Weights that are not stored are no parameters: they are zero and stay so. Attributes that the model does not have
     are left out of what a sequence scores; `aligned` says how many they are.
 
-    Attributes
-    ----------
-    classes : tuple
-        What the label codes stand for.
-    start : array of shape (K,), or None
-        :math:`s`; None for a chain without such weights.
-    transition : array of shape (K, K)
-        :math:`a`, from a label (row) to the next.
-    emission : array or sparse array of shape (K, n_features)
-        :math:`b`. Kept as CSC, attribute by attribute; of a dense array every entry is a parameter, of a sparse one
-        those that are stored.
-    feature_names : tuple of str
-        The attributes; "attribute 0", "attribute 1", .. when absent.
-    transition_support : boolean array of shape (K, K), optional
-        Which transitions are parameters; all when None.
-
     Examples
     --------
     >>> model = ConditionalRandomFieldModel(("A", "B"), None, [[1.0, 0.0], [0.0, 1.0]], [[0.5], [0.0]], ("w=the",))
@@ -72,12 +56,14 @@ class ConditionalRandomFieldModel:
     kind: ClassVar[str] = "conditional-random-field"
     reference: ClassVar[Reference] = Reference.LABELS
 
-    classes: tuple[Hashable, ...]
-    start: FloatArray | None
-    transition: FloatArray
+    classes: tuple[Hashable, ...]  # What the label codes stand for.
+    start: FloatArray | None  # (K,), or None: :math:`s`; None for a chain without such weights.
+    transition: FloatArray  # (K, K): :math:`a`, from a label (row) to the next.
+    # (K, n_features): :math:`b`. Kept as CSC, attribute by attribute; of a dense array every entry is a
+    # parameter, of a sparse one those that are stored.
     emission: sp.csc_array
-    feature_names: tuple[str, ...] = ()
-    transition_support: BoolArray | None = None
+    feature_names: tuple[str, ...] = ()  # The attributes; "attribute 0", "attribute 1", .. when absent.
+    transition_support: BoolArray | None = None  # (K, K), optional: Which transitions are parameters; all when None.
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "classes", require_classes(self.classes))

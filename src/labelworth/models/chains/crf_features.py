@@ -17,19 +17,12 @@ Pairs = Literal["observed", "all"]
 
 @dataclass(frozen=True, eq=False)
 class FeatureSet:
-    """The weights of a CRF, by what they stand for.
+    """The weights of a CRF, by what they stand for."""
 
-    Attributes
-    ----------
-    starts, labels : integer arrays of shape (n_attributes + 1,) and (n_features,)
-        CSR: the labels that each attribute has a weight with, ascending.
-    transitions : boolean array of shape (K, K)
-        The pairs of neighboring labels that have a weight.
-    """
-
+    # (n_attributes + 1,) and (n_features,): CSR: the labels that each attribute has a weight with, ascending.
     starts: IntArray
     labels: IntArray
-    transitions: BoolArray
+    transitions: BoolArray  # (K, K): The pairs of neighboring labels that have a weight.
 
     @property
     def n_attributes(self) -> int:

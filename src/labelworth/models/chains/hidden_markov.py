@@ -47,16 +47,12 @@ class HiddenMarkovModel(ChainOfWords):
     ----------
     classes : tuple
         What the label codes stand for.
-    start : array of shape (K,)
-        :math:`\pi`.
     transition : array of shape (K, K)
         :math:`A`, from a label (row) to the next.
     emission : array of shape (K, V)
         :math:`B`, a row per label.
     feature_names : tuple of str
         The words; "word 0", "word 1", .. when absent.
-    lengths : LengthDistribution, optional
-        :math:`q(m)` of the sequences that the model was fitted to, where it was; it carries no parameter.
 
     Examples
     --------
@@ -73,7 +69,8 @@ class HiddenMarkovModel(ChainOfWords):
     reference: ClassVar[Reference] = Reference.NOTHING
     unit: ClassVar[str] = ""
 
-    start: FloatArray
+    start: FloatArray  # (K,): :math:`\pi`.
+    # :math:`q(m)` of the sequences that the model was fitted to, where it was; it carries no parameter.
     lengths: LengthDistribution | None = None
 
     def __post_init__(self) -> None:
@@ -242,29 +239,14 @@ class HiddenMarkovFamily:
     The objective gains :math:`a (\sum_k \log \pi_k + \sum_{kl} \log A_{kl}) + \alpha \sum_{kw} \log B_{kw}`, so that
     the maximizer for labeled data adds a and alpha to the counts. Words that were not seen (`NO_WORD`) are not
     counted as emissions; their labels count as any others.
-
-    Attributes
-    ----------
-    classes : tuple
-        What the label codes stand for.
-    n_features : int
-        The size of the vocabulary, V.
-    smoothing : float
-        :math:`\alpha`, of the emissions; 0 for plain maximum likelihood.
-    label_smoothing : float
-        :math:`a`, of start and transitions.
-    lengths : LengthDistribution, optional
-        :math:`q(m)`; read off the sequences when absent.
-    feature_names : tuple of str
-        The words; "word 0", "word 1", .. when absent.
     """
 
-    classes: tuple[Hashable, ...]
-    n_features: int
-    smoothing: float = 1.0
-    label_smoothing: float = 1.0
-    lengths: LengthDistribution | None = None
-    feature_names: tuple[str, ...] = ()
+    classes: tuple[Hashable, ...]  # What the label codes stand for.
+    n_features: int  # The size of the vocabulary, V.
+    smoothing: float = 1.0  # :math:`\alpha`, of the emissions; 0 for plain maximum likelihood.
+    label_smoothing: float = 1.0  # :math:`a`, of start and transitions.
+    lengths: LengthDistribution | None = None  # :math:`q(m)`; read off the sequences when absent.
+    feature_names: tuple[str, ...] = ()  # The words; "word 0", "word 1", .. when absent.
 
     def __post_init__(self) -> None:
         check_family(self, ("smoothing", "label_smoothing"), unnamed="word")

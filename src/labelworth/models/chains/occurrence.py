@@ -28,13 +28,6 @@ class Occurrence:
     for d parameters, whatever their values; that of labels alone depends on the odds of a word between labels, not on
     how rare it is. Where in truth the word has no probability, it adds nothing.
 
-    Attributes
-    ----------
-    feature_names : tuple of str
-        All there are.
-    kept : integer array
-        The indices of those that occur, ascending; all where none does, for a model needs one.
-
     Examples
     --------
     >>> from labelworth.data.evidence import Evidence
@@ -43,8 +36,8 @@ class Occurrence:
     ('y',)
     """
 
-    feature_names: tuple[str, ...]
-    kept: IntArray
+    feature_names: tuple[str, ...]  # All there are.
+    kept: IntArray  # The indices of those that occur, ascending; all where none does, for a model needs one.
 
     @classmethod
     def of(cls, sequences: Sequences) -> "Occurrence":

@@ -29,21 +29,11 @@ class Reference(Enum):
 
 
 class LogPotentials(NamedTuple):
-    """What the recursion runs on, as logarithms.
+    """What the recursion runs on, as logarithms."""
 
-    Attributes
-    ----------
-    nodes : array of shape (n_tokens, K)
-        What every label scores at every token, the evidence not yet in it.
-    transition : array of shape (K, K)
-        From a label (row) to the next.
-    start : array of shape (K,)
-        The first label; zeros where a model has no such weights.
-    """
-
-    nodes: FloatArray
-    transition: FloatArray
-    start: FloatArray
+    nodes: FloatArray  # (n_tokens, K): What every label scores at every token, the evidence not yet in it.
+    transition: FloatArray  # (K, K): From a label (row) to the next.
+    start: FloatArray  # (K,): The first label; zeros where a model has no such weights.
 
 
 class ChainModel(Protocol):

@@ -22,21 +22,11 @@ from labelworth.models.names import Numbered
 
 
 class ChainCounts(NamedTuple):
-    """(Expected) counts; those of two shards add up.
+    """(Expected) counts; those of two shards add up."""
 
-    Attributes
-    ----------
-    start : array of shape (K,)
-        First labels.
-    pairs : array of shape (K, K)
-        A label (row) and the next.
-    emission : array of shape (K, V)
-        Words beside labels.
-    """
-
-    start: FloatArray
-    pairs: FloatArray
-    emission: FloatArray
+    start: FloatArray  # (K,): First labels.
+    pairs: FloatArray  # (K, K): A label (row) and the next.
+    emission: FloatArray  # (K, V): Words beside labels.
 
     def minus(self, other: "ChainCounts") -> "ChainCounts":
         return ChainCounts(*(mine - theirs for mine, theirs in zip(self, other, strict=True)))

@@ -34,17 +34,13 @@ class BernoulliModel(NaiveBayesModel):
         What the class codes stand for.
     class_probabilities : array of shape (K,)
         :math:`\pi`.
-    feature_probabilities : array of shape (K, V)
-        :math:`\theta`, the probability that a feature is present.
-    feature_names : tuple of str, optional
-        What the columns stand for.
     """
 
     kind: ClassVar[str] = "bernoulli"
     table_name: ClassVar[str] = "feature_probabilities"
 
-    feature_probabilities: FloatArray
-    feature_names: tuple[str, ...] | None = None
+    feature_probabilities: FloatArray  # (K, V): :math:`\theta`, the probability that a feature is present.
+    feature_names: tuple[str, ...] | None = None  # What the columns stand for.
 
     def __post_init__(self) -> None:
         super().__post_init__()

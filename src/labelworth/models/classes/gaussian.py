@@ -67,36 +67,18 @@ class GaussianFamily:
     (one term per distinct covariance C), as if every class had :math:`\kappa` more samples at the center, and every
     covariance :math:`\nu` more with the spread of the whole data. It keeps the likelihood bounded: without it a class
     could collapse onto a single sample.
-
-    Attributes
-    ----------
-    classes : tuple
-        What the class codes stand for.
-    n_features : int
-        The dimension, D.
-    covariance : "shared", "diagonal" or "full"
-        One covariance for all classes, variances per class, or a covariance per class.
-    smoothing : float
-        :math:`\nu`.
-    mean_smoothing : float
-        :math:`\kappa`.
-    class_smoothing : float
-        :math:`a`, a Dirichlet prior on the class probabilities.
-    center, variances : arrays of shape (D,), optional
-        :math:`m_0` and :math:`s_0^2`; read off the data when absent.
-    feature_names : tuple of str, optional
-        What the columns stand for.
     """
 
-    classes: tuple[Hashable, ...]
-    n_features: int
+    classes: tuple[Hashable, ...]  # What the class codes stand for.
+    n_features: int  # The dimension, D.
+    # One covariance for all classes, variances per class, or a covariance per class.
     covariance: Covariance = "shared"
-    smoothing: float = 1.0
-    mean_smoothing: float = 0.01
-    class_smoothing: float = 1.0
-    center: FloatArray | None = None
+    smoothing: float = 1.0  # :math:`\nu`.
+    mean_smoothing: float = 0.01  # :math:`\kappa`.
+    class_smoothing: float = 1.0  # :math:`a`, a Dirichlet prior on the class probabilities.
+    center: FloatArray | None = None  # (D,), optional: :math:`m_0` and :math:`s_0^2`; read off the data when absent.
     variances: FloatArray | None = None
-    feature_names: tuple[str, ...] | None = None
+    feature_names: tuple[str, ...] | None = None  # What the columns stand for.
 
     def __post_init__(self) -> None:
         check_family(self, ("smoothing", "mean_smoothing", "class_smoothing"))

@@ -42,31 +42,16 @@ class GaussianModel:
     r"""A Gaussian per class.
 
     .. math:: p(x, y) = \pi_y N(x; \mu_y, C_y)
-
-    Attributes
-    ----------
-    classes : tuple
-        What the class codes stand for.
-    class_probabilities : array of shape (K,)
-        :math:`\pi`.
-    means : array of shape (K, D)
-        :math:`\mu`.
-    covariances : array
-        (1, D, D) for "shared", the variances (K, D) for "diagonal", (K, D, D) for "full".
-    covariance : "shared", "diagonal" or "full"
-        Which of them.
-    feature_names : tuple of str, optional
-        What the columns stand for.
     """
 
     kind: ClassVar[str] = "gaussian"
 
-    classes: tuple[Hashable, ...]
-    class_probabilities: FloatArray
-    means: FloatArray
-    covariances: FloatArray
-    covariance: Covariance
-    feature_names: tuple[str, ...] | None = None
+    classes: tuple[Hashable, ...]  # What the class codes stand for.
+    class_probabilities: FloatArray  # (K,): :math:`\pi`.
+    means: FloatArray  # (K, D): :math:`\mu`.
+    covariances: FloatArray  # (1, D, D) for "shared", the variances (K, D) for "diagonal", (K, D, D) for "full".
+    covariance: Covariance  # Which of them.
+    feature_names: tuple[str, ...] | None = None  # What the columns stand for.
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "classes", require_classes(self.classes))

@@ -41,12 +41,6 @@ class MultinomialModel(NaiveBayesModel):
         What the class codes stand for.
     class_probabilities : array of shape (K,)
         :math:`\pi`.
-    word_probabilities : array of shape (K, V)
-        :math:`\theta`, a row per class.
-    lengths : LengthDistribution
-        :math:`q(m)`, which carries no parameter.
-    feature_names : tuple of str, optional
-        The words.
 
     Examples
     --------
@@ -58,9 +52,9 @@ class MultinomialModel(NaiveBayesModel):
     kind: ClassVar[str] = "multinomial"
     table_name: ClassVar[str] = "word_probabilities"
 
-    word_probabilities: FloatArray
-    lengths: LengthDistribution
-    feature_names: tuple[str, ...] | None = None
+    word_probabilities: FloatArray  # (K, V): :math:`\theta`, a row per class.
+    lengths: LengthDistribution  # :math:`q(m)`, which carries no parameter.
+    feature_names: tuple[str, ...] | None = None  # The words.
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -215,13 +209,9 @@ class MultinomialFamily(NaiveBayesFamily[MultinomialModel]):
 
     The objective gains :math:`a \sum_k \log \pi_k + \alpha \sum_{kw} \log \theta_{kw}`, so that the maximizer for
     labeled data is :math:`\hat\theta_{kw} = (N_{kw} + \alpha) / (N_k + \alpha V)`: add-alpha smoothing.
-
-    Attributes
-    ----------
-    lengths : LengthDistribution, optional
-        :math:`q(m)`; read off the documents when absent (fractional lengths are rounded).
     """
 
+    # :math:`q(m)`; read off the documents when absent (fractional lengths are rounded).
     lengths: LengthDistribution | None = None
 
     def adapted(self, samples: Samples, row_weights: FloatArray) -> Self:

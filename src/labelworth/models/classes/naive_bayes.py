@@ -175,27 +175,13 @@ NaiveBayesT = TypeVar("NaiveBayesT", bound=NaiveBayesModel)
 
 @dataclass(frozen=True, eq=False)
 class NaiveBayesFamily(ABC, Generic[NaiveBayesT]):
-    """Such models with a Dirichlet prior: the objective gains `smoothing` log p for every cell.
+    """Such models with a Dirichlet prior: the objective gains `smoothing` log p for every cell."""
 
-    Attributes
-    ----------
-    classes : tuple
-        What the class codes stand for.
-    n_features : int
-        The number of columns, V.
-    smoothing : float
-        0 for plain maximum likelihood.
-    class_smoothing : float
-        The same for the class probabilities.
-    feature_names : tuple of str, optional
-        What the columns stand for.
-    """
-
-    classes: tuple[Hashable, ...]
-    n_features: int
-    smoothing: float = 1.0
-    class_smoothing: float = 1.0
-    feature_names: tuple[str, ...] | None = None
+    classes: tuple[Hashable, ...]  # What the class codes stand for.
+    n_features: int  # The number of columns, V.
+    smoothing: float = 1.0  # 0 for plain maximum likelihood.
+    class_smoothing: float = 1.0  # The same for the class probabilities.
+    feature_names: tuple[str, ...] | None = None  # What the columns stand for.
 
     def __post_init__(self) -> None:
         check_family(self, ("smoothing", "class_smoothing"))

@@ -17,24 +17,12 @@ from labelworth.models.matrix_block import SymmetricMatrices
 
 @dataclass(frozen=True)
 class Moments:
-    """What the curvature of a Gaussian log-likelihood depends on, per class.
+    """What the curvature of a Gaussian log-likelihood depends on, per class."""
 
-    Attributes
-    ----------
-    mean_weights : array of shape (K,)
-        How much c' P c counts as a function of the mean: the sum of the weights.
-    determinant_weights : array of shape (K,)
-        How often log det counts; the same for data, another number for a prior.
-    sums : array of shape (K, D)
-        Weighted sum of c.
-    scatters : array of shape (K, D, D), or (K, D) for variances
-        Weighted sum of c c', or of its diagonal.
-    """
-
-    mean_weights: FloatArray
-    determinant_weights: FloatArray
-    sums: FloatArray
-    scatters: FloatArray
+    mean_weights: FloatArray  # (K,): How much c' P c counts as a function of the mean: the sum of the weights.
+    determinant_weights: FloatArray  # (K,): How often log det counts; the same for data, another number for a prior.
+    sums: FloatArray  # (K, D): Weighted sum of c.
+    scatters: FloatArray  # (K, D, D), or (K, D) for variances: Weighted sum of c c', or of its diagonal.
 
 
 @dataclass(frozen=True)

@@ -36,20 +36,10 @@ _N_KNOTS = 9
 
 @dataclass(frozen=True, eq=False)
 class DocumentFormulas:
-    """From matrices.
-
-    Attributes
-    ----------
-    pool : DocumentPool
-    arms : tuple of str
-        "everything", and "nothing" where unlabeled documents are learned from.
-    criterion, reason : str
-    seed : int
-    progress : Progress
-    """
+    """From matrices."""
 
     pool: DocumentPool
-    arms: tuple[str, ...]
+    arms: tuple[str, ...]  # "everything", and "nothing" where unlabeled documents are learned from.
     criterion: str
     reason: str
     seed: int

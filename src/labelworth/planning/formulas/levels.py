@@ -25,32 +25,16 @@ class ErrorAccuracy:
 
     See `labelworth.criteria.classification_error.excess_error`; here the scores of the documents and the random
     directions are computed once, and every design is a product.
-
-    Attributes
-    ----------
-    model : Model
-        Taken for true.
-    information : DenseInformation
-    documents : Samples
-        Averaged over where there are too many distinct ones to enumerate.
-    held_labeled, held_unlabeled : float
-    adds_level : bool
-        Whether the error of the true model is added; else it is the excess alone.
-    is_alone : bool
-        Whether labeled documents are the only arm.
-    seed : int
-        Of the random directions, with more than two classes.
-    reason : str
     """
 
-    model: AnyModel
+    model: AnyModel  # Taken for true.
     information: DenseInformation
-    documents: Samples
+    documents: Samples  # Averaged over where there are too many distinct ones to enumerate.
     held_labeled: float = 0.0
     held_unlabeled: float = 0.0
-    adds_level: bool = True
-    is_alone: bool = False
-    seed: int = 0
+    adds_level: bool = True  # Whether the error of the true model is added; else it is the excess alone.
+    is_alone: bool = False  # Whether labeled documents are the only arm.
+    seed: int = 0  # Of the random directions, with more than two classes.
     reason: str = "The information is known at every labeled fraction, so the error of every design follows."
     _last: dict[bytes, tuple[float, float]] = field(default_factory=dict, init=False, repr=False)
 

@@ -41,17 +41,10 @@ class NearbyInformation:
     so that at the fit every document counts the same, and elsewhere as much as it would be met there. Real documents
     in their place would add their own chance to that of the fit, and intervals would have to know how the two go
     together.
-
-    Attributes
-    ----------
-    fitted : Model
-    documents : Samples
-        Without labels: those drawn, or the real ones where none had to be.
-    way : "enumeration", "formula" or "draws"
     """
 
     fitted: AnyModel
-    documents: Samples
+    documents: Samples  # Without labels: those drawn, or the real ones where none had to be.
     way: NearbyMethod
 
     @classmethod

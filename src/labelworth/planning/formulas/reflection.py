@@ -20,17 +20,10 @@ class ReflectedAccuracy:
     pilots of the same truth would do again: :math:`\hat t - t` is distributed as :math:`t_b - \hat t`, its bias and
     all, so that the truth is :math:`\hat t - (t_b - \hat t)`. Answers at :math:`t_b` itself would have the bias
     twice.
-
-    Attributes
-    ----------
-    center : AsymptoticAccuracy
-        At the fit.
-    other : AsymptoticAccuracy
-        At other parameters, of the same arms.
     """
 
-    center: AsymptoticAccuracy
-    other: AsymptoticAccuracy
+    center: AsymptoticAccuracy  # At the fit.
+    other: AsymptoticAccuracy  # At other parameters, of the same arms.
 
     @property
     def arms(self) -> tuple[str, ...]:

@@ -22,18 +22,10 @@ def from_scale(criterion: str, value: float) -> float:
 
 @dataclass(frozen=True, eq=False)
 class Settled:
-    """What is known once the draws have been looked at.
+    """What is known once the draws have been looked at."""
 
-    Attributes
-    ----------
-    accuracy : AsymptoticAccuracy
-        Without the bias at the counts that were looked at.
-    noise : float
-        The standard error there, on the scale on which noise adds; 0 where nothing was sampled.
-    """
-
-    accuracy: AsymptoticAccuracy
-    noise: float = 0.0
+    accuracy: AsymptoticAccuracy  # Without the bias at the counts that were looked at.
+    noise: float = 0.0  # The standard error there, on the scale on which noise adds; 0 where nothing was sampled.
 
 
 def settle(accuracy: AsymptoticAccuracy, counts: FloatArray) -> Settled:

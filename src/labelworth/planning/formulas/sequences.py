@@ -37,26 +37,13 @@ _IN_PART = "labeled in part"
 
 @dataclass(frozen=True, eq=False)
 class RulesOnInputs:
-    """The information of some rules on some inputs, at the fit and near it.
+    """The information of some rules on some inputs, at the fit and near it."""
 
-    Attributes
-    ----------
-    center : ChainModel
-        At the fit.
-    inputs : Sequences
-        Whose lengths, and for a conditional model whose words, information is averaged over.
-    rules : tuple of Rule
-    criterion : str
-        The figure that decides how many draws are needed at the fit.
-    stream : tuple of int
-        Seeds the draws.
-    """
-
-    center: Any
-    inputs: Sequences
+    center: Any  # At the fit.
+    inputs: Sequences  # Whose lengths, and for a conditional model whose words, information is averaged over.
     rules: tuple[Rule, ...]
-    criterion: str
-    stream: tuple[int, ...]
+    criterion: str  # The figure that decides how many draws are needed at the fit.
+    stream: tuple[int, ...]  # Seeds the draws.
 
     @cached_property
     def _population(self) -> ChainPopulation:
@@ -113,27 +100,14 @@ class RulesOnInputs:
 
 @dataclass(frozen=True, eq=False)
 class PluggedIn:
-    """The information at one set of parameters, as a plan needs it.
-
-    Attributes
-    ----------
-    pool : SequencePool
-    menu : tuple of str
-        The arms.
-    criterion, reason : str
-        As in `AsymptoticAccuracy`.
-    information : DenseInformation
-        Of the arms, complete labels and none.
-    partly : DenseInformation or None
-        What sequences labeled in part tell, each; the first of its rules.
-    """
+    """The information at one set of parameters, as a plan needs it."""
 
     pool: SequencePool
-    menu: tuple[str, ...]
-    criterion: str
+    menu: tuple[str, ...]  # The arms.
+    criterion: str  # As in `AsymptoticAccuracy`.
     reason: str
-    information: DenseInformation
-    partly: DenseInformation | None
+    information: DenseInformation  # Of the arms, complete labels and none.
+    partly: DenseInformation | None  # What sequences labeled in part tell, each; the first of its rules.
 
     @cached_property
     def _all_rules(self) -> DenseInformation:
@@ -173,21 +147,10 @@ class PluggedIn:
 
 @dataclass(frozen=True, eq=False)
 class SequenceFormulas:
-    """Everything that formulas need to know of the data and the menu.
-
-    Attributes
-    ----------
-    pool : SequencePool
-    center : ChainModel
-        At which the plan is made, with the words or attributes that occur.
-    menu : sequence of Rule
-    criterion, reason : str
-    seed : int
-    progress : Progress
-    """
+    """Everything that formulas need to know of the data and the menu."""
 
     pool: SequencePool
-    center: Any
+    center: Any  # At which the plan is made, with the words or attributes that occur.
     menu: Sequence[Rule]
     criterion: str
     reason: str

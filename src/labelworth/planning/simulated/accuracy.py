@@ -30,17 +30,10 @@ _N_SIZES = 40
 
 @dataclass(frozen=True, eq=False)
 class ForecastLine:
-    """A forecast over the number of labeled samples, smooth between the sizes it was asked at.
+    """A forecast over the number of labeled samples, smooth between the sizes it was asked at."""
 
-    Attributes
-    ----------
-    sizes : array of shape (n_sizes,)
-        Labeled samples in all, rising.
-    values : array of shape (n_sizes,)
-    """
-
-    sizes: FloatArray
-    values: FloatArray
+    sizes: FloatArray  # (n_sizes,): Labeled samples in all, rising.
+    values: FloatArray  # (n_sizes,)
 
     def at(self, size: float) -> float:
         """The forecast; beyond the ends it stays."""
@@ -63,31 +56,17 @@ class SimulatedAccuracy:
 
     One arm alone is its own curve. What is held counts as the number of samples of an arm that would do as much, and
     arms are taken one after the other: mixtures are not simulated.
-
-    Attributes
-    ----------
-    arms : tuple of str
-        Rules that label; samples without labels are learned from as the mode says.
-    lines : tuple of ForecastLine
-        One per arm.
-    labels_per_sample : array of shape (n_arms,)
-    held_error : float
-        What the labels held are good for.
-    starts : array of shape (n_arms,)
-        Samples of each arm alone that are as good as what is held.
-    criterion : str
-    reason : str
-    slope_errors : tuple of ForecastLine
-        One per arm: how far off the slope of its curve may be, in units of the error per sample; empty: not known.
     """
 
-    arms: tuple[str, ...]
-    lines: tuple[ForecastLine, ...]
-    labels_per_sample: FloatArray
-    held_error: float
-    starts: FloatArray
+    arms: tuple[str, ...]  # Rules that label; samples without labels are learned from as the mode says.
+    lines: tuple[ForecastLine, ...]  # One per arm.
+    labels_per_sample: FloatArray  # (n_arms,)
+    held_error: float  # What the labels held are good for.
+    starts: FloatArray  # (n_arms,): Samples of each arm alone that are as good as what is held.
     criterion: str
     reason: str
+    # One per arm: how far off the slope of its curve may be, in units of the error per sample; empty: not
+    # known.
     slope_errors: tuple[ForecastLine, ...] = ()
 
     @property

@@ -107,21 +107,11 @@ def convergence_check(converged: bool) -> Check:
 
 @dataclass(frozen=True)
 class Width:
-    """Half of the intervals of a plan.
+    """Half of the intervals of a plan."""
 
-    Attributes
-    ----------
-    labels : float or None
-        Of the labels to buy, relative to the labels in all; None: not known, or nothing is open.
-    error : float or None
-        Of the error to expect, relative to itself.
-    points : float or None
-        Of the error to expect, as it is, where that is a share.
-    """
-
-    labels: float | None
-    error: float | None
-    points: float | None
+    labels: float | None  # Of the labels to buy, relative to the labels in all; None: not known, or nothing is open.
+    error: float | None  # Of the error to expect, relative to itself.
+    points: float | None  # Of the error to expect, as it is, where that is a share.
 
     @classmethod
     def of(cls, design: Design, labels: Interval | None, error: Interval | None, criterion: str) -> "Width":

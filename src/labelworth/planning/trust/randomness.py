@@ -22,15 +22,10 @@ _FEWEST = 5  # in either group: below it nothing can be said
 
 @dataclass(frozen=True)
 class Randomness:
-    """What a comparison of labeled and unlabeled samples found.
+    """What a comparison of labeled and unlabeled samples found."""
 
-    Attributes
-    ----------
-    p_values : dict
-        By test: the size of samples, the features, and how evenly classes are labeled. For the last it is a bound on
-        the probability, whatever the shares of the classes.
-    """
-
+    # By test: the size of samples, the features, and how evenly classes are labeled. For the last it is a bound
+    # on the probability, whatever the shares of the classes.
     p_values: dict[str, float]
 
     @property

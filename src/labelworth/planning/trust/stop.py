@@ -20,16 +20,10 @@ _NO_GAIN = "more labels would not lower the error."
 
 @dataclass(frozen=True)
 class Stop:
-    """Why no more labels should be bought.
-
-    Attributes
-    ----------
-    words : str
-    is_forecast : bool
-        Whether that rests on the errors to expect, which a small pilot may get wrong; else on what is left.
-    """
+    """Why no more labels should be bought."""
 
     words: str
+    # Whether that rests on the errors to expect, which a small pilot may get wrong; else on what is left.
     is_forecast: bool = True
 
 

@@ -27,24 +27,13 @@ _OPENINGS: dict[UnlabeledAnswer, str] = {
 
 @dataclass(frozen=True)
 class Verdict:
-    """Whether unlabeled data helps prediction.
+    """Whether unlabeled data helps prediction."""
 
-    Attributes
-    ----------
-    answer : "helps", "hurts", "cannot be told" or "not asked"
-        Data that is not to be used counts as hurting.
-    words : str
-        Why, as the rest of a sentence.
-    error_labels_only, error_with_unlabeled : float or None
-        Where both were measured.
-    is_blind : bool
-        Whether nothing could be tested, for want of labels: then the safer choice is not to use any.
-    """
-
-    answer: UnlabeledAnswer
-    words: str
-    error_labels_only: float | None = None
+    answer: UnlabeledAnswer  # Data that is not to be used counts as hurting.
+    words: str  # Why, as the rest of a sentence.
+    error_labels_only: float | None = None  # Where both were measured.
     error_with_unlabeled: float | None = None
+    # Whether nothing could be tested, for want of labels: then the safer choice is not to use any.
     is_blind: bool = False
 
     @property

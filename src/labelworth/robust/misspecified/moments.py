@@ -15,21 +15,11 @@ from labelworth.robust.misspecified.row_forms import RowForms
 
 @dataclass(frozen=True, eq=False)
 class Moments:
-    """What one sample contributes on average, in free coordinates, at one theta.
+    """What one sample contributes on average, in free coordinates, at one theta."""
 
-    Attributes
-    ----------
-    mean : array of shape (d,)
-        Of the score; not zero unless the model is right.
-    variance : array of shape (d, d)
-        Of the score, around its mean.
-    curvature : array of shape (d, d)
-        Minus the mean Hessian of the log-likelihood.
-    """
-
-    mean: FloatArray
-    variance: FloatArray
-    curvature: FloatArray
+    mean: FloatArray  # (d,): Of the score; not zero unless the model is right.
+    variance: FloatArray  # (d, d): Of the score, around its mean.
+    curvature: FloatArray  # (d, d): Minus the mean Hessian of the log-likelihood.
 
     def counting(self, weight: float) -> "Moments":
         """Those of a sample that counts `weight` in the likelihood."""
@@ -52,19 +42,11 @@ class Moments:
 
 @dataclass(frozen=True, eq=False)
 class ScoreMoments:
-    """What one row contributes with its label and without.
+    """What one row contributes with its label and without."""
 
-    Attributes
-    ----------
-    labeled, hidden : Moments
-        Of log p(x, y), and of log p(x).
-    labeled_log_loss, conditional_log_loss : float
-        Mean of -log p(x, y), up to what carries no parameter, and of -log p(y | x).
-    """
-
-    labeled: Moments
+    labeled: Moments  # Of log p(x, y), and of log p(x).
     hidden: Moments
-    labeled_log_loss: float
+    labeled_log_loss: float  # Mean of -log p(x, y), up to what carries no parameter, and of -log p(y | x).
     conditional_log_loss: float
 
 

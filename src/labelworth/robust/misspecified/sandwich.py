@@ -18,15 +18,6 @@ from labelworth.robust.misspecified.moments import Moments, ScoreMoments
 class Sandwich:
     r"""The asymptotic covariance :math:`H^{-1} J H^{-1}` of :math:`\sqrt n (\hat\theta - \theta^*)`.
 
-    Attributes
-    ----------
-    coordinates : Coordinates
-        Of the model.
-    bread : array of shape (d, d)
-        H, minus the expected Hessian of the objective of one sample, the prior's share included.
-    meat : array of shape (d, d)
-        J, the variance of the score of one sample.
-
     Examples
     --------
     >>> from labelworth.models.coordinates import FreeTable
@@ -35,9 +26,10 @@ class Sandwich:
     0.5
     """
 
-    coordinates: Coordinates
+    coordinates: Coordinates  # Of the model.
+    # (d, d): H, minus the expected Hessian of the objective of one sample, the prior's share included.
     bread: FloatArray
-    meat: FloatArray
+    meat: FloatArray  # (d, d): J, the variance of the score of one sample.
 
     def __post_init__(self) -> None:
         d = self.coordinates.n_free

@@ -15,21 +15,11 @@ _MOST_GROUPS, _FEWEST_IN_GROUP = 8, 30
 
 @dataclass(frozen=True)
 class LeastShare:
-    """A share of the information of complete labels that is there in every direction.
+    """A share of the information of complete labels that is there in every direction."""
 
-    Attributes
-    ----------
-    value : float
-        At least so much; 0 says nothing.
-    of : str
-        What was counted.
-    missing : tuple
-        Labels of which counting found nothing.
-    """
-
-    value: float
-    of: str
-    missing: tuple[Hashable, ...] = ()
+    value: float  # At least so much; 0 says nothing.
+    of: str  # What was counted.
+    missing: tuple[Hashable, ...] = ()  # Labels of which counting found nothing.
 
 
 def least_share(model: ChainModel, sequences: Sequences, labeled: BoolArray) -> LeastShare:

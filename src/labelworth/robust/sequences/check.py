@@ -33,26 +33,16 @@ _MOST_DRAWS, _DRAWS_PER_PARAMETER = 1 << 15, 64
 
 @dataclass(frozen=True)
 class SequenceCheckReport:
-    """What the labels of sequences pin down.
+    """What the labels of sequences pin down."""
 
-    Attributes
-    ----------
-    verdict : str
-        Of the data as it is labeled: "identified", "identified, but weakly", "not identified: .." (by labels that
-        could be swapped, or by directions of which nothing is told) or "not known".
-    support : SequenceSupport
-        Counts of labels.
-    policies : tuple of SequenceIdentifiability
-        What is told by the labels as they are, then by the policies that were asked about. Empty where labels could
-        be swapped and no policy was asked about, and where no model could be fitted.
-    notes : tuple of str
-        What was simplified or could not be done, and why.
-    """
-
+    # Of the data as it is labeled: "identified", "identified, but weakly", "not identified: .." (by labels that
+    # could be swapped, or by directions of which nothing is told) or "not known".
     verdict: str
-    support: SequenceSupport
+    support: SequenceSupport  # Counts of labels.
+    # What is told by the labels as they are, then by the policies that were asked about. Empty where labels
+    # could be swapped and no policy was asked about, and where no model could be fitted.
     policies: tuple[SequenceIdentifiability, ...]
-    notes: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()  # What was simplified or could not be done, and why.
 
     @property
     def exit_code(self) -> int:

@@ -30,30 +30,16 @@ AS_LABELED = "what is labeled"
 
 @dataclass(frozen=True)
 class SequenceIdentifiability:
-    """What the labels of sequences, or those a policy would buy, leave open.
+    """What the labels of sequences, or those a policy would buy, leave open."""
 
-    Attributes
-    ----------
-    policy : str
-        What was asked about.
-    is_anchored : bool
-        Whether the names of all labels are pinned down.
-    expected_labels : float
-        Labels per sequence.
-    point : InformationPoint or None
-        The information against that of complete labels, at the parameters of the model; None where it was not told.
-    refusal : str or None
-        Why not.
-    least_share : LeastShare or None
-        What counting says instead.
-    """
-
-    policy: str
-    is_anchored: bool
-    expected_labels: float
+    policy: str  # What was asked about.
+    is_anchored: bool  # Whether the names of all labels are pinned down.
+    expected_labels: float  # Labels per sequence.
+    # The information against that of complete labels, at the parameters of the model; None where it was not
+    # told.
     point: InformationPoint | None
-    refusal: str | None = None
-    least_share: LeastShare | None = None
+    refusal: str | None = None  # Why not.
+    least_share: LeastShare | None = None  # What counting says instead.
 
     @property
     def verdict(self) -> str:

@@ -26,24 +26,14 @@ Kind = Literal["crf", "hidden-markov", "boltzmann-chain"]
 
 @dataclass(frozen=True)
 class Settings:
-    """A model and how it is fitted.
+    """A model and how it is fitted."""
 
-    Attributes
-    ----------
-    kind : str
-        Which model.
-    strength : float
-        Of the prior: c2 of the CRF, the penalty of the Boltzmann chain, the smoothing of the emissions of the HMM.
-    min_count : int
-        Words or attributes that occur less often have no weight of their own.
-    template, pairs : str
-        Of the CRF: its template, and which pairs of attribute and label have weights.
-    """
-
-    kind: Kind
+    kind: Kind  # Which model.
+    # Of the prior: c2 of the CRF, the penalty of the Boltzmann chain, the smoothing of the emissions of the
+    # HMM.
     strength: float
-    min_count: int = 1
-    template: str = ""
+    min_count: int = 1  # Words or attributes that occur less often have no weight of their own.
+    template: str = ""  # Of the CRF: its template, and which pairs of attribute and label have weights.
     pairs: str = ""
 
     @property

@@ -21,25 +21,14 @@ _PLACE = {"error": 0, "log_loss": 1}
 
 @dataclass(frozen=True, eq=False)
 class Curve:
-    """One pilot in one mode.
+    """One pilot in one mode."""
 
-    Attributes
-    ----------
-    corpus, mode, n_pilot
-        Where it comes from.
-    factors : tuple of int
-        At how many times the labels of the pilot.
-    regression : Regression
-        What the forecast is computed from, but for the constants.
-    power_law, realized : arrays of shape (n_factors,)
-    """
-
-    corpus: str
+    corpus: str  # Where it comes from.
     mode: Mode
     n_pilot: int
-    factors: tuple[int, ...]
-    regression: Regression
-    power_law: FloatArray
+    factors: tuple[int, ...]  # At how many times the labels of the pilot.
+    regression: Regression  # What the forecast is computed from, but for the constants.
+    power_law: FloatArray  # (n_factors,)
     realized: FloatArray
 
 

@@ -19,27 +19,15 @@ START_SMOOTHING = 10.0
 
 @dataclass(frozen=True)
 class Settings:
-    """What is to be chosen before the labels are seen.
-
-    Attributes
-    ----------
-    word_weights : "counts" or "inverse-document"
-    document_length : float
-        The effective length every post is given.
-    smoothing : float
-        What the prior adds to every expected word count.
-    class_smoothing : float
-        What it adds to every expected class count; a number far above the number of posts makes the classes
-        equally probable.
-    unlabeled_weight : float
-        What a post without label counts; 0 is the supervised fit.
-    """
+    """What is to be chosen before the labels are seen."""
 
     word_weights: WordWeights
-    document_length: float
-    smoothing: float
+    document_length: float  # The effective length every post is given.
+    smoothing: float  # What the prior adds to every expected word count.
+    # What it adds to every expected class count; a number far above the number of posts makes the classes
+    # equally probable.
     class_smoothing: float
-    unlabeled_weight: float = 1.0
+    unlabeled_weight: float = 1.0  # What a post without label counts; 0 is the supervised fit.
 
 
 def cell_of(division: Division, settings: Settings, labels_per_class: int, seed: int) -> dict[str, Any]:

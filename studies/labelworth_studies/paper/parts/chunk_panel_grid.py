@@ -20,37 +20,19 @@ CLEAR = 2.0
 
 @dataclass(frozen=True, eq=False)
 class PanelGrid:
-    """Fits of one model under "whole with probability p, otherwise by `rule`"; draws are shared by all designs.
-
-    Attributes
-    ----------
-    rule : str
-    shares : tuple of float
-        The probabilities of labeling a whole sentence, rising.
-    sizes : tuple of int
-        Numbers of sentences, rising.
-    labels : array of shape (n_shares, n_sizes, n_draws)
-        Labeled tokens.
-    figures : mapping of str to array of shape (n_shares, n_sizes, n_draws)
-        What was measured on the test sentences.
-    limit : mapping of str to float
-        The same of a fit to all training sentences with all labels.
-    formulas : mapping
-        By formula ("paper", "robust") and by figure, the predicted excess, (n_shares, n_sizes); NaN where not told.
-    formula_errors : mapping
-        Standard errors of those that have one.
-    bias : mapping
-        By loss, the part of the robust formula's excess that no number of draws takes away.
-    """
+    """Fits of one model under "whole with probability p, otherwise by `rule`"; draws are shared by all designs."""
 
     rule: str
-    shares: tuple[float, ...]
-    sizes: tuple[int, ...]
-    labels: FloatArray
-    figures: Mapping[str, FloatArray]
-    limit: Mapping[str, float]
+    shares: tuple[float, ...]  # The probabilities of labeling a whole sentence, rising.
+    sizes: tuple[int, ...]  # Numbers of sentences, rising.
+    labels: FloatArray  # (n_shares, n_sizes, n_draws): Labeled tokens.
+    figures: Mapping[str, FloatArray]  # (n_shares, n_sizes, n_draws): What was measured on the test sentences.
+    limit: Mapping[str, float]  # The same of a fit to all training sentences with all labels.
+    # By formula ("paper", "robust") and by figure, the predicted excess, (n_shares, n_sizes); NaN where not
+    # told.
     formulas: Mapping[str, Mapping[str, FloatArray]]
-    formula_errors: Mapping[str, Mapping[str, FloatArray]]
+    formula_errors: Mapping[str, Mapping[str, FloatArray]]  # Standard errors of those that have one.
+    # By loss, the part of the robust formula's excess that no number of draws takes away.
     bias: Mapping[str, FloatArray]
 
     @classmethod

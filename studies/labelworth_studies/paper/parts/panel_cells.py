@@ -46,25 +46,13 @@ _TITLES = {"rcv1": "RCV1", "r52": "R52 (8 classes)", "newsgroups": "20 Newsgroup
 
 @dataclass(frozen=True)
 class Design:
-    """The places at which one setting is looked at.
-
-    Attributes
-    ----------
-    setting : Setting
-    sizes : list of int
-        n, all documents.
-    fractions : list of float
-        Labeled fractions, rising to 1.
-    folds : list of int
-        Which of the five folds are tested on; simulations have the first `N_SIMULATED_FOLDS` of them.
-    n_documents : list of int
-        How many documents the paper's formula is computed from: so many, and twice as many.
-    """
+    """The places at which one setting is looked at."""
 
     setting: Setting
-    sizes: list[int]
-    fractions: list[float]
-    folds: list[int]
+    sizes: list[int]  # n, all documents.
+    fractions: list[float]  # Labeled fractions, rising to 1.
+    folds: list[int]  # Which of the five folds are tested on; simulations have the first `N_SIMULATED_FOLDS` of them.
+    # How many documents the paper's formula is computed from: so many, and twice as many.
     n_documents: list[int] = field(default_factory=lambda: [20_000, 40_000])
 
 

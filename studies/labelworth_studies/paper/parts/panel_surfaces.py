@@ -32,24 +32,16 @@ LABELS: Mapping[str, str] = {
 
 @dataclass(frozen=True, eq=False)
 class Surfaces:
-    """All figures of one setting.
-
-    Attributes
-    ----------
-    setting : Setting
-    sizes, fractions : list
-        The grid.
-    values, standard_errors : mapping of name to array of shape (n_fractions, n_sizes)
-        Standard errors are over folds or random estimates; figures without chance have none.
-    formula_change : float or None
-        By how much, at most, the paper's total variance changes when it is computed from twice as many documents.
-    """
+    """All figures of one setting."""
 
     setting: Setting
-    sizes: list[int]
+    sizes: list[int]  # The grid.
     fractions: list[float]
+    # (n_fractions, n_sizes): Standard errors are over folds or random estimates; figures without chance have
+    # none.
     values: dict[str, FloatArray]
     standard_errors: dict[str, FloatArray]
+    # By how much, at most, the paper's total variance changes when it is computed from twice as many documents.
     formula_change: float | None
 
     def panel(self, name: str) -> SurfacePanel:

@@ -23,27 +23,15 @@ CRITERIA = {
 
 @dataclass(frozen=True, eq=False)
 class PlugIn:
-    """One criterion at one labeled fraction: what the pilots said, and the truth.
-
-    Attributes
-    ----------
-    n_words : int
-    criterion : str
-    fraction : float
-    n_samples : int
-        n, of which the figures are.
-    pilots : list of int
-    said : array of shape (n_draws, n_pilots)
-    truth : array of shape (n_draws,)
-    """
+    """One criterion at one labeled fraction: what the pilots said, and the truth."""
 
     n_words: int
     criterion: str
     fraction: float
-    n_samples: int
+    n_samples: int  # n, of which the figures are.
     pilots: list[int]
-    said: FloatArray
-    truth: FloatArray
+    said: FloatArray  # (n_draws, n_pilots)
+    truth: FloatArray  # (n_draws,)
 
     @property
     def unit(self) -> str:
