@@ -13,10 +13,10 @@ from labelworth.data.evidence import Evidence
 from labelworth.data.samples import Samples
 from labelworth.errors import LabelworthError, LabelworthWarning
 from labelworth.estimation.fit import Fit, fit
-from labelworth.estimation.posterior import posterior
 from labelworth.models.classes.bernoulli import BernoulliFamily
 from labelworth.models.classes.gaussian import GaussianFamily
 from labelworth.models.classes.multinomial import MultinomialFamily
+from labelworth.models.classes.responsibilities import posterior
 
 RELATIVE_SLACK = 1e-12
 quickly = settings(deadline=None, max_examples=60, suppress_health_check=[HealthCheck.too_slow])

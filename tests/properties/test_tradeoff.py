@@ -7,8 +7,7 @@ from hypothesis import strategies as st
 from labelworth.fisher.criteria import CRITERIA
 from labelworth.tradeoff.certificate import Minorant, cost_bound, most_gain
 from labelworth.tradeoff.costs import ArmPrices
-from labelworth.tradeoff.frontier import dominators
-from labelworth.tradeoff.problem import LOGARITHMIC
+from labelworth.tradeoff.problem import LOGARITHMIC, dominators
 from labelworth.tradeoff.solve import solve
 from labelworth.tradeoff.whole_counts import whole_counts
 from support.menus import accuracy_of, random_menu

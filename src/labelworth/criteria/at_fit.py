@@ -9,7 +9,7 @@ from labelworth.arrays import FloatArray, as_floats
 from labelworth.criteria.table import Asked, InformationTable, tabulate
 from labelworth.data.samples import Samples
 from labelworth.errors import InvalidInputError, NotIdentifiableError
-from labelworth.estimation.fit import Fit, fit
+from labelworth.estimation.fit import Fit, settled
 from labelworth.fisher.choice import Chosen
 from labelworth.fisher.documents.observed import observed_information
 from labelworth.fisher.documents.probing import matrix_free_information
@@ -17,8 +17,6 @@ from labelworth.models.classes.multinomial import MultinomialFamily
 from labelworth.models.protocol import AnyFamily
 from labelworth.progress import SILENT, Progress
 
-_FIXED_POINT = 1e-13  # nats per sample still to be gained: rounding
-_MAX_ITERATIONS = 20_000
 _DENSE_LIMIT = 1500
 _N_FRACTIONS = 20
 
@@ -72,22 +70,14 @@ def information_at_fit(
     """
     if samples.evidence.is_unlabeled.all():
         raise NotIdentifiableError("No row is labeled, so the classes have no names. Label at least one of each.")
-    settled = fit(
-        family,
-        samples,
-        start=model,
-        tolerance=_FIXED_POINT,
-        max_iterations=_MAX_ITERATIONS,
-        progress=progress,
-    )
-    chosen = _chosen(settled, samples, seed, n_probes, progress)
+    chosen = _chosen(settled(family, samples, start=model, progress=progress), samples, seed, n_probes, progress)
     fractions = _fractions(labeled_fractions, samples)
     asked = [Asked.of_fraction(float(fraction)) for fraction in fractions]
     return tabulate(chosen, asked, float(samples.sample_weights.sum()) if n_samples is None else n_samples)
 
 
-def _chosen(settled: Fit[Any, Any], samples: Samples, seed: int, n_probes: int, progress: Progress) -> Chosen:
-    model, family = settled.model, settled.family
+def _chosen(fitted: Fit[Any, Any], samples: Samples, seed: int, n_probes: int, progress: Progress) -> Chosen:
+    model, family = fitted.model, fitted.family
     n_parameters = model.coordinates.n_free
     if n_parameters <= _DENSE_LIMIT:
         return Chosen(

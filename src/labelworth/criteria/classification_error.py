@@ -10,7 +10,7 @@ from labelworth.arrays import FloatArray, IntArray
 from labelworth.data.samples import Samples
 from labelworth.fisher.criteria import Estimate
 from labelworth.fisher.dense import DenseInformation
-from labelworth.fisher.documents.outcomes import enumerate_outcomes, n_outcomes
+from labelworth.fisher.documents.population import enumerate_outcomes, n_outcomes
 from labelworth.fisher.information import of_fraction, over_fractions
 from labelworth.models.classes.responsibilities import condition
 from labelworth.models.protocol import AnyModel, Model

@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from labelworth.arrays import as_floats
-from labelworth.criteria.policy_reading import read_lengths, read_policies, read_rules
 from labelworth.criteria.table import Asked, InformationTable, tabulate
 from labelworth.data.lengths import LengthDistribution
 from labelworth.data.sequences import Sequences
+from labelworth.errors import InvalidInputError
 from labelworth.fisher.choice import choose
 from labelworth.fisher.criteria import require_n_samples
 from labelworth.fisher.sequences.population import ChainPopulation, RuleMethod
@@ -19,6 +19,7 @@ from labelworth.fisher.sequences.rule_list import RuleList
 from labelworth.models.chains.protocol import ChainModel
 from labelworth.policies.policy import Policy
 from labelworth.policies.rule import Rule
+from labelworth.policies.spec import read_policies, read_rules
 from labelworth.progress import SILENT, Progress
 
 
@@ -81,7 +82,7 @@ def policy_information(
     policies_read = read_policies(policies, listed)
     population = ChainPopulation.of(
         model,
-        lengths=read_lengths(lengths),
+        lengths=_read_lengths(lengths),
         inputs=inputs,
         input_probabilities=(
             None if input_probabilities is None else as_floats("input_probabilities", input_probabilities, ndim=1)
@@ -108,6 +109,15 @@ def policy_information(
     ]
     table = tabulate(chosen, asked, n_samples, relative_error=relative_error)
     return replace(table, notes=(*_model_notes(population, table), *table.notes))
+
+
+def _read_lengths(lengths: LengthDistribution | Mapping[Any, float] | None) -> LengthDistribution | None:
+    """A distribution, or a mapping from lengths to probabilities, of which zeros are left out."""
+    if lengths is None or isinstance(lengths, LengthDistribution):
+        return lengths
+    if not isinstance(lengths, Mapping):
+        raise InvalidInputError(f"lengths must be a mapping such as {{4: 0.5, 6: 0.5}}. Got {lengths!r} instead.")
+    return LengthDistribution.from_mapping(lengths)
 
 
 def _model_notes(population: ChainPopulation, table: InformationTable) -> list[str]:

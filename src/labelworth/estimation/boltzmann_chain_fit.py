@@ -9,11 +9,10 @@ from labelworth.arrays import FloatArray
 from labelworth.data.labeled_runs import labeled_runs
 from labelworth.data.sequences import Sequences
 from labelworth.errors import InvalidInputError
-from labelworth.estimation.doors import counting, require_search
 from labelworth.estimation.expectation_maximization import Ascent, Point
 from labelworth.estimation.fit import Fit, report_exchangeable
 from labelworth.estimation.quasi_newton import Descent, minimize
-from labelworth.estimation.starts import seeded_data
+from labelworth.estimation.starts import counting, require_search, seeded_data
 from labelworth.models.chains.boltzmann_chain import (
     BoltzmannChainFamily,
     BoltzmannChainModel,
@@ -45,36 +44,12 @@ def fit_boltzmann_chain(
 
     Parameters
     ----------
-    family : BoltzmannChainFamily
-        Labels, words and penalty.
-    sequences : Sequences
-        Labeled, unlabeled and ambiguous tokens in any mixture. Sequences of weight 0 are left out.
-    start : BoltzmannChainModel, optional
-        Where to begin instead.
-    unlabeled_weight : float
-        0 leaves out the sequences without any label.
+    family, sequences, start, unlabeled_weight, n_starts, rng, progress
+        As in `labelworth.estimation.fit.fit`, whose warnings and errors are also those here.
     max_iterations : int
         Of L-BFGS, at most.
     tolerance : float
         Stop when ten iterations gain less than this, in nats per unit of weight.
-    n_starts : int
-        How many starts, a given one among them; the best end is kept.
-    rng : Generator, optional
-        For random starts; one with seed 0 when absent.
-    progress : Progress
-        Hears how far the work is.
-
-    Warns
-    -----
-    DidNotConvergeWarning
-        If `max_iterations` was reached.
-    LabelworthWarning
-        If no token tells some labels apart.
-
-    Raises
-    ------
-    InvalidInputError
-        If nothing is left to learn from, or an argument makes no sense.
 
     Notes
     -----

@@ -10,9 +10,16 @@ import numpy as np
 from labelworth.arrays import FloatArray, require_between
 from labelworth.data.evidence import Evidence
 from labelworth.errors import DidNotConvergeWarning, InvalidInputError, LabelworthWarning
-from labelworth.estimation.doors import LARGEST, DataT, counting, impossible_start, require_search
 from labelworth.estimation.expectation_maximization import Ascent, ExpectationMaximization, FittedT
-from labelworth.estimation.starts import exchangeable_classes, starting_models
+from labelworth.estimation.starts import (
+    LARGEST,
+    DataT,
+    counting,
+    exchangeable_classes,
+    impossible_start,
+    require_search,
+    starting_models,
+)
 from labelworth.models.protocol import EMFamily, ParametersT
 from labelworth.progress import SILENT, Progress, tracking
 
@@ -24,39 +31,19 @@ _STEPS_TO_FIXED_POINT = 20_000
 
 @dataclass(frozen=True, eq=False)
 class Fit(Generic[FittedT, FamilyT]):
-    """A fitted model and how it was reached.
+    """A fitted model and how it was reached."""
 
-    Attributes
-    ----------
-    model : Model
-        theta_hat.
-    family : Family
-        With everything filled in: its prior is the one in the objective.
-    objective_path : array
-        The objective of every model kept, in order; it never falls, but by rounding (1e-12 of the sum of its terms).
-    log_likelihood : float
-        Weighted sum of log p(evidence, x) at `model`; the objective is this plus the log prior.
-    converged : bool
-        Whether the gain still to come is within the tolerance.
-    n_iterations, n_evaluations : int
-        Steps and passes over the data, of the start that won.
-    starts : array
-        The objective reached from every start.
-    unlabeled_weight : float
-        How much a row or sequence counted of whose labels nothing is known.
-    exchangeable_classes : tuple of tuples
-        Groups of classes the labels could not tell apart: their names are arbitrary.
-    """
-
-    model: FittedT
-    family: FamilyT
+    model: FittedT  # theta_hat.
+    family: FamilyT  # With everything filled in: its prior is the one in the objective.
+    # The objective of every model kept, in order; it never falls, but by rounding (1e-12 of the sum of its terms).
     objective_path: FloatArray
-    log_likelihood: float
-    converged: bool
-    n_iterations: int
+    log_likelihood: float  # Weighted sum of log p(evidence, x) at `model`; the objective is this plus the log prior.
+    converged: bool  # Whether the gain still to come is within the tolerance.
+    n_iterations: int  # Steps, and passes over the data, of the start that won.
     n_evaluations: int
-    starts: FloatArray
-    unlabeled_weight: float
+    starts: FloatArray  # The objective reached from every start.
+    unlabeled_weight: float  # How much a row or sequence counted of whose labels nothing is known.
+    # Groups of classes the labels could not tell apart: their names are arbitrary.
     exchangeable_classes: tuple[tuple[Hashable, ...], ...] = ()
 
     @classmethod

@@ -10,12 +10,13 @@ from labelworth.arrays import UNLABELED
 from labelworth.data.sequences import Sequences
 from labelworth.data.tokens.templates import CHUNKING, Template, parse_template
 from labelworth.errors import InvalidInputError
-from labelworth.estimation.conditional_fit import ConditionalFit, fit_conditional
+from labelworth.estimation.conditional_fit import fit_conditional
+from labelworth.estimation.fit import Fit
 from labelworth.estimators.estimator import AT_LEAST_ONE, AT_LEAST_ZERO
 from labelworth.estimators.tagger import Coverage, SequenceTagger
 from labelworth.estimators.token_input import TokenInput, unlabeled_input
 from labelworth.models.chains.conditional_random_field import ConditionalRandomFieldModel
-from labelworth.models.chains.crf_features import Pairs
+from labelworth.models.chains.crf_features import FeatureSet, Pairs
 from labelworth.progress import Progress
 
 TEMPLATES = {"chunking": CHUNKING}
@@ -73,7 +74,7 @@ class ConditionalRandomField(SequenceTagger):
     }
 
     model_: ConditionalRandomFieldModel
-    fit_: ConditionalFit
+    fit_: Fit[ConditionalRandomFieldModel, FeatureSet]
 
     def __init__(
         self,
@@ -140,7 +141,7 @@ class ConditionalRandomField(SequenceTagger):
             return self.model_.aligned(given.attributes())[0]
         return given.templated(template, names=self.model_.feature_names)
 
-    def _fitted(self, sequences: Sequences, progress: Progress) -> ConditionalFit:
+    def _fitted(self, sequences: Sequences, progress: Progress) -> Fit[ConditionalRandomFieldModel, FeatureSet]:
         return fit_conditional(
             sequences,
             c2=self.c2,

@@ -1,6 +1,15 @@
-"""Predicted labels of sequences: token accuracy, and chunks where the labels are tags of chunks."""
+"""Predicted labels of sequences: token accuracy, and chunks as the script conlleval of the CoNLL tasks counts them.
 
+Counts of chunks are those of the Perl script (version of 2004-01-26), whatever the tags are: a chunk also begins at
+an ``I`` after ``O`` or after another type, and a chunk is found only if both its ends and its type are right. The
+script knows the letters B, I, O, E, and ``[``, ``]``, ``.`` of bracket schemes; to it S, L and U are letters like any
+other, so that two chunks of a type that touch in BIOES or BILOU are one. Convert such tags to IOB2 before
+(`labelworth.data.tags.conversion.convert_tags`).
+"""
+
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -9,9 +18,168 @@ from labelworth.data.sequences import Sequences
 from labelworth.data.tags.conversion import convert_tags
 from labelworth.data.tags.schemes import TagScheme, find_scheme
 from labelworth.errors import InvalidInputError
-from labelworth.evaluation.chunks import ChunkEvaluation, evaluate_chunks
 
+_LETTERS = {"O": 0, "B": 1, "I": 2, "E": 3, "[": 4, "]": 5, ".": 6}
+_OUT, _BEGIN, _IN, _END, _OPEN, _CLOSE, _DOT = range(7)
 _CONVERTED = (TagScheme.BIOES, TagScheme.BILOU)
+
+
+@dataclass(frozen=True)
+class ChunkScores:
+    """How well chunks of one type, or of all, are found."""
+
+    name: str  # The type; empty for all together.
+    n_true: int  # How many there are, how many were predicted, how many of these are right.
+    n_found: int
+    n_correct: int
+
+    @property
+    def precision(self) -> float:
+        """The share of right ones among those predicted; 0 if none was."""
+        return self.n_correct / self.n_found if self.n_found else 0.0
+
+    @property
+    def recall(self) -> float:
+        """The share found among those there are; 0 if there is none."""
+        return self.n_correct / self.n_true if self.n_true else 0.0
+
+    @property
+    def f1(self) -> float:
+        """The harmonic mean of the two; 0 if both are."""
+        total = self.precision + self.recall
+        return 2 * self.precision * self.recall / total if total > 0 else 0.0
+
+
+@dataclass(frozen=True)
+class ChunkEvaluation:
+    """What conlleval prints."""
+
+    n_tokens: int  # Tokens, and those whose whole tag is right.
+    n_right: int
+    overall: ChunkScores
+    types: tuple[ChunkScores, ...]  # Type by type, in the order of their names.
+
+    @property
+    def accuracy(self) -> float:
+        """The share of tokens whose tag is right."""
+        return self.n_right / self.n_tokens
+
+    def report(self) -> str:
+        """The text that conlleval prints, without its last line end."""
+        total = self.overall
+        lines = [
+            f"processed {self.n_tokens} tokens with {total.n_true} phrases; "
+            f"found: {total.n_found} phrases; correct: {total.n_correct}.",
+            f"accuracy: {100 * self.accuracy:6.2f}%; {_figures(total)}",
+        ]
+        return "\n".join(lines + [f"{kind.name:>17}: {_figures(kind)}  {kind.n_found}" for kind in self.types])
+
+
+def evaluate_chunks(truth: Sequence[Hashable], predicted: Sequence[Hashable], offsets: IntArray) -> ChunkEvaluation:
+    """Count chunks as conlleval does.
+
+    Parameters
+    ----------
+    truth, predicted : one tag per token
+        Such as ``B-NP``. The part before the first hyphen is the letter, all behind it the type.
+    offsets : integer array of shape (n_sequences + 1,)
+        Where the sequences begin; no chunk reaches over an end.
+
+    Raises
+    ------
+    InvalidInputError
+        If the numbers of tags disagree, or there are none.
+
+    Examples
+    --------
+    >>> truth, predicted = ["B-NP", "I-NP", "O", "B-VP"], ["B-NP", "I-NP", "I-VP", "B-VP"]
+    >>> scores = evaluate_chunks(truth, predicted, np.array([0, 4]))
+    >>> scores.overall.n_true, scores.overall.n_found, scores.overall.n_correct, scores.accuracy
+    (2, 3, 2, 0.75)
+    """
+    if not len(truth) == len(predicted) == int(offsets[-1]) or not len(truth):
+        raise InvalidInputError(
+            f"There must be a true and a predicted tag per token, and a token. Got {len(truth)} true and "
+            f"{len(predicted)} predicted tags of {int(offsets[-1])} tokens."
+        )
+    letter_of, kind_of = dict(_LETTERS), {"": 0}
+    true = _tags(truth, offsets, letter_of, kind_of)
+    claimed = _tags(predicted, offsets, letter_of, kind_of)
+    n_boundaries = len(true.letters) - len(truth)
+    n_right = int(((true.letters == claimed.letters) & (true.kinds == claimed.kinds)).sum()) - n_boundaries
+    counts = [
+        np.bincount(kinds, minlength=len(kind_of))
+        for kinds in (true.kinds[1:][true.begins], claimed.kinds[1:][claimed.begins], _correct(true, claimed))
+    ]
+    overall = ChunkScores("", *(int(count.sum()) for count in counts))
+    occurring = sorted((name, code) for name, code in kind_of.items() if counts[0][code] or counts[1][code])
+    types = tuple(ChunkScores(name, *(int(count[code]) for count in counts)) for name, code in occurring)
+    return ChunkEvaluation(len(truth), n_right, overall, types)
+
+
+class _Tags(NamedTuple):
+    """Tags as codes, with a tag O before, between and behind the sequences; one seam less than tags."""
+
+    letters: IntArray
+    kinds: IntArray
+    ends: BoolArray
+    begins: BoolArray
+
+
+def _tags(tags: Sequence[Hashable], offsets: IntArray, letter_of: dict[str, int], kind_of: dict[str, int]) -> _Tags:
+    coded: dict[Hashable, tuple[int, int]] = {}
+    for tag in dict.fromkeys(tags):
+        letter, _, kind = str(tag).partition("-")
+        # Perl takes the text "0" for false, and the script then takes the type for empty.
+        kind = "" if kind == "0" else kind
+        coded[tag] = letter_of.setdefault(letter, len(letter_of)), kind_of.setdefault(kind, len(kind_of))
+    pairs = np.array([coded[tag] for tag in tags], dtype=np.int64)
+    padded = np.zeros((len(tags) + len(offsets), 2), dtype=np.int64)
+    padded[np.arange(len(tags)) + 1 + np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))] = pairs
+    letters, kinds = padded[:, 0], padded[:, 1]
+    return _Tags(letters, kinds, *_seams(letters[:-1], letters[1:], kinds[:-1] != kinds[1:]))
+
+
+def _seams(previous: IntArray, following: IntArray, differ: BoolArray) -> tuple[BoolArray, BoolArray]:
+    """Whether a chunk ends, and whether one begins, between neighboring tags."""
+    ends = (
+        (np.isin(previous, [_BEGIN, _IN]) & np.isin(following, [_BEGIN, _OUT]))
+        | ((previous == _END) & np.isin(following, [_END, _IN, _OUT]))
+        | (~np.isin(previous, [_OUT, _DOT]) & differ)
+        | np.isin(previous, [_OPEN, _CLOSE])
+    )
+    begins = (
+        (np.isin(previous, [_BEGIN, _IN, _OUT]) & (following == _BEGIN))
+        | (np.isin(previous, [_OUT, _END]) & np.isin(following, [_IN, _END]))
+        | (~np.isin(following, [_OUT, _DOT]) & differ)
+        | np.isin(following, [_OPEN, _CLOSE])
+    )
+    return ends, begins
+
+
+def _correct(true: _Tags, claimed: _Tags) -> IntArray:
+    """The types of the chunks that are right.
+
+    The script walks on with a flag, "in a chunk that is right so far". It is raised where both begin a chunk of one
+    type; it falls, and the chunk counts, where both end it; it falls where one of them ends, or their types differ.
+    So at a seam it is up if it was raised last, after it last had reason to fall.
+    """
+    agree = true.kinds == claimed.kinds
+    completed = true.ends & claimed.ends & agree[:-1]
+    falls = completed | (true.ends != claimed.ends) | ~agree[1:]
+    raised = true.begins & claimed.begins & agree[1:]
+    seams = np.arange(len(raised))
+    last_raised = np.append(-1, np.maximum.accumulate(np.where(raised, seams, -1)))
+    last_fall = np.append(-1, np.maximum.accumulate(np.where(falls, seams, -1)))
+    # A seam may do both, first fall and then rise.
+    is_up = (last_raised >= 0) & (last_raised >= last_fall)
+    still_up = true.kinds[-1:][is_up[-1:]]
+    return np.concatenate([true.kinds[:-1][completed & is_up[:-1]], still_up])
+
+
+def _figures(scores: ChunkScores) -> str:
+    precision, recall, f1 = 100 * scores.precision, 100 * scores.recall, 100 * scores.f1
+    return f"precision: {precision:6.2f}%; recall: {recall:6.2f}%; FB1: {f1:6.2f}"
 
 
 @dataclass(frozen=True)

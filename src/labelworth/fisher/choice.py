@@ -2,24 +2,16 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
 from labelworth.errors import InvalidInputError
 from labelworth.fisher.enumeration import enumerated
 from labelworth.fisher.information import GivesFigures
-from labelworth.fisher.population import Population, RulesT, RulesT_contra
+from labelworth.fisher.population import Population, RulesT
 from labelworth.fisher.sampling import sampled
 from labelworth.progress import SILENT, Progress
-
-
-@dataclass(frozen=True)
-class Way:
-    """A method, and, for people, why it was taken."""
-
-    method: str
-    reason: str
 
 
 @dataclass(frozen=True)
@@ -30,30 +22,8 @@ class Chosen:
     reason: str
 
 
-class KnownWays(Population[RulesT_contra], Protocol[RulesT_contra]):
-    """A population that knows what suits it."""
-
-    @property
-    def methods(self) -> tuple[str, ...]:
-        """What may be asked for."""
-
-    def way(self, method: str, rules: RulesT_contra) -> Way:
-        """What is done where `method` is asked for; "auto" prefers exact ways to sampling, and matrices to none."""
-
-    def without_matrices(
-        self,
-        method: str,
-        rules: RulesT_contra,
-        policies: Sequence[Any],
-        rng: np.random.Generator,
-        max_draws: int | None,
-        progress: Progress,
-    ) -> GivesFigures:
-        """The way that only this kind of population has: by formula, or matrix-free."""
-
-
 def choose(
-    population: KnownWays[RulesT],
+    population: Population[RulesT],
     rules: RulesT,
     policies: Sequence[Any],
     method: str,

@@ -6,7 +6,7 @@ import numpy as np
 
 from labelworth.arrays import FloatArray
 from labelworth.fisher.contrasts import Contrasts
-from labelworth.linalg.pencil import Pencil
+from labelworth.linalg.symmetric import Pencil
 
 _NO_SPREAD = 1e-12
 """What is left of a control's variance, relative to all of it, below which it says nothing new."""

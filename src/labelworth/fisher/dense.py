@@ -12,8 +12,7 @@ from labelworth.fisher.contrasts import Contrasts
 from labelworth.fisher.criteria import CRITERIA, Criterion
 from labelworth.fisher.directions import WEAK, WeakDirection, most_changed, weak_direction
 from labelworth.fisher.information import DOCUMENT_RULES, Figures, draw_notes, draws_needed, of_fraction
-from labelworth.fisher.jackknife import Jackknife, require_batches
-from labelworth.fisher.replicates import Replicates, corrected
+from labelworth.fisher.jackknife import Jackknife, Replicates, corrected, require_batches
 from labelworth.fisher.whitened import FigurePoint, MatrixRules, PencilRules
 from labelworth.linalg.symmetric import SingularMatrixError
 from labelworth.models.coordinates import Coordinates

@@ -29,13 +29,7 @@ class WeakDirection:
 
 
 def most_changed(coordinates: Coordinates, directions: FloatArray) -> tuple[str, ...]:
-    """The parameter that changes most along each direction, by name, each once.
-
-    Parameters
-    ----------
-    directions : array of shape (d, n_directions)
-        In free coordinates.
-    """
+    """By name, each once, the parameters that change most along directions in free coordinates, (d, n_directions)."""
     indices = np.argmax(np.abs(directions), axis=0)
     return tuple(dict.fromkeys(coordinates.name(int(index)) for index in indices))
 
@@ -58,7 +52,7 @@ def name_of_entry(coordinates: Coordinates, index: int) -> str:
 
     Examples
     --------
-    >>> from labelworth.models.names import arrow_name
+    >>> from labelworth.models.blocks import arrow_name
     >>> labels = ["B-NP", "I-NP"]
     >>> tables = SimplexRows("start", [""], labels, arrow_name), SimplexRows("transition", labels, labels, arrow_name)
     >>> name_of_entry(Coordinates(tables), 1), name_of_entry(Coordinates(tables), 3)

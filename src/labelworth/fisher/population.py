@@ -1,6 +1,6 @@
 """Where samples come from: a model taken for true, and what it offers for summing or averaging over its samples."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar
 
@@ -8,7 +8,9 @@ import numpy as np
 
 from labelworth.arrays import FloatArray
 from labelworth.fisher.contrasts import Contrasts
+from labelworth.fisher.information import GivesFigures
 from labelworth.models.coordinates import Coordinates
+from labelworth.progress import Progress
 
 Mask = tuple[bool, ...]
 """Which positions are labeled."""
@@ -56,6 +58,14 @@ class Moments:
     # (n_batches, n_rules, d, d) or None: Of s S'; None where S S' was averaged over the labels, so that it
     # would be s s'.
     mixed: FloatArray | None
+
+
+@dataclass(frozen=True)
+class Way:
+    """A method, and, for people, why it was taken."""
+
+    method: str
+    reason: str
 
 
 RulesT = TypeVar("RulesT", bound=RuleSet)
@@ -117,3 +127,21 @@ class Population(Protocol[RulesT_contra]):
         InvalidInputError
             If the matrices of all batches would not fit into memory.
         """
+
+    @property
+    def methods(self) -> tuple[str, ...]:
+        """What may be asked for."""
+
+    def way(self, method: str, rules: RulesT_contra) -> Way:
+        """What is done where `method` is asked for; "auto" prefers exact ways to sampling, and matrices to none."""
+
+    def without_matrices(
+        self,
+        method: str,
+        rules: RulesT_contra,
+        policies: Sequence[Any],
+        rng: np.random.Generator,
+        max_draws: int | None,
+        progress: Progress,
+    ) -> GivesFigures:
+        """The way that only this kind of population has: by formula, or matrix-free."""

@@ -18,8 +18,7 @@ import scipy.linalg
 from labelworth.arrays import FloatArray
 from labelworth.fisher.contrasts import Contrasts
 from labelworth.fisher.criteria import Criterion, Weight
-from labelworth.linalg.pencil import Pencil
-from labelworth.linalg.symmetric import cholesky, largest_eigenvalue, symmetrized
+from labelworth.linalg.symmetric import Pencil, cholesky, largest_eigenvalue, symmetrized
 
 BLIND = 1e-10
 """A direction of which samples tell less than this share of complete labels is taken for open: it is rounding."""

@@ -13,8 +13,7 @@ import numpy as np
 
 from labelworth.arrays import FloatArray
 from labelworth.errors import InvalidInputError
-from labelworth.models.blocks import Block, FreeTable, SimplexRows
-from labelworth.models.matrix_block import SymmetricMatrices
+from labelworth.models.blocks import Block, FreeTable, SimplexRows, SymmetricMatrices
 
 __all__ = ["Block", "Coordinates", "FreeTable", "SimplexRows", "SymmetricMatrices"]
 

@@ -8,7 +8,7 @@ import numpy as np
 from labelworth.arrays import AnyArray, FloatArray
 from labelworth.data.samples import Samples
 from labelworth.errors import InvalidInputError
-from labelworth.models.names import Numbered
+from labelworth.models.blocks import Numbered
 
 
 def require_classes(classes: Sequence[Hashable]) -> tuple[Hashable, ...]:

@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from labelworth.criteria.policy_reading import read_rules
 from labelworth.data.protocol import Data
 from labelworth.errors import InvalidInputError, NotIdentifiableError
 from labelworth.estimators.pools.pool import Pool
 from labelworth.planning.answer import Held
 from labelworth.policies.rule import Rule
+from labelworth.policies.spec import read_rules
 from labelworth.tradeoff.costs import ArmPrices, Prices
 
 USUAL_MENU = ("everything", "nothing")

@@ -11,7 +11,7 @@ from labelworth.planning.landscape import ForecastCurve, FrontierDesign, Surface
 from labelworth.planning.simulated.accuracy import SimulatedAccuracy
 from labelworth.planning.situation import Situation
 from labelworth.tradeoff.accuracy import ConvexAccuracy
-from labelworth.tradeoff.frontier import dominators
+from labelworth.tradeoff.problem import dominators
 
 _N_CURVE = 13
 _N_CLOUD = 9

@@ -14,8 +14,7 @@ from labelworth.planning.planner import Planner
 from labelworth.planning.settings import GivenPrices, PlanSettings
 from labelworth.planning.source import AskedSource, UseUnlabeled
 from labelworth.progress import SILENT, Progress
-from labelworth.tradeoff.problem import Question
-from labelworth.tradeoff.targets import require_target
+from labelworth.tradeoff.problem import Question, require_target
 
 
 def plan(

@@ -8,9 +8,8 @@ from labelworth.planning.answer import Certificate, Problem
 from labelworth.planning.situation import Situation
 from labelworth.tradeoff.accuracy import Accuracy, ConvexAccuracy
 from labelworth.tradeoff.costs import Costs
-from labelworth.tradeoff.problem import Question, Solution
+from labelworth.tradeoff.problem import Question, Solution, infeasible_target, rounded_up
 from labelworth.tradeoff.solve import best_counts, best_whole_counts
-from labelworth.tradeoff.targets import infeasible_target, rounded_up
 
 _ROUNDING = 1e-9
 

@@ -11,8 +11,8 @@ from labelworth.arrays import FloatArray, require_between
 from labelworth.data.samples import Samples
 from labelworth.errors import InvalidInputError, NotIdentifiableError
 from labelworth.estimation.fit import fit
-from labelworth.estimation.posterior import posterior
-from labelworth.linalg.pencil import Pencil
+from labelworth.linalg.symmetric import Pencil
+from labelworth.models.classes.responsibilities import posterior
 from labelworth.models.protocol import Family, Model, ModelT
 from labelworth.progress import SILENT, Progress, tracking
 from labelworth.robust.misspecified.row_forms import RowForms, class_covariances

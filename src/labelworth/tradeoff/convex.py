@@ -13,16 +13,16 @@ import scipy.optimize
 from labelworth.arrays import FloatArray
 from labelworth.errors import InfeasiblePlanError, InvalidInputError, NotIdentifiableError
 from labelworth.tradeoff.accuracy import ConvexAccuracy
-from labelworth.tradeoff.bundle import Bundle
 from labelworth.tradeoff.certificate import cost_bound
 from labelworth.tradeoff.costs import ArmPrices
-from labelworth.tradeoff.least_error import Objective, Optimum, Polytope, first_identified, least
+from labelworth.tradeoff.least_error import Bundle, Objective, Optimum, Polytope, first_identified, least
 from labelworth.tradeoff.problem import (
     LOGARITHMIC,
     TOLERANCE,
     Question,
     Solution,
     binding_limits,
+    error_ceiling,
     gap_in_words,
     gap_scale,
     is_small,
@@ -30,7 +30,6 @@ from labelworth.tradeoff.problem import (
     require_same_arms,
     size_of_errors,
 )
-from labelworth.tradeoff.targets import error_ceiling
 
 _SIZES = (1.0, 1e6, 1e12)
 _AIM = 1e-10
@@ -47,11 +46,6 @@ _SMALLEST_SHARE = -60.0
 
 def solve_convex(accuracy: ConvexAccuracy, prices: ArmPrices, question: Question) -> Solution:
     """The best design, how much better any other could be at most, and what more money or samples would be worth.
-
-    Parameters
-    ----------
-    prices : ArmPrices
-        Of the same arms.
 
     Raises
     ------

@@ -1,9 +1,11 @@
-"""What is asked of a trade-off, and what it answers."""
+"""What is asked of a trade-off, which targets are within reach, and what is answered."""
 
+import math
 from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from labelworth.arrays import FloatArray
 from labelworth.errors import InfeasiblePlanError, InvalidInputError
@@ -28,6 +30,8 @@ TOLERANCE = 1e-8
 """A certified gap is at most this share of the figure; of a figure in nats, at most this."""
 
 _UNITS = {"budget": "error", "target": "cost", "alpha": "cost plus weighted error"}
+_DIGITS = 6
+_MORE_DIGITS = 12
 
 
 @dataclass(frozen=True)
@@ -236,3 +240,92 @@ def require_same_arms(accuracy: Accuracy, costs: Costs) -> None:
 def _require_number(name: str, value: Any) -> None:
     if not is_finite_number(value):
         raise InvalidInputError(f"{name} must be a finite number. Got {shown(value)} instead.")
+
+
+def require_target(target: float, criterion: str | None) -> None:
+    """Refuse what no error can be; a log volume can be any number.
+
+    Parameters
+    ----------
+    criterion : str or None
+        None: one of those that are taken when none is named.
+    """
+    if criterion not in LOGARITHMIC and not target > 0:
+        raise InvalidInputError(
+            f"target, an error, must be positive. Got {target:g}: no number of labels brings an error to that."
+        )
+
+
+def error_ceiling(question: Question, criterion: str, least: float, tolerance: float, *, among: str) -> float:
+    r"""The target, or the least error where that is above it by no more than a solver can tell.
+
+    A solver knows the least error there is only up to its tolerance, :math:`least - r \le \inf error \le least`. A
+    target in that interval cannot be told from the least error, so the design of the least error answers it; a lower
+    one is out of reach.
+
+    Parameters
+    ----------
+    question : Question
+        Whose value is the target.
+    least : float
+        The least error that was found, whatever it costs.
+    tolerance : float
+        As a share of it; of a figure in nats, in nats.
+    among : str
+        Which designs were looked at, in words.
+
+    Raises
+    ------
+    InfeasiblePlanError
+        If the target is lower, with the least error.
+    """
+    target = question.value
+    if target >= least - tolerance * size_of_errors(criterion, least):
+        return max(target, least)
+    digits = _DIGITS if f"{target:.{_DIGITS}g}" != f"{least:.{_DIGITS}g}" else _MORE_DIGITS
+    raise InfeasiblePlanError(
+        f"No design {among} reaches {criterion} {target:.{digits}g}. The nearest is {least:.{digits}g}: raise "
+        "the target, or get more samples.",
+        least,
+    )
+
+
+def infeasible_target(criterion: str, target: float, nearest: float, labels: float) -> InfeasiblePlanError:
+    """That a target cannot be met, with the nearest that can be: as printed it is feasible."""
+    named = rounded_up(nearest)
+    return InfeasiblePlanError(
+        f"No number of labels reaches {criterion} {target:g}: the nearest that this pool allows is {named}, at "
+        f"{labels:,.0f} more {'label' if labels == 1 else 'labels'}. Raise the target, or get more samples.",
+        nearest,
+    )
+
+
+def rounded_up(value: float, digits: int = _DIGITS) -> str:
+    """A figure with so many digits that is no less than `value` when it is read back.
+
+    >>> rounded_up(0.12345611), rounded_up(0.25), rounded_up(-3.14159265)
+    ('0.123457', '0.25', '-3.14159')
+    """
+    if value == 0 or not math.isfinite(value):
+        return f"{value:g}"
+    text = f"{value:.{digits}g}"
+    if float(text) >= value:
+        return text
+    unit = 10.0 ** (math.floor(math.log10(abs(value))) - digits + 1)
+    return f"{value + unit:.{digits}g}"
+
+
+def dominators(costs: ArrayLike, errors: ArrayLike) -> list[int | None]:
+    """For every design the index of the one with the least error among those that dominate it; None if none does.
+
+    A design dominates another if it costs and errs no more, and one of both less: equal ones do not.
+
+    >>> dominators([2.0, 1.0, 2.0, 1.0], [1.0, 2.0, 1.0, 3.0])
+    [None, None, None, 1]
+    """
+    costs, errors = np.asarray(costs, dtype=np.float64), np.asarray(errors, dtype=np.float64)
+    answers: list[int | None] = []
+    for cost, error in zip(costs, errors, strict=True):
+        better = np.flatnonzero((costs <= cost) & (errors <= error) & ((costs < cost) | (errors < error)))
+        answers.append(int(better[np.lexsort((costs[better], errors[better]))[0]]) if better.size else None)
+    return answers

@@ -11,8 +11,7 @@ from labelworth.errors import InvalidInputError, NotIdentifiableError
 from labelworth.tradeoff.accuracy import Accuracy
 from labelworth.tradeoff.costs import ArmPrices, Costs
 from labelworth.tradeoff.line import Line
-from labelworth.tradeoff.problem import Question, Solution, require_paid, require_same_arms
-from labelworth.tradeoff.targets import error_ceiling
+from labelworth.tradeoff.problem import Question, Solution, error_ceiling, require_paid, require_same_arms
 
 _SIZES = np.logspace(-6.0, 0.0, 24)
 """Sizes tried along every direction, as shares of the largest."""

@@ -6,11 +6,10 @@ from labelworth.errors import InfeasiblePlanError
 from labelworth.tradeoff.accuracy import Accuracy, ConvexAccuracy
 from labelworth.tradeoff.convex import is_stationary, solve_convex
 from labelworth.tradeoff.costs import ArmPrices, Costs, Prices
-from labelworth.tradeoff.line import best_on_lines, lines_of
+from labelworth.tradeoff.line import best_on_lines, lines_of, whole_near
 from labelworth.tradeoff.problem import Question, Solution
 from labelworth.tradeoff.search import search
 from labelworth.tradeoff.whole_counts import best_whole, whole_counts
-from labelworth.tradeoff.whole_line import whole_near
 
 
 def solve(

@@ -9,11 +9,17 @@ from labelworth.arrays import FloatArray
 from labelworth.errors import InfeasiblePlanError, LabelworthError, NotIdentifiableError
 from labelworth.tradeoff.accuracy import Accuracy
 from labelworth.tradeoff.costs import Costs
-from labelworth.tradeoff.line import Line, lines_of
-from labelworth.tradeoff.problem import UNMET, Question, Rank, Solution, at_most_less, binding_limits
+from labelworth.tradeoff.line import FEW, MANY, Line, WholeLine, lines_of
+from labelworth.tradeoff.problem import (
+    UNMET,
+    Question,
+    Rank,
+    Solution,
+    at_most_less,
+    binding_limits,
+    infeasible_target,
+)
 from labelworth.tradeoff.search import search
-from labelworth.tradeoff.targets import infeasible_target
-from labelworth.tradeoff.whole_line import FEW, MANY, WholeLine
 
 _FEW = (0, 1, 2, 3, 5)
 """How many samples an exchange gives up of one arm, or takes of another."""

@@ -5,13 +5,13 @@ from typing import Any
 import numpy as np
 
 from labelworth.arrays import FloatArray
-from labelworth.estimation.posterior import posterior
 from labelworth.fisher.dense import DenseInformation
 from labelworth.fisher.documents.observed_counts import ObservedCounts
 from labelworth.fisher.documents.two_class_formula import two_class_information
 from labelworth.fisher.information import over_fractions
 from labelworth.linalg.lanczos import LockstepLanczos
 from labelworth.models.classes.multinomial import MultinomialFamily
+from labelworth.models.classes.responsibilities import posterior
 from labelworth_studies.benchmarks.race import Contender, Race
 from labelworth_studies.benchmarks.race_documents import RCV1, SMALL, drawn_documents
 from labelworth_studies.paper.fig3_theory import drawn_model

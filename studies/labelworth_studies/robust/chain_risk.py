@@ -12,10 +12,10 @@ from labelworth.estimation.boltzmann_chain_fit import fit_boltzmann_chain
 from labelworth.estimation.conditional_fit import fit_conditional
 from labelworth.models.chains.boltzmann_chain import BoltzmannChainFamily, BoltzmannChainModel
 from labelworth.models.chains.conditional_random_field import ConditionalRandomFieldModel
-from labelworth.models.chains.curvature import WordModel, clamped_covariance, reference_covariance
 from labelworth.policies.policy import Policy
 from labelworth.robust.misspecified.moments import Moments
 from labelworth.robust.misspecified.sandwich import Sandwich
+from labelworth_studies.robust.curvature import WordModel, clamped_covariance, reference_covariance
 
 _TOLERANCES = (1e-5, 1e-8)
 """How closely quasi-Newton fits before Newton's method; the second where the first was too early."""

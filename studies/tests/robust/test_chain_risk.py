@@ -8,7 +8,6 @@ from labelworth.errors import InvalidInputError, LabelworthWarning, NotIdentifia
 from labelworth.estimation.boltzmann_chain_fit import fit_boltzmann_chain
 from labelworth.models.chains.boltzmann_chain import BoltzmannChainFamily, BoltzmannChainModel
 from labelworth.models.chains.conditional_random_field import ConditionalRandomFieldModel
-from labelworth.models.chains.curvature import reference_covariance
 from labelworth.policies.spec import parse_policy
 from labelworth_studies.robust.chain_risk import (
     ShownPopulation,
@@ -17,6 +16,7 @@ from labelworth_studies.robust.chain_risk import (
     sequence_moments,
     sequence_risk,
 )
+from labelworth_studies.robust.curvature import reference_covariance
 from support.chain_oracle import ChainOracle
 from support.log_weight_chains import KINDS, PlainChain, few, model_of
 from support.statistical import assert_mean_is

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from labelworth.estimation.acceleration import SquaredExtrapolation
+from labelworth.estimation.expectation_maximization import SquaredExtrapolation
 
 
 def test_a_walk_with_one_rate_ends_in_one_leap() -> None:

@@ -7,8 +7,7 @@ import pytest
 
 from labelworth.errors import InvalidInputError
 from labelworth.estimation import expectation_maximization
-from labelworth.estimation.acceleration import SquaredExtrapolation
-from labelworth.estimation.expectation_maximization import StoppingRule
+from labelworth.estimation.expectation_maximization import SquaredExtrapolation, StoppingRule
 from labelworth.estimation.fit import fit
 from labelworth.models.classes.multinomial import MultinomialFamily
 from support.small_models import CASES, Case, multinomial

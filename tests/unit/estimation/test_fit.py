@@ -14,9 +14,9 @@ from labelworth.data.lengths import LengthDistribution
 from labelworth.data.samples import Samples
 from labelworth.errors import DidNotConvergeWarning, InvalidInputError, LabelworthWarning
 from labelworth.estimation.fit import Fit, fit
-from labelworth.estimation.posterior import posterior
 from labelworth.models.classes.gaussian import GaussianFamily, GaussianModel
 from labelworth.models.classes.multinomial import MultinomialFamily, MultinomialModel
+from labelworth.models.classes.responsibilities import posterior
 from support.oracles import dense_evidence, enumerated_bernoulli, enumerated_multinomial
 from support.small_models import CASES, Case, bernoulli, multinomial
 

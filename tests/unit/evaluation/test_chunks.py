@@ -4,7 +4,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from labelworth.errors import InvalidInputError
-from labelworth.evaluation.chunks import ChunkEvaluation, evaluate_chunks
+from labelworth.evaluation.sequences import ChunkEvaluation, evaluate_chunks
 from support.conlleval_walk import walk
 
 

@@ -1,8 +1,7 @@
 import numpy as np
 import pytest
 
-from labelworth.linalg.pencil import Pencil
-from labelworth.linalg.symmetric import SingularMatrixError
+from labelworth.linalg.symmetric import Pencil, SingularMatrixError
 
 
 def pair(d: int, seed: int) -> tuple[np.ndarray, np.ndarray]:

@@ -4,10 +4,8 @@ import numpy as np
 import pytest
 
 from labelworth.errors import InvalidInputError
-from labelworth.models.blocks import Block, FreeTable, SimplexRows
+from labelworth.models.blocks import Block, FreeTable, Numbered, SimplexRows, SymmetricMatrices
 from labelworth.models.coordinates import Coordinates
-from labelworth.models.matrix_block import SymmetricMatrices
-from labelworth.models.names import Numbered
 from support.oracles import numerical_gradient
 
 BLOCKS: list[Block] = [

@@ -3,8 +3,7 @@
 import pytest
 
 from labelworth.errors import InfeasiblePlanError
-from labelworth.tradeoff.problem import Question
-from labelworth.tradeoff.targets import error_ceiling
+from labelworth.tradeoff.problem import Question, error_ceiling
 
 
 def ceiling(target: float, least: float, criterion: str = "total_variance") -> float:

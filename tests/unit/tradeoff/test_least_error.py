@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 import scipy.optimize
 
-from labelworth.tradeoff.bundle import least_step
-from labelworth.tradeoff.least_error import Objective, Polytope, least
+from labelworth.tradeoff.least_error import Objective, Polytope, least, least_step
 
 
 def test_the_most_of_each_arm_alone() -> None:

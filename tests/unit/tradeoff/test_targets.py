@@ -7,7 +7,7 @@ import pytest
 
 import labelworth as lw
 from labelworth.errors import InfeasiblePlanError, InvalidInputError
-from labelworth.tradeoff.targets import require_target, rounded_up
+from labelworth.tradeoff.problem import require_target, rounded_up
 from support.pilots import drawn_documents, drawn_sequences
 
 DOCUMENTS, SEQUENCES = drawn_documents(127, 40, seed=1), drawn_sequences(60, 25, seed=1)

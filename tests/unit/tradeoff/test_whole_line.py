@@ -5,9 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
-from labelworth.tradeoff.line import Line
+from labelworth.tradeoff.line import Line, WholeLine, climbed
 from labelworth.tradeoff.problem import UNMET, Question
-from labelworth.tradeoff.whole_line import WholeLine, climbed
 
 
 @dataclass(frozen=True)

@@ -31,14 +31,6 @@ def score_spread(
     r"""The sum of weighted conditional variances of the score, shape (d, d).
 
     .. math:: \sum_i w_i \sum_k r_{ik} (s_{ik} - \bar s_i)(s_{ik} - \bar s_i)'
-
-    Parameters
-    ----------
-    scores : array of shape (n, K, d)
-    responsibilities : array of shape (n, K)
-    means : array of shape (n, d)
-        Their averages, as by `marginal_scores`.
-    weights : array of shape (n,)
     """
     rows = scores - means[:, None, :]
     rows *= np.sqrt(weights[:, None] * responsibilities)[:, :, None]

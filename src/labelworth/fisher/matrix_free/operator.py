@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, replace
 from functools import cached_property
+from threading import Lock
 
 import numpy as np
 import scipy.linalg
@@ -9,8 +10,84 @@ import scipy.linalg
 from labelworth.arrays import FloatArray
 from labelworth.data.sequences import Sequences
 from labelworth.fisher.matrix_free.whitening import Whitening
+from labelworth.kernels.chains.algebra import WIDEST
 from labelworth.kernels.chains.grams import GramSums
-from labelworth.models.chains.products import ChainProducts
+from labelworth.kernels.chains.layout import lay_out, owners, unweighted
+from labelworth.kernels.chains.products import CountBlock, count_products, empty_block
+from labelworth.kernels.rows.tables import padded_width
+from labelworth.models.chains.words import ChainCounts, WordChain
+
+
+class ChainProducts:
+    r"""The map from vectors in the space of counts to one number per sequence, and its transpose.
+
+    The rows of the map are :math:`E[T_i | x_i, \text{evidence}_i]`: expected first labels, neighbors and words beside
+    labels, where labels leave them open; what stands between known labels alone does not count, and neither do words
+    that were not seen (`NO_WORD`). A product costs one recursion per sequence, for any number of vectors at once.
+
+    Notes
+    -----
+    A block of vectors is a `ChainCounts` of arrays with one axis more, at the end: start (K, b), pairs (K, K, b),
+    emission (K, V, b).
+    """
+
+    def __init__(self, word_chain: WordChain, sequences: Sequences, n_threads: int | None = None) -> None:
+        self._word_chain = word_chain
+        tokens = word_chain.tokens(sequences)
+        if sequences.weights is None:
+            tokens = unweighted(tokens)
+        self._layout = lay_out(tokens, word_chain.n_words + 1)
+        self._owners = owners(tokens)
+        self._n_threads = n_threads
+        self._in_use = Lock()
+
+    def inner(self, vectors: ChainCounts) -> FloatArray:
+        """<E[T_i], v> for every sequence and vector, (n_sequences, b)."""
+        return self._run(vectors, summed=False)[0]
+
+    def gram(self, vectors: ChainCounts) -> tuple[FloatArray, ChainCounts]:
+        """u_i = <E[T_i], v>, and sum_i w_i u_i E[T_i] with w the weights of the sequences."""
+        return self._run(vectors, summed=True)
+
+    def _run(self, vectors: ChainCounts, *, summed: bool) -> tuple[FloatArray, ChainCounts]:
+        """In groups of at most `WIDEST` vectors."""
+        parts = [
+            self._run_group(ChainCounts(*(table[..., first : first + WIDEST] for table in vectors)), summed)
+            for first in range(0, vectors.start.shape[1], WIDEST)
+        ]
+        sums = ChainCounts(
+            *(np.concatenate(tables, axis=-1) for tables in zip(*(part[1] for part in parts), strict=True))
+        )
+        return np.concatenate([part[0] for part in parts], axis=1), sums
+
+    def _run_group(self, vectors: ChainCounts, summed: bool) -> tuple[FloatArray, ChainCounts]:
+        chain, nodes = self._word_chain
+        n_vectors = vectors.start.shape[1]
+        width = padded_width(n_vectors)
+        block = self._padded(vectors, width)
+        with self._in_use:
+            inner, sums = count_products(self._layout, self._owners, chain, nodes, block, summed, self._n_threads)
+        return inner[:, :n_vectors], self._counts(sums, width, n_vectors)
+
+    def _padded(self, vectors: ChainCounts, n_vectors: int) -> CountBlock:
+        """In the form of the kernel: labels filled up, words first, a last row of zeros for the word not seen."""
+        width = len(self._word_chain.chain.start)
+        start, pairs, emission = vectors
+        n_labels, n_words, n_given = emission.shape
+        block = empty_block(n_words + 1, width, n_vectors)
+        block.start.reshape(width, n_vectors)[:n_labels, :n_given] = start
+        block.pairs.reshape(width, width, n_vectors)[:n_labels, :n_labels, :n_given] = pairs
+        rows = block.rows.reshape(n_words + 1, width, n_vectors)
+        rows[:n_words, :n_labels, :n_given] = emission.transpose(1, 0, 2)
+        return block
+
+    def _counts(self, block: CountBlock, n_vectors: int, n_kept: int) -> ChainCounts:
+        width, n_labels = len(self._word_chain.chain.start), len(self._word_chain.chain.log_start)
+        start = block.start.reshape(width, n_vectors)[:n_labels, :n_kept]
+        pairs = block.pairs.reshape(width, width, n_vectors)[:n_labels, :n_labels, :n_kept]
+        emission = block.rows.reshape(-1, width, n_vectors)[: self._word_chain.n_words, :n_labels, :n_kept]
+        return ChainCounts(start, pairs, emission.transpose(1, 0, 2))
+
 
 _CHUNK = 1 << 12
 """Sequences at a time: their marginals should stay near the processor."""

@@ -13,10 +13,9 @@ from labelworth.data.evidence import Evidence
 from labelworth.data.lengths import LengthDistribution
 from labelworth.data.sequences import Sequences
 from labelworth.errors import InvalidInputError
-from labelworth.fisher.choice import Way
 from labelworth.fisher.contrasts import Contrasts
 from labelworth.fisher.information import GivesFigures
-from labelworth.fisher.population import Labelings, Moments
+from labelworth.fisher.population import Labelings, Moments, Way
 from labelworth.fisher.sequences.rule_list import RuleList
 from labelworth.models.chains.hidden_markov import HiddenMarkovModel
 from labelworth.models.chains.protocol import ChainModel, Reference

@@ -48,18 +48,11 @@ class RowShares:
 
 
 def row_shares(model: ChainModel, labeled: PositionCounts, there: PositionCounts) -> RowShares:
-    """Count what is labeled against what is there.
+    """Count what is labeled against what is there, in the same sequences of a hidden Markov model.
 
     An entry of a table is used by a first label, a pair of neighboring labels, or a label beside its word; it is
     shown where all its labels are. Which positions are labeled does not depend on the labels, so the share is the
     expected number of uses at labeled positions over the expected number of all, the same all along a row.
-
-    Parameters
-    ----------
-    model : ChainModel
-        A hidden Markov model; its start and transitions say where labels are expected.
-    labeled, there : PositionCounts
-        Of the same sequences.
     """
     labels = _label_probabilities(model, len(there.tokens))
     return RowShares(

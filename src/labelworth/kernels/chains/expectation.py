@@ -9,8 +9,16 @@ from labelworth.kernels.chains.layout import N_PIECES, N_RANGES, ChainLayout, la
 from labelworth.kernels.chains.potentials import Chain, Nodes, Tokens
 from labelworth.kernels.chains.sequence import run_sequence
 from labelworth.kernels.machine.compilation import compiled
-from labelworth.kernels.machine.schedule import FINISHED, OPENING, ROWS, draw, finish, new_counters, run_schedule
-from labelworth.kernels.machine.threads import n_threads_for
+from labelworth.kernels.machine.threads import (
+    FINISHED,
+    OPENING,
+    ROWS,
+    draw,
+    finish,
+    n_threads_for,
+    new_counters,
+    run_schedule,
+)
 from labelworth.kernels.rows.row_sums import WIDEST, add_rows
 from labelworth.kernels.rows.tables import aligned_zeros, collect_table
 

@@ -11,7 +11,7 @@ import numpy as np
 import scipy.linalg.blas
 
 from labelworth.arrays import FloatArray, IntArray
-from labelworth.kernels.chains.blocks import WIDEST, spread_rows
+from labelworth.kernels.chains.algebra import WIDEST, spread_rows
 from labelworth.kernels.chains.potentials import Chain, Nodes, Tokens
 from labelworth.kernels.chains.sums import padded_sequence_sums
 from labelworth.kernels.machine.compilation import compiled

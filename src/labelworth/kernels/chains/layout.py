@@ -7,7 +7,7 @@ import numpy as np
 from labelworth.arrays import AnyArray, IntArray
 from labelworth.kernels.chains.potentials import Tokens
 from labelworth.kernels.machine.compilation import compiled
-from labelworth.kernels.machine.schedule import BUFFERS
+from labelworth.kernels.machine.threads import BUFFERS
 from labelworth.kernels.rows.tables import padded_width
 
 N_RANGES = 32

@@ -7,9 +7,9 @@ import numpy as np
 
 from labelworth.arrays import FloatArray, IntArray
 from labelworth.kernels.chains.layout import bounds_by_tokens
-from labelworth.kernels.chains.logarithms import log_forward
 from labelworth.kernels.chains.potentials import Chain, Nodes, Tokens
 from labelworth.kernels.chains.recursion import forward, log_node
+from labelworth.kernels.chains.sequence import log_forward
 from labelworth.kernels.machine.compilation import compiled
 from labelworth.kernels.machine.instructions import fetch_and_add
 from labelworth.kernels.machine.threads import n_threads_for, run_together

@@ -3,7 +3,7 @@ r"""Products of expected counts with a block of vectors, sequence by sequence, w
 With :math:`T_i` the counts of sequence i that its labels leave open (first label, pairs, rows of nodes beside labels;
 what stands between known labels alone is left out), for b vectors at once
 
-.. math:: u_i = \langle E[T_i | x_i], v \rangle, \qquad c_i = \omega_i (u_i - h_i), \qquad \sum_i c_i\, E[T_i | x_i]
+.. math:: u_i = \langle E[T_i | x_i], v \rangle, \qquad \sum_i \omega_i u_i\, E[T_i | x_i]
 
 in one recursion per sequence. The same bits for any number of threads.
 """
@@ -13,13 +13,21 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from labelworth.arrays import FloatArray, IntArray
-from labelworth.kernels.chains.blocks import gather_rows, spread_rows
+from labelworth.kernels.chains.algebra import gather_rows, spread_rows
 from labelworth.kernels.chains.layout import N_PIECES, N_RANGES, ChainLayout
 from labelworth.kernels.chains.potentials import Chain, Nodes
 from labelworth.kernels.chains.sequence import is_known, run_sequence
 from labelworth.kernels.machine.compilation import compiled
-from labelworth.kernels.machine.schedule import FINISHED, OPENING, ROWS, draw, finish, new_counters, run_schedule
-from labelworth.kernels.machine.threads import n_threads_for
+from labelworth.kernels.machine.threads import (
+    FINISHED,
+    OPENING,
+    ROWS,
+    draw,
+    finish,
+    n_threads_for,
+    new_counters,
+    run_schedule,
+)
 from labelworth.kernels.rows.tables import aligned_zeros
 
 
@@ -51,35 +59,16 @@ def count_products(
     chain: Chain,
     nodes: Nodes,
     vectors: CountBlock,
-    offsets: FloatArray,
-    scale: float,
     summed: bool,
     n_threads: int | None = None,
 ) -> tuple[FloatArray, CountBlock]:
-    r"""Inner products of every sequence, and, if `summed`, the sums with the coefficients that follow from them.
+    r"""Inner products of every sequence, (n_sequences, b), and, if `summed`, the sums with them as coefficients.
 
-    Parameters
-    ----------
-    layout, owners : ChainLayout, integer array of shape (n_tokens,)
-        The sequences; the sequence of every token. The weights of the sequences are :math:`\omega`.
-    chain, nodes : Chain, Nodes
-        Potentials.
-    vectors : CountBlock
-        v; b is a multiple of four, at most `WIDEST`.
-    offsets : array of shape (n_sequences, b)
-        h.
-    scale : float
-        The coefficients are ``weight * (scale * inner - offset)``: 0 where they are given by the offsets alone.
-    summed : bool
-        Whether the sums are wanted.
-
-    Returns
-    -------
-    inner : array of shape (n_sequences, b)
-    sums : CountBlock
-        Zeros if not `summed`.
+    `owners` is the sequence of every token, :math:`\omega` the weights of the sequences in the layout; b is a
+    multiple of four, at most `WIDEST`.
     """
-    width, n_vectors = len(chain.start), offsets.shape[1]
+    width = len(chain.start)
+    n_vectors = len(vectors.start) // width
     inner = np.zeros((len(layout.tokens.offsets) - 1, n_vectors))
     coefficients = np.zeros(inner.shape)
     sums = empty_block(len(nodes.shifts) if summed else 0, width, n_vectors)
@@ -88,7 +77,7 @@ def count_products(
         np.zeros((layout.n_buffers, N_PIECES, (width * width + width) * n_vectors)),
     )
     arguments = (
-        layout, owners, chain, nodes, vectors, offsets, scale, summed, space, inner, coefficients, sums,
+        layout, owners, chain, nodes, vectors, summed, space, inner, coefficients, sums,
         new_counters(layout.n_blocks),
     )  # fmt: skip
     size = len(layout.postings) * width * (3 * width + 4 * n_vectors)
@@ -103,8 +92,6 @@ def work_on_products(
     chain: Chain,
     nodes: Nodes,
     vectors: CountBlock,
-    offsets: FloatArray,
-    scale: float,
     summed: bool,
     space: ProductSpace,
     inner: FloatArray,
@@ -121,9 +108,8 @@ def work_on_products(
             return
         if kind == ROWS:
             multiply_sequences(
-                layout, chain, nodes, vectors, offsets, scale, summed, space, inner, coefficients, forwards, scales,
-                block, number,
-            )  # fmt: skip
+                layout, chain, nodes, vectors, summed, space, inner, coefficients, forwards, scales, block, number
+            )
         elif kind != OPENING and summed:
             if number == 0:
                 for piece in range(N_PIECES):
@@ -138,8 +124,6 @@ def multiply_sequences(
     chain: Chain,
     nodes: Nodes,
     vectors: CountBlock,
-    offsets: FloatArray,
-    scale: float,
     summed: bool,
     space: ProductSpace,
     inner: FloatArray,
@@ -176,19 +160,18 @@ def multiply_sequences(
             if codes[token - 1] >= 0 and codes[token] >= 0:
                 pairs[codes[token - 1] * width + codes[token]] -= 1.0
         is_first_open = codes[first] < 0
-        if scale != 0.0:
-            total = inner[sequence]
-            if is_first_open:
-                gather_rows(total, 0, marginals, 0, vectors.start, 0, width, n_vectors)
-            gather_rows(total, 0, pairs, 0, vectors.pairs, 0, square, n_vectors)
-            for token in range(first, last):
-                if codes[token] < 0:
-                    start, row = (token - first) * width, tokens.rows[token] * width
-                    gather_rows(total, 0, marginals, start, vectors.rows, row * n_vectors, width, n_vectors)
+        total = inner[sequence]
+        if is_first_open:
+            gather_rows(total, 0, marginals, 0, vectors.start, 0, width, n_vectors)
+        gather_rows(total, 0, pairs, 0, vectors.pairs, 0, square, n_vectors)
+        for token in range(first, last):
+            if codes[token] < 0:
+                start, row = (token - first) * width, tokens.rows[token] * width
+                gather_rows(total, 0, marginals, start, vectors.rows, row * n_vectors, width, n_vectors)
         if summed:
             chosen, weight = coefficients[sequence], tokens.sequence_weights[sequence]
             for column in range(n_vectors):
-                chosen[column] = weight * (scale * inner[sequence, column] - offsets[sequence, column])
+                chosen[column] = weight * inner[sequence, column]
             spread_rows(sums, 0, pairs, 0, chosen, 0, square, n_vectors)
             if is_first_open:
                 spread_rows(sums, square * n_vectors, marginals, 0, chosen, 0, width, n_vectors)

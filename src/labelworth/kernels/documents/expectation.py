@@ -9,17 +9,17 @@ from labelworth.kernels.documents.evidence import Evidence, Known, start_counts
 from labelworth.kernels.documents.layout import N_RANGES, PIECE, Documents
 from labelworth.kernels.machine.compilation import compiled
 from labelworth.kernels.machine.instructions import prefetch
-from labelworth.kernels.machine.schedule import (
+from labelworth.kernels.machine.threads import (
     BUFFERS,
     FINISHED,
     OPENING,
     ROWS,
     draw,
     finish,
+    n_threads_for,
     new_counters,
     run_schedule,
 )
-from labelworth.kernels.machine.threads import n_threads_for
 from labelworth.kernels.rows.row_sums import WIDEST, add_rows
 from labelworth.kernels.rows.softmax import normalize
 from labelworth.kernels.rows.tables import aligned_zeros, collect_table, padded_width, spread_logarithms

@@ -8,8 +8,16 @@ from labelworth.arrays import FloatArray, IntArray
 from labelworth.kernels.documents.layout import N_RANGES, PIECE, Documents
 from labelworth.kernels.documents.responsibilities import Responsibilities
 from labelworth.kernels.machine.compilation import compiled
-from labelworth.kernels.machine.schedule import BUFFERS, FINISHED, ROWS, draw, finish, new_counters, run_schedule
-from labelworth.kernels.machine.threads import n_threads_for
+from labelworth.kernels.machine.threads import (
+    BUFFERS,
+    FINISHED,
+    ROWS,
+    draw,
+    finish,
+    n_threads_for,
+    new_counters,
+    run_schedule,
+)
 from labelworth.kernels.rows.row_sums import NARROW, gather_listed, scatter_listed
 
 _WORDS_AHEAD = 2

@@ -34,19 +34,7 @@ def find_responsibilities(
     codes: IntArray,
     candidate_weights: FloatArray,
 ) -> Responsibilities:
-    """Compute the posterior of every document of the layout.
-
-    Parameters
-    ----------
-    documents : Documents
-        The layout.
-    log_words : array of shape (n_words, n_classes) or wider
-        Log-probability of every word in every class; further columns are ignored.
-    log_classes : array of shape (n_classes,)
-        Log-probability of every class.
-    codes, candidate_weights : arrays of shape (n_rows,) and (n_ambiguous, n_classes)
-        What is known of the class of every row, as in `labelworth.data.evidence`.
-    """
+    """The posterior of every document of the layout; `log_words` (n_words, n_classes) may have further columns."""
     n_classes, width = len(log_classes), padded_width(len(log_classes))
     workspace = make_workspace(documents, n_classes, n_buffers=1)
     workspace.log_words.reshape(-1, width)[:, :n_classes] = log_words[:, :n_classes]

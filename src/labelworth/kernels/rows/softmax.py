@@ -13,8 +13,8 @@ from llvmlite import ir
 
 from labelworth.arrays import FloatArray
 from labelworth.kernels.machine.compilation import compiled
+from labelworth.kernels.machine.instructions import LN2_HIGH, LN2_LOW
 from labelworth.kernels.machine.vector_code import DOUBLE, LANES, LONG, Emitter, constant, word
-from labelworth.kernels.rows.logarithm import LN2_HIGH, LN2_LOW
 
 _VECTOR, _PATTERN = ir.VectorType(DOUBLE, LANES), ir.VectorType(LONG, LANES)
 _DEGREE = 13

@@ -4,9 +4,8 @@ import numpy as np
 
 from labelworth.arrays import FloatArray, IntArray
 from labelworth.kernels.machine.compilation import compiled
-from labelworth.kernels.machine.instructions import fetch_and_add
+from labelworth.kernels.machine.instructions import SMALLEST_NORMAL, fetch_and_add, logarithm
 from labelworth.kernels.machine.threads import n_threads_for, run_together, wait_until
-from labelworth.kernels.rows.logarithm import SMALLEST_NORMAL, logarithm
 
 _LANES = 4
 _CACHE_LINE = 64

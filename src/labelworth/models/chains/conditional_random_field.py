@@ -16,7 +16,7 @@ from labelworth.errors import InvalidInputError
 from labelworth.kernels.chains.paths import best_paths, draw_paths
 from labelworth.kernels.chains.potentials import Chain, Nodes, Tokens, make_chain, make_tokens, nodes_from_logs
 from labelworth.kernels.chains.sums import log_totals, marginals, sequence_sums
-from labelworth.models.blocks import ListedTable
+from labelworth.models.blocks import ListedTable, Numbered, arrow_name
 from labelworth.models.chains.crf_features import (
     FeatureSet,
     as_listed,
@@ -28,7 +28,6 @@ from labelworth.models.chains.crf_features import (
 from labelworth.models.chains.protocol import LogPotentials, Reference
 from labelworth.models.coordinates import Coordinates, FreeTable
 from labelworth.models.doors import require_classes, require_feature_names, stored
-from labelworth.models.names import Numbered, arrow_name
 
 
 @dataclass(frozen=True, eq=False)
@@ -119,12 +118,12 @@ class ConditionalRandomFieldModel:
         transition: FreeTable | ListedTable = FreeTable("transition", labels, labels, naming=arrow_name)
         if self.transition_support is not None:
             transition = ListedTable(
-                "transition", labels, labels, np.flatnonzero(self.transition_support), naming=arrow_name
+                "transition", labels, labels, arrow_name, positions=np.flatnonzero(self.transition_support)
             )
         emission: FreeTable | ListedTable = FreeTable("emission", labels, self.feature_names, naming=arrow_name)
         if self.emission.nnz < self.n_classes * self.n_features:
             positions = listed_positions(self.emission)
-            emission = ListedTable("emission", labels, self.feature_names, positions, naming=arrow_name)
+            emission = ListedTable("emission", labels, self.feature_names, arrow_name, positions=positions)
         return Coordinates((*start, transition, emission))
 
     @property

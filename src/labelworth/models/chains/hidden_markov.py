@@ -1,4 +1,4 @@
-"""How hidden Markov models are fitted: expected counts of labels, neighbors and words, smoothed shares."""
+"""Hidden Markov models: a chain of probabilities, fitted by expected counts and smoothed shares."""
 
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, replace
@@ -17,11 +17,11 @@ from labelworth.kernels.chains.expectation import expectation, make_workspace
 from labelworth.kernels.chains.layout import lay_out
 from labelworth.kernels.chains.potentials import make_chain, nodes_from_probabilities
 from labelworth.kernels.rows.tables import padded_width, sum_of_logarithms
+from labelworth.models.blocks import arrow_name
 from labelworth.models.chains.protocol import Reference
 from labelworth.models.chains.words import ChainOfWords, WordChain, require_sequences_for, word_tokens
 from labelworth.models.coordinates import Coordinates, SimplexRows
 from labelworth.models.doors import check_family, stored
-from labelworth.models.names import arrow_name
 from labelworth.models.probability_rows import (
     require_interior,
     require_rows,
@@ -42,17 +42,6 @@ class HiddenMarkovModel(ChainOfWords):
 
     A token whose word is not in the vocabulary (`NO_WORD`) is a word that was not observed: it is summed out, which
     is the factor one. Probabilities may be zero; only scores and information need them all positive.
-
-    Attributes
-    ----------
-    classes : tuple
-        What the label codes stand for.
-    transition : array of shape (K, K)
-        :math:`A`, from a label (row) to the next.
-    emission : array of shape (K, V)
-        :math:`B`, a row per label.
-    feature_names : tuple of str
-        The words; "word 0", "word 1", .. when absent.
 
     Examples
     --------
@@ -199,21 +188,8 @@ class HiddenMarkovModel(ChainOfWords):
             require_interior(f"{name} probabilities", table)
 
 
-__all__ = ["HiddenMarkovFamily", "HiddenMarkovModel", "HiddenMarkovPass"]
-
-
 class HiddenMarkovPass:
-    """Sequences laid out for many passes.
-
-    Parameters
-    ----------
-    sequences : Sequences
-        Words and evidence.
-    weights : array of shape (n_sequences,)
-        How much each sequence counts.
-    n_threads : int, optional
-        All when None; the result does not depend on it.
-    """
+    """Sequences laid out for many passes."""
 
     def __init__(self, sequences: Sequences, weights: FloatArray, n_threads: int | None = None) -> None:
         n_words, n_labels = sequences.n_features, sequences.evidence.n_classes

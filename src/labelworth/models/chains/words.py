@@ -16,9 +16,9 @@ from labelworth.kernels.chains.layout import unweighted
 from labelworth.kernels.chains.paths import best_paths, draw_paths
 from labelworth.kernels.chains.potentials import Chain, Nodes, Tokens, make_tokens
 from labelworth.kernels.chains.sums import log_totals, marginals, sequence_sums
+from labelworth.models.blocks import Numbered
 from labelworth.models.chains.protocol import LogPotentials
 from labelworth.models.doors import require_classes, require_feature_names
-from labelworth.models.names import Numbered
 
 
 class ChainCounts(NamedTuple):
@@ -136,13 +136,7 @@ def require_sequences_for(model: OverWords, sequences: Sequences) -> None:
 def drawn_sequences(
     chain: WordChain, word_probabilities: FloatArray, inputs: Sequences, rng: np.random.Generator
 ) -> Sequences:
-    """Fully labeled sequences of the lengths of `inputs`: labels with all words summed out, then words given labels.
-
-    Parameters
-    ----------
-    word_probabilities : array of shape (K, V)
-        p(word | label).
-    """
+    """Labeled sequences of the lengths of `inputs`: labels with all words summed out, then words given labels."""
     classes = inputs.evidence.classes
     unseen = Sequences(
         np.full(inputs.n_tokens, NO_WORD),
@@ -165,11 +159,11 @@ class ChainOfWords(ABC):
     unit: ClassVar[str]
     """What the entries of the tables are called in messages: " weights", or nothing for probabilities."""
 
-    classes: tuple[Hashable, ...]
-    start: FloatArray | None
-    transition: FloatArray
-    emission: FloatArray
-    feature_names: tuple[str, ...] = ()
+    classes: tuple[Hashable, ...]  # What the label codes stand for.
+    start: FloatArray | None  # (K,); None for a chain without such weights.
+    transition: FloatArray  # (K, K): From a label (row) to the next.
+    emission: FloatArray  # (K, V): A row per label.
+    feature_names: tuple[str, ...] = ()  # The words; "word 0", "word 1", .. when absent.
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "classes", require_classes(self.classes))

@@ -1,6 +1,6 @@
 """Presence and absence: a class, and binary features drawn independently given the class."""
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar, Self
@@ -8,15 +8,15 @@ from typing import Any, ClassVar, Self
 import numpy as np
 import scipy.sparse as sp
 
-from labelworth.arrays import AnyArray, FloatArray, IntArray
+from labelworth.arrays import FloatArray, IntArray
 from labelworth.data.evidence import Evidence
 from labelworth.data.samples import Samples
 from labelworth.errors import InvalidInputError
+from labelworth.models.blocks import Numbered
 from labelworth.models.classes.naive_bayes import NaiveBayesFamily, NaiveBayesModel
 from labelworth.models.classes.responsibilities import ShardedPass
 from labelworth.models.coordinates import Coordinates, FreeTable, SimplexRows
-from labelworth.models.doors import require_features, stored
-from labelworth.models.names import Numbered
+from labelworth.models.doors import require_features
 from labelworth.models.probability_rows import require_interior, require_resolved, smoothed_rows
 
 _VALUES_AT_ONCE = 1 << 22
@@ -27,13 +27,6 @@ class BernoulliModel(NaiveBayesModel):
     r"""Bernoulli naive Bayes.
 
     .. math:: p(x, y) = \pi_y \prod_v \theta_{yv}^{x_v} (1 - \theta_{yv})^{1 - x_v}
-
-    Attributes
-    ----------
-    classes : tuple
-        What the class codes stand for.
-    class_probabilities : array of shape (K,)
-        :math:`\pi`.
     """
 
     kind: ClassVar[str] = "bernoulli"
@@ -111,24 +104,6 @@ class BernoulliModel(NaiveBayesModel):
             parts.append(sp.csr_array((rng.random(chosen.shape) < chosen).astype(np.float64)))
         features = sp.csr_array(sp.vstack(parts)) if parts else sp.csr_array((0, self.n_features))
         return Samples(features, Evidence(codes, self.classes), feature_names=self.feature_names)
-
-    def to_arrays(self) -> dict[str, AnyArray]:
-        return {
-            "class_probabilities": self.class_probabilities,
-            "feature_probabilities": self.feature_probabilities,
-        }
-
-    @classmethod
-    def from_arrays(
-        cls,
-        arrays: Mapping[str, AnyArray],
-        *,
-        classes: tuple[Hashable, ...],
-        feature_names: tuple[str, ...] | None = None,
-    ) -> Self:
-        return cls(
-            classes, stored(arrays, "class_probabilities"), stored(arrays, "feature_probabilities"), feature_names
-        )
 
     def checked_counts(self, samples: Samples) -> sp.csr_array:
         """The features, all of which must be 0 or 1."""

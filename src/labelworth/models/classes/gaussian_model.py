@@ -12,12 +12,10 @@ from labelworth.arrays import AnyArray, FloatArray, IntArray, as_floats, require
 from labelworth.data.evidence import Evidence
 from labelworth.data.samples import Samples
 from labelworth.errors import InvalidInputError
-from labelworth.models.blocks import Block, FreeTable, SimplexRows
+from labelworth.models.blocks import Block, FreeTable, Numbered, SimplexRows, SymmetricMatrices
 from labelworth.models.classes.spread import MatrixSpread, Moments, Spread, VarianceSpread
 from labelworth.models.coordinates import Coordinates
 from labelworth.models.doors import require_classes, require_feature_names, require_features, stored
-from labelworth.models.matrix_block import SymmetricMatrices
-from labelworth.models.names import Numbered
 from labelworth.models.probability_rows import (
     require_interior,
     require_rows,

@@ -1,10 +1,10 @@
 """Documents as bags of words: a class, a length, and words drawn independently given the class."""
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from threading import Lock
-from typing import ClassVar, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -19,10 +19,10 @@ from labelworth.kernels.documents import evidence as kernel_evidence
 from labelworth.kernels.documents.expectation import expectation, make_workspace
 from labelworth.kernels.documents.layout import block_documents
 from labelworth.kernels.rows.tables import logarithms
+from labelworth.models.blocks import Numbered
 from labelworth.models.classes.naive_bayes import NaiveBayesFamily, NaiveBayesModel
 from labelworth.models.coordinates import Coordinates, SimplexRows
 from labelworth.models.doors import require_features, stored
-from labelworth.models.names import Numbered
 from labelworth.models.probability_rows import require_rows, smoothed_rows
 from labelworth.models.protocol import Expectation
 
@@ -34,13 +34,6 @@ class MultinomialModel(NaiveBayesModel):
     r"""Multinomial naive Bayes with a distribution of document lengths.
 
     .. math:: p(x, y) = q(m) \binom{m}{c_1 \ldots c_V} \pi_y \prod_w \theta_{yw}^{c_w}, \quad m = \sum_w c_w
-
-    Attributes
-    ----------
-    classes : tuple
-        What the class codes stand for.
-    class_probabilities : array of shape (K,)
-        :math:`\pi`.
 
     Examples
     --------
@@ -113,29 +106,12 @@ class MultinomialModel(NaiveBayesModel):
 
     def to_arrays(self) -> dict[str, AnyArray]:
         """The probabilities and the distribution of lengths."""
-        return {
-            "class_probabilities": self.class_probabilities,
-            "word_probabilities": self.word_probabilities,
-            "lengths": self.lengths.lengths,
-            "length_probabilities": self.lengths.probabilities,
-        }
+        lengths = {"lengths": self.lengths.lengths, "length_probabilities": self.lengths.probabilities}
+        return super().to_arrays() | lengths
 
     @classmethod
-    def from_arrays(
-        cls,
-        arrays: Mapping[str, AnyArray],
-        *,
-        classes: tuple[Hashable, ...],
-        feature_names: tuple[str, ...] | None = None,
-    ) -> Self:
-        lengths = LengthDistribution(stored(arrays, "lengths"), stored(arrays, "length_probabilities"))
-        return cls(
-            classes,
-            stored(arrays, "class_probabilities"),
-            stored(arrays, "word_probabilities"),
-            lengths,
-            feature_names,
-        )
+    def _further(cls, arrays: Mapping[str, AnyArray]) -> dict[str, Any]:
+        return {"lengths": LengthDistribution(stored(arrays, "lengths"), stored(arrays, "length_probabilities"))}
 
     def checked_counts(self, samples: Samples) -> sp.csr_array:
         """The counts, without stored zeros."""
@@ -150,18 +126,8 @@ class MultinomialModel(NaiveBayesModel):
 class MultinomialPass:
     """Documents with their evidence, laid out once for many passes.
 
-    The rows whose class was seen add the same counts to every pass: they are summed once, here.
-
-    Parameters
-    ----------
-    counts : CSR array of shape (n, V)
-        Clean: sorted, without duplicates or stored zeros.
-    evidence : Evidence
-        What is known of each class.
-    row_weights : array of shape (n,)
-        How much each row counts.
-    n_threads : int, optional
-        All when None; the result does not depend on it.
+    Counts must be clean: sorted, without duplicates or stored zeros. The rows whose class was seen add the same to
+    every pass: they are summed once, here. The result does not depend on the number of threads.
     """
 
     def __init__(

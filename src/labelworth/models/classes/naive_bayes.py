@@ -15,7 +15,7 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.linalg import block_diag
 
-from labelworth.arrays import FloatArray, as_floats, require_shape
+from labelworth.arrays import AnyArray, FloatArray, as_floats, require_shape
 from labelworth.data.counts import as_counts
 from labelworth.data.samples import Samples
 from labelworth.kernels.rows.tables import sum_of_logarithms
@@ -26,6 +26,7 @@ from labelworth.models.doors import (
     require_feature_names,
     require_features,
     require_rows_for,
+    stored,
 )
 from labelworth.models.probability_rows import (
     require_interior,
@@ -42,8 +43,8 @@ class NaiveBayesModel(ABC):
 
     table_name: ClassVar[str]
 
-    classes: tuple[Hashable, ...]
-    class_probabilities: FloatArray
+    classes: tuple[Hashable, ...]  # What the class codes stand for.
+    class_probabilities: FloatArray  # (K,)
 
     @property
     @abstractmethod
@@ -110,6 +111,26 @@ class NaiveBayesModel(ABC):
             self.table_name: tables[self.table_name],
         }
         return replace(self, **changed)
+
+    def to_arrays(self) -> dict[str, AnyArray]:
+        return {"class_probabilities": self.class_probabilities, self.table_name: self._table}
+
+    @classmethod
+    def from_arrays(
+        cls,
+        arrays: Mapping[str, AnyArray],
+        *,
+        classes: tuple[Hashable, ...],
+        feature_names: tuple[str, ...] | None = None,
+    ) -> Self:
+        values: dict[str, Any] = {name: stored(arrays, name) for name in ("class_probabilities", cls.table_name)}
+        values |= {"classes": classes, "feature_names": feature_names, **cls._further(arrays)}
+        return cls(**values)
+
+    @classmethod
+    def _further(cls, arrays: Mapping[str, AnyArray]) -> dict[str, Any]:
+        """What a model holds besides its tables."""
+        return {}
 
     @cached_property
     def log_class_probabilities(self) -> FloatArray:

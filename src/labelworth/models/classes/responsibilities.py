@@ -1,26 +1,52 @@
 """p(y | x, evidence): what the features and the evidence together say about the class."""
 
 from collections.abc import Callable, Mapping
+from itertools import pairwise
 from typing import Any, Protocol
 
 import numpy as np
 
 from labelworth.arrays import AnyArray, FloatArray, IntArray
 from labelworth.data.evidence import Evidence
-from labelworth.kernels.machine.shards import map_shards, shard_bounds
-from labelworth.models.protocol import Expectation
+from labelworth.data.samples import Samples
+from labelworth.errors import InvalidInputError
+from labelworth.models.protocol import Expectation, Model
+
+DEFAULT_SHARD_WORK = 1 << 22
+"""How much work (stored values) one shard holds: enough to hide its overhead, little enough to stay small."""
+
+Statistics = Callable[[Any, FloatArray], dict[str, FloatArray]]
+"""(features of some rows, weighted responsibilities (n, K)) -> sums over these rows."""
 
 
-def restrict_to_evidence(log_joint: FloatArray, codes: IntArray, candidate_weights: FloatArray) -> None:
-    """Add log w(y) to log p(x, y), in place: what the evidence rules out becomes minus infinity.
+def shard_bounds(cumulative_work: AnyArray, shard_work: int = DEFAULT_SHARD_WORK) -> list[tuple[int, int]]:
+    """Cut rows into contiguous shards of about `shard_work` each.
 
     Parameters
     ----------
-    log_joint : array of shape (n, K)
-        log p(x, y), changed in place.
-    codes, candidate_weights : arrays
-        As in `labelworth.data.evidence.Evidence`.
+    cumulative_work : array of shape (n + 1,)
+        Work before each row, starting at 0: the ``indptr`` of a CSR array, or ``n_columns * arange(n + 1)``.
+
+    Returns
+    -------
+    list of (first row, row past the last)
+        Never empty shards; no shard at all without rows.
+
+    Examples
+    --------
+    >>> shard_bounds(np.array([0, 3, 4, 9, 10]), shard_work=5)
+    [(0, 3), (3, 4)]
     """
+    n_rows = len(cumulative_work) - 1
+    if n_rows <= 0:
+        return []
+    targets = np.arange(1, int(cumulative_work[-1]) // shard_work + 1) * shard_work
+    cuts = np.unique(np.concatenate([[0], np.searchsorted(cumulative_work, targets), [n_rows]]))
+    return list(pairwise(cuts.tolist()))
+
+
+def restrict_to_evidence(log_joint: FloatArray, codes: IntArray, candidate_weights: FloatArray) -> None:
+    """Add log w(y) to log p(x, y), in place: what the evidence rules out becomes minus infinity."""
     gold = np.flatnonzero(codes >= 0)
     kept = log_joint[gold, codes[gold]]
     log_joint[gold] = -np.inf
@@ -51,13 +77,6 @@ def condition(log_joint: FloatArray, evidence: Evidence) -> tuple[FloatArray, Fl
 
     .. math:: r_{ik} = \frac{p(x_i, k)\, w_i(k)}{\sum_y p(x_i, y)\, w_i(y)}
 
-    Parameters
-    ----------
-    log_joint : array of shape (n, K)
-        log p(x, y).
-    evidence : Evidence
-        What is known of each class.
-
     Returns
     -------
     responsibilities : array of shape (n, K)
@@ -69,10 +88,6 @@ def condition(log_joint: FloatArray, evidence: Evidence) -> tuple[FloatArray, Fl
     return responsibilities, normalize(responsibilities)
 
 
-Statistics = Callable[[Any, FloatArray], dict[str, FloatArray]]
-"""(features of some rows, weighted responsibilities (n, K)) -> sums over these rows."""
-
-
 class DensityModel(Protocol):
     """A model that knows log p(x, y) from bare features."""
 
@@ -81,21 +96,7 @@ class DensityModel(Protocol):
 
 
 class ShardedPass:
-    """Samples laid out for passes; shards and the order of adding depend on the data alone.
-
-    Parameters
-    ----------
-    features : CSR array or dense array of shape (n, n_features)
-        Checked.
-    evidence : Evidence
-        What is known of each class.
-    row_weights : array of shape (n,)
-        How much each row counts.
-    cumulative_work : array of shape (n + 1,)
-        By which rows are cut into shards; see `shard_bounds`.
-    statistics : callable
-        What is summed besides the class weights.
-    """
+    """Samples laid out for passes; shards and the order of adding depend on the data alone."""
 
     def __init__(
         self,
@@ -104,18 +105,16 @@ class ShardedPass:
         row_weights: FloatArray,
         cumulative_work: AnyArray,
         statistics: Statistics,
-        n_workers: int = 1,
     ) -> None:
         self._features = features
         self._evidence = evidence
         self._row_weights = row_weights
         self._statistics = statistics
         self._bounds = shard_bounds(cumulative_work)
-        self._n_workers = n_workers
 
     def expectation(self, model: DensityModel) -> Expectation:
         """Expected statistics and log-likelihood under `model`."""
-        parts = map_shards(lambda first, stop: self._shard(model, slice(first, stop)), self._bounds, self._n_workers)
+        parts = (self._shard(model, slice(first, stop)) for first, stop in self._bounds)
         total = next(parts)
         for part in parts:
             total = Expectation(_added(total.statistics, part.statistics), total.log_likelihood + part.log_likelihood)
@@ -133,3 +132,28 @@ class ShardedPass:
 
 def _added(first: Mapping[str, FloatArray], second: Mapping[str, FloatArray]) -> dict[str, FloatArray]:
     return {name: value + second[name] for name, value in first.items()}
+
+
+def posterior(model: Model, samples: Samples) -> FloatArray:
+    """p(y | x, evidence) for every sample and class, shape (n, K); rows sum to one.
+
+    Hide the labels (``samples.hide()``) for p(y | x).
+
+    Raises
+    ------
+    InvalidInputError
+        If a sample has probability zero under every class its evidence allows, so that nothing can be said.
+    """
+    if samples.evidence.classes != model.classes:
+        raise InvalidInputError(
+            f"The samples have the classes {samples.evidence.classes!r}, the model {model.classes!r}. "
+            "Both must name the same classes in the same order."
+        )
+    responsibilities, log_evidence = condition(model.log_joint(samples), samples.evidence)
+    impossible = np.flatnonzero(~np.isfinite(log_evidence))
+    if impossible.size:
+        raise InvalidInputError(
+            f"{impossible.size} sample(s) have probability zero under every class, the first at row {impossible[0]}: "
+            "they have features the model has never seen. Fit with smoothing above 0."
+        )
+    return responsibilities

@@ -12,7 +12,7 @@ import numpy as np
 
 from labelworth.arrays import FloatArray, IntArray
 from labelworth.errors import InvalidInputError
-from labelworth.models.matrix_block import SymmetricMatrices
+from labelworth.models.blocks import SymmetricMatrices
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from labelworth.criteria.policy_reading import read_policies
 from labelworth.data.sequences import Sequences
 from labelworth.errors import InvalidInputError, LabelworthWarning, NotIdentifiableError
 from labelworth.fisher.sequences.population import MAX_PARAMETERS
@@ -13,6 +12,7 @@ from labelworth.models.chains.protocol import Reference
 from labelworth.models.probability_rows import EVEN_SHARE, spread_evenly
 from labelworth.policies.catalog import Everything
 from labelworth.policies.policy import Policy
+from labelworth.policies.spec import read_policies
 from labelworth.progress import SILENT, Progress
 from labelworth.robust.sequences.condensed import Condensed, condense
 from labelworth.robust.sequences.identifiability import (

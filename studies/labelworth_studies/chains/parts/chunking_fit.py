@@ -9,7 +9,7 @@ from labelworth.data.sequences import Sequences
 from labelworth.estimation.boltzmann_chain_fit import fit_boltzmann_chain
 from labelworth.estimation.conditional_fit import fit_conditional
 from labelworth.estimation.fit import fit
-from labelworth.evaluation.chunks import evaluate_chunks
+from labelworth.evaluation.sequences import evaluate_chunks
 from labelworth.models.chains.boltzmann_chain import BoltzmannChainFamily
 from labelworth.models.chains.crf_features import Pairs
 from labelworth.models.chains.hidden_markov import HiddenMarkovFamily

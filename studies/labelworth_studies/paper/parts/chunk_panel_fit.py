@@ -18,13 +18,13 @@ from labelworth.estimation.conditional_fit import fit_conditional
 from labelworth.evaluation.sequences import evaluate_labels
 from labelworth.models.chains.boltzmann_chain import BoltzmannChainFamily
 from labelworth.models.chains.crf_features import feature_set
-from labelworth.models.chains.curvature import WordModel
 from labelworth.models.chains.protocol import ChainModel
 from labelworth.policies.spec import parse_policy
 from labelworth_studies.corpora.folder import conll2000
 from labelworth_studies.evaluation.perplexity import evaluate_log_perplexity
 from labelworth_studies.paper.parts.chunk_panel_robust import robust_excess
 from labelworth_studies.paper.parts.chunk_panel_theory import paper_excess
+from labelworth_studies.robust.curvature import WordModel
 from labelworth_studies.runner.study import Cell, Result
 
 Kind = Literal["boltzmann-chain", "crf"]

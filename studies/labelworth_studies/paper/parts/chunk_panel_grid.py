@@ -10,7 +10,7 @@ from scipy.stats import spearmanr
 
 from labelworth.arrays import FloatArray
 from labelworth.policies.spec import parse_policy
-from labelworth.tradeoff.frontier import dominators
+from labelworth.tradeoff.problem import dominators
 from labelworth_studies.runner.study import Cell, Result
 
 LOSSES = ("joint", "conditional")

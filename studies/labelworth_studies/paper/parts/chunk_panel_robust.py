@@ -8,9 +8,9 @@ from labelworth.arrays import FloatArray
 from labelworth.data.sequences import Sequences
 from labelworth.errors import NotIdentifiableError
 from labelworth.evaluation.sequences import evaluate_labels
-from labelworth.models.chains.curvature import WordModel
 from labelworth.policies.policy import Policy
 from labelworth_studies.robust.chain_risk import SequenceRisk, ShownPopulation, sequence_risk
+from labelworth_studies.robust.curvature import WordModel
 
 N_RANDOM_FITS = 8
 """Drawn around the center, for the token error."""

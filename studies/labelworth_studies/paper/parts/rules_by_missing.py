@@ -16,8 +16,8 @@ from labelworth.fisher.sequences.population import ChainPopulation
 from labelworth.fisher.sequences.rule_list import RuleList
 from labelworth.models.chains.boltzmann_chain import BoltzmannChainModel
 from labelworth.models.chains.conditional_random_field import ConditionalRandomFieldModel
-from labelworth.models.chains.curvature import WordModel, clamped_covariance, reference_covariance
 from labelworth.policies.rule import Rule
+from labelworth_studies.robust.curvature import WordModel, clamped_covariance, reference_covariance
 
 
 def rules_by_missing(

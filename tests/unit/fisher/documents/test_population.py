@@ -5,8 +5,12 @@ import pytest
 
 from labelworth.data.lengths import LengthDistribution
 from labelworth.errors import InvalidInputError
-from labelworth.fisher.documents.outcomes import bags_of_words, enumerate_outcomes, n_outcomes
-from labelworth.fisher.documents.population import enumerated_information
+from labelworth.fisher.documents.population import (
+    bags_of_words,
+    enumerate_outcomes,
+    enumerated_information,
+    n_outcomes,
+)
 from labelworth.fisher.information import of_fraction
 from labelworth.models.classes.bernoulli import BernoulliModel
 from labelworth.models.classes.gaussian import GaussianModel

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from numba import njit
 
-from labelworth.kernels.chains.blocks import WIDEST, gather_rows, spread_rows
+from labelworth.kernels.chains.algebra import WIDEST, gather_rows, spread_rows
 
 
 @njit(cache=False)

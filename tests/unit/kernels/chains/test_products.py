@@ -38,20 +38,17 @@ def flat(block: CountBlock) -> np.ndarray:
     return np.concatenate([block.start.reshape(WIDTH, -1)[:N_LABELS], pairs, rows])
 
 
-@pytest.mark.parametrize("scale", [0.0, 1.0])
-def test_products_equal_those_with_the_counts_spelled_out(monkeypatch: pytest.MonkeyPatch, scale: float) -> None:
+def test_products_equal_those_with_the_counts_spelled_out(monkeypatch: pytest.MonkeyPatch) -> None:
     chain, nodes, tokens, vectors = inputs(monkeypatch)
     counts = dense_counts(chain, nodes, tokens)
     layout = lay_out(tokens, N_ROWS)
     assert layout.n_blocks > 2
-    offsets = np.random.default_rng(1).standard_normal((len(counts), N_VECTORS))
-    inner, sums = count_products(layout, owners(tokens), chain, nodes, vectors, offsets, scale, True, 1)
+    inner, sums = count_products(layout, owners(tokens), chain, nodes, vectors, True, 1)
     expected = counts @ flat(vectors)
-    np.testing.assert_allclose(inner, expected if scale else 0.0, atol=1e-12)
-    coefficients = tokens.sequence_weights[:, None] * (scale * expected - offsets)
-    np.testing.assert_allclose(flat(sums), counts.T @ coefficients, atol=1e-12)
+    np.testing.assert_allclose(inner, expected, atol=1e-12)
+    np.testing.assert_allclose(flat(sums), counts.T @ (tokens.sequence_weights[:, None] * expected), atol=1e-12)
     for n_threads in (2, 4):
-        again = count_products(layout, owners(tokens), chain, nodes, vectors, offsets, scale, True, n_threads)
+        again = count_products(layout, owners(tokens), chain, nodes, vectors, True, n_threads)
         np.testing.assert_array_equal(again[0], inner)
         np.testing.assert_array_equal(flat(again[1]), flat(sums))
 
@@ -59,7 +56,6 @@ def test_products_equal_those_with_the_counts_spelled_out(monkeypatch: pytest.Mo
 def test_inner_products_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     chain, nodes, tokens, vectors = inputs(monkeypatch)
     layout = lay_out(tokens, N_ROWS)
-    nothing = np.zeros((len(tokens.sequence_weights), N_VECTORS))
-    inner, sums = count_products(layout, owners(tokens), chain, nodes, vectors, nothing, 1.0, False)
+    inner, sums = count_products(layout, owners(tokens), chain, nodes, vectors, False)
     np.testing.assert_allclose(inner, dense_counts(chain, nodes, tokens) @ flat(vectors), atol=1e-12)
     assert not sums.rows.size

@@ -2,7 +2,7 @@ from threading import Thread
 
 import pytest
 
-from labelworth.kernels.machine.schedule import BUFFERS, FINISHED, OPENING, POSTINGS, ROWS, draw, finish, new_counters
+from labelworth.kernels.machine.threads import BUFFERS, FINISHED, OPENING, POSTINGS, ROWS, draw, finish, new_counters
 
 N_OPENING = 2
 

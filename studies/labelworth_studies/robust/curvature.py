@@ -6,11 +6,11 @@ from labelworth.arrays import FloatArray
 from labelworth.data.lengths import LengthDistribution
 from labelworth.data.sequences import NO_WORD, Sequences
 from labelworth.errors import InvalidInputError
-from labelworth.kernels.chains.covariance import count_covariance
 from labelworth.kernels.chains.potentials import make_chain, nodes_from_logs
 from labelworth.models.chains.boltzmann_chain import BoltzmannChainModel
 from labelworth.models.chains.conditional_random_field import ConditionalRandomFieldModel
 from labelworth.models.chains.words import word_tokens
+from labelworth_studies.robust.count_covariance import count_covariance
 
 WordModel = BoltzmannChainModel | ConditionalRandomFieldModel
 """Chains of log-weights with one word per token: their Hessians are covariances of counts T."""

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from labelworth.tradeoff.frontier import dominators
+from labelworth.tradeoff.problem import dominators
 
 
 def dominates(design: tuple[float, float], other: tuple[float, float]) -> bool:

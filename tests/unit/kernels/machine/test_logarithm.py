@@ -3,7 +3,7 @@ import math
 import numpy as np
 import pytest
 
-from labelworth.kernels.rows.logarithm import SMALLEST_NORMAL, logarithm
+from labelworth.kernels.machine.instructions import SMALLEST_NORMAL, logarithm
 
 
 @pytest.mark.parametrize(("low", "high"), [(0.9, 1.1), (1e-5, 1.0), (1e-300, 1e-290), (1.0, 1e300)])

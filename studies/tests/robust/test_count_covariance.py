@@ -5,8 +5,8 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from labelworth.kernels.chains.covariance import count_covariance
 from labelworth.kernels.chains.potentials import make_chain, make_tokens, nodes_from_logs
+from labelworth_studies.robust.count_covariance import count_covariance
 from support.plain_chains import path_scores, plain_evidence
 
 N_LABELS, N_WORDS = 3, 4

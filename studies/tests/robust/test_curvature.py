@@ -7,7 +7,7 @@ from labelworth.data.evidence import Evidence
 from labelworth.data.sequences import Sequences
 from labelworth.errors import InvalidInputError
 from labelworth.models.chains.boltzmann_chain import BoltzmannChainModel
-from labelworth.models.chains.curvature import clamped_covariance, reference_covariance
+from labelworth_studies.robust.curvature import clamped_covariance, reference_covariance
 from support.log_weight_chains import KINDS, PlainChain, few, model_of
 from support.wrong_chains import LABELS, WORDS
 

@@ -8,8 +8,8 @@ from labelworth.data.evidence import Evidence, encode_labels
 from labelworth.data.lengths import LengthDistribution
 from labelworth.data.samples import Samples
 from labelworth.errors import InvalidInputError
-from labelworth.estimation.posterior import posterior
 from labelworth.models.classes.multinomial import MultinomialModel
+from labelworth.models.classes.responsibilities import posterior
 from support.oracles import enumerated_multinomial
 from support.small_models import multinomial
 
