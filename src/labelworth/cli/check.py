@@ -1,14 +1,11 @@
 """`labelworth check DATA`: does the unlabeled data help or hurt; do the labels of sequences pin a model down?"""
 
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated
 
 import typer
 
 from labelworth.cli.console import answer, working
 from labelworth.cli.options import DataOptions, Json, ModelOptions, Seed, Without
-
-if TYPE_CHECKING:
-    from rich.console import Console
 
 _CHECK = "The check"
 
@@ -36,6 +33,7 @@ def check(
 ) -> None:
     """Say whether the unlabeled data helps or hurts, or what the labels of sequences leave open."""
     from labelworth.report.record import Record, Stopwatch
+    from labelworth.report.tables import show_lines
 
     watch = Stopwatch()
     policies = list(policy or ())
@@ -51,14 +49,7 @@ def check(
             )
     asked = {**data.asked(), **model.asked(), "specification": specification, "policies": policies}
     record = Record("check", asked, report.to_dict(), seed, data.digest(), watch.durations)
-    answer(record, lambda console: _show(console, report), as_json=as_json)
+    headline = f"Verdict: {report.verdict}."
+    answer(record, lambda console: show_lines(console, report.lines(), headline), as_json=as_json)
     if report.exit_code:
         raise typer.Exit(report.exit_code)
-
-
-def _show(console: "Console", report: Any) -> None:
-    from rich.text import Text
-
-    console.print(Text(f"Verdict: {report.verdict}.", style="bold"))
-    for line in report.lines():
-        console.print(Text(line))

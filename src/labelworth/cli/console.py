@@ -21,13 +21,6 @@ def tell(message: str) -> None:
     sys.stderr.flush()
 
 
-def stdout_console() -> "Console":
-    """Where tables are shown to people."""
-    from rich.console import Console
-
-    return Console(highlight=False)
-
-
 @contextmanager
 def working() -> "Iterator[ProgressBar]":
     """Show progress on stderr while the block runs, and turn our warnings into plain lines there."""
@@ -63,7 +56,9 @@ def answer(record: "Record", show: "Callable[[Console], None]", *, as_json: bool
         if as_json:
             write_json(record.to_json())
         else:
-            show(stdout_console())
+            from rich.console import Console
+
+            show(Console(highlight=False))
             sys.stdout.flush()
     except BrokenPipeError:
         # Whoever reads has seen enough, as `head` has.

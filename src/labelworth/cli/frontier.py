@@ -42,19 +42,16 @@ def frontier(
         with watch.timing("read"):
             arguments = inquiry.arguments(progress.say)
         with watch.timing("frontier"):
-            found = make_frontier(**arguments, checkpoint=checkpoint, progress=progress)
-    record = Record("frontier", inquiry.asked(), found.to_dict(), seed, data.digest(), watch.durations)
-    answer(record, lambda console: _show(console, found), as_json=as_json)
+            plan_frontier = make_frontier(**arguments, checkpoint=checkpoint, progress=progress)
+    record = Record("frontier", inquiry.asked(), plan_frontier.to_dict(), seed, data.digest(), watch.durations)
+    answer(record, lambda console: _show(console, plan_frontier), as_json=as_json)
 
 
 def _show(console: "Console", frontier: "PlanFrontier") -> None:
-    from rich.text import Text
-
-    from labelworth.report.tables import show_table
+    from labelworth.report.tables import show_lines, show_table
     from labelworth.report.values import Table
 
-    for line in frontier.lines():
-        console.print(Text(line))
+    show_lines(console, frontier.lines())
     console.print()
     rows = tuple((point.cost, point.labels, point.error, point.name) for point in frontier.boundary)
     note = f"{frontier.held.n_labels:,} labels are held and counted in; costs are those still to be paid."

@@ -110,18 +110,15 @@ def _write_page(plan: "Plan", path: Path, record: "Record") -> None:
     write_page(plan, path, {name: document[name] for name in names})
 
 
-def _show(console: "Console", found: "Plan") -> None:
-    from rich.text import Text
-
-    from labelworth.report.tables import show_table
+def _show(console: "Console", advice: "Plan") -> None:
+    from labelworth.report.tables import show_lines, show_table
 
     flag_of = flags(plan)
-    first, *others = (in_options(line, flag_of) for line in found.lines())
-    console.print(Text(first, style="bold"))
-    for line in (*others, *(f"Note: {in_options(note, flag_of)}" for note in found.notes)):
-        console.print(Text(line))
+    headline, *others = (in_options(line, flag_of) for line in advice.lines())
+    notes = (f"Note: {in_options(note, flag_of)}" for note in advice.notes)
+    show_lines(console, [*others, *notes], headline)
     console.print()
-    show_table(console, _table(found))
+    show_table(console, _table(advice))
 
 
 def _table(plan: "Plan") -> "Table":

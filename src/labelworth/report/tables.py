@@ -1,6 +1,7 @@
 """Tables and words, on a terminal."""
 
 import math
+from collections.abc import Iterable
 from typing import Any
 
 from rich import box
@@ -25,6 +26,14 @@ def show_table(console: Console, table: Table) -> None:
     if table.note:
         console.print(Text(table.note, style="dim"))
         console.print()
+
+
+def show_lines(console: Console, lines: Iterable[str], headline: str = "") -> None:
+    """Print sentences, a line each, below a headline where there is one."""
+    if headline:
+        console.print(Text(headline, style="bold"))
+    for line in lines:
+        console.print(Text(line))
 
 
 def show_outcome(console: Console, outcome: Outcome) -> None:

@@ -1,17 +1,12 @@
 """`labelworth merge DATA BATCH`: labels that were filled in, back into the data."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from labelworth.cli.console import answer, tell
 from labelworth.cli.options import DataOptions, Json, Without
-
-if TYPE_CHECKING:
-    from rich.console import Console
-
-    from labelworth.cli.batches.merging import Merged
 
 
 def merge(
@@ -33,6 +28,7 @@ def merge(
     from labelworth.data.files import require_writable, write_lines
     from labelworth.errors import InvalidInputError
     from labelworth.report.record import Record, Stopwatch
+    from labelworth.report.tables import show_lines
 
     target = _target(data.path, batch, output, in_place=in_place)
     require_writable(target)
@@ -56,7 +52,7 @@ def merge(
         "output_digest": file_digest(target),
     }
     record = Record("merge", asked, figures, None, digest, watch.durations)
-    answer(record, lambda console: _show(console, outcome, samples.sample), as_json=as_json)
+    answer(record, lambda console: show_lines(console, outcome.lines(samples.sample)), as_json=as_json)
     tell(f"Wrote {target}{'' if data.encoding.lower() in ('utf-8', 'utf8') else ' in UTF-8'}")
 
 
@@ -78,10 +74,3 @@ def _target(data: Path, batch: Path, output: Path | None, *, in_place: bool) -> 
             f"{ending(output) or 'nothing'}."
         )
     return output
-
-
-def _show(console: "Console", merged: "Merged", sample: str) -> None:
-    from rich.text import Text
-
-    for line in merged.lines(sample):
-        console.print(Text(line))
