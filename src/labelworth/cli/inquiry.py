@@ -3,11 +3,13 @@
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from labelworth.cli.console import tell
-from labelworth.cli.options import DataOptions, ModelOptions, PlanOptions, PriceOptions, Question
-from labelworth.cli.options.shared import SEED
+from labelworth.cli.options import SEED, DataOptions, ModelOptions, PlanOptions, PriceOptions, Question
+
+if TYPE_CHECKING:
+    from labelworth.report.record import Record
 
 
 @dataclass(frozen=True)
@@ -49,14 +51,8 @@ class Inquiry:
         InvalidInputError
             If it is not the record of a plan, or a value is not one that an option takes.
         """
-        from labelworth.report.record import Record
-
-        record = Record.read(path)
+        record = read_plan_file(path)
         source = f"The plan file {str(path)!r}"
-        if record.command != "plan":
-            from labelworth.errors import InvalidInputError
-
-            raise InvalidInputError(f"{str(path)!r} is the record of {record.command!r}, not of a plan.")
         inquiry = cls(
             _unnamed_columns(DataOptions.from_record(record.asked, source)),
             ModelOptions.from_record(record.asked, source),
@@ -67,6 +63,17 @@ class Inquiry:
         if inquiry.data.digest() != record.data_digest:
             tell(f"{inquiry.data.path} has changed since that plan: this one is for the data as it is now.")
         return inquiry, Question.from_record(record.asked, source)
+
+
+def read_plan_file(path: Path) -> "Record":
+    """The record of a plan; that of another command is refused."""
+    from labelworth.errors import InvalidInputError
+    from labelworth.report.record import Record
+
+    record = Record.read(path)
+    if record.command != "plan":
+        raise InvalidInputError(f"{str(path)!r} is the record of {record.command!r}, not of a plan.")
+    return record
 
 
 def _unnamed_columns(data: DataOptions) -> DataOptions:

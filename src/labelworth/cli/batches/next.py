@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from labelworth.cli.console import answer, tell, write_json
+from labelworth.cli.inquiry import read_plan_file
 from labelworth.cli.options import DataOptions, Json, ModelOptions, Only, Seed, Without
 from labelworth.cli.options.table import Between
 
@@ -64,11 +65,8 @@ def next_batch(
 def _counts_of_plan(path: Path, digest: str) -> tuple[dict[str, int], float]:
     """How many samples of every arm a plan recommends, and how many labels it expects them to take."""
     from labelworth.errors import InfeasiblePlanError, InvalidInputError
-    from labelworth.report.record import Record
 
-    record = Record.read(path)
-    if record.command != "plan":
-        raise InvalidInputError(f"{str(path)!r} is the record of {record.command!r}, not of a plan.")
+    record = read_plan_file(path)
     if record.data_digest != digest:
         raise InvalidInputError(
             f"The data has changed since the plan {str(path)!r} was made: plan again (labelworth plan --again), or "

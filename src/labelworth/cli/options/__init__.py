@@ -1,4 +1,8 @@
-"""The options of commands, each declared once."""
+"""The options of commands, each declared once: groups, and those that stand alone in several commands."""
+
+from typing import Annotated
+
+import typer
 
 from labelworth.cli.options.data import DataOptions as DataOptions
 from labelworth.cli.options.model import ModelOptions as ModelOptions
@@ -6,7 +10,11 @@ from labelworth.cli.options.planning import Checkpoint as Checkpoint
 from labelworth.cli.options.planning import PlanOptions as PlanOptions
 from labelworth.cli.options.planning import PriceOptions as PriceOptions
 from labelworth.cli.options.planning import Question as Question
-from labelworth.cli.options.shared import Json as Json
-from labelworth.cli.options.shared import Seed as Seed
+from labelworth.cli.options.table import Between, Option
 from labelworth.cli.options.table import Only as Only
 from labelworth.cli.options.table import Without as Without
+
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON record instead of words and tables.")]
+Seed = Annotated[int, typer.Option(help="Seed of everything left to chance."), Between(0, 2**32 - 1)]
+SEED = Option("seed", Seed, 0)
+"""To read a seed back from a record."""

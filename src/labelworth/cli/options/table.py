@@ -191,14 +191,14 @@ def options_of(command: Callable[..., Any]) -> list[Option]:
     """Everything that a command can be told, in order."""
     parameters = inspect.signature(command, eval_str=True).parameters.values()
     groups = _groups(command)
-    found: list[Option] = []
+    options: list[Option] = []
     for parameter in parameters:
         group = groups[parameter.name]
         if group is None:
-            found.append(Option(parameter.name, parameter.annotation, parameter.default))
+            options.append(Option(parameter.name, parameter.annotation, parameter.default))
         else:
-            found += group.options()
-    return found
+            options += group.options()
+    return options
 
 
 def options_of_group(group: type[Options]) -> Iterator[Option]:
