@@ -57,13 +57,6 @@ class HeldDocuments:
         self.written = _merging_rows(samples.options.path, samples.options.format, samples.options.encoding)
         self.label_column = samples.options.label_name
 
-    @property
-    def n_samples(self) -> int:
-        return self.samples.n_samples
-
-    def known_labels(self) -> list[Any]:
-        return _known_labels(self.samples)
-
     def labels(self, index: int) -> tuple[Any, ...]:
         return (self.samples.raw.labels[index],)
 
@@ -117,13 +110,6 @@ class HeldSequences:
         self.objects = [] if self.written is None else samples.objects(self.written)
         self.tags_column = samples.tags_name(self.written)
         self.in_columns = ending(batch) not in JSON_ENDINGS
-
-    @property
-    def n_samples(self) -> int:
-        return self.samples.n_samples
-
-    def known_labels(self) -> list[Any]:
-        return _known_labels(self.samples)
 
     def labels(self, index: int) -> tuple[Any, ...]:
         return self.raw.labels[self._tokens(index)]
@@ -230,12 +216,6 @@ class HeldSequences:
 def held_samples(samples: Documents | TokenSequences, batch: Path) -> HeldDocuments | HeldSequences:
     """The data as a batch is merged into it."""
     return HeldDocuments(samples) if isinstance(samples, Documents) else HeldSequences(samples, batch)
-
-
-def _known_labels(samples: Documents | TokenSequences) -> list[Any]:
-    """Every label that occurs in the data or was named."""
-    members = (label for cell in samples.raw.labels for label in (cell if isinstance(cell, list) else [cell]))
-    return [*members, *(samples.classes or ())]
 
 
 def _merging_rows(path: Path, format: str | None, encoding: str) -> WrittenRows:

@@ -1,16 +1,20 @@
 """Labels that were filled in, on their way into the data: what is known of them, what is wrong, what was done."""
 
 import difflib
-from collections.abc import Sequence
+import json
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from decimal import Decimal, InvalidOperation
 from typing import Any
 
 from labelworth.cli.batches.held import Filled, HeldDocuments, HeldSequences
-from labelworth.cli.batches.same_columns import require_same_columns
+from labelworth.cli.inputs.documents import Documents
+from labelworth.cli.inputs.sequences import TokenSequences
 from labelworth.errors import InvalidInputError
 from labelworth.planning.words import count
 
 _N_SHOWN = 5
+_N_CHARACTERS = 60
 Position = tuple[int, int]
 """A label in the data: of which sample, and of which of its tokens (0 for a document)."""
 
@@ -55,7 +59,7 @@ def merged(held: HeldDocuments | HeldSequences, batch: Sequence[Filled]) -> Merg
                 f"{filled.position}: these are not the words of {held.sample} {index} in the data. Nothing "
                 "was merged. Have the data changed since the batch was drawn? Then draw it again, or correct it."
             )
-        require_same_columns(held.columns(index), filled.columns, filled.position, f"{held.sample} {index}")
+        _require_same_columns(held.columns(index), filled.columns, filled.position, f"{held.sample} {index}")
         for token, (label, in_data) in enumerate(zip(filled.labels, held.labels(index), strict=True)):
             where = held.where(index, token)
             if label is not None:
@@ -71,7 +75,7 @@ class _Labels:
 
     def __init__(self, held: HeldDocuments | HeldSequences) -> None:
         # Anything goes while there are none.
-        self._as_in_data = {str(label): label for label in held.known_labels() if label is not None}
+        self._as_in_data = {str(label): label for label in _known_labels(held.samples) if label is not None}
         self._unknown: dict[str, list[str]] = {}
         self._conflicts: list[str] = []
         self.empty: list[str] = []
@@ -123,10 +127,10 @@ def _index(filled: Filled, held: HeldDocuments | HeldSequences, seen: dict[int, 
         raise InvalidInputError(
             f"{where}: the {what} is {filled.index!r:.60}. It must be the number that `labelworth next` wrote there."
         ) from None
-    if not 0 <= index < held.n_samples:
+    if not 0 <= index < held.samples.n_samples:
         raise InvalidInputError(
-            f"{where}: the data has no {what} {index}; it has {held.n_samples:,}, counted from 0. Is this the batch "
-            "of these data?"
+            f"{where}: the data has no {what} {index}; it has {held.samples.n_samples:,}, counted from 0. Is this "
+            "the batch of these data?"
         )
     if index in seen:
         raise InvalidInputError(f"{where}: {what} {index} was there before, at {seen[index]}. Keep one of them.")
@@ -138,3 +142,56 @@ def _listed(positions: Sequence[str], between: str = ", ") -> str:
     """The first few."""
     more = f"{between}and {len(positions) - _N_SHOWN} more" if len(positions) > _N_SHOWN else ""
     return between.join(positions[:_N_SHOWN]) + more
+
+
+def _known_labels(samples: Documents | TokenSequences) -> list[Any]:
+    """Every label that occurs in the data or was named."""
+    members = (label for cell in samples.raw.labels for label in (cell if isinstance(cell, list) else [cell]))
+    return [*members, *(samples.classes or ())]
+
+
+def _require_same_columns(held: Mapping[str, Any], given: Mapping[str, Any], position: str, what: str) -> None:
+    """Refuse a row that differs from the data beside its label: its number alone could be that of another.
+
+    The message names the first column that differs, with both values.
+    """
+    for name, cell in given.items():
+        if name in held and not _alike(held[name], cell):
+            before, after = _around_difference(_plain(held[name]), _plain(cell))
+            raise InvalidInputError(
+                f"{position}: this is not {what} of the data: the column {name!r} is {before} in the data and "
+                f"{after} in the batch. Nothing was merged. Have the data changed since the batch was drawn? Then "
+                "draw it again, or correct the batch."
+            )
+
+
+def _alike(held: Any, given: Any) -> bool:
+    """The same as text, or the same number: spreadsheets write 1.50 as 1.5 and true as TRUE."""
+    before, after = _plain(held), _plain(given)
+    if before == after or ({before.lower(), after.lower()} in ({"true"}, {"false"})):
+        return True
+    try:
+        return Decimal(before) == Decimal(after)
+    except InvalidOperation:
+        return False
+
+
+def _plain(cell: Any) -> str:
+    """Spreadsheets change line ends and outer blanks, nothing is an empty cell, and lists may have become JSON."""
+    if cell is None:
+        return ""
+    plain = cell if isinstance(cell, str) else json.dumps(cell, ensure_ascii=False)
+    return plain.replace("\r\n", "\n").replace("\r", "\n").strip()
+
+
+def _around_difference(before: str, after: str) -> tuple[str, str]:
+    """Both, where they are long from shortly before the first character that differs."""
+    pairs = enumerate(zip(before, after, strict=False))
+    first = next((index for index, pair in pairs if pair[0] != pair[1]), min(len(before), len(after)))
+    start = max(first - _N_CHARACTERS // 3, 0) if max(len(before), len(after)) > _N_CHARACTERS else 0
+
+    def shown(text: str) -> str:
+        end = "..." if len(text) > start + _N_CHARACTERS else ""
+        return repr(("..." if start else "") + text[start : start + _N_CHARACTERS] + end)
+
+    return shown(before), shown(after)
