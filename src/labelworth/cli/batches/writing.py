@@ -18,12 +18,10 @@ from labelworth.cli.batches.form import (
 )
 from labelworth.cli.inputs.documents import Documents
 from labelworth.cli.inputs.sequences import TokenSequences
-from labelworth.cli.inputs.written import WrittenRows, ending, own_column, table_text
+from labelworth.cli.inputs.written import COLUMNS, LINES, WrittenRows, ending, own_column, table_text
 from labelworth.data.readers.raw_sequences import RawTokens
 from labelworth.errors import InvalidInputError
 from labelworth.planning.next import Batch
-
-_LINES, _TABLE, _COLUMNS = (".jsonl", ".ndjson"), (".csv",), (".conll", ".iob", ".iob2", ".bio")
 
 BatchText = Callable[[Batch], str]
 
@@ -39,16 +37,16 @@ def batch_form(output: Path | None, samples: Documents | TokenSequences) -> Batc
     suffix = "" if output is None else ending(output)
     if isinstance(samples, Documents):
         documents, written = samples, samples.written()
-        if suffix in ("", *_LINES):
+        if suffix in ("", *LINES):
             return lambda batch: _lines(_documents(documents, written, batch))
-        if suffix in _TABLE:
+        if suffix == ".csv":
             return lambda batch: _document_table(documents, written, batch)
         allowed = ".jsonl or .csv"
     else:
         sequences, raw = samples, samples.raw
-        if suffix in ("", *_LINES):
+        if suffix in ("", *LINES):
             return lambda batch: _lines(_sequences(sequences, batch))
-        if suffix in _COLUMNS and isinstance(raw, RawTokens):
+        if suffix in COLUMNS and isinstance(raw, RawTokens):
             return lambda batch: _token_columns(raw, batch)
         allowed = ".conll or .jsonl"
     raise InvalidInputError(f"What to label of this data is written as {allowed}. Got {suffix!r}; name another file.")

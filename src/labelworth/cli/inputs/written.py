@@ -8,7 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-JSON_ENDINGS = (".jsonl", ".ndjson", ".json")
+LINES, COLUMNS = (".jsonl", ".ndjson"), (".conll", ".iob", ".iob2", ".bio")
+"""Endings of JSON lines, and of CoNLL columns, that are written."""
+JSON_ENDINGS = (*LINES, ".json")
 _FORMATS = {
     **dict.fromkeys(JSON_ENDINGS, "jsonl"),
     ".csv": "csv",

@@ -1,16 +1,21 @@
-"""The labels of every sequence, scored where the data says the truth."""
+"""Predictions on their way out: the class of every row, or the labels of every sequence."""
 
-from dataclasses import replace
+import csv
+import io
+import json
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from labelworth.cli.inputs.documents import read_to_predict
 from labelworth.cli.inputs.sequences import TokenSequences
-from labelworth.cli.inputs.written import ending
+from labelworth.cli.inputs.written import COLUMNS, LINES, ending
 from labelworth.cli.options.data import DataOptions
-from labelworth.cli.predictions.outcome import Predictions
+from labelworth.data.files import atomic_write
 from labelworth.data.readers.conll import UNSEEN_TAGS
 from labelworth.data.readers.raw_sequences import RawAttributes, RawTokens
 from labelworth.data.writers import write_conll, write_crfsuite, write_tokens_jsonl
@@ -19,7 +24,63 @@ from labelworth.estimators.tagger import SequenceTagger
 from labelworth.evaluation.sequences import SequenceEvaluation, evaluate_labels
 from labelworth.progress import Progress
 
-_LINES, _COLUMNS, _ATTRIBUTES = (".jsonl", ".ndjson"), (".conll", ".iob", ".iob2", ".bio"), (".crfsuite", ".crf")
+_ATTRIBUTES = (".crfsuite", ".crf")
+
+
+@dataclass(frozen=True, eq=False)
+class Predictions:
+    """What a prediction gives, of rows and of tokens alike."""
+
+    # An object per row or sequence; empty where they go to a file that holds labels alone.
+    rows: list[dict[str, Any]]
+    figures: dict[str, Any]  # What records say beside them.
+    words: str  # How many there are.
+    write: Callable[[Path], None]
+    scores: str = ""  # How good they are, where the data says the truth.
+
+
+def require_ending(output: Path) -> None:
+    """Refuse a file that no predictions are written to, before any work."""
+    if not {*LINES, ".csv", *COLUMNS, *_ATTRIBUTES} & set(output.suffixes[-2:]):
+        raise InvalidInputError(
+            "Predictions are written as .jsonl or .csv, those of sequences as .conll, .jsonl or .crfsuite. "
+            f"Got {output.name!r}; name another file."
+        )
+
+
+def predict_rows(classifier: Any, data: DataOptions, output: Path | None, *, known: bool) -> Predictions:
+    """Predict classes, with the probability of each; labels in the data are not looked at."""
+    if known:
+        raise InvalidInputError("--known is for sequences: rows of a table have no neighbors.")
+    if output is not None and output.suffix not in (*LINES, ".csv"):
+        raise InvalidInputError(f"Predictions are written as .jsonl or .csv. Got {output.name!r}; name another file.")
+    probabilities = classifier.predict_proba(read_to_predict(data, classifier)).tolist()
+    rows = [_row(classifier.classes_.tolist(), row) for row in probabilities]
+
+    def write(path: Path) -> None:
+        text = _table(rows) if path.suffix == ".csv" else json_lines(rows)
+        atomic_write(path, text)
+
+    return Predictions(rows, {"n_rows": len(rows)}, f"{len(rows):,} predictions", write)
+
+
+def _row(classes: list[Any], probabilities: list[float]) -> dict[str, Any]:
+    best = max(range(len(classes)), key=probabilities.__getitem__)
+    by_class = {str(name): value for name, value in zip(classes, probabilities, strict=True)}
+    return {"label": classes[best], "probability": probabilities[best], "probabilities": by_class}
+
+
+def json_lines(rows: list[dict[str, Any]]) -> str:
+    return "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
+
+
+def _table(rows: list[dict[str, Any]]) -> str:
+    stream = io.StringIO(newline="")
+    table = csv.writer(stream)
+    names = rows[0]["probabilities"] if rows else ()
+    table.writerow(["label", "probability", *(f"probability of {name}" for name in names)])
+    table.writerows([row["label"], row["probability"], *row["probabilities"].values()] for row in rows)
+    return stream.getvalue()
 
 
 def predict_tokens(
@@ -34,7 +95,7 @@ def predict_tokens(
     labels = [list(raw.labels[first:end]) for first, end in pairwise(raw.offsets.tolist())] if known else None
     predicted = tagger.predict(raw, labels)
     # Files hold labels alone.
-    rows = [] if output is not None else _rows(tagger, raw, predicted, tagger.predict_proba(raw, labels))
+    rows = [] if output is not None else _token_rows(tagger, raw, predicted, tagger.predict_proba(raw, labels))
     coverage = tagger.coverage(raw)
     progress.say(coverage.words)
     flat = [label for sequence in predicted for label in sequence]
@@ -53,7 +114,7 @@ def predict_tokens(
     )
 
 
-def _rows(
+def _token_rows(
     tagger: SequenceTagger, raw: RawTokens | RawAttributes, predicted: list[list[Any]], probabilities: list[Any]
 ) -> list[dict[str, Any]]:
     code_of = {name: code for code, name in enumerate(tagger.model_.classes)}
@@ -99,7 +160,7 @@ def _words(scores: SequenceEvaluation) -> str:
 
 def _require_form(output: Path, raw: RawTokens | RawAttributes) -> None:
     has_words = isinstance(raw, RawTokens)
-    if ending(output) not in ((*_LINES, *_COLUMNS) if has_words else _ATTRIBUTES):
+    if ending(output) not in ((*LINES, *COLUMNS) if has_words else _ATTRIBUTES):
         allowed = ".conll or .jsonl" if has_words else ".crfsuite"
         raise InvalidInputError(
             f"Labels of these sequences are written as {allowed}. Got {output.name!r}; name another file."
@@ -109,7 +170,7 @@ def _require_form(output: Path, raw: RawTokens | RawAttributes) -> None:
 def _write(path: Path, raw: RawTokens | RawAttributes, labels: list[Any]) -> None:
     if isinstance(raw, RawAttributes):
         write_crfsuite(path, raw.with_labels(labels))
-    elif ending(path) in _LINES:
+    elif ending(path) in LINES:
         write_tokens_jsonl(path, raw.with_labels(labels))
     else:
         _write_columns(path, raw, labels)
