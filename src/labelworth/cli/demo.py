@@ -33,13 +33,13 @@ def demo(
     require_writable(output)
     watch = Stopwatch()
     with working() as progress, watch.timing("demonstration"):
-        told = _scenario(sequences)(quick, seed, progress)
-    [picture] = told.outcome.pictures.values()
+        story = _scenario(sequences)(quick, seed, progress)
+    [picture] = story.outcome.pictures.values()
     save_picture(picture, output)
-    figures = {"picture": output, **told.outcome.figures}
-    asked = {"settings": told.settings, "sequences": sequences}
-    record = Record("demo", asked, figures, seed, told.data_digest, watch.durations)
-    answer(record, lambda console: show_outcome(console, told.outcome), as_json=as_json)
+    figures = {"picture": output, **story.outcome.figures}
+    asked = {"settings": story.settings, "sequences": sequences}
+    record = Record("demo", asked, figures, seed, story.data_digest, watch.durations)
+    answer(record, lambda console: show_outcome(console, story.outcome), as_json=as_json)
     tell(f"Wrote {output}")
 
 

@@ -5,14 +5,14 @@ from pathlib import Path
 
 import numpy as np
 
-from labelworth.arrays import FloatArray, IntArray
+from labelworth.arrays import FloatArray
 from labelworth.criteria.information import document_information
 from labelworth.criteria.table import InformationTable
 from labelworth.data.evidence import encode_labels
 from labelworth.data.samples import Samples
 from labelworth.demo.digits_forecast import Level, forecast_anyway, forecast_if_right
 from labelworth.estimation.fit import fit
-from labelworth.models.classes.gaussian import GaussianFamily, GaussianModel
+from labelworth.models.classes.gaussian import GaussianFamily
 from labelworth.progress import SILENT, Progress, tracking
 from labelworth.robust.check import CheckReport, check_samples
 from labelworth.robust.held_out import held_out_predictions
@@ -83,7 +83,14 @@ def demonstrate(settings: DemoSettings, seed: int = 0, progress: Progress = SILE
     model = fit(family, pilot).model
     label_counts = np.array(settings.label_counts)
     progress.say(f"A pilot of {settings.n_pilot} labels, drawn at random from {pool.n_samples:,} images.")
-    table = _worth(model, label_counts, pool.n_samples, settings.relative_error, rng, progress)
+    table = document_information(
+        model,
+        labeled_fractions=np.unique(np.concatenate([np.geomspace(0.02, 1.0, 18), label_counts / pool.n_samples])),
+        n_samples=pool.n_samples,
+        seed=int(rng.integers(2**32)),
+        relative_error=settings.relative_error,
+        progress=progress,
+    )
     level = Level.of(held_out_predictions(family, pool, (0.0,), n_folds=_N_FOLDS, rng=rng), _N_FOLDS)
     report = check_samples(
         pool, family, n_folds=_N_FOLDS, n_bootstrap=settings.n_bootstrap, seed=seed, progress=progress
@@ -98,25 +105,6 @@ def demonstrate(settings: DemoSettings, seed: int = 0, progress: Progress = SILE
 def _weights(report: CheckReport) -> tuple[float, ...]:
     advised = 1.0 if report.weight is None else report.weight.best
     return (0.0, 1.0) if advised in {0.0, 1.0} else (0.0, 1.0, advised)
-
-
-def _worth(
-    model: GaussianModel,
-    label_counts: IntArray,
-    n_pool: int,
-    relative_error: float,
-    rng: np.random.Generator,
-    progress: Progress,
-) -> InformationTable:
-    fractions = np.unique(np.concatenate([np.geomspace(0.02, 1.0, 18), label_counts / n_pool]))
-    return document_information(
-        model,
-        labeled_fractions=fractions,
-        n_samples=n_pool,
-        seed=int(rng.integers(2**32)),
-        relative_error=relative_error,
-        progress=progress,
-    )
 
 
 def _with_labels(samples: Samples, n_labels: int) -> Samples:

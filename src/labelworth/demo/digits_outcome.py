@@ -4,17 +4,15 @@ from typing import Any
 
 import numpy as np
 
-from labelworth.arrays import FloatArray
 from labelworth.data.digest import file_digest
 from labelworth.demo.digits import QUICK, Demonstration, DemoSettings, data_path, demonstrate
-from labelworth.demo.scenario import Told
+from labelworth.demo.scenario import Story, band, over_draws
 from labelworth.fisher.information import over_fractions
 from labelworth.progress import Progress
 from labelworth.report.values import (
     ComparisonPanel,
     Curve,
     CurvesPanel,
-    Measured,
     Outcome,
     Picture,
     SurfacePanel,
@@ -24,10 +22,10 @@ from labelworth.report.values import (
 _N_GRID = 40
 
 
-def tell(quick: bool, seed: int, progress: Progress) -> Told:
+def tell(quick: bool, seed: int, progress: Progress) -> Story:
     """Labels and unlabeled images of scikit-learn's digits: the `Scenario` of `labelworth demo`."""
     settings = QUICK if quick else DemoSettings()
-    return Told(settings, outcome(demonstrate(settings, seed, progress)), file_digest(data_path()))
+    return Story(settings, outcome(demonstrate(settings, seed, progress)), file_digest(data_path()))
 
 
 def outcome(demo: Demonstration) -> Outcome:
@@ -43,19 +41,13 @@ def outcome(demo: Demonstration) -> Outcome:
     return Outcome(_figures(demo), _words(demo), (_error_table(demo),), {"": picture})
 
 
-def _means(demo: Demonstration) -> tuple[FloatArray, FloatArray]:
-    """Realized errors and their standard errors over the draws, shape (n_weights, n_sizes)."""
-    errors = demo.realized
-    return errors.mean(axis=1), errors.std(axis=1, ddof=1) / np.sqrt(errors.shape[1])
-
-
 def _names(demo: Demonstration) -> list[str]:
     usual = {0.0: "labels only", 1.0: "with unlabeled images"}
     return [usual.get(weight, f"unlabeled images count {weight:g}") for weight in demo.weights]
 
 
 def _figures(demo: Demonstration) -> dict[str, Any]:
-    means, errors = _means(demo)
+    means, errors = over_draws(demo.realized)
     return {
         "n_images": demo.n_pool + demo.settings.n_held_out,
         "n_pool": demo.n_pool,
@@ -82,14 +74,9 @@ def _figures(demo: Demonstration) -> dict[str, Any]:
     }
 
 
-def _measured(point: Any, name: str) -> Measured:
-    value = point.figures[name]
-    return Measured(float("nan") if value is None else value, point.standard_errors.get(name))
-
-
 def _error_table(demo: Demonstration) -> Table:
     settings = demo.settings
-    means, _ = _means(demo)
+    means, _ = over_draws(demo.realized)
     rows = tuple(
         (
             count,
@@ -130,8 +117,8 @@ def _words(demo: Demonstration) -> tuple[str, ...]:
 def _what_the_pilot_says(demo: Demonstration) -> str:
     report = demo.report
     verdicts = {"hurts": "Unlabeled images hurt.", "helps": "Unlabeled images help."}
-    told = verdicts.get(report.verdict, "Whether unlabeled images help cannot be told yet.")
-    words = [f"What the pilot says. {told}"]
+    verdict = verdicts.get(report.verdict, "Whether unlabeled images help cannot be told yet.")
+    words = [f"What the pilot says. {verdict}"]
     if report.harm is not None:
         error = report.harm.error
         words.append(
@@ -157,7 +144,7 @@ def _promise(demo: Demonstration) -> str:
 
 
 def _forecast(demo: Demonstration) -> str:
-    means, _ = _means(demo)
+    means, _ = over_draws(demo.realized)
     label_counts = demo.settings.label_counts
     gaps = np.abs(demo.anyway - means).mean(axis=1)
     believing = float(np.abs(demo.if_right[1] - means[1]).mean())
@@ -183,19 +170,15 @@ def _what_happened(demo: Demonstration) -> str:
     )
 
 
-def _band(values: FloatArray, width: FloatArray | float) -> tuple[FloatArray, FloatArray]:
-    return values - width, values + width
-
-
 def _curves_panel(demo: Demonstration) -> CurvesPanel:
-    means, errors = _means(demo)
+    means, errors = over_draws(demo.realized)
     labels = np.array(demo.settings.label_counts, dtype=float)
     curves = []
     for row, name in enumerate(_names(demo)):
         forecast = demo.anyway[row]
-        low, high = _band(forecast, demo.level.standard_error) if row == 0 else (None, None)
+        low, high = band(forecast, demo.level.standard_error) if row == 0 else (None, None)
         curves.append(Curve(name, labels, forecast, low, high, color=row))
-        curves.append(Curve("", labels, means[row], *_band(means[row], errors[row]), "points", row))
+        curves.append(Curve("", labels, means[row], *band(means[row], errors[row]), "points", row))
     curves.append(
         Curve("with unlabeled images, believing the model", labels, demo.if_right[1], style="dashed", color=4)
     )
@@ -209,16 +192,16 @@ def _curves_panel(demo: Demonstration) -> CurvesPanel:
 
 
 def _comparison_panel(demo: Demonstration) -> ComparisonPanel:
-    means, errors = _means(demo)
+    means, errors = over_draws(demo.realized)
     groups = [
-        Curve(name, demo.anyway[row], means[row], *_band(means[row], errors[row]), "points", row)
+        Curve(name, demo.anyway[row], means[row], *band(means[row], errors[row]), "points", row)
         for row, name in enumerate(_names(demo))
     ]
     believing = Curve(
         "with unlabeled images, believing the model",
         demo.if_right[1],
         means[1],
-        *_band(means[1], errors[1]),
+        *band(means[1], errors[1]),
         "points",
         4,
     )
@@ -235,10 +218,9 @@ def _worth_panel(demo: Demonstration) -> CurvesPanel:
             "unlabeled_per_label": "a label on an image of the pool",
         }.items()
     ):
-        measured = [_measured(point, name) for point in points]
-        values = np.array([entry.value for entry in measured])
-        spread = np.array([entry.standard_error or 0.0 for entry in measured])
-        curves.append(Curve(label, fractions, values, *_band(values, 2 * spread), color=(3, 6)[row]))
+        values = np.array([point.figures[name] for point in points], dtype=float)
+        spread = np.array([point.standard_errors.get(name) or 0.0 for point in points])
+        curves.append(Curve(label, fractions, values, *band(values, 2 * spread), color=(3, 6)[row]))
     return CurvesPanel(
         "Worth in unlabeled images, if the model is right",
         "labeled fraction of the pool",

@@ -13,29 +13,21 @@ from labelworth.demo.policies import (
     SequenceDemoSettings,
     demonstrate_policies,
 )
-from labelworth.demo.scenario import Told
+from labelworth.demo.scenario import Story, band, over_draws
 from labelworth.fisher.criteria import CRITERIA
 from labelworth.policies.policy import Policy
 from labelworth.policies.spec import parse_policy
 from labelworth.progress import Progress
-from labelworth.report.values import (
-    BarsPanel,
-    ComparisonPanel,
-    Curve,
-    CurvesPanel,
-    Outcome,
-    Picture,
-    Table,
-)
+from labelworth.report.values import BarsPanel, ComparisonPanel, Curve, CurvesPanel, Outcome, Picture, Table
 
 _LOG_LOSS = CRITERIA["excess_log_loss"]
 _N_GRID = 24
 
 
-def tell(quick: bool, seed: int, progress: Progress) -> Told:
+def tell(quick: bool, seed: int, progress: Progress) -> Story:
     """Policies on drawn sequences: the `Scenario` of `labelworth demo --sequences`."""
     settings = QUICK if quick else SequenceDemoSettings()
-    return Told(settings, outcome(demonstrate_policies(settings, seed, progress)))
+    return Story(settings, outcome(demonstrate_policies(settings, seed, progress)))
 
 
 def outcome(demo: SequenceDemonstration) -> Outcome:
@@ -52,24 +44,16 @@ def outcome(demo: SequenceDemonstration) -> Outcome:
     return Outcome(_figures(demo), _words(demo), (_table(demo),), {"": picture})
 
 
-def _mean(values: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Over the refits, with standard errors."""
-    return values.mean(axis=1), values.std(axis=1, ddof=1) / np.sqrt(values.shape[1])
-
-
 def _predicted(demo: SequenceDemonstration, name: str) -> tuple[FloatArray, FloatArray]:
+    """Figures of the policies and their standard errors; NaN where there is none."""
     points = demo.table.points
-    values = [_or_nan(point.figures[name]) for point in points]
-    return np.array(values), np.array([_or_nan(point.standard_errors.get(name)) for point in points])
-
-
-def _or_nan(value: float | None) -> float:
-    return float("nan") if value is None else value
+    values = np.array([point.figures[name] for point in points], dtype=float)
+    return values, np.array([point.standard_errors.get(name) for point in points], dtype=float)
 
 
 def _figures(demo: SequenceDemonstration) -> dict[str, Any]:
-    log_losses, log_loss_errors = _mean(demo.log_losses)
-    squared, squared_errors = _mean(demo.squared_errors)
+    log_losses, log_loss_errors = over_draws(demo.log_losses)
+    squared, squared_errors = over_draws(demo.squared_errors)
     return {
         "n_sequences": demo.settings.n_sequences,
         "length": LENGTH,
@@ -98,8 +82,8 @@ def _figures(demo: SequenceDemonstration) -> dict[str, Any]:
 
 
 def _table(demo: SequenceDemonstration) -> Table:
-    log_losses, _ = _mean(demo.log_losses)
-    squared, _ = _mean(demo.squared_errors)
+    log_losses, _ = over_draws(demo.log_losses)
+    squared, _ = over_draws(demo.squared_errors)
     rows = tuple(
         (
             name,
@@ -127,7 +111,7 @@ def _short(value: float | None) -> str:
 def _words(demo: SequenceDemonstration) -> tuple[str, ...]:
     names = list(POLICIES)
     predicted, _ = _predicted(demo, "excess_log_loss")
-    realized, _ = _mean(demo.log_losses)
+    realized, _ = over_draws(demo.log_losses)
     promised, best = int(np.nanargmin(predicted)), int(realized.argmin())
     worst = int(realized.argmax())
     gaps = demo.log_losses[worst] - demo.log_losses[promised]
@@ -171,34 +155,30 @@ def _warnings(demo: SequenceDemonstration) -> tuple[str, ...]:
     return tuple(warnings)
 
 
-def _band(values: FloatArray, width: FloatArray) -> tuple[FloatArray, FloatArray]:
-    return values - width, values + width
-
-
 def _bars_panel(demo: SequenceDemonstration) -> BarsPanel:
     predicted, predicted_errors = _predicted(demo, "excess_log_loss")
-    realized, realized_errors = _mean(demo.log_losses)
+    realized, realized_errors = over_draws(demo.log_losses)
     positions = np.arange(len(POLICIES), dtype=float)
     return BarsPanel(
         "Price of estimation, predicted and realized",
         "excess log-loss (nats per sequence)",
         tuple("\n".join(name.rsplit(" ", 1)) for name in POLICIES),
         (
-            Curve("predicted", positions, predicted, *_band(predicted, predicted_errors)),
-            Curve("realized", positions, realized, *_band(realized, realized_errors)),
+            Curve("predicted", positions, predicted, *band(predicted, predicted_errors)),
+            Curve("realized", positions, realized, *band(realized, realized_errors)),
         ),
     )
 
 
 def _comparison_panel(demo: SequenceDemonstration) -> ComparisonPanel:
     predicted, _ = _predicted(demo, "total_variance")
-    realized, errors = _mean(demo.squared_errors)
+    realized, errors = over_draws(demo.squared_errors)
     groups = tuple(
         Curve(
             name,
             predicted[index : index + 1],
             realized[index : index + 1],
-            *_band(realized[index : index + 1], errors[index : index + 1]),
+            *band(realized[index : index + 1], errors[index : index + 1]),
             "points",
             index,
         )
@@ -219,8 +199,8 @@ def _curves_panel(demo: SequenceDemonstration) -> CurvesPanel:
         curves.append(Curve(name, *_beside_whole(demo, parse_policy(point.policy)), color=index))
         ratio = demo.log_losses[index].mean() / whole.mean()
         spread = (demo.log_losses[index] - ratio * whole).std(ddof=1) / np.sqrt(len(whole)) / whole.mean()
-        at, there = np.array([point.expected_labels]), np.array([ratio])
-        curves.append(Curve("", at, there, there - spread, there + spread, "points", index))
+        labels, realized = np.array([point.expected_labels]), np.array([ratio])
+        curves.append(Curve("", labels, realized, *band(realized, spread), "points", index))
     return CurvesPanel(
         "Against whole sequences at the same number of labels",
         "labels per sequence",
@@ -249,7 +229,7 @@ def _beside_whole(demo: SequenceDemonstration, policy: Policy) -> tuple[FloatArr
 
 
 def _weakness_panel(demo: SequenceDemonstration) -> BarsPanel:
-    shares = np.array([_or_nan(point.smallest_share) for point in demo.table.points])
+    shares = np.array([point.smallest_share for point in demo.table.points], dtype=float)
     return BarsPanel(
         "How far the weakest direction is pinned down",
         "share of what complete labels tell",
