@@ -1,15 +1,13 @@
 """`labelworth demo`: the whole story on built-in data, with a picture."""
 
+from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from labelworth.cli.console import answer, tell, working
 from labelworth.cli.options import Json, Seed
-
-if TYPE_CHECKING:
-    from labelworth.demo.scenario import Scenario
 
 
 def demo(
@@ -25,15 +23,17 @@ def demo(
 ) -> None:
     """Tell the whole story on scikit-learn's digits, in under a minute, with a picture."""
     from labelworth.data.files import require_writable
+    from labelworth.demo.story import Scenario
     from labelworth.report.figures import picture_format, save_picture
     from labelworth.report.record import Record, Stopwatch
     from labelworth.report.tables import show_outcome
 
     picture_format(output)
     require_writable(output)
+    scenario: Scenario = import_module(f"labelworth.demo.{'policies' if sequences else 'digits'}").tell
     watch = Stopwatch()
     with working() as progress, watch.timing("demonstration"):
-        story = _scenario(sequences)(quick, seed, progress)
+        story = scenario(quick, seed, progress)
     [picture] = story.outcome.pictures.values()
     save_picture(picture, output)
     figures = {"picture": output, **story.outcome.figures}
@@ -41,13 +41,3 @@ def demo(
     record = Record("demo", asked, figures, seed, story.data_digest, watch.durations)
     answer(record, lambda console: show_outcome(console, story.outcome), as_json=as_json)
     tell(f"Wrote {output}")
-
-
-def _scenario(sequences: bool) -> "Scenario":
-    if sequences:
-        from labelworth.demo.policies_outcome import tell as tell_policies
-
-        return tell_policies
-    from labelworth.demo.digits_outcome import tell as tell_digits
-
-    return tell_digits

@@ -45,9 +45,9 @@ def realized() -> np.ndarray:
         pool = TRUTH.sample(N_POOL, rng)
         for size, count in enumerate(LABEL_COUNTS):
             shown = pool.hide(np.arange(N_POOL) >= count)
-            for place, weight in enumerate((0.0, 1.0)):
+            for row, weight in enumerate((0.0, 1.0)):
                 model = fit(family_of(pool), shown, unlabeled_weight=weight).model
-                errors[place, draw, size] = (model.log_joint(test).argmax(axis=1) != test.evidence.codes).mean()
+                errors[row, draw, size] = (model.log_joint(test).argmax(axis=1) != test.evidence.codes).mean()
     return errors.mean(axis=1)
 
 

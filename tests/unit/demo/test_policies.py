@@ -13,8 +13,8 @@ from labelworth.demo.policies import (
     conditional,
     demonstrate_policies,
     draw_truth,
+    outcome,
 )
-from labelworth.demo.policies_outcome import outcome
 from labelworth.policies.spec import parse_policy
 from labelworth.report.values import BarsPanel, CurvesPanel
 
@@ -36,7 +36,7 @@ def test_conditional_probabilities_sum_to_one() -> None:
     words = truth.sample(blank(truth, 1), np.random.default_rng(2))
     total = 0.0
     for code in range(2**LENGTH):
-        labels = np.array([code >> place & 1 for place in range(LENGTH)])
+        labels = np.array([code >> position & 1 for position in range(LENGTH)])
         evidence = replace(words.evidence, codes=labels)
         total += np.exp(conditional(truth, words.with_evidence(evidence))[0])
     assert total == pytest.approx(1.0)
@@ -44,19 +44,19 @@ def test_conditional_probabilities_sum_to_one() -> None:
 
 def test_the_same_seed_tells_the_same_story() -> None:
     first, second = (demonstrate_policies(SMALL, seed=4) for _ in range(2))
-    np.testing.assert_array_equal(first.log_losses, second.log_losses)
-    assert first.log_losses.shape == (len(POLICIES), 3)
+    np.testing.assert_array_equal(first.log_losses.draws, second.log_losses.draws)
+    assert first.log_losses.draws.shape == (len(POLICIES), 3)
     assert outcome(first).figures == outcome(second).figures
 
 
 def test_curves_pass_through_what_the_table_says() -> None:
-    found = demonstrate_policies(SMALL, seed=4)
-    told = outcome(found)
-    [picture] = told.pictures.values()
+    demo = demonstrate_policies(SMALL, seed=4)
+    story = outcome(demo)
+    [picture] = story.pictures.values()
     bars, _, curves, _ = picture.panels
     assert isinstance(bars, BarsPanel)
     assert isinstance(curves, CurvesPanel)
-    losses = [point.figures["excess_log_loss"] for point in found.table.points]
+    losses = [point.figures["excess_log_loss"] for point in demo.table.points]
     np.testing.assert_array_equal(bars.series[0].y, losses)
     by_name = {curve.label: curve for curve in curves.curves if curve.label}
     for name, loss in list(zip(POLICIES, losses, strict=True))[1:]:
@@ -67,12 +67,12 @@ def test_curves_pass_through_what_the_table_says() -> None:
 
 
 def test_people_are_told_who_wins_and_what_is_weak() -> None:
-    found = demonstrate_policies(SMALL, seed=4)
-    told = outcome(found)
-    winner = list(POLICIES)[int(np.argmin([point.figures["excess_log_loss"] for point in found.table.points]))]
-    assert f"the theory puts '{winner}' first" in told.words[1]
-    weak = [name for name, point in zip(POLICIES, found.table.points, strict=True) if point.weak_directions]
-    assert len(told.words) == 2 + len(weak)
-    for name, words in zip(weak, told.words[2:], strict=True):
+    demo = demonstrate_policies(SMALL, seed=4)
+    story = outcome(demo)
+    winner = list(POLICIES)[int(np.argmin([point.figures["excess_log_loss"] for point in demo.table.points]))]
+    assert f"the theory puts '{winner}' first" in story.words[1]
+    weak = [name for name, point in zip(POLICIES, demo.table.points, strict=True) if point.weak_directions]
+    assert len(story.words) == 2 + len(weak)
+    for name, words in zip(weak, story.words[2:], strict=True):
         assert words.startswith(f"Warning. '{name}' is weak: of ")
-    assert [row[0] for row in told.tables[0].rows] == list(POLICIES)
+    assert [row[0] for row in story.tables[0].rows] == list(POLICIES)
