@@ -2,7 +2,6 @@
 
 import csv
 import io
-import json
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from itertools import pairwise
@@ -13,7 +12,7 @@ import numpy as np
 
 from labelworth.cli.inputs.documents import read_to_predict
 from labelworth.cli.inputs.sequences import TokenSequences
-from labelworth.cli.inputs.written import COLUMNS, LINES, ending
+from labelworth.cli.inputs.written import COLUMNS, LINES, ending, json_lines
 from labelworth.cli.options.data import DataOptions
 from labelworth.data.files import atomic_write
 from labelworth.data.readers.conll import UNSEEN_TAGS
@@ -68,10 +67,6 @@ def _row(classes: list[Any], probabilities: list[float]) -> dict[str, Any]:
     best = max(range(len(classes)), key=probabilities.__getitem__)
     by_class = {str(name): value for name, value in zip(classes, probabilities, strict=True)}
     return {"label": classes[best], "probability": probabilities[best], "probabilities": by_class}
-
-
-def json_lines(rows: list[dict[str, Any]]) -> str:
-    return "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
 
 
 def _table(rows: list[dict[str, Any]]) -> str:

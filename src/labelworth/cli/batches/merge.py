@@ -22,7 +22,6 @@ def merge(
     as_json: Json = False,
 ) -> None:
     """Merge a batch that was filled in into the data, so that `plan` can be asked again with all labels."""
-    from labelworth.cli.batches.held import held_samples
     from labelworth.cli.batches.merging import merged
     from labelworth.data.digest import file_digest
     from labelworth.data.files import require_writable, write_lines
@@ -35,8 +34,8 @@ def merge(
     watch = Stopwatch()
     with watch.timing("merge"):
         samples = data.read()
-        held = held_samples(samples, batch)
-        outcome = merged(held, held.read(batch))
+        batches = samples.batches(batch)
+        outcome = merged(batches, batches.read(batch))
         if not outcome.n_labels and not outcome.n_same:
             raise InvalidInputError(f"No label of {batch} is filled in: there is nothing to merge.")
         digest = data.digest()

@@ -5,18 +5,31 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from labelworth.cli.batches.held import Filled, HeldDocuments, HeldSequences
-from labelworth.cli.inputs.documents import Documents
-from labelworth.cli.inputs.sequences import TokenSequences
 from labelworth.errors import InvalidInputError
 from labelworth.planning.words import count
+
+if TYPE_CHECKING:
+    from labelworth.cli.batches.documents import DocumentBatches
+    from labelworth.cli.batches.sequences import SequenceBatches
 
 _N_SHOWN = 5
 _N_CHARACTERS = 60
 Position = tuple[int, int]
 """A label in the data: of which sample, and of which of its tokens (0 for a document)."""
+
+
+@dataclass(frozen=True)
+class Filled:
+    """One sample of a batch."""
+
+    index: Any  # Which sample of the data it is, as the batch says it.
+    position: str  # Where it stands in the batch.
+    labels: tuple[Any, ...]  # What was filled in; None where nothing was.
+    asked: frozenset[int]  # Which labels were asked for.
+    columns: Mapping[str, Any]  # What the batch says beside labels.
+    words: tuple[str, ...] | None = None  # Of a sequence.
 
 
 @dataclass(frozen=True)
@@ -42,7 +55,7 @@ class Merged:
         return lines
 
 
-def merged(held: HeldDocuments | HeldSequences, batch: Sequence[Filled]) -> Merged:
+def merged(held: "DocumentBatches | SequenceBatches", batch: Sequence[Filled]) -> Merged:
     """Put the labels of a batch into the data.
 
     Raises
@@ -73,9 +86,12 @@ def merged(held: HeldDocuments | HeldSequences, batch: Sequence[Filled]) -> Merg
 class _Labels:
     """What a batch says: new labels, those known already, those still empty, and what keeps it from being merged."""
 
-    def __init__(self, held: HeldDocuments | HeldSequences) -> None:
-        # Anything goes while there are none.
-        self._as_in_data = {str(label): label for label in _known_labels(held.samples) if label is not None}
+    def __init__(self, held: "DocumentBatches | SequenceBatches") -> None:
+        samples = held.samples
+        members = (label for cell in samples.raw.labels for label in (cell if isinstance(cell, list) else [cell]))
+        # Every label that occurs in the data or was named; anything goes while there are none.
+        known = [*members, *(samples.classes or ())]
+        self._as_in_data = {str(label): label for label in known if label is not None}
         self._unknown: dict[str, list[str]] = {}
         self._conflicts: list[str] = []
         self.empty: list[str] = []
@@ -118,7 +134,7 @@ class _Labels:
             raise InvalidInputError(f"Nothing was merged. {' '.join(problems)}")
 
 
-def _index(filled: Filled, held: HeldDocuments | HeldSequences, seen: dict[int, str]) -> int:
+def _index(filled: Filled, held: "DocumentBatches | SequenceBatches", seen: dict[int, str]) -> int:
     """Which sample of the data a batch means; an error if there is none, or it was named before."""
     where, what = filled.position, held.sample
     try:
@@ -142,12 +158,6 @@ def _listed(positions: Sequence[str], between: str = ", ") -> str:
     """The first few."""
     more = f"{between}and {len(positions) - _N_SHOWN} more" if len(positions) > _N_SHOWN else ""
     return between.join(positions[:_N_SHOWN]) + more
-
-
-def _known_labels(samples: Documents | TokenSequences) -> list[Any]:
-    """Every label that occurs in the data or was named."""
-    members = (label for cell in samples.raw.labels for label in (cell if isinstance(cell, list) else [cell]))
-    return [*members, *(samples.classes or ())]
 
 
 def _require_same_columns(held: Mapping[str, Any], given: Mapping[str, Any], position: str, what: str) -> None:

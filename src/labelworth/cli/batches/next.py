@@ -29,7 +29,6 @@ def next_batch(
     as_json: Json = False,
 ) -> None:
     """Draw what to label now, at random among what has no label yet."""
-    from labelworth.cli.batches.writing import batch_form
     from labelworth.data.files import require_writable, write_lines
     from labelworth.errors import InvalidInputError
     from labelworth.planning.words import count as amount
@@ -41,16 +40,17 @@ def next_batch(
         raise InvalidInputError("A plan has its own rules; --policy goes with --count.")
     watch = Stopwatch()
     samples = data.read(model.model)
-    text_of = batch_form(output, samples)
+    batches = samples.batches(output)
+    batches.require_form()
     if output is not None:
         require_writable(output)
     digest = data.digest()
     counts, expected = _counts_of_plan(plan, digest) if plan is not None else ({"everything": int(count or 0)}, None)
     batch = samples.draw(counts, policy, seed)
     if output is not None:
-        write_lines(output, [text_of(batch)])
+        write_lines(output, [batches.text_of(batch)])
     elif not as_json:
-        write_json(text_of(batch))
+        write_json(batches.text_of(batch))
     if as_json:
         asked = {**data.asked(), "plan": plan, "count": count, "policy": policy, "output": output}
         record = Record("next", asked, {**batch.to_dict(), "output": output}, seed, digest, watch.durations)

@@ -3,14 +3,15 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from labelworth.arrays import FloatArray
-from labelworth.cli.guard import in_options
 from labelworth.cli.inputs.written import WrittenRows, written_rows
 from labelworth.cli.options.data import NONE
+from labelworth.cli.options.table import in_options
 from labelworth.data.evidence import Evidence
 from labelworth.data.readers import NOT_NAMED, RawFeatures, RawTexts, read
 from labelworth.data.text import Vocabulary, count_words
@@ -19,6 +20,7 @@ from labelworth.estimators.kinds import ModelKind
 from labelworth.estimators.storage import Reading
 
 if TYPE_CHECKING:
+    from labelworth.cli.batches.documents import DocumentBatches
     from labelworth.cli.options.data import DataOptions
     from labelworth.planning.next import Batch
 
@@ -132,6 +134,12 @@ class Documents:
         if policies:
             raise InvalidInputError("Documents are labeled whole; --policy is for sequences.")
         return classifier.check(self.X, self.y, classes=self.classes, specification=specification, **options)
+
+    def batches(self, path: Path | None) -> "DocumentBatches":
+        """How batches of them are written to a file, read back and merged."""
+        from labelworth.cli.batches.documents import DocumentBatches
+
+        return DocumentBatches(self, path)
 
     def draw(self, counts: dict[str, int], policy: str | None, seed: int) -> "Batch":
         """What to label now."""

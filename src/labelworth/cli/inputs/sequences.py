@@ -3,14 +3,15 @@
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from labelworth.arrays import FloatArray
-from labelworth.cli.guard import in_options
 from labelworth.cli.inputs.written import JSON_ENDINGS, WrittenRows, ending, written_rows
 from labelworth.cli.options.data import NONE
+from labelworth.cli.options.table import in_options
 from labelworth.data.evidence import Evidence
 from labelworth.data.readers import read_sequences
 from labelworth.data.readers.raw_sequences import RawAttributes, RawTokens
@@ -20,6 +21,7 @@ from labelworth.estimators.kinds import ModelKind
 from labelworth.estimators.storage import Reading
 
 if TYPE_CHECKING:
+    from labelworth.cli.batches.sequences import SequenceBatches
     from labelworth.cli.options.data import DataOptions
     from labelworth.planning.next import Batch
 
@@ -144,6 +146,12 @@ class TokenSequences:
     def check(self, tagger: Any, *, specification: bool, policies: Sequence[str], **options: Any) -> Any:
         """What the labels leave open."""
         return tagger.check(self.X, policies=policies, **options)
+
+    def batches(self, path: Path | None) -> "SequenceBatches":
+        """How batches of them are written to a file, read back and merged."""
+        from labelworth.cli.batches.sequences import SequenceBatches
+
+        return SequenceBatches(self, path)
 
     def draw(self, counts: dict[str, int], policy: str | None, seed: int) -> "Batch":
         """What to label now."""

@@ -3,10 +3,12 @@
 import csv
 import io
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+from labelworth.errors import InvalidInputError
 
 LINES, COLUMNS = (".jsonl", ".ndjson"), (".conll", ".iob", ".iob2", ".bio")
 """Endings of JSON lines, and of CoNLL columns, that are written."""
@@ -56,6 +58,16 @@ def written_rows(path: Path, format: str | None, encoding: str) -> WrittenRows |
     if name in ("csv", "tsv"):
         return _table(path, "," if name == "csv" else "\t", encoding)
     return _parquet(path) if name == "parquet" else None
+
+
+def require_ending(path: Path | None, endings: Sequence[str], what: str, allowed: str) -> None:
+    """Refuse to write to a file that ends in none of `endings`."""
+    if path is not None and ending(path) not in endings:
+        raise InvalidInputError(f"{what} written as {allowed}. Got {ending(path)!r}; name another file.")
+
+
+def json_lines(records: Iterable[Mapping[str, Any]]) -> str:
+    return "".join(json.dumps(record, ensure_ascii=False, default=str) + "\n" for record in records)
 
 
 def own_column(name: str, taken: Sequence[str]) -> str:

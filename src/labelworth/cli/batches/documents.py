@@ -1,0 +1,97 @@
+"""Batches of documents: rows with a label to fill in, as `next` writes them and `merge` reads them back."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, ClassVar
+
+from labelworth.cli.batches.merging import Filled, Position
+from labelworth.cli.inputs.documents import Documents
+from labelworth.cli.inputs.written import (
+    LINES,
+    WrittenRows,
+    ending,
+    json_lines,
+    own_column,
+    require_ending,
+    table_text,
+    written_rows,
+)
+from labelworth.cli.options.data import NONE
+from labelworth.data.readers.cells import NOT_NAMED, LabelCells
+from labelworth.errors import InvalidInputError
+from labelworth.planning.next import Batch
+
+
+class DocumentBatches:
+    """The rows of a file, and a batch of them in the file `path` (None: JSON lines on stdout)."""
+
+    sample: ClassVar[str] = "row"
+
+    def __init__(self, samples: Documents, path: Path | None) -> None:
+        self.samples, self.path = samples, path
+        self.written = samples.written()
+        self._taken = () if self.written is None else self.written.names
+        self._row_column, self._label_column = own_column("row", self._taken), samples.options.label_name
+
+    def require_form(self) -> None:
+        """Refuse a file that no batch of this data is written to."""
+        require_ending(self.path, (*LINES, ".csv"), "What to label of this data is", ".jsonl or .csv")
+
+    def text_of(self, batch: Batch) -> str:
+        """The index of every row, its columns, and a label to fill in."""
+        rows = batch.rows.tolist()
+        columns = [{}] * len(rows) if self.written is None else [self.written.records[row] for row in rows]
+        records = [
+            {self._row_column: row, **cells, self._label_column: None}
+            for row, cells in zip(rows, columns, strict=True)
+        ]
+        if self.path is None or ending(self.path) in LINES:
+            return json_lines(records)
+        return table_text(list(dict.fromkeys([self._row_column, *self._taken, self._label_column])), records)
+
+    def labels(self, index: int) -> tuple[Any, ...]:
+        return (self.samples.raw.labels[index],)
+
+    def words(self, index: int) -> None:
+        """A document is compared by its columns."""
+
+    def columns(self, index: int) -> Mapping[str, Any]:
+        return _require_rows(self.written, self.samples.options.path).records[index]
+
+    def where(self, index: int, token: int) -> str:
+        return f"row {index}"
+
+    def read(self, path: Path) -> list[Filled]:
+        """The rows of a batch that was filled in."""
+        _require_rows(self.written, self.samples.options.path)
+        filled = _require_rows(written_rows(path, None, "utf-8"), path)
+        own = {self._row_column: "where its rows come from", self._label_column: "what was filled in"}
+        for name, what in own.items():
+            if name not in filled.names:
+                raise InvalidInputError(
+                    f"{path} has no column {name!r}, which says {what}; `labelworth next` wrote it. It has: "
+                    f"{', '.join(map(repr, filled.names)) or 'none'}."
+                )
+        marker: Any = self.samples.options.unlabeled
+        cells = LabelCells(NOT_NAMED if marker is None else None if marker == NONE else marker)
+        samples = []
+        for record, position in zip(filled.records, filled.positions, strict=True):
+            cell = record.get(self._label_column)
+            label = cells.read_written(cell, position) if isinstance(cell, str) else cells.read(cell, position)
+            beside = {name: cell for name, cell in record.items() if name not in own}
+            samples.append(Filled(record.get(self._row_column), position, (label,), frozenset({0}), beside))
+        return samples
+
+    def text(self, changes: Mapping[Position, Any]) -> str:
+        """The file with other labels."""
+        written = _require_rows(self.written, self.samples.options.path)
+        return written.text_with({index: label for (index, _), label in changes.items()}, self._label_column)
+
+
+def _require_rows(rows: WrittenRows | None, path: Path) -> WrittenRows:
+    if rows is None or (rows.delimiter is None and not rows.lines):
+        raise InvalidInputError(
+            f"{path} cannot be merged: that takes JSON lines or a table (.jsonl, .csv, .tsv), in which labels stand "
+            "beside texts."
+        )
+    return rows
