@@ -7,7 +7,7 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from labelworth.cli.guard import guarded
+from labelworth.cli.application import guarded
 from labelworth.cli.information import information
 from labelworth.report.record import validate
 from support.chain_oracle import ChainOracle, drawn_tables

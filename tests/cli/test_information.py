@@ -7,7 +7,7 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from labelworth.cli.guard import guarded
+from labelworth.cli.application import guarded
 from labelworth.cli.information import information
 from labelworth.report.record import validate
 from support.oracles import enumerated_sequences, oracle_figures

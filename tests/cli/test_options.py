@@ -13,10 +13,9 @@ import typer
 from typer.testing import CliRunner
 
 from labelworth.cli.application import add_command, application
-from labelworth.cli.guard import in_options
 from labelworth.cli.main import app
 from labelworth.cli.options import DataOptions, ModelOptions, Only, PlanOptions, PriceOptions, Question, Without
-from labelworth.cli.options.table import Between, Keywords, Options, flags, options_of, options_of_group
+from labelworth.cli.options.table import Between, Keywords, Options, flags, in_options, options_of, options_of_group
 from labelworth.errors import InvalidInputError
 
 GROUPS = (DataOptions, ModelOptions, PriceOptions, PlanOptions, Question)
@@ -109,6 +108,31 @@ def test_an_optional_group_is_none_without_its_argument() -> None:
 
     assert _run(eat)[0] == _run(eat, "here")[0] == 0
     assert handed == [None, Fruit(Path("here"))]
+
+
+def test_options_of_a_group_are_not_ignored_where_its_argument_is_missing() -> None:
+    def eat(*, fruit: Fruit | None) -> None:
+        raise AssertionError
+
+    code, message = _run(eat, "--count", "3")
+    assert code == 2
+    assert "--count goes with BASKET, which is not named" in message
+
+
+def test_too_little_memory_is_said_in_words_with_a_cure() -> None:
+    def eat() -> None:
+        raise MemoryError("Unable to allocate 74.5 GiB for an array")
+
+    def read(*, data: DataOptions) -> None:
+        raise MemoryError
+
+    code, message = _run(eat)
+    assert code == 1
+    assert "not enough for this (Unable to allocate 74.5 GiB for an array)" in message
+    assert "--max-words" not in message
+    code, message = _run(read, "here.csv")
+    assert code == 1
+    assert "not enough for this. Try a part of the data, keep fewer words with --max-words" in message
 
 
 def test_a_command_may_take_a_part_of_a_group() -> None:

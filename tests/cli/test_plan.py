@@ -151,6 +151,12 @@ def test_other_records_are_not_plans(texts: Path, tmp_path: Path) -> None:
     assert labelworth("plan", texts, "--again", tmp_path / "record.json").code == 2
 
 
+def test_asking_again_takes_no_options_of_the_data(tmp_path: Path) -> None:
+    answer = labelworth("plan", "--again", tmp_path / "plan.json", "--text-column", "body")
+    assert answer.code == 2
+    assert "--text-column goes with DATA, which is not named" in answer.stderr
+
+
 def test_an_interrupted_plan_says_how_it_goes_on(
     texts: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

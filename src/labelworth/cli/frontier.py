@@ -2,8 +2,8 @@
 
 from typing import TYPE_CHECKING, Annotated
 
+from labelworth.cli.application import resumable
 from labelworth.cli.console import answer, working
-from labelworth.cli.guard import resumable
 from labelworth.cli.inquiry import Inquiry
 from labelworth.cli.options import (
     Checkpoint,

@@ -5,8 +5,8 @@ from typing import Annotated
 
 import typer
 
+from labelworth.cli.application import INFEASIBLE
 from labelworth.cli.console import answer, working
-from labelworth.cli.guard import INFEASIBLE
 from labelworth.cli.options import Json
 from labelworth.cli.options.table import Between
 

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from labelworth.cli.application import add_command, application
+from labelworth.cli.application import INTERRUPTED, add_command, application
 from labelworth.cli.batches.merge import merge
 from labelworth.cli.batches.next import next_batch
 from labelworth.cli.check import check
@@ -14,7 +14,6 @@ from labelworth.cli.console import tell
 from labelworth.cli.demo import demo
 from labelworth.cli.fit import fit
 from labelworth.cli.frontier import frontier
-from labelworth.cli.guard import INTERRUPTED
 from labelworth.cli.information import information
 from labelworth.cli.laboratory import bench, reproduce
 from labelworth.cli.plan import plan

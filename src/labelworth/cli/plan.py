@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from labelworth.cli.application import resumable
 from labelworth.cli.console import answer, tell, working
-from labelworth.cli.guard import in_options, resumable
 from labelworth.cli.inquiry import Inquiry
 from labelworth.cli.options import (
     Checkpoint,
@@ -19,7 +19,7 @@ from labelworth.cli.options import (
     Seed,
     Without,
 )
-from labelworth.cli.options.table import flags
+from labelworth.cli.options.table import flags, in_options
 
 if TYPE_CHECKING:
     from rich.console import Console

@@ -10,6 +10,7 @@ import copy
 import inspect
 import math
 import os
+import re
 import types
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import MISSING, dataclass, fields
@@ -187,6 +188,43 @@ def flags(command: Callable[..., Any]) -> dict[str, str]:
     return {**others, **{option.name: flag for option, flag in flag_of}}
 
 
+def in_options(message: str, flag_of: Mapping[str, str]) -> str:
+    """Say a message of the library in the words of the command line.
+
+    A keyword is rewritten where it stands as an argument (``labels=``) or begins the message (``budget must be``),
+    if the command has an option for it; what is quoted stays as it is.
+
+    Parameters
+    ----------
+    flag_of : mapping
+        Option by keyword; see `flags`.
+
+    Examples
+    --------
+    >>> flag_of = {"label_column": "--label-column", "unlabeled": "--unlabeled", "per_label": "--price-label"}
+    >>> in_options("Use label_column='unlabeled=3', or unlabeled=None; see labels= and unlabeled=.", flag_of)
+    "Use --label-column 'unlabeled=3', or --unlabeled none; see labels= and --unlabeled."
+    >>> in_options("per_label must be a non-negative number. Got -1.0 instead.", flag_of)
+    '--price-label must be a non-negative number. Got -1.0 instead.'
+    """
+    if not flag_of:
+        return message
+    names = "|".join(map(re.escape, flag_of))
+    parts = rf"(?<!\w)'[^']*'(?!\w)|\b(?P<argument>{names})=(?P<none>None\b)?|^(?P<subject>{names})(?= must\b)"
+
+    def option(match: re.Match[str]) -> str:
+        if match["subject"]:
+            return flag_of[match["subject"]]
+        if not match["argument"]:
+            return match[0]
+        flag = flag_of[match["argument"]]
+        if match["none"]:
+            return f"{flag} none"
+        return f"{flag} " if message[match.end() :][:1].strip(" .,;:)") else flag
+
+    return re.sub(parts, option, message)
+
+
 def options_of(command: Callable[..., Any]) -> list[Option]:
     """Everything that a command can be told, in order."""
     parameters = inspect.signature(command, eval_str=True).parameters.values()
@@ -222,12 +260,25 @@ class _Group:
         return [self._optional(option) for option in kept] if self.is_optional else kept
 
     def built(self, given: Mapping[str, Any]) -> Options | None:
-        required = [
-            option.name for option in options_of_group(self.type) if option.default is inspect.Parameter.empty
+        """The group; None where its argument is missing, which no other option of it may then go without."""
+        options = list(options_of_group(self.type))
+        missing = [
+            option for option in options if option.default is inspect.Parameter.empty and given[option.name] is None
         ]
-        if any(given[name] is None for name in required):
-            return None
-        return self.type(**{name: given[name] for name in self.chosen})
+        if not missing:
+            return self.type(**{name: given[name] for name in self.chosen})
+        idle = [
+            option
+            for option in options
+            if option not in missing and given.get(option.name, option.default) != option.default
+        ]
+        if idle:
+            info = missing[0].info
+            argument = (info and info.metavar) or missing[0].name.upper()
+            raise InvalidInputError(
+                f"{idle[0].flag} goes with {argument}, which is not named. Name it, or leave {idle[0].flag} out."
+            )
+        return None
 
     @staticmethod
     def _optional(option: Option) -> Option:
