@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from labelworth.arrays import FloatArray
-from labelworth.criteria.table import EXCHANGE_RATES, InformationTable
+from labelworth.criteria.table import EXCHANGE_RATES, InformationPoint, InformationTable
 from labelworth.errors import InvalidInputError
 from labelworth.fisher.criteria import CRITERIA
 from labelworth.planning.answer import Plan
@@ -45,6 +45,20 @@ class _FigureDisplay(_Display):
         if self.figure not in _LABELS:
             raise InvalidInputError(f"There is no figure {self.figure!r}. Choose one of: {', '.join(_LABELS)}.")
 
+    def _points(self) -> list[InformationPoint]:
+        """Those that have the figure."""
+        points = [point for point in self.table.points if point.figures.get(self.figure) is not None]
+        if not points:
+            asked = "policy" if self.table.is_of_sequences else "labeled fraction"
+            raise InvalidInputError(f"No {asked} has this figure: the model is not identifiable under any.")
+        return points
+
+    def _curve(self, x: FloatArray, points: Sequence[InformationPoint]) -> Curve:
+        """The figure over `x`, with two standard errors where it was sampled."""
+        values = np.array([point.figures[self.figure] for point in points], dtype=np.float64)
+        spread = 2 * np.array([point.standard_errors.get(self.figure) or 0.0 for point in points])
+        return Curve("", x, values, *((values - spread, values + spread) if spread.any() else ()))
+
 
 @dataclass(frozen=True, eq=False)
 class InformationDisplay(_FigureDisplay):
@@ -67,21 +81,11 @@ class InformationDisplay(_FigureDisplay):
 
     def panel(self) -> CurvesPanel:
         """The curve as a value, with a band of two standard errors where it was sampled."""
-        points = sorted(
-            (point for point in self.table.points if point.figures.get(self.figure) is not None),
-            key=lambda point: point.labeled_fraction,
-        )
-        if not points:
-            raise InvalidInputError(
-                "No labeled fraction has this figure: the model is not identifiable at any of them."
-            )
+        points = sorted(self._points(), key=lambda point: point.labeled_fraction)
         fractions = np.array([point.labeled_fraction for point in points])
-        values = np.array([point.figures[self.figure] for point in points], dtype=np.float64)
-        spread = np.array([point.standard_errors.get(self.figure) or 0.0 for point in points])
-        low, high = (values - 2 * spread, values + 2 * spread) if spread.any() else (None, None)
         scale: Scale = "log" if fractions[0] > 0 else "linear"
         title = f"{self.table.n_samples:,g} samples, by {self.table.method}"
-        curve = Curve("", fractions, values, low, high)
+        curve = self._curve(fractions, points)
         return CurvesPanel(title, "labeled fraction", _LABELS[self.figure], (curve,), x_scale=scale)
 
 
@@ -150,17 +154,10 @@ class PolicyDisplay(_FigureDisplay):
 
     def panel(self) -> BarsPanel:
         """The picture as a value; bars of two standard errors where figures were sampled."""
-        points = [point for point in self.table.points if point.figures.get(self.figure) is not None]
-        if not points:
-            raise InvalidInputError("No policy has this figure: the model is not identifiable under any of them.")
-        values = np.array([point.figures[self.figure] for point in points], dtype=np.float64)
-        spread = 2 * np.array([point.standard_errors.get(self.figure) or 0.0 for point in points])
-        bars = (values - spread, values + spread) if spread.any() else (None, None)
+        points = self._points()
         names = tuple(f"{point.policy} ({point.expected_labels:.3g} labels)" for point in points)
         title = f"{self.table.n_samples:,g} sequences, by {self.table.method}"
-        return BarsPanel(
-            title, _LABELS[self.figure], names, (Curve("", np.arange(float(len(names))), values, *bars),)
-        )
+        return BarsPanel(title, _LABELS[self.figure], names, (self._curve(np.arange(float(len(names))), points),))
 
 
 def _arrays(points: Sequence[FrontierDesign]) -> tuple[FloatArray, FloatArray]:

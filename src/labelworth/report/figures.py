@@ -26,7 +26,6 @@ from labelworth.report.axis_style import (
 )
 from labelworth.report.values import (
     BarsPanel,
-    BoxesPanel,
     ComparisonPanel,
     Curve,
     CurvesPanel,
@@ -123,10 +122,10 @@ def plot(panel: Panel, ax: "Axes | None" = None) -> "Axes":
         _plot_comparison(panel, ax)
     elif isinstance(panel, FrontierPanel):
         _plot_frontier(panel, ax)
-    elif isinstance(panel, BoxesPanel):
-        _plot_boxes(panel, ax)
-    else:
+    elif isinstance(panel, BarsPanel):
         _plot_bars(panel, ax)
+    else:
+        panel.draw(ax)
     ax.set_title(panel.title)
     return ax
 
@@ -286,24 +285,6 @@ def _plot_frontier(panel: FrontierPanel, ax: "Axes") -> None:
     ax.set_xlabel(panel.x_label)
     ax.set_ylabel(panel.y_label)
     legend(ax)
-
-
-def _plot_boxes(panel: BoxesPanel, ax: "Axes") -> None:
-    """A box per category."""
-    ax.boxplot(
-        list(panel.values),
-        whis=(5.0, 95.0),
-        tick_labels=list(panel.categories),
-        patch_artist=True,
-        boxprops={"facecolor": PALETTE[5], "edgecolor": PALETTE[0]},
-        medianprops={"color": PALETTE[1], "linewidth": 2.0},
-        flierprops={"marker": ".", "markersize": 4.0, "markeredgecolor": _SHADE},
-    )
-    if panel.level is not None:
-        ax.axhline(panel.level, color=_SHADE, linewidth=1.0, linestyle=":")
-    ax.grid(False, axis="x")
-    ax.set_xlabel(panel.x_label)
-    ax.set_ylabel(panel.y_label)
 
 
 def _numbered(curves: tuple[Curve, ...]) -> list[tuple[int, Curve]]:

@@ -16,10 +16,11 @@ def page_data(plan: Plan) -> dict[str, Any]:
     """Everything the page's script needs; None stands for a picture that there is no data for."""
     answers = {problem: _with_question(plan, problem) for problem in _TITLES}
     asked = plan.question
+    index = [answer.value for answer in answers[asked.problem]].index(asked.value)
     return {
-        "problem": {"name": asked.problem, "place": _place(answers[asked.problem], asked.value)},
+        "problem": {"name": asked.problem, "index": index},
         "control": {
-            problem: {"title": _TITLES[problem], "solutions": [_moved(plan, one) for one in answers[problem]]}
+            problem: {"title": _TITLES[problem], "solutions": [_moved(plan, answer) for answer in answers[problem]]}
             for problem in _TITLES
         },
         "axes": {
@@ -45,17 +46,13 @@ def _scale(errors: Sequence[float]) -> str:
 def _with_question(plan: Plan, problem: Problem) -> list[GridAnswer]:
     """The feasible answers to one kind of question, by value, the one that was asked among them."""
     grids = {"budget": plan.solutions.budgets, "target": plan.solutions.targets, "alpha": plan.solutions.alphas}
-    answers = {one.value: one for one in grids[problem] if one.counts is not None}
+    answers = {answer.value: answer for answer in grids[problem] if answer.counts is not None}
     if problem == plan.question.problem:
         design = plan.recommended
         counts = tuple(arm.count for arm in design.arms)
         value = plan.question.value
         answers[value] = GridAnswer(value, counts, design.labels, design.cost_in_all, design.error)
     return [answers[value] for value in sorted(answers)]
-
-
-def _place(answers: Sequence[GridAnswer], value: float) -> int:
-    return [one.value for one in answers].index(value)
 
 
 def _moved(plan: Plan, answer: GridAnswer) -> dict[str, Any]:
@@ -97,7 +94,7 @@ def _words(plan: Plan, counts: Sequence[float]) -> str:
 def _frontier(plan: Plan) -> dict[str, Any]:
     def drawn(points: Iterable[FrontierDesign]) -> list[dict[str, Any]]:
         in_order = sorted(points, key=lambda point: point.cost)
-        return [{"name": one.name, "cost": plan.held.cost + one.cost, "error": one.error} for one in in_order]
+        return [{"name": point.name, "cost": plan.held.cost + point.cost, "error": point.error} for point in in_order]
 
     identified = [point for point in plan.frontier if isfinite(point.error)]
     return {
@@ -107,9 +104,9 @@ def _frontier(plan: Plan) -> dict[str, Any]:
 
 
 def _surface(plan: Plan) -> dict[str, Any] | None:
-    if plan.surface is None:
-        return None
     surface = plan.surface
+    if surface is None:
+        return None
     return {
         "n_samples": surface.n_samples,
         "labeled_fractions": surface.labeled_fractions,
@@ -118,9 +115,9 @@ def _surface(plan: Plan) -> dict[str, Any] | None:
 
 
 def _forecast(plan: Plan) -> dict[str, Any] | None:
-    if plan.forecast is None:
-        return None
     curve = plan.forecast
+    if curve is None:
+        return None
     return {
         "labels": curve.labels,
         "value": curve.error,

@@ -152,8 +152,8 @@ def require_schema(document: Any, name: str, kind: str) -> None:
 
     problem = best_match(Draft202012Validator(_schemas()[name], registry=_registry()).iter_errors(document))
     if problem is not None:
-        place = "/".join(str(step) for step in problem.absolute_path) or "the top"
-        raise InvalidInputError(f"Not a valid {kind}: at {place}, {problem.message[:500]}")
+        where = "/".join(str(step) for step in problem.absolute_path) or "the top"
+        raise InvalidInputError(f"Not a valid {kind}: at {where}, {problem.message[:500]}")
 
 
 @cache

@@ -1,5 +1,6 @@
 """What commands print and reports draw: figures, words, tables and pictures, as values without a drawing library."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -121,20 +122,17 @@ class FrontierPanel:
     y_scale: Scale = "log"
 
 
-@dataclass(frozen=True)
-class BoxesPanel:
-    """A box of figures per category: median, quartiles, whiskers at 5 and 95 percent, the rest as dots."""
+class OwnPanel(ABC):
+    """A panel that draws itself, where none of the others will do."""
 
     title: str
-    x_label: str
-    y_label: str
-    categories: tuple[str, ...]
-    values: tuple[FloatArray, ...]
-    level: float | None = None
-    """A line across, as zero for differences."""
+
+    @abstractmethod
+    def draw(self, ax: Any) -> None:
+        """On matplotlib's axes."""
 
 
-Panel = CurvesPanel | SurfacePanel | ComparisonPanel | BarsPanel | FrontierPanel | BoxesPanel
+Panel = CurvesPanel | SurfacePanel | ComparisonPanel | BarsPanel | FrontierPanel | OwnPanel
 
 
 @dataclass(frozen=True)

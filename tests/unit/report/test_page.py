@@ -47,14 +47,14 @@ def test_the_control_holds_the_question_in_its_place_and_leaves_the_infeasible_o
     data = page_data(plan)
     amounts = [one["amount"] for one in data["control"]["budget"]["solutions"]]
     assert amounts == sorted(amounts)
-    assert amounts[data["problem"]["place"]] == plan.question.value
+    assert amounts[data["problem"]["index"]] == plan.question.value
     assert min(amounts) > 50.0
 
 
 def test_the_interval_belongs_to_the_question_that_was_asked() -> None:
     data = page_data(document_plan())
     shown = [one["labels_low"] for one in data["control"]["budget"]["solutions"]]
-    assert shown[data["problem"]["place"]] == 350.0
+    assert shown[data["problem"]["index"]] == 350.0
     assert sum(low is not None for low in shown) == 1
 
 
@@ -117,7 +117,7 @@ def test_a_simulated_plan_uses_all_documents_or_only_the_labeled_ones() -> None:
     plan = replace(plan, held=replace(plan.held, n_samples=2 * int(labeled)))
     for uses, expected in ((True, plan.held.n_samples), (False, labeled)):
         data = page_data(replace(plan, uses_unlabeled=uses))
-        assert data["control"]["budget"]["solutions"][data["problem"]["place"]]["n_samples"] == expected
+        assert data["control"]["budget"]["solutions"][data["problem"]["index"]]["n_samples"] == expected
 
 
 def test_a_folder_that_is_not_there_is_told_and_nothing_is_written(tmp_path: Path) -> None:

@@ -3,7 +3,7 @@ const data = JSON.parse(document.getElementById("data").textContent);
 const dark = window.matchMedia("(prefers-color-scheme: dark)");
 const calm = window.matchMedia("(prefers-reduced-motion: reduce)");
 const problems = data.control;
-let chosen = { problem: data.problem.name, place: data.problem.place };
+let chosen = { problem: data.problem.name, index: data.problem.index };
 
 const round = (value, digits = 3) => Number(value.toPrecision(digits)).toLocaleString("en");
 const whole = (value) => Math.round(value).toLocaleString("en");
@@ -13,7 +13,7 @@ const share = data.axes.is_share;
 const shown = (value, digits = 3) => (share ? `${round(100 * value, digits)} %` : round(value, digits));
 const errorFormat = share ? ".2~%" : ".4~g";
 const errorAxis = share ? { tickformat: ".2~%" } : {};
-const solution = () => problems[chosen.problem].solutions[chosen.place];
+const solution = () => problems[chosen.problem].solutions[chosen.index];
 
 function layout(x, y, more = {}) {
   const axis = { gridcolor: color("line"), zeroline: false, automargin: true, linecolor: color("line") };
@@ -31,8 +31,8 @@ function layout(x, y, more = {}) {
 }
 
 function draw(id, traces, shape) {
-  const place = document.getElementById(id);
-  if (place) Plotly.react(place, traces, shape, { responsive: true, displaylogo: false, displayModeBar: false });
+  const element = document.getElementById(id);
+  if (element) Plotly.react(element, traces, shape, { responsive: true, displaylogo: false, displayModeBar: false });
 }
 
 function band(x, low, high, shade) {
@@ -148,11 +148,11 @@ function say() {
     `Expected ${data.axes.error}: ${shown(point.error)}.`;
 }
 
-function choose(problem, place) {
-  chosen = { problem, place };
+function choose(problem, index) {
+  chosen = { problem, index };
   const slider = document.getElementById("amount");
   slider.max = problems[problem].solutions.length - 1;
-  slider.value = place;
+  slider.value = index;
   say();
   drawAll();
 }
@@ -178,7 +178,7 @@ function build() {
   slider.addEventListener("input", () => choose(chosen.problem, Number(slider.value)));
   document.querySelector("#control form").addEventListener("submit", (event) => event.preventDefault());
   dark.addEventListener("change", drawAll);
-  choose(chosen.problem, chosen.place);
+  choose(chosen.problem, chosen.index);
   document.documentElement.dataset.ready = calm.matches ? "calm" : "yes";
 }
 

@@ -7,9 +7,11 @@ from typing import Any
 import numpy as np
 
 from labelworth.arrays import FloatArray
-from labelworth.report.values import BoxesPanel, Outcome, Picture, Table
+from labelworth.report.axis_style import PALETTE
+from labelworth.report.values import Outcome, OwnPanel, Picture, Table
 from labelworth_studies.runner.study import Cell, Result
 
+_GRAY = "#8a8f98"
 CLOSE = 0.05
 SHARE = 0.9
 """A pilot size is trusted if this share of draws, at it and at all larger sizes, is within `CLOSE` of the truth."""
@@ -61,6 +63,33 @@ class PlugIn:
             if enough[index:].all():
                 return self.pilots[index]
         return None
+
+
+@dataclass(frozen=True)
+class _Boxes(OwnPanel):
+    """A box of figures per category: median, quartiles, whiskers at 5 and 95 percent, the rest as dots."""
+
+    title: str
+    x_label: str
+    y_label: str
+    categories: tuple[str, ...]
+    values: tuple[FloatArray, ...]
+
+    def draw(self, ax: Any) -> None:
+        """With a line across at zero."""
+        ax.boxplot(
+            list(self.values),
+            whis=(5.0, 95.0),
+            tick_labels=list(self.categories),
+            patch_artist=True,
+            boxprops={"facecolor": PALETTE[5], "edgecolor": PALETTE[0]},
+            medianprops={"color": PALETTE[1], "linewidth": 2.0},
+            flierprops={"marker": ".", "markersize": 4.0, "markeredgecolor": _GRAY},
+        )
+        ax.axhline(0.0, color=_GRAY, linewidth=1.0, linestyle=":")
+        ax.grid(False, axis="x")
+        ax.set_xlabel(self.x_label)
+        ax.set_ylabel(self.y_label)
 
 
 def summarize(pairs: Sequence[tuple[Cell, Result]]) -> Outcome:
@@ -170,13 +199,12 @@ def _table(plug_ins: Sequence[PlugIn]) -> Table:
 
 def _picture(plug_ins: Sequence[PlugIn]) -> Picture:
     panels = tuple(
-        BoxesPanel(
+        _Boxes(
             _title(plug_in),
             "pilot size r",
             f"plug-in minus truth, {plug_in.unit}",
             tuple(str(size) for size in plug_in.pilots),
             tuple(plug_in.differences.T),
-            level=0.0,
         )
         for plug_in in plug_ins
     )
