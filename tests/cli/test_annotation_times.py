@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from labelworth.cli.inputs.annotation_times import prices_of_column
 from labelworth.cli.inputs.documents import Documents
 from labelworth.cli.options import DataOptions
+from labelworth.cli.options.planning import prices_of_column
 from labelworth.errors import InvalidInputError
 from labelworth.tradeoff.annotation_times import TimedPrices
 from support.command_line import labelworth

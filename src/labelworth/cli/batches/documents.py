@@ -9,7 +9,6 @@ from labelworth.cli.inputs.documents import Documents
 from labelworth.cli.inputs.written import (
     LINES,
     WrittenRows,
-    ending,
     json_lines,
     own_column,
     require_ending,
@@ -18,6 +17,7 @@ from labelworth.cli.inputs.written import (
 )
 from labelworth.cli.options.data import NONE
 from labelworth.data.readers.cells import NOT_NAMED, LabelCells
+from labelworth.data.readers.choose import ending
 from labelworth.errors import InvalidInputError
 from labelworth.planning.next import Batch
 

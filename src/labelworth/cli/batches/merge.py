@@ -57,7 +57,7 @@ def merge(
 
 def _target(data: Path, batch: Path, output: Path | None, *, in_place: bool) -> Path:
     """Where to write; never onto the data or the batch unless that is asked for."""
-    from labelworth.cli.inputs.written import ending
+    from labelworth.data.readers.choose import ending
     from labelworth.errors import InvalidInputError
 
     if (output is None) != in_place:

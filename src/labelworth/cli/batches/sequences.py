@@ -11,17 +11,9 @@ from typing import Any, ClassVar
 
 from labelworth.cli.batches.merging import Filled, Position
 from labelworth.cli.inputs.sequences import TokenSequences
-from labelworth.cli.inputs.written import (
-    COLUMNS,
-    JSON_ENDINGS,
-    LINES,
-    ending,
-    json_lines,
-    own_column,
-    require_ending,
-    written_rows,
-)
+from labelworth.cli.inputs.written import COLUMNS, LINES, json_lines, own_column, require_ending, written_rows
 from labelworth.cli.options.data import NONE
+from labelworth.data.readers.choose import JSON_ENDINGS, ending
 from labelworth.data.readers.conll import DOCUMENT_START, read_conll
 from labelworth.data.readers.raw_sequences import RawTokens
 from labelworth.data.readers.streams import read_lines

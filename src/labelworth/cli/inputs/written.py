@@ -8,17 +8,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from labelworth.data.readers.choose import document_format, ending
 from labelworth.errors import InvalidInputError
 
 LINES, COLUMNS = (".jsonl", ".ndjson"), (".conll", ".iob", ".iob2", ".bio")
 """Endings of JSON lines, and of CoNLL columns, that are written."""
-JSON_ENDINGS = (*LINES, ".json")
-_FORMATS = {
-    **dict.fromkeys(JSON_ENDINGS, "jsonl"),
-    ".csv": "csv",
-    **dict.fromkeys((".tsv", ".tab"), "tsv"),
-    **dict.fromkeys((".parquet", ".pq"), "parquet"),
-}
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,6 +24,18 @@ class WrittenRows:
     positions: tuple[str, ...]  # Where each row stands, for messages.
     delimiter: str | None  # Of a table; None: JSON lines.
     lines: tuple[str, ...] = ()  # JSON lines as they are written; empty for a table.
+
+    def seconds(self, row: int, column: str) -> float:
+        """How long annotators took; NaN where the cell is empty."""
+        cell = self.records[row].get(column)
+        if cell is None or (isinstance(cell, str) and not cell.strip()):
+            return float("nan")
+        try:
+            return float(cell)
+        except (TypeError, ValueError, OverflowError):
+            raise InvalidInputError(
+                f"{self.positions[row]}: a time must be a number of seconds. Got {cell!r:.60}."
+            ) from None
 
     def text_with(self, changes: Mapping[int, Any], column: str) -> str:
         """The whole file with other cells in one column, by row; what is not changed stays as it is written."""
@@ -45,14 +51,9 @@ class WrittenRows:
         )
 
 
-def ending(path: Path) -> str:
-    """The ending that says what a file holds, without that of gzip."""
-    return (path.with_suffix("") if path.suffix.lower() == ".gz" else path).suffix.lower()
-
-
 def written_rows(path: Path, format: str | None, encoding: str) -> WrittenRows | None:
     """The rows of JSON lines, a table or Parquet; None for files that hold numbers alone."""
-    name = format or _FORMATS.get(ending(path))
+    name = format or document_format(path)
     if name in ("jsonl", "tokens-jsonl"):
         return _json_lines(path, encoding)
     if name in ("csv", "tsv"):

@@ -13,6 +13,7 @@ from labelworth.cli.options.table import Keywords, Options
 if TYPE_CHECKING:
     from labelworth.cli.inputs.documents import Documents
     from labelworth.cli.inputs.sequences import TokenSequences
+    from labelworth.tradeoff.annotation_times import TimedPrices
     from labelworth.tradeoff.costs import Prices
 
 _PLAN = "The plan"
@@ -134,8 +135,6 @@ class PriceOptions(Options):
         self._require_consistent()
         if self.seconds_column is None:
             return said
-        from labelworth.cli.inputs.annotation_times import prices_of_column
-
         timed = prices_of_column(data, self.seconds_column, self.price_hour)
         say(timed.words())
         return replace(timed.prices, per_unlabeled=said.per_unlabeled, fixed=said.fixed)
@@ -159,3 +158,30 @@ class PriceOptions(Options):
 
 
 _MEASURED = ("price_label", "price_token", "price_sequence")
+
+
+def prices_of_column(data: "Documents | TokenSequences", column: str, per_hour: float) -> "TimedPrices":
+    """What annotation costs by the seconds in a column, from the samples that carry labels and a time.
+
+    Parameters
+    ----------
+    per_hour : float
+        What an hour of annotation costs.
+    """
+    import numpy as np
+
+    from labelworth.data.readers.cells import missing_column
+    from labelworth.errors import InvalidInputError
+    from labelworth.tradeoff.annotation_times import prices_from_times
+
+    path, written = data.options.path, data.written()
+    if written is None:
+        raise InvalidInputError(f"{path} has no columns: annotation times go with files of one sample per row.")
+    if column not in written.names:
+        raise missing_column(str(path), column, written.names, "seconds_column")
+    seconds = np.array([written.seconds(row, column) for row in data.objects(written)])
+    labels, tokens = data.labels_and_tokens()
+    timed = ~np.isnan(seconds) & (labels > 0)
+    if not timed.any():
+        raise InvalidInputError(f"No labeled row of {path} has a time in the column {column!r}.")
+    return prices_from_times(seconds[timed], labels[timed], tokens[timed], per_hour=per_hour)

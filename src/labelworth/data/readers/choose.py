@@ -33,9 +33,9 @@ class _Format:
         return reader(path, **{name: options[name] for name in self.options}, **(self.fixed or {}))
 
 
-_JSON_ENDINGS = (".jsonl", ".ndjson", ".json")
+JSON_ENDINGS = (".jsonl", ".ndjson", ".json")
 _DOCUMENTS = {
-    "jsonl": _Format(_JSON_ENDINGS, "json_files", "read_jsonl", (*_TEXT_OPTIONS, "encoding")),
+    "jsonl": _Format(JSON_ENDINGS, "json_files", "read_jsonl", (*_TEXT_OPTIONS, "encoding")),
     "csv": _Format((".csv",), "delimited", "read_delimited", (*_TEXT_OPTIONS, "encoding"), {"delimiter": ","}),
     "tsv": _Format(
         (".tsv", ".tab"), "delimited", "read_delimited", (*_TEXT_OPTIONS, "encoding"), {"delimiter": "\t"}
@@ -55,7 +55,7 @@ _SEQUENCES = {
     ),
     "crfsuite": _Format((".crfsuite", ".crf"), "crfsuite", "read_crfsuite", ("unlabeled", "encoding")),
     "tokens-jsonl": _Format(
-        _JSON_ENDINGS, "tokens_jsonl", "read_tokens_jsonl", ("tokens_column", "tags_column", "tag_names", "encoding")
+        JSON_ENDINGS, "tokens_jsonl", "read_tokens_jsonl", ("tokens_column", "tags_column", "tag_names", "encoding")
     ),
 }
 FORMATS = tuple(_DOCUMENTS)
@@ -191,9 +191,8 @@ def holds_sequences(path: Path, format: str | None = None) -> bool:
 
     if format is not None:
         return format in _SEQUENCES
-    ending = _ending(path)
-    if ending not in _JSON_ENDINGS:
-        return any(ending in known.endings for known in _SEQUENCES.values())
+    if ending(path) not in JSON_ENDINGS:
+        return _by_ending(path, _SEQUENCES) is not None
     try:
         _, record = next(read_records(path), ("", {}))
     except LabelworthError:
@@ -206,10 +205,9 @@ def _format_name(path: Path, format: str | None, formats: Mapping[str, _Format],
         if format not in formats:
             raise InvalidInputError(f"There is no {what} {format!r}. Choose one of {', '.join(formats)}.")
         return format
-    ending = _ending(path)
-    name = next((name for name, known in formats.items() if ending in known.endings), None)
+    name = _by_ending(path, formats)
     if name is None:
-        endings = ", ".join(ending for known in formats.values() for ending in known.endings)
+        endings = ", ".join(suffix for known in formats.values() for suffix in known.endings)
         raise InvalidInputError(
             f"The ending of {path.name!r} does not say what it holds. Known are {endings} (and .gz behind them); "
             f"or name it with format= (one of {', '.join(formats)})."
@@ -217,7 +215,17 @@ def _format_name(path: Path, format: str | None, formats: Mapping[str, _Format],
     return name
 
 
-def _ending(path: Path) -> str:
+def _by_ending(path: Path, formats: Mapping[str, _Format]) -> str | None:
+    return next((name for name, known in formats.items() if ending(path) in known.endings), None)
+
+
+def document_format(path: Path) -> str | None:
+    """The format of documents that the ending of a file means."""
+    return _by_ending(path, _DOCUMENTS)
+
+
+def ending(path: Path) -> str:
+    """The ending that says what a file holds, without that of gzip."""
     return (path.with_suffix("") if path.suffix.lower() == ".gz" else path).suffix.lower()
 
 
