@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from labelworth.data.evidence import Evidence, encode_labels
-from labelworth.data.folds import draw_labeled, labeled_folds
+from labelworth.data.folds import labeled_folds
 
 FAST = settings(max_examples=100, deadline=None)
 CLASSES = ("a", "b", "c", "d")
@@ -86,11 +86,3 @@ def test_folds_test_each_gold_row_once(sizes: list[int], n_unlabeled: int, n_fol
         assert fold.test.size
         assert (evidence.take(fold.train).label_counts() > 0).all()
         assert fold.train.size + fold.test.size == evidence.n_samples
-
-
-@FAST
-@given(st.lists(st.integers(0, 6), min_size=1, max_size=4).filter(any), st.integers(1, 7), st.integers(0, 99))
-def test_labels_drawn_per_class_are_as_many_as_there_are(sizes: list[int], per_class: int, seed: int) -> None:
-    evidence = encode_labels(np.repeat(np.arange(len(sizes)), sizes), classes=range(len(sizes)))
-    kept = draw_labeled(evidence, per_class=per_class, rng=np.random.default_rng(seed))
-    assert evidence.hidden(~kept).label_counts().tolist() == [min(size, per_class) for size in sizes]

@@ -8,11 +8,12 @@ from labelworth.data.samples import Samples
 from labelworth.data.sequences import Sequences
 from labelworth.estimation.boltzmann_chain_fit import fit_boltzmann_chain
 from labelworth.estimation.conditional_fit import fit_conditional
+from labelworth.estimation.fit import fit
 from labelworth.models.chains.boltzmann_chain import BoltzmannChainFamily
 from labelworth.models.chains.hidden_markov import HiddenMarkovFamily
 from labelworth.models.classes.multinomial import MultinomialFamily
 from labelworth.simulation.document_learner import ClassLearner
-from labelworth.simulation.sequence_learner import SequenceLearner, hidden_markov_learner
+from labelworth.simulation.sequence_learner import SequenceLearner
 
 EMISSION = np.array([[0.5, 0.3, 0.1, 0.1], [0.1, 0.2, 0.3, 0.4]])
 
@@ -45,7 +46,8 @@ def sentences(n_sentences: int, seed: int = 0) -> Sequences:
 
 
 def sentence_learner(sequences: Sequences) -> SequenceLearner:
-    return hidden_markov_learner(HiddenMarkovFamily.for_sequences(sequences))
+    family = HiddenMarkovFamily.for_sequences(sequences)
+    return SequenceLearner(lambda data, start: fit(family, data, start=start, tolerance=1e-2).model)
 
 
 def boltzmann_learner(sequences: Sequences) -> SequenceLearner:

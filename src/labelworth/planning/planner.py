@@ -21,7 +21,8 @@ from typing import Any
 
 import numpy as np
 
-from labelworth.data.digest import arrays_digest, data_digest
+from labelworth.arrays import BoolArray, IntArray
+from labelworth.data.digest import arrays_digest, bytes_digest, data_digest
 from labelworth.data.kept import Checkpoint
 from labelworth.errors import InvalidInputError
 from labelworth.estimators.pools.pool import Pool
@@ -30,10 +31,8 @@ from labelworth.planning.assembly import Background, assemble
 from labelworth.planning.formulas.nearby import formula_situation
 from labelworth.planning.landscape import ForecastCurve, Surface
 from labelworth.planning.menu import held_by_rule, read_menu
-from labelworth.planning.pilot import Pilot
 from labelworth.planning.settings import PlanSettings
-from labelworth.planning.simulated.accuracy import simulated_curve, simulated_situation
-from labelworth.planning.simulated.surface import simulated_surface
+from labelworth.planning.simulated import simulated_curve, simulated_situation, simulated_surface
 from labelworth.planning.situation import Situation
 from labelworth.planning.source import MEASURED, ChosenSource, choose_source
 from labelworth.planning.trust.checks import class_check, convergence_check, randomness_check, simulation_check
@@ -244,13 +243,12 @@ class Planner:
         return simulated_surface(self.basis, PoolUse.from_dict(steps.step("pool use", computed)), chosen.measure)
 
     def _background(self, chosen: ChosenSource, situation: Situation) -> Background:
-        pilot = Pilot(np.flatnonzero(self.pool.is_labeled), self.pool.n_samples)
         return Background(
             self.uses_unlabeled,
             chosen.reason,
             self._checks(chosen),
             [*self.pool.notes, *self._notes(chosen, situation)],
-            pilot.to_dict(),
+            pilot_record(self.pool.is_labeled),
             self.pool.model.kind,
             self.settings.seed,
         )
@@ -299,3 +297,26 @@ class Planner:
     def _steps(self, *asked: Any) -> Checkpoint:
         folder = self.settings.checkpoint
         return Checkpoint(folder, {**self._context, "asked": list(asked)} if folder else {})
+
+
+def pilot_record(is_labeled: BoolArray) -> dict[str, Any]:
+    """Which samples carry labels, as JSON knows it: their rows as ranges, and a digest to know the pilot again."""
+    rows = np.flatnonzero(is_labeled)
+    return {
+        "size": len(rows),
+        "n_samples": len(is_labeled),
+        "digest": bytes_digest(np.ascontiguousarray(rows, dtype="<i8").tobytes()),
+        "rows": ranges(rows),
+    }
+
+
+def ranges(rows: IntArray) -> str:
+    """Rising whole numbers in short: the ends of every run of neighbors.
+
+    Examples
+    --------
+    >>> ranges(np.array([0, 1, 2, 5, 8, 9]))
+    '0-2, 5, 8-9'
+    """
+    runs = np.split(rows, np.flatnonzero(np.diff(rows) != 1) + 1) if len(rows) else []
+    return ", ".join(str(run[0]) if len(run) == 1 else f"{run[0]}-{run[-1]}" for run in runs)

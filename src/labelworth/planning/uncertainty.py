@@ -11,8 +11,7 @@ from labelworth.arrays import FloatArray
 from labelworth.data.kept import Checkpoint
 from labelworth.errors import InfeasiblePlanError, MoreSamplesNeededError, NotIdentifiableError
 from labelworth.planning.answer import LEVEL, Interval, Problem
-from labelworth.planning.formulas.reflection import ReflectedAccuracy
-from labelworth.planning.formulas.sampled import Settled, on_scale, settle
+from labelworth.planning.formulas.sampled import ReflectedAccuracy, Settled, on_scale, settle
 from labelworth.planning.landscape import gains_along
 from labelworth.planning.situation import Alternatives, Band, Situation
 from labelworth.planning.solving import continuous, money_left

@@ -19,7 +19,7 @@ from labelworth.robust.specification import (
     specification_test,
 )
 from labelworth.robust.support import LabelSupport
-from labelworth.robust.unlabeled_weight import WEIGHTS, WeightChoice, choice_of, choose_unlabeled_weight
+from labelworth.robust.unlabeled_weight import WEIGHTS, WeightChoice, choice_by_sandwich, choice_of
 
 CheckVerdict = Literal["helps", "hurts", "cannot be told", "not identified"]
 
@@ -147,7 +147,7 @@ def _predictive(
             family, samples, WEIGHTS, n_folds=folds, rng=rng, fitting=fitting, progress=progress
         )
         weight = (
-            choose_unlabeled_weight(family, samples, rng=rng, method="sandwich", fitting=fitting, progress=progress)
+            choice_by_sandwich(family, samples, fitting=fitting, progress=progress)
             if support.labels_per_parameter >= LABELS_PER_PARAMETER and support.n_parameters <= MOST_PARAMETERS
             else choice_of(predictions)
         )

@@ -7,10 +7,7 @@ import numpy as np
 from scipy.stats import norm
 
 from labelworth.arrays import FloatArray
-from labelworth.data.samples import Samples
-from labelworth.models.protocol import Family, ModelT
-from labelworth.progress import SILENT, Progress
-from labelworth.robust.held_out import HeldOutPredictions, held_out_predictions
+from labelworth.robust.held_out import HeldOutPredictions
 
 Answer = Literal["helps", "hurts", "cannot be told"]
 
@@ -99,39 +96,13 @@ class HarmVerdict:
         return asdict(self)
 
 
-def harm_verdict(
-    family: Family[ModelT],
-    samples: Samples,
-    *,
-    rng: np.random.Generator,
-    unlabeled_weight: float = 1.0,
-    n_folds: int = 5,
-    fitting: dict[str, Any] | None = None,
-    progress: Progress = SILENT,
-) -> HarmVerdict:
-    """Compare labels only with labels and unlabeled rows, by paired cross-validation on the labeled rows.
+def verdict_of(predictions: HeldOutPredictions, unlabeled_weight: float) -> HarmVerdict:
+    """Compare predictions made at weight 0, by the labels only, with those made at `unlabeled_weight`, row by row.
 
     The error decides if it differs beyond chance. If not, the log-loss with honest log-odds does, which is the more
     sensitive measure, provided that the errors do not point the other way. When there is no difference in truth,
     "helps" or "hurts" is said with probability 0.05 at most, to the normal approximation.
-
-    Parameters
-    ----------
-    family, samples
-        The model, and rows with and without labels. Unlabeled rows are in every training fold, never tested.
-    rng : Generator
-        Deals the labeled rows into folds.
-    fitting : dict, optional
-        Further arguments of the fit.
     """
-    predictions = held_out_predictions(
-        family, samples, (0.0, unlabeled_weight), n_folds=n_folds, rng=rng, fitting=fitting, progress=progress
-    )
-    return verdict_of(predictions, unlabeled_weight)
-
-
-def verdict_of(predictions: HeldOutPredictions, unlabeled_weight: float) -> HarmVerdict:
-    """Read the verdict off predictions that were made at weight 0 and at `unlabeled_weight`."""
     error = paired("error", predictions.errors(0.0), predictions.errors(unlabeled_weight))
     log_loss = paired("log-loss", predictions.tempered_losses(0.0), predictions.tempered_losses(unlabeled_weight))
     raw = paired("raw log-loss", predictions.losses(0.0), predictions.losses(unlabeled_weight))

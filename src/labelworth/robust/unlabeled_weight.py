@@ -2,25 +2,21 @@
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from typing import Any, Literal, get_args
+from typing import Any
 
 import numpy as np
 
-from labelworth.arrays import FloatArray, as_floats
+from labelworth.arrays import FloatArray
 from labelworth.data.samples import Samples
-from labelworth.errors import InvalidInputError
 from labelworth.estimation.fit import fit
 from labelworth.models.classes.responsibilities import condition
 from labelworth.models.protocol import Family, ModelT
 from labelworth.progress import SILENT, Progress, tracking
-from labelworth.robust.held_out import HeldOutPredictions, held_out_predictions
+from labelworth.robust.held_out import HeldOutPredictions
 from labelworth.robust.misspecified.row_forms import RowForms, class_covariances
-from labelworth.robust.specification import LABELS_PER_PARAMETER, MOST_PARAMETERS
-
-Method = Literal["auto", "sandwich", "cross-validation"]
 
 WEIGHTS = (0.0, 0.01, 0.03, 0.1, 0.3, 1.0)
-"""The weights tried unless others are given."""
+"""The weights tried."""
 
 
 @dataclass(frozen=True)
@@ -48,49 +44,13 @@ class WeightChoice:
         return asdict(self)
 
 
-def choose_unlabeled_weight(
-    family: Family[ModelT],
-    samples: Samples,
-    *,
-    rng: np.random.Generator,
-    weights: Sequence[float] = WEIGHTS,
-    method: Method = "auto",
-    n_folds: int = 5,
-    fitting: dict[str, Any] | None = None,
-    progress: Progress = SILENT,
+def choice_by_sandwich(
+    family: Family[ModelT], samples: Samples, *, fitting: dict[str, Any] | None = None, progress: Progress = SILENT
 ) -> WeightChoice:
-    """Choose how much an unlabeled row counts.
-
-    With at least five labels per parameter the risk is estimated from the sandwich (`sandwich_risks`), which needs no
-    splitting; with fewer, by cross-validated log-loss on the labeled rows.
-
-    Parameters
-    ----------
-    family, samples
-        The model, and rows with and without labels.
-    rng : Generator
-        Deals the folds.
-    weights : sequence of float
-        To choose from; 0 is always among them.
-    method : str
-        "auto", "sandwich" or "cross-validation".
-    fitting : dict, optional
-        Further arguments of the fit.
-    """
-    if method not in get_args(Method):
-        raise InvalidInputError(f"method must be one of {', '.join(get_args(Method))}. Got {method!r} instead.")
-    tried = tuple(sorted({0.0, *as_floats("weights", list(weights), ndim=1).tolist()}))
-    if tried[0] < 0:
-        raise InvalidInputError(f"Unlabeled weights must not be negative. Got {tried[0]:g}.")
-    if method == "auto":
-        method = "sandwich" if _labels_suffice(family, samples, fitting) else "cross-validation"
-    if method == "sandwich":
-        risks = sandwich_risks(family, samples, tried, fitting=fitting, progress=progress)
-        best = tried[int(np.argmin(risks))]
-        return WeightChoice(best, method, "Excess joint log-loss (nats)", tried, tuple(risks.tolist()), None)
-    return choice_of(
-        held_out_predictions(family, samples, tried, n_folds=n_folds, rng=rng, fitting=fitting, progress=progress)
-    )
+    """The weight of the least of `sandwich_risks`: no rows are held out, but it takes many labels per parameter."""
+    risks = sandwich_risks(family, samples, WEIGHTS, fitting=fitting, progress=progress)
+    best = WEIGHTS[int(np.argmin(risks))]
+    return WeightChoice(best, "sandwich", "Excess joint log-loss (nats)", WEIGHTS, tuple(risks.tolist()), None)
 
 
 def choice_of(predictions: HeldOutPredictions) -> WeightChoice:
@@ -176,9 +136,3 @@ def _trace_of_covariance(influences: FloatArray, metric: FloatArray) -> float:
     """trace(M Cov) of the mean of the rows."""
     n_samples = len(influences)
     return float(np.sum((influences @ metric) * influences)) / n_samples**2
-
-
-def _labels_suffice(family: Family[ModelT], samples: Samples, fitting: dict[str, Any] | None) -> bool:
-    model = fit(family, samples, unlabeled_weight=0.0, **(fitting or {})).model
-    n_parameters, n_labels = int(model.coordinates.n_free), int(samples.evidence.is_gold.sum())
-    return n_parameters <= MOST_PARAMETERS and n_labels >= LABELS_PER_PARAMETER * n_parameters

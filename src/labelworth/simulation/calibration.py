@@ -1,18 +1,83 @@
 """From simulated curves and the pilot's points to a forecast with its uncertainty: a small Bayesian regression."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from types import MappingProxyType
 
 import numpy as np
-from scipy.special import ndtr
+from scipy.special import ndtr, ndtri
 
 from labelworth.arrays import FloatArray, IntArray
 from labelworth.simulation.basis import Comparison, ForecastBasis, Points, Simulated
-from labelworth.simulation.constants import TAILS, Constants
 from labelworth.simulation.learner import Mode
-from labelworth.simulation.normal_mixture import NormalMixture
 from labelworth.simulation.scales import FLOORS, Measure, from_scale, inside, lifted, lifted_slopes, to_scale
 from labelworth.simulation.simulator import WHOLE
+
+
+@dataclass(frozen=True)
+class Constants:
+    """What the pilot cannot tell, tuned once (see docs/derivations/forecast.md).
+
+    On the scale of the measure: log-odds of errors, logarithms of log-losses.
+    """
+
+    level_sd: float  # How far off simulated curves are everywhere.
+    tilt_mean: float  # How much faster the truth falls than a simulated curve, per unit of log(labels).
+    tilt_sd: float
+    blend_sd: float  # How far the best blend of the two sources is from the one that cross-validation suggests.
+    # How far a point of the pilot may be off beside sampling, since curves have shapes of their own.
+    misfit_sd: float
+    drift_sd: float  # Spread of the truth around the calibrated curve, per square root of a unit of log(labels).
+    doubt: float  # By how much standard errors of the comparison of sources are widened.
+    # How probable it is, before the pilot is looked at, that a part of the labels does not follow from
+    # features.
+    floor_probability: float
+
+
+# Chosen by `labelworth reproduce forecast-tuning`, which never draws a pilot of the forecast table.
+TUNED: Mapping[Measure, Constants] = MappingProxyType(
+    {
+        "error": Constants(0.11, -0.09, 0.055, 0.14, 0.14, 0.046, 5.3, 0.94),
+        "log_loss": Constants(0.7, -0.06, 0.023, 0.14, 0.1, 0.037, 3.9, 0.89),
+    }
+)
+
+TAILS: Mapping[float, float] = MappingProxyType({1.0: 0.97, 3.0: 0.02, 10.0: 0.01})
+"""How much wider than tuned everything may be, and how probable that is: simulations may be plainly wrong."""
+
+
+_N_HALVINGS = 60
+
+
+@dataclass(frozen=True, eq=False)
+class NormalMixture:
+    """Mixtures of normals, one per column, all with the same weights."""
+
+    weights: FloatArray  # (n_parts,): They sum to one.
+    means: FloatArray  # (n_parts, n_columns)
+    variances: FloatArray
+
+    @property
+    def mean(self) -> FloatArray:
+        return np.asarray(self.weights @ self.means)
+
+    @property
+    def variance(self) -> FloatArray:
+        """Of the mixture: within and between its parts, (n_columns,)."""
+        return np.asarray(self.weights @ (self.variances + (self.means - self.mean) ** 2))
+
+    def quantiles(self, probability: float) -> FloatArray:
+        """Below which the truth lies with that probability, (n_columns,); by halving."""
+        spread = np.sqrt(self.variances)
+        of_parts = self.means + ndtri(probability) * spread
+        # The quantile of a mixture lies among those of its parts.
+        low, high = of_parts.min(axis=0), of_parts.max(axis=0)
+        for _ in range(_N_HALVINGS):
+            middle = (low + high) / 2
+            is_low = self.weights @ ndtr((middle - self.means) / spread) < probability
+            low, high = np.where(is_low, middle, low), np.where(is_low, high, middle)
+        return np.asarray((low + high) / 2)
 
 
 @dataclass(frozen=True)

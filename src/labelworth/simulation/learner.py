@@ -1,6 +1,7 @@
-"""What a simulation needs of a model: fit it, predict with it, draw labels from it. The rest is the data's."""
+"""What a simulation needs of a model: fit it, predict with it, draw labels from it, and tell how wrong it is."""
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Generic, Literal, Protocol, Self
 
@@ -8,6 +9,7 @@ import numpy as np
 
 from labelworth.arrays import FloatArray, IntArray
 from labelworth.data.protocol import Data, DataT
+from labelworth.evaluation.temperature import best_temperature
 from labelworth.policies.policy import Policy
 
 Mode = Literal["labels-only", "semi-supervised"]
@@ -69,3 +71,47 @@ def keep_labels(data: DataT, kept: IntArray, policy: Policy | None = None, seed:
 def known_codes(data: Data) -> IntArray:
     """The label of every position, -1 where it is not known for sure."""
     return np.maximum(data.evidence.codes, -1)
+
+
+_PRECISION = 0.02  # of the logarithm of a temperature: log-losses are flat around the best one
+
+
+def honest_temperature(predictions: Sequence[Prediction], codes: Sequence[IntArray]) -> float:
+    """The temperature of least mean log-loss over all positions whose label is known, between 0.05 and 1000."""
+
+    def loss(temperature: float) -> float:
+        losses = [
+            code_losses(prediction.log_posteriors(temperature), known)
+            for prediction, known in zip(predictions, codes, strict=True)
+        ]
+        return float(np.nanmean(np.concatenate(losses)))
+
+    return best_temperature(loss, precision=_PRECISION)
+
+
+def code_losses(log_posteriors: FloatArray, codes: IntArray) -> FloatArray:
+    """-log p of the label, position by position; NaN where it is not known."""
+    losses: FloatArray = -log_posteriors[np.arange(len(codes)), codes]
+    return np.where(codes >= 0, losses, np.nan)
+
+
+def code_errors(best: IntArray, codes: IntArray) -> FloatArray:
+    """1 where the prediction is wrong, 0 where it is right, NaN where the label is not known."""
+    return np.where(codes >= 0, best != codes, np.nan).astype(np.float64)
+
+
+def expected_error(best: IntArray, probabilities: FloatArray) -> float:
+    """The expected share of wrong predictions when labels are drawn with these probabilities, (n_positions, K)."""
+    return float(1.0 - probabilities[np.arange(len(best)), best].mean())
+
+
+def expected_log_loss(prediction: Prediction, probabilities: FloatArray) -> float:
+    """The mean log-loss to be expected under these probabilities, at the temperature where it is least."""
+
+    def loss(temperature: float) -> float:
+        log_posteriors = prediction.log_posteriors(temperature)
+        # 0 log 0 is 0: what is never drawn costs nothing.
+        terms = np.where(probabilities > 0, probabilities * log_posteriors, 0.0)
+        return float(-terms.sum(axis=1).mean())
+
+    return loss(best_temperature(loss, precision=_PRECISION))

@@ -11,8 +11,16 @@ from labelworth.data.protocol import Data, DataT
 from labelworth.errors import InvalidInputError
 from labelworth.progress import SILENT, Progress
 from labelworth.simulation.jobs import Keep, keep_nothing, run_jobs
-from labelworth.simulation.learner import Learner, Mode, Prediction, keep_labels, known_codes
-from labelworth.simulation.losses import code_errors, code_losses, honest_temperature
+from labelworth.simulation.learner import (
+    Learner,
+    Mode,
+    Prediction,
+    code_errors,
+    code_losses,
+    honest_temperature,
+    keep_labels,
+    known_codes,
+)
 
 SHARES = (1 / 8, 1 / 4, 1 / 2)
 """Sizes of sub-samples beside the training part of a fold, as shares of the pilot."""

@@ -10,8 +10,7 @@ from labelworth.arrays import FloatArray, IntArray
 from labelworth.data.protocol import DataT
 from labelworth.progress import SILENT, Progress
 from labelworth.simulation.basis import ForecastBasis, label_source
-from labelworth.simulation.calibration import source_share
-from labelworth.simulation.constants import TUNED
+from labelworth.simulation.calibration import TUNED, source_share
 from labelworth.simulation.jobs import Keep, keep_nothing, run_jobs
 from labelworth.simulation.learner import Learner, Mode
 from labelworth.simulation.scales import Measure

@@ -9,19 +9,15 @@ import numpy as np
 
 from labelworth.arrays import FloatArray, IntArray
 from labelworth.data.sequences import Sequences
-from labelworth.estimation.fit import fit
 from labelworth.kernels.chains.layout import unweighted
 from labelworth.kernels.chains.paths import draw_paths
 from labelworth.kernels.chains.potentials import Chain, Nodes, Tokens, make_chain, make_tokens, nodes_from_logs
 from labelworth.kernels.chains.sums import marginals
-from labelworth.models.chains.hidden_markov import HiddenMarkovFamily, HiddenMarkovModel
 from labelworth.models.chains.protocol import ChainModel
 from labelworth.simulation.learner import Learner
 
 FitChain = Callable[[Sequences, Any], ChainModel]
 """Sequences and a model to start from (or None) -> the fitted model."""
-
-_TOLERANCE = 1e-2  # nats per sequence
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,27 +64,3 @@ class SequenceLearner(Learner[Sequences]):
 
     def predict(self, model: ChainModel, data: Sequences) -> ChainPrediction:
         return ChainPrediction(model, data.hide())
-
-
-def hidden_markov_learner(
-    family: HiddenMarkovFamily,
-    *,
-    unlabeled_weight: float = 1.0,
-    start_smoothing: float = 1.0,
-    tolerance: float = _TOLERANCE,
-    max_iterations: int = 1000,
-) -> SequenceLearner:
-    """EM for hidden Markov models; the tolerance is in nats per sequence."""
-
-    def fit_chain(sequences: Sequences, start: HiddenMarkovModel | None) -> ChainModel:
-        return fit(
-            family,
-            sequences,
-            start=start,
-            start_smoothing=start_smoothing,
-            unlabeled_weight=unlabeled_weight,
-            tolerance=tolerance,
-            max_iterations=max_iterations,
-        ).model
-
-    return SequenceLearner(fit_chain)

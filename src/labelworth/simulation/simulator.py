@@ -14,8 +14,7 @@ from labelworth.errors import InvalidInputError
 from labelworth.policies.policy import Policy
 from labelworth.progress import SILENT, Progress
 from labelworth.simulation.jobs import Keep, keep_nothing, run_jobs
-from labelworth.simulation.learner import Learner, Mode, Prediction, keep_labels
-from labelworth.simulation.losses import expected_error, expected_log_loss
+from labelworth.simulation.learner import Learner, Mode, Prediction, expected_error, expected_log_loss, keep_labels
 
 WHOLE = "everything"
 """The policy of units that are labeled whole."""

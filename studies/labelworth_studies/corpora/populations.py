@@ -19,11 +19,12 @@ from labelworth.data.sequences import Sequences
 from labelworth.data.text import LETTERS, count_words
 from labelworth.data.tokens.lexicon import Lexicon
 from labelworth.errors import InvalidInputError
+from labelworth.estimation.fit import fit
 from labelworth.models.chains.hidden_markov import HiddenMarkovFamily
 from labelworth.models.classes.multinomial import MultinomialFamily
 from labelworth.simulation.document_learner import ClassLearner
 from labelworth.simulation.learner import Learner
-from labelworth.simulation.sequence_learner import hidden_markov_learner
+from labelworth.simulation.sequence_learner import SequenceLearner
 from labelworth_studies.corpora.chunking_data import conll2000_digest
 from labelworth_studies.corpora.drawn_documents import World
 from labelworth_studies.corpora.folder import conll2000, newsgroups, rcv1_tokens, reuters_r52
@@ -38,6 +39,7 @@ LABEL_SMOOTHING = 0.1
 KEPT_CHUNKS = ("NP", "VP")
 """All other chunks of CoNLL-2000 count as O: five labels, of which every pilot has examples."""
 _MOST_STEPS = 1000
+_NATS_PER_SENTENCE = 1e-2  # predictions settle long before parameters do
 
 
 @dataclass(frozen=True)
@@ -161,4 +163,5 @@ def _sentences(corpus: Corpus) -> Population:
     codes = np.array([code_of[label] for label in labels], dtype=np.int64)
     sequences = Sequences(lexicon.encode(raw.words), raw.offsets, Evidence(codes, classes), lexicon.names)
     family = HiddenMarkovFamily.for_sequences(sequences, smoothing=SMOOTHING, label_smoothing=LABEL_SMOOTHING)
-    return Population(corpus, sequences, np.arange(sequences.n_sequences), hidden_markov_learner(family))
+    learner = SequenceLearner(lambda data, start: fit(family, data, start=start, tolerance=_NATS_PER_SENTENCE).model)
+    return Population(corpus, sequences, np.arange(sequences.n_sequences), learner)

@@ -7,7 +7,7 @@ import numpy as np
 
 from labelworth.progress import Progress
 from labelworth.report.values import ComparisonPanel, Curve, Measured, Outcome, Picture, Table
-from labelworth.simulation.constants import TUNED
+from labelworth.simulation.calibration import TUNED
 from labelworth.simulation.learner import MODES
 from labelworth.simulation.scales import Measure
 from labelworth_studies.corpora.populations import CORPORA, DRAWN, corpora_digest, population

@@ -10,7 +10,7 @@ from scipy.special import expit, logit
 from labelworth.arrays import FloatArray
 from labelworth.progress import Progress
 from labelworth.report.values import Measured, Outcome, Table
-from labelworth.simulation.constants import TUNED, Constants
+from labelworth.simulation.calibration import TUNED, Constants, NormalMixture
 from labelworth.simulation.scales import Measure, inside, to_scale
 from labelworth_studies.corpora.populations import CORPORA, DRAWN, corpora_digest, population
 from labelworth_studies.forecasts.parts.forecast_cell import compute, grid
@@ -77,8 +77,16 @@ def surprise(curves: Sequence[Curve], constants: Constants) -> float:
     for curve in curves:
         calibrated = curve.regression.solved(constants)
         realized = to_scale(calibrated.measure, inside(calibrated.measure, curve.realized))
-        terms.setdefault(source_of(curve.corpus), []).append(-calibrated.mixture.log_densities(realized))
+        terms.setdefault(source_of(curve.corpus), []).append(-log_densities(calibrated.mixture, realized))
     return float(np.mean([np.concatenate(part).mean() for part in terms.values()]))
+
+
+def log_densities(mixture: NormalMixture, values: FloatArray) -> FloatArray:
+    """Of one value per column, (n_columns,)."""
+    parts = -0.5 * ((values - mixture.means) ** 2 / mixture.variances + np.log(2 * np.pi * mixture.variances))
+    with np.errstate(divide="ignore"):  # a part of no weight adds nothing
+        parts += np.log(mixture.weights)[:, None]
+    return np.asarray(np.logaddexp.reduce(parts, axis=0))
 
 
 def source_of(corpus: str) -> str:

@@ -8,7 +8,8 @@ import numpy as np
 from labelworth.data.samples import Samples
 from labelworth.progress import SILENT, Progress
 from labelworth.report.values import BarsPanel, Curve, Outcome, Picture, Table
-from labelworth.robust.harm import Answer, combined, harm_verdict, paired
+from labelworth.robust.harm import Answer, combined, paired, verdict_of
+from labelworth.robust.held_out import held_out_predictions
 from labelworth.simulation.document_learner import ClassLearner
 from labelworth.simulation.jobs import run_jobs
 from labelworth.simulation.learner import MODES, keep_labels
@@ -18,6 +19,7 @@ from labelworth_studies.forecasts.parts.forecast_cell import drawn, gaps_of, gri
 from labelworth_studies.runner.study import Cell, Result, Study
 
 N_PILOTS = 20
+N_FOLDS = 5
 TOLD = 1.96
 """The truth is told where the gap exceeds so many standard errors; otherwise the two fits are as good as equal."""
 
@@ -40,11 +42,13 @@ def compute(cell: Cell) -> Result:
 
 
 def verdict(whole: Population, shown: Any, seed: int) -> Result:
-    """By `harm_verdict` for documents; for sequences by the same rule on sentences left out of the fit."""
+    """By cross-validation for documents; for sequences by the same rule on sentences left out of the fit."""
     if isinstance(whole.learner, ClassLearner) and isinstance(shown, Samples):
-        given = harm_verdict(
+        predictions = held_out_predictions(
             whole.learner.family,
             shown,
+            (0.0, 1.0),
+            n_folds=N_FOLDS,
             rng=np.random.default_rng([seed, 2]),
             fitting={
                 "start_smoothing": whole.learner.start_smoothing,
@@ -52,6 +56,7 @@ def verdict(whole: Population, shown: Any, seed: int) -> Result:
                 "max_iterations": whole.learner.max_iterations,
             },
         )
+        given = verdict_of(predictions, 1.0)
         error, log_loss, answer = given.error, given.log_loss, given.answer
     else:
         points = pilot_points(

@@ -15,7 +15,6 @@ import numpy as np
 
 from labelworth.arrays import FloatArray
 from labelworth.data.counts import document_lengths
-from labelworth.data.folds import draw_labeled
 from labelworth.data.samples import Samples
 from labelworth.estimation.fit import settled
 from labelworth.fisher.criteria import Weight
@@ -27,6 +26,7 @@ from labelworth.models.classes.multinomial import MultinomialFamily, Multinomial
 from labelworth.progress import SILENT, Progress
 from labelworth.report.values import Curve, CurvesPanel, Measured, Outcome, Picture, Table
 from labelworth_studies.corpora.newsgroups_documents import counted_documents, newsgroups_digest
+from labelworth_studies.corpora.pilots import draw_labeled
 from labelworth_studies.runner.study import Cell, Result, Study
 
 N_FRACTIONS = 50

@@ -210,7 +210,7 @@ class _Rounds(Generic[ModelT]):
         covariance = spread.covariance / self.n_samples
         # The drift costs twice d evaluations and hardly moves.
         drift = expected_drift(self.model, self.population, covariance) if renew_drift else self.corrections.drift
-        influence = self.unlabeled_weight * forms.each(spread.inverse_bread / self.n_samples)
+        influence = self.unlabeled_weight * forms.each(spread.solve(np.eye(len(covariance))) / self.n_samples)
         self.corrections = self.corrections.halfway(
             Corrections(influence, contrast_root(forms.each(covariance)), drift)
         )

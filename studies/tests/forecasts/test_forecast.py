@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from labelworth.simulation.basis import ForecastBasis
-from labelworth.simulation.constants import TUNED
+from labelworth.simulation.calibration import TUNED
 from labelworth_studies.corpora import populations as forecast_data
 from labelworth_studies.corpora.populations import CORPORA, Population
 from labelworth_studies.forecasts import forecast, forecast_tuning

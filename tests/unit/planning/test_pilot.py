@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from labelworth.planning.next import next_documents
-from labelworth.planning.pilot import Pilot, ranges
+from labelworth.planning.planner import pilot_record, ranges
 
 
 def read_ranges(text: str) -> list[int]:
@@ -22,12 +22,12 @@ def test_ranges_name_every_row_once(rows: list[int]) -> None:
 
 def test_the_record_names_the_rows_that_were_drawn() -> None:
     batch = next_documents(np.zeros(50, dtype=bool), 20, seed=3)
-    record = Pilot(np.sort(batch.rows), 50).to_dict()
+    record = pilot_record(np.isin(np.arange(50), batch.rows))
     assert read_ranges(record["rows"]) == sorted(batch.to_dict()["rows"])
     assert (record["size"], record["n_samples"]) == (20, 50)
 
 
 def test_digests_tell_pilots_apart() -> None:
-    one = Pilot(np.array([1, 5]), 9)
-    assert one.digest == Pilot(np.array([1, 5]), 9).digest
-    assert one.digest != Pilot(np.array([1, 6]), 9).digest
+    first, same, other = (pilot_record(np.isin(np.arange(9), rows))["digest"] for rows in ([1, 5], [1, 5], [1, 6]))
+    assert first == same
+    assert first != other

@@ -8,10 +8,15 @@ import pytest
 from labelworth.data.lengths import LengthDistribution
 from labelworth.data.samples import Samples
 from labelworth.models.classes.multinomial import MultinomialFamily, MultinomialModel
-from labelworth.robust.harm import PairedDifference, combined, harm_verdict, paired
+from labelworth.robust.harm import HarmVerdict, PairedDifference, combined, paired, verdict_of
 from labelworth.robust.held_out import held_out_predictions, honest_temperature, tempered, true_class_losses
 from support.statistical import assert_share_is
 from support.wrong_populations import bursty_documents, crossing_topics, with_labels
+
+
+def harm_verdict(samples: Samples, rng: np.random.Generator, weight: float = 1.0, n_folds: int = 5) -> HarmVerdict:
+    family = MultinomialFamily.for_samples(samples)
+    return verdict_of(held_out_predictions(family, samples, (0.0, weight), n_folds=n_folds, rng=rng), weight)
 
 
 def many_rare_words(rng: np.random.Generator) -> Samples:
@@ -25,7 +30,7 @@ def many_rare_words(rng: np.random.Generator) -> Samples:
 def test_it_helps_where_the_model_is_right_and_labels_are_few(seed: int) -> None:
     rng = np.random.default_rng(seed)
     samples = many_rare_words(rng)
-    found = harm_verdict(MultinomialFamily.for_samples(samples), samples, rng=rng)
+    found = harm_verdict(samples, rng)
     assert found.answer == "helps"
     assert found.n_tested == 180
     assert found.error.difference < 0
@@ -36,7 +41,7 @@ def test_it_helps_where_the_model_is_right_and_labels_are_few(seed: int) -> None
 def test_it_hurts_where_the_clusters_are_not_the_classes(seed: int) -> None:
     rng = np.random.default_rng(seed)
     samples = with_labels(crossing_topics(rng, 600), 100)
-    found = harm_verdict(MultinomialFamily.for_samples(samples), samples, rng=rng)
+    found = harm_verdict(samples, rng)
     assert found.answer == "hurts"
     assert found.error.with_unlabeled > 2 * found.error.labels_only
     assert "hurts" in found.lines()[0]
@@ -45,7 +50,7 @@ def test_it_hurts_where_the_clusters_are_not_the_classes(seed: int) -> None:
 def test_no_unlabeled_weight_changes_nothing_and_nothing_is_claimed(seed: int) -> None:
     rng = np.random.default_rng(seed)
     samples = with_labels(bursty_documents(rng, 100), 40)
-    found = harm_verdict(MultinomialFamily.for_samples(samples), samples, rng=rng, unlabeled_weight=0.0)
+    found = harm_verdict(samples, rng, weight=0.0)
     assert found.answer == "cannot be told"
     assert found.error.difference == 0
     assert "no prediction differs" in found.lines()[-1]
@@ -100,7 +105,7 @@ def test_a_handful_of_labels_gives_no_verdict(seed: int) -> None:
     samples = crossing_topics(rng, 300)
     kept = np.concatenate([np.flatnonzero(samples.evidence.codes == code)[:4] for code in (0, 1)])
     samples = samples.hide(np.setdiff1d(np.arange(300), kept))
-    found = harm_verdict(MultinomialFamily.for_samples(samples), samples, rng=rng, n_folds=4)
+    found = harm_verdict(samples, rng, n_folds=4)
     assert found.answer == "cannot be told"
     assert "fewer than 10 labels" in "\n".join(found.lines())
 
@@ -108,5 +113,5 @@ def test_a_handful_of_labels_gives_no_verdict(seed: int) -> None:
 def test_the_verdict_is_json(seed: int) -> None:
     rng = np.random.default_rng(seed)
     samples = with_labels(bursty_documents(rng, 80), 30)
-    found = harm_verdict(MultinomialFamily.for_samples(samples), samples, rng=rng)
+    found = harm_verdict(samples, rng)
     assert json.loads(json.dumps(found.to_dict()))["n_tested"] == 30

@@ -4,12 +4,21 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from scipy.integrate import quad
 from scipy.special import expit, logit
-from scipy.stats import multivariate_normal
+from scipy.stats import multivariate_normal, norm
 
 from labelworth.simulation.basis import Comparison, ForecastBasis, Points, Simulated
-from labelworth.simulation.calibration import CurvesAt, calibrate, interpolated, regression_of, source_share
-from labelworth.simulation.constants import TUNED, Constants
+from labelworth.simulation.calibration import (
+    TUNED,
+    Constants,
+    CurvesAt,
+    NormalMixture,
+    calibrate,
+    interpolated,
+    regression_of,
+    source_share,
+)
 from labelworth.simulation.learner import MODES
 from labelworth.simulation.scales import FLOORS
 from labelworth.simulation.simulator import WHOLE
@@ -215,3 +224,24 @@ def test_a_basis_survives_json() -> None:
     before, after = (calibrate(one, "semi-supervised", "log_loss", ASKED, CONSTANTS) for one in (basis, again))
     np.testing.assert_array_equal(before.means, after.means)
     np.testing.assert_array_equal(before.covariances, after.covariances)
+
+
+MIXTURE = NormalMixture(
+    np.array([0.7, 0.3]), np.array([[0.0, 1.0], [3.0, -2.0]]), np.array([[1.0, 0.25], [0.04, 4.0]])
+)
+
+
+def density(value: float, column: int) -> float:
+    parts = norm.pdf(value, MIXTURE.means[:, column], np.sqrt(MIXTURE.variances[:, column]))
+    return float(MIXTURE.weights @ parts)
+
+
+@pytest.mark.parametrize("column", [0, 1])
+def test_moments_and_quantiles_are_those_of_the_density(column: int) -> None:
+    mean = quad(lambda x: x * density(x, column), -20, 20, points=[-2, 0, 1, 3])[0]
+    square = quad(lambda x: x**2 * density(x, column), -20, 20, points=[-2, 0, 1, 3])[0]
+    assert MIXTURE.mean[column] == pytest.approx(mean)
+    assert MIXTURE.variance[column] == pytest.approx(square - mean**2)
+    for probability in (0.05, 0.5, 0.95):
+        end = MIXTURE.quantiles(probability)[column]
+        assert quad(density, -20, end, args=(column,), points=[-2, 0])[0] == pytest.approx(probability, abs=1e-7)

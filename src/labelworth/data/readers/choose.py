@@ -124,7 +124,7 @@ def read(
         "n_features": n_features,
     }
     raw: RawTexts | RawFeatures = _renamed(_DOCUMENTS[name].read(source, options), rename)
-    return replace(raw, notes=(*map(str, data_notes(raw)), *raw.notes))
+    return replace(raw, notes=(*data_notes(raw), *raw.notes))
 
 
 def read_sequences(
@@ -178,7 +178,7 @@ def read_sequences(
     }
     name = _format_name(source, format, _SEQUENCES, "format of sequences")
     raw: RawTokens | RawAttributes = _renamed(_SEQUENCES[name].read(source, options), rename)
-    return replace(raw, notes=(*map(str, data_notes(raw)), *raw.notes))
+    return replace(raw, notes=(*data_notes(raw), *raw.notes))
 
 
 def holds_sequences(path: Path, format: str | None = None) -> bool:

@@ -3,15 +3,12 @@
 import unicodedata
 from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 from labelworth.data.readers.raw import RawFeatures, RawTexts
 
 if TYPE_CHECKING:
     from labelworth.data.readers.raw_sequences import RawAttributes, RawTokens
-
-NoteKind = Literal["near-equal classes", "contradictory texts", "repeated texts"]
 
 _MOST_CLASSES = 2_000
 _RARER_BY = 10
@@ -20,24 +17,7 @@ _MANY_REPEATED = 0.05
 _MOST_NAMED = 5
 
 
-@dataclass(frozen=True)
-class DataNote:
-    """One thing to know."""
-
-    kind: NoteKind
-    text: str  # What was seen, with counts and shares.
-    cure: str  # What to do about it, in Python.
-    # For near-equal classes: what `labelworth.data.readers.read` takes as ``rename=`` to make them one.
-    rename: Mapping[str, str] = field(default_factory=dict)
-    # For texts: the share of rows concerned; for contradictory ones, the least share of labeled rows that any
-    # model gets wrong.
-    share: float = 0.0
-
-    def __str__(self) -> str:
-        return f"{self.text} {self.cure}"
-
-
-def label_notes(labels: Iterable[Any], *, find_typos: bool = True) -> tuple[DataNote, ...]:
+def label_notes(labels: Iterable[Any], *, find_typos: bool = True) -> tuple[str, ...]:
     """Classes that are probably meant to be one: equal but for capitals or blanks, or a letter apart and rare.
 
     Parameters
@@ -73,7 +53,7 @@ def label_notes(labels: Iterable[Any], *, find_typos: bool = True) -> tuple[Data
     return tuple(notes)
 
 
-def text_notes(texts: Sequence[str], labels: Sequence[Any]) -> tuple[DataNote, ...]:
+def text_notes(texts: Sequence[str], labels: Sequence[Any]) -> tuple[str, ...]:
     """The same text with different labels, which bounds what any model can reach; and many repeated texts."""
     classes_of: dict[str, Counter[Hashable]] = {}
     n_repeated = 0
@@ -90,22 +70,16 @@ def text_notes(texts: Sequence[str], labels: Sequence[Any]) -> tuple[DataNote, .
     n_labeled = sum(label is not None for label in labels)
     if contradictory:
         notes.append(_contradiction(contradictory, n_labeled))
-    if n_repeated >= _MANY_REPEATED * len(texts):
-        share = n_repeated / len(texts)
-        if n_repeated > 1:
-            notes.append(
-                DataNote(
-                    "repeated texts",
-                    f"{n_repeated:,} of {len(texts):,} rows ({_percent(share)}) repeat the text of an earlier row: "
-                    "errors measured on rows whose double was learned from are too small.",
-                    "Leave repeated rows out, unless they recur as often in use.",
-                    share=share,
-                )
-            )
+    if n_repeated > 1 and n_repeated >= _MANY_REPEATED * len(texts):
+        notes.append(
+            f"{n_repeated:,} of {len(texts):,} rows ({_percent(n_repeated / len(texts))}) repeat the text of an "
+            "earlier row: errors measured on rows whose double was learned from are too small. Leave repeated rows "
+            "out, unless they recur as often in use."
+        )
     return tuple(notes)
 
 
-def data_notes(raw: "RawTexts | RawFeatures | RawTokens | RawAttributes") -> tuple[DataNote, ...]:
+def data_notes(raw: "RawTexts | RawFeatures | RawTokens | RawAttributes") -> tuple[str, ...]:
     """All that is to be known of what a reader gave, the worst first."""
     if isinstance(raw, RawTexts):
         return (*label_notes(raw.labels), *text_notes(raw.texts, raw.labels))
@@ -124,13 +98,12 @@ def _percent(share: float) -> str:
     return f"{100 * share:.2g} %"
 
 
-def _near(text: str, others: Sequence[str], usual: str) -> DataNote:
-    rename = dict.fromkeys(others, usual)
-    written = ",".join(f"{old}={new}" for old, new in rename.items())
-    return DataNote("near-equal classes", text, f"If they are one class, use rename={written!r}.", rename)
+def _near(text: str, others: Sequence[str], usual: str) -> str:
+    rename = ",".join(f"{other}={usual}" for other in others)
+    return f"{text} If they are one class, use rename={rename!r}."
 
 
-def _typos(counts: Mapping[str, int]) -> list[DataNote]:
+def _typos(counts: Mapping[str, int]) -> list[str]:
     notes = []
     for rare, n_rare in counts.items():
         similar = [
@@ -159,17 +132,14 @@ def _is_a_letter_apart(name: str, other: str) -> bool:
     return rest_short[1:] == rest_long[1:] or (len(rest_short) > 1 and is_swapped)
 
 
-def _contradiction(contradictory: Mapping[str, Counter[Hashable]], n_labeled: int) -> DataNote:
+def _contradiction(contradictory: Mapping[str, Counter[Hashable]], n_labeled: int) -> str:
     n_rows = sum(classes.total() for classes in contradictory.values())
     n_wrong = sum(classes.total() - max(classes.values()) for classes in contradictory.values())
     text, classes = next(iter(contradictory.items()))
     named = " and ".join(repr(name) for name in list(classes)[:_MOST_NAMED])
-    share = n_wrong / n_labeled
-    return DataNote(
-        "contradictory texts",
+    return (
         f"{n_rows:,} of {n_labeled:,} labeled rows ({_percent(n_rows / n_labeled)}) have a text that also occurs "
-        f"with another label, so any model gets at least {_percent(share)} of the labeled rows wrong. "
-        f"The first is {text[:60]!r}: {named}.",
-        "Correct the labels, or give both as a list (one of these) where nobody can tell.",
-        share=share,
+        f"with another label, so any model gets at least {_percent(n_wrong / n_labeled)} of the labeled rows wrong. "
+        f"The first is {text[:60]!r}: {named}. "
+        "Correct the labels, or give both as a list (one of these) where nobody can tell."
     )

@@ -1,11 +1,13 @@
-"""The noise of the draws behind an accuracy, and the bias that a noisy matrix has inverted."""
+"""The noise of the draws behind an accuracy, the bias that a noisy matrix has inverted, and that of a fit itself."""
 
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from labelworth.arrays import FloatArray
+from labelworth.errors import NotIdentifiableError
 from labelworth.fisher.jackknife import Jackknife
+from labelworth.tradeoff.accuracy import Source
 from labelworth.tradeoff.asymptotic_accuracy import AsymptoticAccuracy
 from labelworth.tradeoff.problem import LOGARITHMIC
 
@@ -45,3 +47,73 @@ def joined_error(accuracy: AsymptoticAccuracy, counts: FloatArray) -> float | No
     settled = settle(accuracy, counts)
     joined = float(np.hypot(settled.accuracy.shift, settled.noise))
     return joined if accuracy.criterion in LOGARITHMIC else joined * accuracy.error(counts)
+
+
+@dataclass(frozen=True, eq=False)
+class ReflectedAccuracy:
+    r"""The error at other parameters, reflected at that of the fit.
+
+    On the scale on which noise adds, :math:`t' = 2 \hat t - t_b`. What the pilot's chance did to the fit, other
+    pilots of the same truth would do again: :math:`\hat t - t` is distributed as :math:`t_b - \hat t`, its bias and
+    all, so that the truth is :math:`\hat t - (t_b - \hat t)`. Answers at :math:`t_b` itself would have the bias
+    twice.
+    """
+
+    center: AsymptoticAccuracy  # At the fit.
+    other: AsymptoticAccuracy  # At other parameters, of the same arms.
+
+    @property
+    def arms(self) -> tuple[str, ...]:
+        return self.center.arms
+
+    @property
+    def labels_per_sample(self) -> FloatArray:
+        return self.center.labels_per_sample
+
+    @property
+    def criterion(self) -> str:
+        return self.center.criterion
+
+    @property
+    def source(self) -> Source:
+        return self.center.source
+
+    @property
+    def reason(self) -> str:
+        return self.center.reason
+
+    @property
+    def is_convex(self) -> bool:
+        """Nearly, but that is no theorem."""
+        return False
+
+    def error(self, counts: FloatArray) -> float:
+        """Infinite where one of the two is."""
+        errors = self.center.error(counts), self.other.error(counts)
+        if not np.isfinite(errors).all():
+            return np.inf
+        at_fit, elsewhere = (on_scale(self.criterion, error) for error in errors)
+        return from_scale(self.criterion, 2 * at_fit - elsewhere)
+
+    def slope(self, counts: FloatArray) -> FloatArray:
+        """Of the error reflected.
+
+        Raises
+        ------
+        NotIdentifiableError
+            Where it is infinite.
+        """
+        error = self.error(counts)
+        if not np.isfinite(error):
+            raise NotIdentifiableError("These counts do not pin the model down.", self.open_directions(counts))
+        if self.criterion in LOGARITHMIC:
+            return 2 * self.center.slope(counts) - self.other.slope(counts)
+        steepness = 2 * self.center.slope(counts) / self.center.error(counts)
+        return np.asarray(error * (steepness - self.other.slope(counts) / self.other.error(counts)))
+
+    def standard_error(self, counts: FloatArray) -> float | None:
+        return None
+
+    def open_directions(self, counts: FloatArray) -> tuple[str, ...]:
+        """Those at the fit, or else those at the other parameters."""
+        return self.center.open_directions(counts) or self.other.open_directions(counts)

@@ -61,11 +61,6 @@ class Sandwich:
         return np.asarray(cho_solve(self._factor, right))
 
     @cached_property
-    def inverse_bread(self) -> FloatArray:
-        """H^-1, (d, d)."""
-        return self.solve(np.eye(len(self.bread)))
-
-    @cached_property
     def covariance(self) -> FloatArray:
         """H^-1 J H^-1 in free coordinates, (d, d); that of theta_hat once divided by n."""
         return self.solve(self.solve(self.meat).T)

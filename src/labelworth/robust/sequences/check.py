@@ -2,10 +2,14 @@
 
 import warnings
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Any
 
-from labelworth.data.sequences import Sequences
+import numpy as np
+import scipy.sparse as sp
+
+from labelworth.data.sequences import NO_WORD, Sequences
 from labelworth.errors import InvalidInputError, LabelworthWarning, NotIdentifiableError
 from labelworth.fisher.sequences.population import MAX_PARAMETERS
 from labelworth.models.chains.protocol import Reference
@@ -14,7 +18,6 @@ from labelworth.policies.catalog import Everything
 from labelworth.policies.policy import Policy
 from labelworth.policies.spec import read_policies
 from labelworth.progress import SILENT, Progress
-from labelworth.robust.sequences.condensed import Condensed, condense
 from labelworth.robust.sequences.identifiability import (
     NOT_ANCHORED,
     NOT_KNOWN,
@@ -25,6 +28,7 @@ from labelworth.robust.support import SequenceSupport
 
 MOST_PARAMETERS = 300
 """Words are kept as far as this goes."""
+OTHER_WORDS = "<other words>"
 _FEWEST_FEATURES, _SOME_FEATURES = 2, 5
 _LONGEST = 100
 _MOST_DRAWS, _DRAWS_PER_PARAMETER = 1 << 15, 64
@@ -109,19 +113,19 @@ def check_sequences(
     if not support.is_anchored and not asked:
         return SequenceCheckReport(NOT_ANCHORED, support, ())
     n_features = _features_within(max_parameters, sequences.evidence.n_classes)
-    condensed = condense(sequences, n_features=n_features, longest=_LONGEST)
+    judged_on, left_out = condense(sequences, n_features=n_features, longest=_LONGEST)
     try:
-        model, notes = _judged_model(condensed, fitted, progress)
+        model, notes = _judged_model(judged_on, fitted, progress)
     except (InvalidInputError, NotIdentifiableError) as error:
         verdict = NOT_KNOWN if support.is_anchored else NOT_ANCHORED
-        return SequenceCheckReport(verdict, support, (), (*condensed.notes, str(error)))
+        return SequenceCheckReport(verdict, support, (), (*left_out, str(error)))
     # Labeled whole there is nothing to draw.
     whole = support.is_anchored and support.n_whole == sequences.n_sequences
     labeled = Policy.of(Everything()) if whole else None
     judged = tuple(
         judge_policy(
             model,
-            condensed.sequences,
+            judged_on,
             policy=policy,
             quick_parameters=max_parameters,
             seed=seed,
@@ -130,17 +134,17 @@ def check_sequences(
         )
         for policy in (labeled, *asked)
     )
-    return SequenceCheckReport(judged[0].verdict, support, judged, (*condensed.notes, *notes))
+    return SequenceCheckReport(judged[0].verdict, support, judged, (*left_out, *notes))
 
 
 def _judged_model(
-    condensed: Condensed, fitted: Callable[[Sequences, Progress], Any], progress: Progress
+    sequences: Sequences, fitted: Callable[[Sequences, Progress], Any], progress: Progress
 ) -> tuple[Any, tuple[str, ...]]:
     """The model that is judged, and what is to be known of it."""
     with warnings.catch_warnings():
         # That labels could be swapped is what the report is about.
         warnings.simplefilter("ignore", LabelworthWarning)
-        model = fitted(condensed.sequences, progress).model
+        model = fitted(sequences, progress).model
     if model.reference is not Reference.NOTHING:
         return model, ()
     note = (
@@ -154,3 +158,54 @@ def _features_within(max_parameters: int, n_labels: int) -> int:
     """How many words or attributes a chain may have beside start and transitions; a few in any case."""
     room, last_room = ((limit - n_labels * (n_labels + 1)) // n_labels for limit in (max_parameters, MAX_PARAMETERS))
     return max(_FEWEST_FEATURES, room, min(last_room, _SOME_FEATURES))
+
+
+def condense(sequences: Sequences, *, n_features: int, longest: int) -> tuple[Sequences, tuple[str, ...]]:
+    """Keep the most frequent words or attributes, and cut long sequences into pieces; with notes on what was done.
+
+    Parameters
+    ----------
+    n_features : int
+        Other words share one entry; other attributes are left out.
+    longest : int
+        Longer sequences are cut into pieces of at most so many tokens.
+    """
+    notes = []
+    if sequences.n_features > n_features:
+        sequences, note = _fewer_features(sequences, n_features)
+        notes.append(note)
+    if int(sequences.lengths.max()) > longest:
+        notes.append(f"Sequences of more than {longest} tokens are judged in pieces of that length.")
+        sequences = _pieces(sequences, longest)
+    return sequences, tuple(notes)
+
+
+def _fewer_features(sequences: Sequences, n_features: int) -> tuple[Sequences, str]:
+    names = sequences.feature_names
+    if isinstance(sequences.features, sp.csr_array):
+        counts = np.bincount(sequences.features.indices, minlength=len(names))
+        kept = np.sort(np.argsort(-counts, kind="stable")[:n_features])
+        rows = sp.csr_array(sequences.features[:, kept])
+        chosen = tuple(names[column] for column in kept.tolist())
+        note = f"Judged by the {n_features} most frequent of {len(names):,} attributes."
+        return replace(sequences, features=rows, feature_names=chosen), note
+    seen = sequences.words[sequences.words != NO_WORD]
+    counts = np.bincount(seen, minlength=len(names))
+    kept = np.sort(np.argsort(-counts, kind="stable")[: n_features - 1])
+    code_of = np.full(len(names) + 1, len(kept), dtype=np.int64)
+    code_of[kept] = np.arange(len(kept))
+    code_of[NO_WORD] = NO_WORD
+    chosen = (*(names[code] for code in kept.tolist()), OTHER_WORDS)
+    share = counts[kept].sum() / max(1, counts.sum())
+    note = (
+        f"Judged by the {len(kept)} most frequent of {len(names):,} words ({share:.0%} of the tokens), the others "
+        "taken together: what words tell is rather understated."
+    )
+    return replace(sequences, features=code_of[sequences.words], feature_names=chosen), note
+
+
+def _pieces(sequences: Sequences, longest: int) -> Sequences:
+    starts = [np.arange(first, last, longest) for first, last in pairwise(sequences.offsets.tolist())]
+    owners = np.repeat(np.arange(sequences.n_sequences), [len(part) for part in starts])
+    weights = None if sequences.weights is None else sequences.weights[owners]
+    return replace(sequences, offsets=np.append(np.concatenate(starts), sequences.n_tokens), weights=weights)

@@ -9,8 +9,15 @@ from labelworth.arrays import FloatArray, IntArray
 from labelworth.progress import SILENT
 from labelworth.simulation.basis import forecast_basis
 from labelworth.simulation.jobs import run_jobs
-from labelworth.simulation.learner import MODES, Mode, keep_labels, known_codes
-from labelworth.simulation.losses import code_errors, code_losses, honest_temperature
+from labelworth.simulation.learner import (
+    MODES,
+    Mode,
+    code_errors,
+    code_losses,
+    honest_temperature,
+    keep_labels,
+    known_codes,
+)
 from labelworth_studies.corpora.populations import Population, corpus_of, population
 from labelworth_studies.runner.study import Cell, Result
 

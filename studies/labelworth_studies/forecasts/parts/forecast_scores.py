@@ -8,8 +8,7 @@ import numpy as np
 
 from labelworth.arrays import FloatArray
 from labelworth.simulation.basis import ForecastBasis
-from labelworth.simulation.calibration import Regression, regression_of
-from labelworth.simulation.constants import Constants
+from labelworth.simulation.calibration import Constants, Regression, regression_of
 from labelworth.simulation.forecast import CONFIDENCE, power_law_of
 from labelworth.simulation.learner import MODES, Mode
 from labelworth.simulation.scales import Measure

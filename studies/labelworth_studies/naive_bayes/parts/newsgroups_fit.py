@@ -5,11 +5,11 @@ from typing import Any
 
 import numpy as np
 
-from labelworth.data.folds import draw_labeled
 from labelworth.estimation.fit import fit
 from labelworth.models.classes.multinomial import MultinomialFamily
 from labelworth.models.classes.responsibilities import posterior
 from labelworth_studies.corpora.newsgroups_documents import Division, Documents, WordWeights, weighted_documents
+from labelworth_studies.corpora.pilots import draw_labeled
 from labelworth_studies.evaluation.classes import evaluate
 from labelworth_studies.runner.study import Cell, Result
 

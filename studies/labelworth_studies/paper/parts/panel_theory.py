@@ -5,7 +5,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from labelworth.arrays import FloatArray
-from labelworth.data.folds import draw_labeled
 from labelworth.data.lengths import LengthDistribution
 from labelworth.data.samples import Samples
 from labelworth.estimation.fit import fit, settled
@@ -16,6 +15,7 @@ from labelworth.fisher.documents.probing import matrix_free_information
 from labelworth.fisher.information import over_fractions
 from labelworth.models.classes.multinomial import MultinomialFamily, MultinomialModel
 from labelworth_studies.corpora.panel_documents import add_one
+from labelworth_studies.corpora.pilots import draw_labeled
 from labelworth_studies.robust.drawn_risk import drawn_risk
 from labelworth_studies.runner.study import Result
 

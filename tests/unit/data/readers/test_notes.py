@@ -12,16 +12,16 @@ from support.files import write_jsonl
 @pytest.mark.parametrize("other", ["SPAM", "Spam", "spam ", " spam", "\uff53pam"])
 def test_classes_that_differ_in_capitals_or_blanks_are_named_with_what_mends_them(other: str) -> None:
     [note] = label_notes(["spam"] * 3 + [other] + ["ham"] * 5 + [None, ["ham", "spam"]])
-    assert note.kind == "near-equal classes"
-    assert note.text == f"{other!r} (1 label) and 'spam' (3 labels) differ in capitals or blanks only: one class?"
-    assert note.rename == {other: "spam"}
-    assert str(note).endswith(f"If they are one class, use rename={f'{other}=spam'!r}.")
+    assert note == (
+        f"{other!r} (1 label) and 'spam' (3 labels) differ in capitals or blanks only: one class? "
+        f"If they are one class, use rename={f'{other}=spam'!r}."
+    )
 
 
 @pytest.mark.parametrize("typo", ["spma", "span", "spams", "sam", "sspam"])
 def test_a_rare_class_that_is_a_letter_apart_is_asked_about(typo: str) -> None:
     [note] = label_notes(["spam"] * 10 + [typo])
-    assert note.text == f"{typo!r} (1 label) looks like 'spam' (10)."
+    assert note.startswith(f"{typo!r} (1 label) looks like 'spam' (10). If")
     assert label_notes(["spam"] * 9 + [typo]) == ()
     assert label_notes(["spam"] * 10 + [typo], find_typos=False) == ()
 
@@ -46,12 +46,9 @@ def test_the_same_text_with_different_labels_bounds_every_model() -> None:
     texts = ["win now", "win now ", "win now", "hello", "hello", "bye", "", ""]
     labels = ["spam", "ham", "spam", "ham", "ham", None, "ham", "spam"]
     [contradiction, repeated] = text_notes(texts, labels)
-    assert contradiction.kind == "contradictory texts"
-    assert contradiction.share == 1 / 7
-    assert "3 of 7 labeled rows (43 %)" in contradiction.text
-    assert "at least 14 % of the labeled rows wrong. The first is 'win now': 'spam' and 'ham'." in contradiction.text
-    assert repeated.share == 3 / 8
-    assert repeated.text.startswith("3 of 8 rows (38 %) repeat the text of an earlier row")
+    assert "3 of 7 labeled rows (43 %)" in contradiction
+    assert "at least 14 % of the labeled rows wrong. The first is 'win now': 'spam' and 'ham'." in contradiction
+    assert repeated.startswith("3 of 8 rows (38 %) repeat the text of an earlier row")
 
 
 def test_a_few_repeated_texts_and_candidate_sets_are_not_worth_a_word() -> None:
@@ -62,13 +59,15 @@ def test_a_few_repeated_texts_and_candidate_sets_are_not_worth_a_word() -> None:
 
 def test_what_was_read_is_looked_at_whatever_the_format(tmp_path: Path) -> None:
     rows = write_jsonl(tmp_path / "a.jsonl", ["a b", "c d", "a b"], ["x", "X", "y"])
-    assert [note.kind for note in data_notes(read(rows))] == ["near-equal classes", "contradictory texts"]
+    [near, contradiction] = data_notes(read(rows))
+    assert "one class?" in near
+    assert "occurs with another label" in contradiction
     np.savez(tmp_path / "a.npz", X=np.eye(12), y=np.array(["good"] * 11 + ["goood"]))
     [note] = data_notes(read(tmp_path / "a.npz"))
-    assert note.rename == {"goood": "good"}
+    assert note.endswith("use rename='goood=good'.")
     (tmp_path / "a.conll").write_text("a NN\n" * 20 + "b NNS\nc nn\n")
     [note] = data_notes(read_sequences(tmp_path / "a.conll"))
-    assert note.rename == {"nn": "NN"}
+    assert note.endswith("use rename='nn=NN'.")
 
 
 def test_near_equal_classes_are_read_as_one_when_renamed(tmp_path: Path) -> None:

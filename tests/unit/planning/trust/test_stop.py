@@ -7,7 +7,7 @@ from labelworth.data.kept import Checkpoint
 from labelworth.fisher.documents.population import enumerated_information
 from labelworth.planning.answer import Held, Plan, PlanQuestion
 from labelworth.planning.assembly import Background, assemble
-from labelworth.planning.simulated.accuracy import ForecastLine, SimulatedAccuracy
+from labelworth.planning.simulated import ForecastLine, SimulatedAccuracy
 from labelworth.planning.situation import Band, Situation
 from labelworth.planning.trust.stop import more_pilot, why_stop
 from labelworth.tradeoff.asymptotic_accuracy import AsymptoticAccuracy

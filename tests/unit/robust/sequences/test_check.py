@@ -10,7 +10,7 @@ import labelworth as lw
 from labelworth.data.evidence import encode_labels
 from labelworth.data.sequences import NO_WORD, Sequences
 from labelworth.data.tokens.lists import attribute_sequences, word_sequences
-from labelworth.robust.sequences.condensed import OTHER_WORDS, condense
+from labelworth.robust.sequences.check import OTHER_WORDS, condense
 from labelworth.robust.sequences.identifiability import NOT_ANCHORED, NOT_KNOWN
 from labelworth.robust.support import SequenceSupport
 from support.sentences import draw_sentences
@@ -47,32 +47,32 @@ def test_pairs_do_not_reach_over_the_ends_of_sequences() -> None:
 
 def test_frequent_words_are_kept_and_the_others_taken_together() -> None:
     sequences = word_sequences([["a", "b", "a", "c"], ["b", "a", "d"]], classes=["X"])
-    few = condense(sequences, n_features=3, longest=100)
-    names = few.sequences.feature_names
+    few, notes = condense(sequences, n_features=3, longest=100)
+    names = few.feature_names
     assert names == ("a", "b", OTHER_WORDS)
-    assert [names[code] for code in few.sequences.words] == ["a", "b", "a", OTHER_WORDS, "b", "a", OTHER_WORDS]
-    assert "2 most frequent of 5 words (71% of the tokens)" in few.notes[0]
-    assert condense(sequences, n_features=5, longest=4).sequences is sequences
+    assert [names[code] for code in few.words] == ["a", "b", "a", OTHER_WORDS, "b", "a", OTHER_WORDS]
+    assert "2 most frequent of 5 words (71% of the tokens)" in notes[0]
+    assert condense(sequences, n_features=5, longest=4)[0] is sequences
 
 
 def test_a_word_that_was_not_seen_stays_so() -> None:
     sequences = Sequences(
         np.array([0, NO_WORD, 2]), np.array([0, 3]), encode_labels([None] * 3, classes=["X"]), ("a", "b", "c")
     )
-    assert condense(sequences, n_features=2, longest=9).sequences.words.tolist() == [0, NO_WORD, 1]
+    assert condense(sequences, n_features=2, longest=9)[0].words.tolist() == [0, NO_WORD, 1]
 
 
 def test_frequent_attributes_are_kept_and_the_others_left_out() -> None:
     sequences = attribute_sequences([[["a", "b"], ["b"], ["b", "c", "a"]]], classes=["X"])
-    few = condense(sequences, n_features=2, longest=9)
-    assert few.sequences.feature_names == ("a", "b")
-    assert isinstance(few.sequences.features, sp.csr_array)
-    assert few.sequences.features.toarray().tolist() == [[1, 1], [0, 1], [1, 1]]
+    few, _ = condense(sequences, n_features=2, longest=9)
+    assert few.feature_names == ("a", "b")
+    assert isinstance(few.features, sp.csr_array)
+    assert few.features.toarray().tolist() == [[1, 1], [0, 1], [1, 1]]
 
 
 def test_long_sequences_are_cut_into_pieces_with_their_weights() -> None:
     sequences = word_sequences([list("abcde"), list("ab")], [list("XXYYX"), [None, "Y"]], weights=[2.0, 3.0])
-    cut = condense(sequences, n_features=99, longest=2).sequences
+    cut, _ = condense(sequences, n_features=99, longest=2)
     assert cut.lengths.tolist() == [2, 2, 1, 2]
     assert cut.sequence_weights.tolist() == [2.0, 2.0, 2.0, 3.0]
     assert cut.evidence is sequences.evidence

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from labelworth.simulation.document_learner import ClassPrediction
-from labelworth.simulation.losses import (
+from labelworth.simulation.learner import (
     code_errors,
     code_losses,
     expected_error,

@@ -10,7 +10,7 @@ from labelworth.planning.answer import Held, Plan, PlanQuestion
 from labelworth.planning.assembly import Background, assemble
 from labelworth.planning.grids import grid_solutions
 from labelworth.planning.outcome import worth
-from labelworth.planning.simulated.accuracy import ForecastLine, SimulatedAccuracy
+from labelworth.planning.simulated import ForecastLine, SimulatedAccuracy
 from labelworth.planning.situation import Situation
 from labelworth.tradeoff.costs import ArmPrices
 

@@ -1,1 +1,0 @@
-"""Plans by simulation: forecasts as accuracies, and as a surface."""
