@@ -1,6 +1,6 @@
 """Bernoulli naive Bayes for features that are present or absent."""
 
-from collections.abc import Hashable
+from dataclasses import dataclass
 from numbers import Real
 from typing import Any, ClassVar
 
@@ -9,7 +9,6 @@ import scipy.sparse as sp
 from sklearn.utils import Tags
 from sklearn.utils._param_validation import Interval
 
-from labelworth.arrays import UNLABELED
 from labelworth.data.counts import as_counts
 from labelworth.data.samples import Samples
 from labelworth.errors import InvalidInputError
@@ -18,6 +17,7 @@ from labelworth.estimators.estimator import AT_LEAST_ZERO
 from labelworth.models.protocol import AnyFamily
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class BernoulliNaiveBayes(GenerativeClassifier):
     """Bernoulli naive Bayes that learns from labeled and unlabeled rows.
 
@@ -44,38 +44,14 @@ class BernoulliNaiveBayes(GenerativeClassifier):
     ['a', 'b', 'a', 'b']
     """
 
+    alpha: float = 1.0
+    binarize: float | None = 0.0
+
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **GenerativeClassifier._parameter_constraints,
         "alpha": [AT_LEAST_ZERO],
         "binarize": [Interval(Real, None, None, closed="neither"), None],
     }
-
-    def __init__(
-        self,
-        *,
-        alpha: float = 1.0,
-        class_smoothing: float = 1.0,
-        binarize: float | None = 0.0,
-        unlabeled_weight: float = 1.0,
-        start_smoothing: float = 1.0,
-        max_iter: int = 1000,
-        tol: float = 1e-6,
-        n_init: int = 1,
-        accelerate: bool = True,
-        unlabeled: Hashable = UNLABELED,
-        random_state: Any = None,
-    ) -> None:
-        self.alpha = alpha
-        self.class_smoothing = class_smoothing
-        self.binarize = binarize
-        self.unlabeled_weight = unlabeled_weight
-        self.start_smoothing = start_smoothing
-        self.max_iter = max_iter
-        self.tol = tol
-        self.n_init = n_init
-        self.accelerate = accelerate
-        self.unlabeled = unlabeled
-        self.random_state = random_state
 
     def _family(self, samples: Samples) -> AnyFamily:
         from labelworth.models.classes.bernoulli import BernoulliFamily

@@ -1,21 +1,18 @@
 """Boltzmann chain for words with labels."""
 
-from collections.abc import Hashable, Sequence
+from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
-import numpy as np
-
-from labelworth.arrays import UNLABELED
 from labelworth.data.sequences import Sequences
-from labelworth.data.tokens.lexicon import RareWords
 from labelworth.estimation.boltzmann_chain_fit import fit_boltzmann_chain
 from labelworth.estimation.fit import Fit
-from labelworth.estimators.estimator import AT_LEAST_ONE, AT_LEAST_ZERO, generator
+from labelworth.estimators.estimator import AT_LEAST_ZERO, generator
 from labelworth.estimators.word_tagger import WordTagger
 from labelworth.models.chains.boltzmann_chain import BoltzmannChainFamily, BoltzmannChainModel
 from labelworth.progress import Progress
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class BoltzmannChain(WordTagger):
     """Boltzmann chain (log-weights of words and labels together) from labeled, half labeled and unlabeled sequences.
 
@@ -45,44 +42,17 @@ class BoltzmannChain(WordTagger):
     [['D', 'N', 'V']]
     """
 
+    c2: float = 1.0
+    start_weights: bool = True
+
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **WordTagger._parameter_constraints,
         "c2": [AT_LEAST_ZERO],
         "start_weights": ["boolean"],
-        "unlabeled_weight": [AT_LEAST_ZERO],
-        "n_init": [AT_LEAST_ONE],
-        "random_state": ["random_state", np.random.Generator],
     }
 
-    model_: BoltzmannChainModel
-    fit_: Fit[BoltzmannChainModel, BoltzmannChainFamily]
-
-    def __init__(
-        self,
-        *,
-        c2: float = 1.0,
-        start_weights: bool = True,
-        min_count: int = 1,
-        rare_words: RareWords = "entry",
-        unlabeled_weight: float = 1.0,
-        max_iter: int = 1000,
-        tol: float = 1e-6,
-        n_init: int = 1,
-        classes: Sequence[Hashable] | None = None,
-        unlabeled: Hashable = UNLABELED,
-        random_state: Any = None,
-    ) -> None:
-        self.c2 = c2
-        self.start_weights = start_weights
-        self.min_count = min_count
-        self.rare_words = rare_words
-        self.unlabeled_weight = unlabeled_weight
-        self.max_iter = max_iter
-        self.tol = tol
-        self.n_init = n_init
-        self.classes = classes
-        self.unlabeled = unlabeled
-        self.random_state = random_state
+    model_: BoltzmannChainModel = field(init=False)
+    fit_: Fit[BoltzmannChainModel, BoltzmannChainFamily] = field(init=False)
 
     def _fitted(self, sequences: Sequences, progress: Progress) -> Fit[BoltzmannChainModel, BoltzmannChainFamily]:
         family = BoltzmannChainFamily.for_sequences(sequences, penalty=self.c2, with_start=self.start_weights)

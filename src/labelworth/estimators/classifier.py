@@ -2,7 +2,7 @@
 
 from abc import abstractmethod
 from collections.abc import Callable, Hashable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -35,22 +35,21 @@ if TYPE_CHECKING:
     from labelworth.robust.check import CheckReport
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class GenerativeClassifier(ClassifierMixin, Estimator[Samples]):
     """A classifier that models p(x, y) and so learns from rows whose class was not seen.
 
-    A subclass says how features are read and which family is fitted. Its parameters include ``class_smoothing``,
-    ``unlabeled_weight``, ``start_smoothing``, ``max_iter``, ``tol``, ``n_init``, ``accelerate``, ``unlabeled``,
-    ``random_state``.
+    A subclass says how features are read and which family is fitted.
     """
 
-    unlabeled_weight: float
-    start_smoothing: float
-    max_iter: int
-    tol: float
-    n_init: int
-    accelerate: bool
-    unlabeled: Hashable
-    random_state: Any
+    class_smoothing: float = 1.0
+    unlabeled_weight: float = 1.0
+    start_smoothing: float = 1.0
+    max_iter: int = 1000
+    tol: float = 1e-6
+    n_init: int = 1
+    accelerate: bool = True
+    random_state: Any = None
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "class_smoothing": [AT_LEAST_ZERO],
@@ -64,10 +63,10 @@ class GenerativeClassifier(ClassifierMixin, Estimator[Samples]):
         "random_state": ["random_state", np.random.Generator],
     }
 
-    model_: AnyModel
-    fit_: Fit[Any, Any]
-    n_features_in_: int
-    feature_names_in_: AnyArray
+    model_: AnyModel = field(init=False)
+    fit_: Fit[Any, Any] = field(init=False)
+    n_features_in_: int = field(init=False)
+    feature_names_in_: AnyArray = field(init=False)
 
     @abstractmethod
     def _family(self, samples: Samples) -> AnyFamily:

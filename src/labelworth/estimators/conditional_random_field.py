@@ -1,12 +1,11 @@
 """Conditional random field for tokens with attributes."""
 
-from collections.abc import Hashable, Sequence
+from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from labelworth.arrays import UNLABELED
 from labelworth.data.sequences import Sequences
 from labelworth.data.tokens.templates import CHUNKING, Template, parse_template
 from labelworth.errors import InvalidInputError
@@ -23,6 +22,7 @@ TEMPLATES = {"chunking": CHUNKING}
 """Templates that have a name."""
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class ConditionalRandomField(SequenceTagger):
     """Linear-chain CRF from sequences of which all or some labels are known.
 
@@ -64,6 +64,13 @@ class ConditionalRandomField(SequenceTagger):
 
     is_conditional: ClassVar[bool] = True
 
+    c2: float = 1.0
+    template: str | Template | None = None
+    min_count: int = 1
+    pairs: Pairs = "observed"
+    start_weights: bool = False
+    tol: float = 1e-5
+
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **SequenceTagger._parameter_constraints,
         "c2": [AT_LEAST_ZERO],
@@ -73,31 +80,8 @@ class ConditionalRandomField(SequenceTagger):
         "start_weights": ["boolean"],
     }
 
-    model_: ConditionalRandomFieldModel
-    fit_: Fit[ConditionalRandomFieldModel, FeatureSet]
-
-    def __init__(
-        self,
-        *,
-        c2: float = 1.0,
-        template: str | Template | None = None,
-        min_count: int = 1,
-        pairs: Pairs = "observed",
-        start_weights: bool = False,
-        max_iter: int = 1000,
-        tol: float = 1e-5,
-        classes: Sequence[Hashable] | None = None,
-        unlabeled: Hashable = UNLABELED,
-    ) -> None:
-        self.c2 = c2
-        self.template = template
-        self.min_count = min_count
-        self.pairs = pairs
-        self.start_weights = start_weights
-        self.max_iter = max_iter
-        self.tol = tol
-        self.classes = classes
-        self.unlabeled = unlabeled
+    model_: ConditionalRandomFieldModel = field(init=False)
+    fit_: Fit[ConditionalRandomFieldModel, FeatureSet] = field(init=False)
 
     def coverage(self, X: Any) -> Coverage:
         """Count the occurrences of attributes in X that the model does not know; they are left out."""

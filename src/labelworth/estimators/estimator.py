@@ -3,6 +3,7 @@
 import os
 from abc import ABC, abstractmethod
 from collections.abc import Hashable, Sequence
+from dataclasses import dataclass, field
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self
 
@@ -11,7 +12,7 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, InvalidParameterError
 
-from labelworth.arrays import AnyArray
+from labelworth.arrays import UNLABELED, AnyArray
 from labelworth.data.protocol import DataT
 from labelworth.errors import InvalidInputError
 from labelworth.estimators.targets import class_array
@@ -26,20 +27,22 @@ ABOVE_ZERO = Interval(Real, 0, None, closed="neither")
 AT_LEAST_ONE = Interval(Integral, 1, None, closed="left")
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class Estimator(BaseEstimator, ABC, Generic[DataT]):
     """An estimator of labels, some of which are known.
 
-    A subclass says how X and y are read and what is fitted to them.
+    A subclass says how X and y are read and what is fitted to them. Its parameters are fields: scikit-learn finds
+    them in the constructor that the dataclass writes.
     """
 
     takes_sequences: ClassVar[bool] = False
-    unlabeled: Hashable
+    unlabeled: Hashable = UNLABELED
 
-    classes_: AnyArray
-    model_: Any
-    fit_: Any
-    n_iter_: int
-    converged_: bool
+    classes_: AnyArray = field(init=False)
+    model_: Any = field(init=False)
+    fit_: Any = field(init=False)
+    n_iter_: int = field(init=False)
+    converged_: bool = field(init=False)
 
     @abstractmethod
     def _read_to_fit(self, X: Any, y: Any, sample_weight: Any) -> DataT:

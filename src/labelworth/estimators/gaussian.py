@@ -1,11 +1,11 @@
 """Gaussian classes for dense vectors: measurements, embeddings."""
 
-from collections.abc import Hashable
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from sklearn.utils._param_validation import StrOptions
 
-from labelworth.arrays import UNLABELED, FloatArray
+from labelworth.arrays import FloatArray
 from labelworth.data.counts import as_vectors
 from labelworth.data.samples import Samples
 from labelworth.estimators.classifier import GenerativeClassifier
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from labelworth.models.classes.gaussian_model import Covariance
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class GaussianClasses(GenerativeClassifier):
     """A Gaussian per class, learned from labeled and unlabeled rows.
 
@@ -45,41 +46,16 @@ class GaussianClasses(GenerativeClassifier):
     ['a', 'b', 'a', 'b']
     """
 
+    covariance: "Covariance" = "shared"
+    smoothing: float = 1.0
+    mean_smoothing: float = 0.01
+
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **GenerativeClassifier._parameter_constraints,
         "covariance": [StrOptions({"shared", "diagonal", "full"})],
         "smoothing": [AT_LEAST_ZERO],
         "mean_smoothing": [AT_LEAST_ZERO],
     }
-
-    def __init__(
-        self,
-        *,
-        covariance: "Covariance" = "shared",
-        smoothing: float = 1.0,
-        mean_smoothing: float = 0.01,
-        class_smoothing: float = 1.0,
-        unlabeled_weight: float = 1.0,
-        start_smoothing: float = 1.0,
-        max_iter: int = 1000,
-        tol: float = 1e-6,
-        n_init: int = 1,
-        accelerate: bool = True,
-        unlabeled: Hashable = UNLABELED,
-        random_state: Any = None,
-    ) -> None:
-        self.covariance = covariance
-        self.smoothing = smoothing
-        self.mean_smoothing = mean_smoothing
-        self.class_smoothing = class_smoothing
-        self.unlabeled_weight = unlabeled_weight
-        self.start_smoothing = start_smoothing
-        self.max_iter = max_iter
-        self.tol = tol
-        self.n_init = n_init
-        self.accelerate = accelerate
-        self.unlabeled = unlabeled
-        self.random_state = random_state
 
     def _family(self, samples: Samples) -> AnyFamily:
         from labelworth.models.classes.gaussian import GaussianFamily

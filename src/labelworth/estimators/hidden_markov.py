@@ -1,20 +1,17 @@
 """Hidden Markov model for words with labels."""
 
-from collections.abc import Hashable, Sequence
+from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
-import numpy as np
-
-from labelworth.arrays import UNLABELED
 from labelworth.data.sequences import Sequences
-from labelworth.data.tokens.lexicon import RareWords
 from labelworth.estimation.fit import Fit, fit
-from labelworth.estimators.estimator import ABOVE_ZERO, AT_LEAST_ONE, AT_LEAST_ZERO, generator
+from labelworth.estimators.estimator import ABOVE_ZERO, AT_LEAST_ZERO, generator
 from labelworth.estimators.word_tagger import WordTagger
 from labelworth.models.chains.hidden_markov import HiddenMarkovFamily, HiddenMarkovModel
 from labelworth.progress import Progress
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class HiddenMarkov(WordTagger):
     """Hidden Markov model that learns from labeled, half labeled and unlabeled sequences.
 
@@ -65,50 +62,21 @@ class HiddenMarkov(WordTagger):
     [['D', 'N', 'V']]
     """
 
+    alpha: float = 1.0
+    label_smoothing: float = 1.0
+    start_smoothing: float = 1.0
+    accelerate: bool = True
+
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **WordTagger._parameter_constraints,
         "alpha": [AT_LEAST_ZERO],
         "label_smoothing": [AT_LEAST_ZERO],
-        "unlabeled_weight": [AT_LEAST_ZERO],
         "start_smoothing": [ABOVE_ZERO],
-        "n_init": [AT_LEAST_ONE],
         "accelerate": ["boolean"],
-        "random_state": ["random_state", np.random.Generator],
     }
 
-    model_: HiddenMarkovModel  # The fitted model.
-    fit_: Fit[HiddenMarkovModel, Any]  # How it was found.
-
-    def __init__(
-        self,
-        *,
-        alpha: float = 1.0,
-        label_smoothing: float = 1.0,
-        min_count: int = 1,
-        rare_words: RareWords = "entry",
-        unlabeled_weight: float = 1.0,
-        start_smoothing: float = 1.0,
-        max_iter: int = 1000,
-        tol: float = 1e-6,
-        n_init: int = 1,
-        accelerate: bool = True,
-        classes: Sequence[Hashable] | None = None,
-        unlabeled: Hashable = UNLABELED,
-        random_state: Any = None,
-    ) -> None:
-        self.alpha = alpha
-        self.label_smoothing = label_smoothing
-        self.min_count = min_count
-        self.rare_words = rare_words
-        self.unlabeled_weight = unlabeled_weight
-        self.start_smoothing = start_smoothing
-        self.max_iter = max_iter
-        self.tol = tol
-        self.n_init = n_init
-        self.accelerate = accelerate
-        self.classes = classes
-        self.unlabeled = unlabeled
-        self.random_state = random_state
+    model_: HiddenMarkovModel = field(init=False)
+    fit_: Fit[HiddenMarkovModel, Any] = field(init=False)
 
     def _fitted(self, sequences: Sequences, progress: Progress) -> Fit[HiddenMarkovModel, Any]:
         family = HiddenMarkovFamily.for_sequences(

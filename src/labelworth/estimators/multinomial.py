@@ -1,12 +1,11 @@
 """Multinomial naive Bayes for word counts."""
 
-from collections.abc import Hashable
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import scipy.sparse as sp
 from sklearn.utils import Tags
 
-from labelworth.arrays import UNLABELED
 from labelworth.data.counts import as_counts, rescale_documents
 from labelworth.data.samples import Samples
 from labelworth.estimators.classifier import GenerativeClassifier
@@ -14,6 +13,7 @@ from labelworth.estimators.estimator import ABOVE_ZERO, AT_LEAST_ZERO
 from labelworth.models.protocol import AnyFamily
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class MultinomialNaiveBayes(GenerativeClassifier):
     """Multinomial naive Bayes that learns from labeled and unlabeled documents.
 
@@ -63,38 +63,14 @@ class MultinomialNaiveBayes(GenerativeClassifier):
     ['a', 'b']
     """
 
+    alpha: float = 1.0
+    document_length: float | None = None
+
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **GenerativeClassifier._parameter_constraints,
         "alpha": [AT_LEAST_ZERO],
         "document_length": [ABOVE_ZERO, None],
     }
-
-    def __init__(
-        self,
-        *,
-        alpha: float = 1.0,
-        class_smoothing: float = 1.0,
-        document_length: float | None = None,
-        unlabeled_weight: float = 1.0,
-        start_smoothing: float = 1.0,
-        max_iter: int = 1000,
-        tol: float = 1e-6,
-        n_init: int = 1,
-        accelerate: bool = True,
-        unlabeled: Hashable = UNLABELED,
-        random_state: Any = None,
-    ) -> None:
-        self.alpha = alpha
-        self.class_smoothing = class_smoothing
-        self.document_length = document_length
-        self.unlabeled_weight = unlabeled_weight
-        self.start_smoothing = start_smoothing
-        self.max_iter = max_iter
-        self.tol = tol
-        self.n_init = n_init
-        self.accelerate = accelerate
-        self.unlabeled = unlabeled
-        self.random_state = random_state
 
     def _family(self, samples: Samples) -> AnyFamily:
         from labelworth.models.classes.multinomial import MultinomialFamily

@@ -2,7 +2,7 @@
 
 from abc import abstractmethod
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -38,24 +38,23 @@ class Coverage:
     words: str  # The same in a sentence.
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class SequenceTagger(Estimator[Sequences]):
     """An estimator of a label per token, from sequences of which some labels are known.
 
     X is a list of sequences and y a list of lists of labels, as in sklearn-crfsuite. scikit-learn's own
     ``check_estimator`` is for tables of numbers and does not apply; `clone`, searches and cross-validation do.
 
-    A subclass says how tokens are read and what is fitted. Its parameters include ``classes``, ``max_iter``, ``tol``
-    and ``unlabeled``.
+    A subclass says how tokens are read and what is fitted.
     """
 
     takes_sequences: ClassVar[bool] = True
     is_conditional: ClassVar[bool] = False
     """Whether the model learns nothing from what is not labeled."""
 
-    classes: Sequence[Hashable] | None
-    max_iter: int
-    tol: float
-    unlabeled: Hashable
+    classes: Sequence[Hashable] | None = None
+    max_iter: int = 1000
+    tol: float = 1e-6
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "classes": ["array-like", None],
@@ -64,7 +63,7 @@ class SequenceTagger(Estimator[Sequences]):
         "unlabeled": [Hashable],
     }
 
-    model_: ChainModel
+    model_: ChainModel = field(init=False)
 
     @abstractmethod
     def _read_to_learn(self, given: TokenInput) -> Sequences:

@@ -1,27 +1,36 @@
 """What the taggers share whose tokens are single words: the words they know, and what becomes of others."""
 
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
+import numpy as np
 from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from labelworth.data.sequences import Sequences
 from labelworth.data.tokens.lexicon import Lexicon, RareWords, shared_entries
-from labelworth.estimators.estimator import AT_LEAST_ONE
+from labelworth.estimators.estimator import AT_LEAST_ONE, AT_LEAST_ZERO
 from labelworth.estimators.tagger import Coverage, SequenceTagger
 from labelworth.estimators.token_input import TokenInput, nothing_known, recoded
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class WordTagger(SequenceTagger):
-    """A tagger of words. Its parameters include ``min_count`` and ``rare_words``."""
+    """A tagger of words, which learns from sequences without labels too."""
 
-    min_count: int
-    rare_words: RareWords
+    min_count: int = 1
+    rare_words: RareWords = "entry"
+    unlabeled_weight: float = 1.0
+    n_init: int = 1
+    random_state: Any = None
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **SequenceTagger._parameter_constraints,
         "min_count": [AT_LEAST_ONE],
         "rare_words": [StrOptions({"entry", "shapes", "none"})],
+        "unlabeled_weight": [AT_LEAST_ZERO],
+        "n_init": [AT_LEAST_ONE],
+        "random_state": ["random_state", np.random.Generator],
     }
 
     @property

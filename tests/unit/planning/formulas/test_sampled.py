@@ -67,7 +67,7 @@ def test_nothing_sampled_means_no_noise_and_no_shift() -> None:
 
 
 MENUS = [random_menu(np.random.default_rng(seed), 3, 4) for seed in (1, 2)]
-COUNTS = np.array([5.0, 20.0, 100.0])
+OF_THREE = np.array([5.0, 20.0, 100.0])
 CRITERIA = ["total_variance", "worst_direction", "excess_log_loss", "log_volume"]
 
 
@@ -79,27 +79,29 @@ def reflected(criterion: str, shifts: tuple[float, float] = (0.1, -0.2)) -> Refl
 
 @pytest.mark.parametrize("criterion", CRITERIA)
 def test_the_fit_lies_in_the_middle(criterion: str) -> None:
-    at_fit, elsewhere = (plain_error(menu, criterion, COUNTS) for menu in MENUS)
+    at_fit, elsewhere = (plain_error(menu, criterion, OF_THREE) for menu in MENUS)
     if criterion == "log_volume":
         expected = 2 * (at_fit + 0.1) - (elsewhere - 0.2)
     else:
         expected = (at_fit * np.exp(0.1)) ** 2 / (elsewhere * np.exp(-0.2))
-    assert reflected(criterion).error(COUNTS) == pytest.approx(expected, rel=1e-10)
+    assert reflected(criterion).error(OF_THREE) == pytest.approx(expected, rel=1e-10)
 
 
 @pytest.mark.parametrize("criterion", CRITERIA)
 def test_slopes_are_finite_differences(criterion: str) -> None:
     accuracy, step = reflected(criterion), 1e-5
     by_differences = [
-        (accuracy.error(COUNTS + step * unit) - accuracy.error(COUNTS - step * unit)) / (2 * step)
+        (accuracy.error(OF_THREE + step * unit) - accuracy.error(OF_THREE - step * unit)) / (2 * step)
         for unit in np.eye(3)
     ]
-    np.testing.assert_allclose(accuracy.slope(COUNTS), by_differences, rtol=1e-5, atol=1e-12)
+    np.testing.assert_allclose(accuracy.slope(OF_THREE), by_differences, rtol=1e-5, atol=1e-12)
 
 
 def test_the_fit_itself_is_its_own_reflection() -> None:
     center = AsymptoticAccuracy(MENUS[0], "total_variance")
-    assert ReflectedAccuracy(center, center.apart()).error(COUNTS) == pytest.approx(center.error(COUNTS), rel=1e-12)
+    assert ReflectedAccuracy(center, center.apart()).error(OF_THREE) == pytest.approx(
+        center.error(OF_THREE), rel=1e-12
+    )
 
 
 def test_what_is_open_stays_open() -> None:
