@@ -12,9 +12,7 @@ from labelworth.fisher.criteria import CRITERIA
 from labelworth.tradeoff.asymptotic_accuracy import AsymptoticAccuracy
 from labelworth.tradeoff.costs import ArmPrices
 from labelworth.tradeoff.problem import LOGARITHMIC
-from labelworth.tradeoff.solve import solve
-from labelworth.tradeoff.whole_counts import whole_counts
-from support.menus import accuracy_of, random_menu
+from support.menus import accuracy_of, random_menu, rounded, solved
 
 SCALES = st.sampled_from([1e-12, 1.0, 1e12])
 
@@ -56,18 +54,18 @@ def size(solution) -> float:
 def test_the_error_of_a_budget_is_a_target_within_it(case) -> None:
     accuracy, costs, money, pool = case
     try:
-        there = solve(accuracy, costs, budget=costs.fixed + money, pool=pool)
+        there = solved(accuracy, costs, budget=costs.fixed + money, pool=pool)
     except NotIdentifiableError:
         return
-    back = solve(accuracy, costs, target=there.error, pool=pool)
-    assert there.is_certified, there.certificate
-    assert back.is_certified, back.certificate
+    back = solved(accuracy, costs, target=there.error, pool=pool)
+    assert there.is_certified, there.gap
+    assert back.is_certified, back.gap
     assert back.error <= there.error + 1e-8 * size(there)
     assert back.cost - costs.fixed <= (there.cost - costs.fixed) * (1 + 1e-7)
     # And nobody gets the same error for less: what is saved is worth no more than the errors' last digits.
     saved = there.cost - back.cost
     assert saved * there.shadow_price_of_money <= 1e-7 * size(there)
-    again = solve(accuracy, costs, budget=back.cost + 1e-15 * money, pool=pool)
+    again = solved(accuracy, costs, budget=back.cost + 1e-15 * money, pool=pool)
     assert again.error <= there.error + 1e-7 * size(there)
 
 
@@ -76,14 +74,14 @@ def test_the_error_of_a_budget_is_a_target_within_it(case) -> None:
 def test_the_worth_of_money_as_a_weight_leads_to_the_same_value(case) -> None:
     accuracy, costs, money, pool = case
     try:
-        there = solve(accuracy, costs, budget=costs.fixed + money, pool=pool)
+        there = solved(accuracy, costs, budget=costs.fixed + money, pool=pool)
     except NotIdentifiableError:
         return
     # Where money is worth next to nothing no weight tells what it buys.
     assume(there.shadow_price_of_money * money > 1e-4 * size(there))
     alpha = 1 / there.shadow_price_of_money
-    weighted = solve(accuracy, costs, alpha=alpha, pool=pool)
-    assert weighted.is_certified, weighted.certificate
+    weighted = solved(accuracy, costs, alpha=alpha, pool=pool)
+    assert weighted.is_certified, weighted.gap
     ranks = [solution.cost - costs.fixed + alpha * solution.error for solution in (weighted, there)]
     assert ranks[0] - ranks[1] <= weighted.gap + 1e-12 * (money + alpha * size(there))
     assert ranks[1] - ranks[0] <= 1e-7 * (money + alpha * size(there))
@@ -95,12 +93,12 @@ def test_prices_in_another_currency_buy_the_same(case, rate: float) -> None:
     accuracy, costs, money, pool = case
     other = ArmPrices(costs.arms, rate * costs.per_sample, rate * costs.fixed)
     try:
-        one = solve(accuracy, costs, budget=costs.fixed + money, pool=pool)
+        one = solved(accuracy, costs, budget=costs.fixed + money, pool=pool)
     except NotIdentifiableError:
         with pytest.raises(NotIdentifiableError):
-            solve(accuracy, other, budget=rate * (costs.fixed + money), pool=pool)
+            solved(accuracy, other, budget=rate * (costs.fixed + money), pool=pool)
         return
-    same = solve(accuracy, other, budget=rate * (costs.fixed + money), pool=pool)
+    same = solved(accuracy, other, budget=rate * (costs.fixed + money), pool=pool)
     assert same.error == pytest.approx(one.error, abs=1e-8 * size(one))
     assert rate * same.shadow_price_of_money == pytest.approx(
         one.shadow_price_of_money, rel=1e-4, abs=1e-7 * size(one) / max(money, 1.0)
@@ -118,10 +116,10 @@ def test_arms_in_another_order_get_the_same(case, random) -> None:
     )
     prices = ArmPrices(shuffled.arms, costs.per_sample[order], costs.fixed)
     try:
-        one = solve(accuracy, costs, budget=costs.fixed + money, pool=pool)
+        one = solved(accuracy, costs, budget=costs.fixed + money, pool=pool)
     except NotIdentifiableError:
         return
-    same = solve(shuffled, prices, budget=costs.fixed + money, pool=pool)
+    same = solved(shuffled, prices, budget=costs.fixed + money, pool=pool)
     assert same.error == pytest.approx(one.error, abs=1e-8 * size(one))
     # Of the same design, where it is the only one: the error rises with the distance from it.
     middle = np.zeros(len(order))
@@ -135,16 +133,16 @@ def test_whole_counts_make_the_round_trip(case) -> None:
     accuracy, costs, money, pool = case
     pool = float(np.floor(pool))
     try:
-        there = solve(accuracy, costs, budget=costs.fixed + money, pool=pool)
+        there = solved(accuracy, costs, budget=costs.fixed + money, pool=pool)
     except NotIdentifiableError:
         return
-    whole = whole_counts(accuracy, costs, there)
+    whole = rounded(accuracy, costs, there)
     down = np.floor(there.counts)
     assert whole.error <= accuracy.error(down)
     assert whole.cost <= (costs.fixed + money) * (1 + 1e-12)
     if not np.isfinite(whole.error):
         return
-    back = whole_counts(accuracy, costs, solve(accuracy, costs, target=whole.error, pool=pool))
+    back = rounded(accuracy, costs, solved(accuracy, costs, target=whole.error, pool=pool))
     assert back.error <= whole.error + 1e-8 * size(whole)
     # A local search on either side: they may end one sample apart.
     assert back.cost <= whole.cost + 2 * float(costs.per_sample.max())
@@ -154,8 +152,8 @@ def test_whole_counts_make_the_round_trip(case) -> None:
 @given(cases(scales=st.just(1.0)))
 def test_a_little_less_than_the_least_error_is_out_of_reach(case) -> None:
     accuracy, costs, _, pool = case
-    best = solve(accuracy, costs, budget=costs.fixed + 3 * pool * float(costs.per_sample.max()), pool=pool)
+    best = solved(accuracy, costs, budget=costs.fixed + 3 * pool * float(costs.per_sample.max()), pool=pool)
     with pytest.raises(InfeasiblePlanError) as caught:
-        solve(accuracy, costs, target=best.error - 1e-6 * size(best), pool=pool)
+        solved(accuracy, costs, target=best.error - 1e-6 * size(best), pool=pool)
     assert caught.value.nearest == pytest.approx(best.error, abs=1e-8 * size(best))
-    assert solve(accuracy, costs, target=caught.value.nearest, pool=pool).error <= best.error + 1e-8 * size(best)
+    assert solved(accuracy, costs, target=caught.value.nearest, pool=pool).error <= best.error + 1e-8 * size(best)

@@ -1,12 +1,18 @@
 """Small menus of arms with known information, and what plain linear algebra says of designs on them."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
 from labelworth.fisher.dense import DenseInformation
 from labelworth.models.coordinates import Coordinates, FreeTable, SimplexRows
+from labelworth.tradeoff.accuracy import Accuracy
 from labelworth.tradeoff.asymptotic_accuracy import AsymptoticAccuracy
+from labelworth.tradeoff.costs import Costs
+from labelworth.tradeoff.problem import Question, Solution
+from labelworth.tradeoff.solve import solve
+from labelworth.tradeoff.whole_counts import whole_counts
 
 RULES = ("everything", "random:0.5", "every-other", "window:2", "random:0.2", "random:0.1")
 
@@ -104,3 +110,21 @@ def fitting_grid(prices, money: float, pool: float, steps: int) -> np.ndarray:
     parts = parts[parts.sum(axis=1) <= steps]
     whole = np.column_stack([parts, steps - parts.sum(axis=1)]) * most / steps
     return whole * np.minimum(money / np.maximum(whole @ prices, 1e-300), pool / whole.sum(axis=1))[:, None]
+
+
+def solved(accuracy: Accuracy, costs: Costs, **asked: float) -> Solution:
+    """The best design for a budget, a target or alpha, and a pool."""
+    return solve(accuracy, costs, Question.of(**asked))
+
+
+@dataclass(frozen=True)
+class Rounded:
+    counts: np.ndarray
+    cost: float
+    error: float
+
+
+def rounded(accuracy: Accuracy, costs: Costs, solution: Solution) -> Rounded:
+    """A solution in whole samples, with what they cost and err."""
+    counts = whole_counts(accuracy, costs, solution)
+    return Rounded(counts, costs.cost(counts), accuracy.error(counts))

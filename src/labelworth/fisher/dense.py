@@ -198,8 +198,8 @@ class DenseInformation:
         """I(f) of single samples, (d, d)."""
         return self.of_policy(of_fraction(fraction))
 
-    def covariance_root(self, counts: FloatArray) -> FloatArray:
-        """R with R R' = M^-1, (d, rank), M that of a design; a standard normal vector times R is an estimate's error.
+    def covariance(self, counts: FloatArray) -> FloatArray:
+        """M^-1 in free coordinates, (d, d), M that of a design; zero along what nothing can estimate.
 
         Raises
         ------
@@ -213,11 +213,7 @@ class DenseInformation:
                 self.open_directions(counts),
             )
         shares, vectors = self.whitened.shares(counts)
-        return self.contrasts.lifted(vectors / np.sqrt(shares))
-
-    def covariance(self, counts: FloatArray) -> FloatArray:
-        """M^-1 in free coordinates, (d, d); zero along what nothing can estimate."""
-        root = self.covariance_root(counts)
+        root = self.contrasts.lifted(vectors / np.sqrt(shares))
         return root @ root.T
 
     def require_criterion(self, criterion: Criterion) -> None:

@@ -116,12 +116,12 @@ class LockstepLanczos:
 
     def _tridiagonal(self) -> FloatArray:
         matrix = np.zeros((len(self.squared_lengths), self.n_steps, self.n_steps))
-        places = np.arange(self.n_steps)
-        matrix[:, places, places] = np.transpose(self._diagonal)
+        positions = np.arange(self.n_steps)
+        matrix[:, positions, positions] = np.transpose(self._diagonal)
         if self.n_steps > 1:
             beside = np.transpose(self._beside[:-1])
-            matrix[:, places[1:], places[:-1]] = beside
-            matrix[:, places[:-1], places[1:]] = beside
+            matrix[:, positions[1:], positions[:-1]] = beside
+            matrix[:, positions[:-1], positions[1:]] = beside
         return matrix
 
     @staticmethod

@@ -86,9 +86,7 @@ def _singular(scaled: FloatArray, factors: FloatArray) -> SingularMatrixError:
     )
 
 
-def largest_eigenvalue(
-    apply: Callable[[FloatArray], FloatArray], size: int, start: FloatArray | None = None
-) -> tuple[float, FloatArray]:
+def largest_eigenvalue(apply: Callable[[FloatArray], FloatArray], size: int) -> tuple[float, FloatArray]:
     """The largest eigenvalue of a positive semi-definite operator, and a unit eigenvector.
 
     Parameters
@@ -96,8 +94,6 @@ def largest_eigenvalue(
     apply : function
         The product with a block of vectors, shape (size, b).
     size : int
-    start : array of shape (size,), optional
-        A vector to begin from, such as the answer to a neighboring question.
 
     Notes
     -----
@@ -111,7 +107,7 @@ def largest_eigenvalue(
         (size, size), matvec=lambda vector: apply(vector.reshape(size, 1)).ravel(), dtype=np.float64
     )
     # A fixed start makes the answer repeatable; a vector of ones could be orthogonal to what is looked for.
-    first = np.random.default_rng(0).standard_normal(size) if start is None else start
+    first = np.random.default_rng(0).standard_normal(size)
     values, vectors = scipy.sparse.linalg.eigsh(operator, k=1, which="LA", v0=first, tol=0)
     return float(values[0]), np.asarray(vectors[:, 0])
 

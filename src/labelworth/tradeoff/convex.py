@@ -21,9 +21,7 @@ from labelworth.tradeoff.problem import (
     TOLERANCE,
     Question,
     Solution,
-    binding_limits,
     error_ceiling,
-    gap_in_words,
     gap_scale,
     is_small,
     require_paid,
@@ -107,15 +105,15 @@ class _LeastErrors:
         self._error = Objective(accuracy.error, accuracy.slope, partial(size_of_errors, accuracy.criterion))
         self._bundle = Bundle(self._error)
 
-    def within(self, money: float, near: FloatArray | None = None) -> Optimum:
-        """The least error that money buys, from a design near it if one is known.
+    def within(self, money: float) -> Optimum:
+        """The least error that money buys.
 
         Raises
         ------
         NotIdentifiableError
             If none pins the model down.
         """
-        return self._least(self._error, self._bundle, Polytope(self.prices, money, self.pool), near)
+        return self._least(self._error, self._bundle, Polytope(self.prices, money, self.pool), None)
 
     def free(self) -> Optimum | None:
         """The least error of what is free; None if that does not pin the model down."""
@@ -291,17 +289,12 @@ def _solution(accuracy: ConvexAccuracy, prices: ArmPrices, question: Question, b
     gap = max(gap, _ROUNDING * scale)
     return Solution(
         question,
-        prices.arms,
+        accuracy.criterion,
         counts,
         cost,
         error,
-        accuracy.standard_error(counts),
         gap,
         is_small(gap, scale) and accuracy.is_convex,
-        gap_in_words(question, gap, scale, is_convex=accuracy.is_convex),
         best.of_money,
         best.of_samples,
-        binding_limits(question, counts, cost, error),
-        accuracy.criterion,
-        accuracy.source,
     )

@@ -119,36 +119,6 @@ class Prices:
         prices = [sum(share * self._of_length(rule, m) for m, share in lengths.items()) for rule in read]
         return ArmPrices(tuple(rule.spec for rule in read), np.array(prices), self.fixed)
 
-    def of_arms(
-        self,
-        arms: Sequence[str],
-        labels_per_sample: FloatArray,
-        lengths: LengthDistribution | None = None,
-    ) -> ArmPrices:
-        """The price of one sample of every arm of an accuracy.
-
-        Parameters
-        ----------
-        arms : sequence of str
-            Specs of rules.
-        labels_per_sample : array of shape (n_arms,)
-        lengths : LengthDistribution, optional
-            Needed where tokens have a price, or sequences have one and a rule leaves some without a label.
-        """
-        if lengths is not None:
-            return self.of_rules(list(arms), lengths)
-        labels = as_floats("labels_per_sample", labels_per_sample, ndim=1)
-        opened = labels > 0
-        sure = ("everything", "nothing", "every-other")
-        unsure = [arm for arm in arms if arm not in sure and not arm.startswith("window:")]
-        if self.per_token or ((self.per_sequence or self.per_unlabeled) and unsure):
-            raise InvalidInputError(
-                "These prices need the lengths of the sequences: tokens have a price, or it depends on the length "
-                f"whether a sequence is opened at all ({', '.join(unsure) or 'no rule'}). Give lengths."
-            )
-        prices = np.where(opened, self.per_label * labels + self.per_sequence, self.per_unlabeled)
-        return ArmPrices(tuple(arms), prices, self.fixed)
-
     def _of_length(self, rule: Rule, length: int) -> float:
         opened = _opening_probability(rule, length)
         labeled = self.per_token * length + self.per_sequence

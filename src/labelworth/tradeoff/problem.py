@@ -10,15 +10,13 @@ from numpy.typing import ArrayLike
 from labelworth.arrays import FloatArray
 from labelworth.errors import InfeasiblePlanError, InvalidInputError
 from labelworth.fisher.criteria import CRITERIA
-from labelworth.tradeoff.accuracy import Accuracy, Source
+from labelworth.tradeoff.accuracy import Accuracy
 from labelworth.tradeoff.costs import Costs, is_finite_number, shown
 
 Kind = Literal["budget", "target", "alpha"]
 
 LOGARITHMIC = tuple(name for name, criterion in CRITERIA.items() if criterion.is_logarithmic)
 """Criteria in nats, of any sign: differences of them mean something, ratios do not."""
-
-NO_CERTIFICATE = "no certificate"
 
 Rank = tuple[float, float]
 """What is to be small: first the one, and where that is equal the other."""
@@ -29,7 +27,6 @@ _FITS = 1e-12
 TOLERANCE = 1e-8
 """A certified gap is at most this share of the figure; of a figure in nats, at most this."""
 
-_UNITS = {"budget": "error", "target": "cost", "alpha": "cost plus weighted error"}
 _DIGITS = 6
 _MORE_DIGITS = 12
 
@@ -98,98 +95,23 @@ class Solution:
     """The best design, with how much better any other could be."""
 
     question: Question
-    arms: tuple[str, ...]
-    counts: FloatArray  # (n_arms,): How many samples go to each arm; whole numbers only after `whole_counts`.
+    criterion: str
+    counts: FloatArray  # (n_arms,): How many samples go to each arm, not yet whole.
     cost: float
     error: float
-    standard_error: float | None  # Of the error, where it was sampled.
     # No other design can be better by more: in error for a budget, in money for a target, in money plus alpha
     # times error for alpha. None where nothing is known.
-    gap: float | None
-    # Whether the gap is a theorem and below 1e-8 of the figure (of the log volume, below 1e-8 nats). Of whole
-    # counts: whether that is so before rounding; the gap then shows what rounding costs.
-    is_certified: bool
-    certificate: str  # That in words; "no certificate" where there is none, and why.
+    gap: float | None = None
+    # Whether the gap is a theorem and below 1e-8 of the figure (of the log volume, below 1e-8 nats).
+    is_certified: bool = False
     # By how much one more unit of money, and one more sample in the pool, would lower the error.
-    shadow_price_of_money: float | None
-    shadow_price_of_sample: float | None
-    binding: tuple[str, ...]  # Which of "budget", "target", "pool" the design uses up.
-    criterion: str
-    source: Source  # Where the accuracy comes from.
-
-    @classmethod
-    def uncertified(
-        cls, accuracy: Accuracy, costs: Costs, question: Question, counts: FloatArray, why: str
-    ) -> "Solution":
-        """A design of which nothing is known but what it costs and errs."""
-        error, cost = accuracy.error(counts), costs.cost(counts)
-        return cls(
-            question,
-            accuracy.arms,
-            counts,
-            cost,
-            error,
-            accuracy.standard_error(counts),
-            None,
-            False,
-            f"{NO_CERTIFICATE}: {why}.",
-            None,
-            None,
-            binding_limits(question, counts, cost, error),
-            accuracy.criterion,
-            accuracy.source,
-        )
-
-    @property
-    def n_samples(self) -> float:
-        """All samples, labeled or not."""
-        return float(self.counts.sum())
-
-    @property
-    def shares(self) -> dict[str, float]:
-        """The policy: the share of every arm that is used."""
-        total = self.n_samples
-        used = [(arm, count) for arm, count in zip(self.arms, self.counts.tolist(), strict=True) if count > 0]
-        return {arm: count / total for arm, count in used}
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain values, ready for JSON."""
-        return {
-            "problem": self.question.kind,
-            "asked": self.question.value,
-            "pool": self.question.pool if np.isfinite(self.question.pool) else None,
-            "counts": dict(zip(self.arms, self.counts.tolist(), strict=True)),
-            "cost": self.cost,
-            "error": self.error,
-            "error_se": self.standard_error,
-            "gap": self.gap,
-            "certified": self.is_certified,
-            "certificate": self.certificate,
-            "shadow_price_of_money": self.shadow_price_of_money,
-            "shadow_price_of_sample": self.shadow_price_of_sample,
-            "binding": list(self.binding),
-            "criterion": self.criterion,
-            "source": self.source,
-        }
+    shadow_price_of_money: float | None = None
+    shadow_price_of_sample: float | None = None
 
 
 def size_of_errors(criterion: str, error: float) -> float:
     """What a difference of errors is small against: the error, or one nat."""
     return 1.0 if criterion in LOGARITHMIC else abs(error)
-
-
-def binding_limits(question: Question, counts: FloatArray, cost: float, error: float) -> tuple[str, ...]:
-    """Which limits a design uses up, to rounding."""
-    used = {"pool": (float(counts.sum()), question.pool)}
-    if question.kind == "budget":
-        used["budget"] = (cost, question.value)
-    if question.kind == "target":
-        used["target"] = (error, question.value)
-    return tuple(
-        name
-        for name, (value, limit) in used.items()
-        if np.isfinite(limit) and abs(value - limit) <= 1e-7 * max(abs(limit), 1e-300)
-    )
 
 
 def gap_scale(question: Question, criterion: str, cost: float, error: float) -> float:
@@ -202,22 +124,6 @@ def gap_scale(question: Question, criterion: str, cost: float, error: float) -> 
 def is_small(gap: float, scale: float) -> bool:
     """Whether a gap is one to rely on."""
     return gap <= TOLERANCE * scale
-
-
-def at_most_less(question: Question, gap: float, *, of: str = "any other design") -> str:
-    """The gap in words, without a full stop."""
-    return f"{of} has at most {gap:.2g} less {_UNITS[question.kind]}"
-
-
-def gap_in_words(question: Question, gap: float, scale: float, *, is_convex: bool) -> str:
-    """The certificate of a design, or why there is none."""
-    best = at_most_less(question, gap)
-    if not is_convex:
-        return f"{NO_CERTIFICATE}: sampling may have bent the curve; were it convex, {best}."
-    share = f" ({gap / scale:.1g} of it)" if scale > 0 else ""
-    if is_small(gap, scale):
-        return f"{best[0].upper()}{best[1:]}{share}."
-    return f"{NO_CERTIFICATE} below {TOLERANCE:g}: {best}{share}."
 
 
 def require_paid(question: Question, fixed: float) -> None:

@@ -58,13 +58,7 @@ def search(accuracy: Accuracy, costs: Costs, question: Question) -> Solution:
     if not np.isfinite(start.rank):
         hunt, start = _nearest(accuracy, costs, question)
     counts = hunt.followed(hunt.refined(start)).counts
-    return Solution.uncertified(
-        accuracy,
-        costs,
-        question,
-        counts,
-        "found by grid and refinement; the error or the cost is not known to be convex",
-    )
+    return Solution(question, accuracy.criterion, counts, costs.cost(counts), accuracy.error(counts))
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,28 +1,18 @@
 """The doors to the three problems: with a certificate where there can be one, by search elsewhere; whole counts."""
 
 from labelworth.arrays import FloatArray
-from labelworth.data.lengths import LengthDistribution
 from labelworth.errors import InfeasiblePlanError
 from labelworth.tradeoff.accuracy import Accuracy, ConvexAccuracy
 from labelworth.tradeoff.convex import is_stationary, solve_convex
-from labelworth.tradeoff.costs import ArmPrices, Costs, Prices
+from labelworth.tradeoff.costs import ArmPrices, Costs
 from labelworth.tradeoff.line import best_on_lines, lines_of, whole_near
 from labelworth.tradeoff.problem import Question, Solution
 from labelworth.tradeoff.search import search
 from labelworth.tradeoff.whole_counts import best_whole, whole_counts
 
 
-def solve(
-    accuracy: Accuracy,
-    prices: Prices | Costs,
-    *,
-    budget: float | None = None,
-    target: float | None = None,
-    alpha: float | None = None,
-    pool: float | None = None,
-    lengths: LengthDistribution | None = None,
-) -> Solution:
-    r"""The best design for exactly one of a budget, a target error, or a price of error.
+def solve(accuracy: Accuracy, costs: Costs, question: Question) -> Solution:
+    r"""The best design of all, whole or not.
 
     .. math::
 
@@ -30,40 +20,35 @@ def solve(
         \min_w cost(w) \;:\; error(w) \le target, \qquad
         \min_w cost(w) + alpha \cdot error(w)
 
-    over counts :math:`w \ge 0` of samples per arm, with :math:`\sum_j w_j \le pool`.
-
-    Parameters
-    ----------
-    accuracy : Accuracy
-        What is held already is counted in there.
-    prices : Prices, ArmPrices or PolicyCost
-        Per label, token, sequence and unlabeled sample; per sample of every arm; or a user's function.
-    budget, target, alpha : float
-        Exactly one of them.
-    pool : float, optional
-        How many samples can still be assigned to an arm; no limit when absent.
-    lengths : LengthDistribution, optional
-        Of the sequences, for prices that depend on it.
-
-    Returns
-    -------
-    Solution
-        With the gap and shadow prices where the error is convex and the cost linear; "no certificate" elsewhere.
+    over counts :math:`w \ge 0` of samples per arm, with :math:`\sum_j w_j \le pool`. What is held already is part
+    of the accuracy. The gap and shadow prices are there where the error is convex and the cost linear; elsewhere the
+    answer says "no certificate".
 
     Raises
     ------
     InvalidInputError, InfeasiblePlanError, NotIdentifiableError
-        If the question is not one, cannot be met, or leaves the model open.
+        If the question cannot be met, or leaves the model open.
 
     Notes
     -----
     Paper: eq:tradeoff1, eq:tradeoff2, eq:tradeoff3 (which leave out n; see docs/derivations/tradeoff.md).
     """
-    question = Question.of(budget=budget, target=target, alpha=alpha, pool=pool)
-    costs = (
-        prices.of_arms(accuracy.arms, accuracy.labels_per_sample, lengths) if isinstance(prices, Prices) else prices
+    if not (isinstance(costs, ArmPrices) and isinstance(accuracy, ConvexAccuracy) and _can_be_followed(accuracy)):
+        return search(accuracy, costs, question)
+    if accuracy.is_convex:
+        return solve_convex(accuracy, costs, question)
+    try:
+        followed = solve_convex(accuracy, costs, question)
+    except InfeasiblePlanError:
+        # Without convexity what the slope does not find may still be there.
+        return search(accuracy, costs, question)
+    if is_stationary(followed, costs):
+        return followed
+    return min(
+        followed,
+        search(accuracy, costs, question),
+        key=lambda solution: question.figure(solution.cost, solution.error),
     )
-    return _of_all_designs(accuracy, costs, question)
 
 
 def best_counts(accuracy: Accuracy, costs: Costs, question: Question) -> FloatArray:
@@ -78,7 +63,7 @@ def best_counts(accuracy: Accuracy, costs: Costs, question: Question) -> FloatAr
         return best_whole(accuracy, costs, question, thorough=False)
     lines = lines_of(accuracy, costs, question.pool)
     if not lines:
-        return _of_all_designs(accuracy, costs, question).counts
+        return solve(accuracy, costs, question).counts
     line, x = best_on_lines(lines, question)
     return line.counts(x)
 
@@ -97,30 +82,11 @@ def best_whole_counts(accuracy: Accuracy, costs: Costs, question: Question) -> t
         return best_whole(accuracy, costs, question), None
     lines = lines_of(accuracy, costs, question.pool)
     is_convex = isinstance(accuracy, ConvexAccuracy) and accuracy.is_convex
-    proof = _of_all_designs(accuracy, costs, question) if is_convex or not lines else None
+    proof = solve(accuracy, costs, question) if is_convex or not lines else None
     if not lines and proof is not None:
-        return whole_counts(accuracy, costs, proof).counts, proof
+        return whole_counts(accuracy, costs, proof), proof
     line, x = best_on_lines(lines, question)
     return whole_near(line, question, x), proof
-
-
-def _of_all_designs(accuracy: Accuracy, costs: Costs, question: Question) -> Solution:
-    if not (isinstance(costs, ArmPrices) and isinstance(accuracy, ConvexAccuracy) and _can_be_followed(accuracy)):
-        return search(accuracy, costs, question)
-    if accuracy.is_convex:
-        return solve_convex(accuracy, costs, question)
-    try:
-        followed = solve_convex(accuracy, costs, question)
-    except InfeasiblePlanError:
-        # Without convexity what the slope does not find may still be there.
-        return search(accuracy, costs, question)
-    if is_stationary(followed, costs):
-        return followed
-    return min(
-        followed,
-        search(accuracy, costs, question),
-        key=lambda solution: question.figure(solution.cost, solution.error),
-    )
 
 
 def _can_be_followed(accuracy: ConvexAccuracy) -> bool:

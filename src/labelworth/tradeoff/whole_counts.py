@@ -10,15 +10,7 @@ from labelworth.errors import InfeasiblePlanError, LabelworthError, NotIdentifia
 from labelworth.tradeoff.accuracy import Accuracy
 from labelworth.tradeoff.costs import Costs
 from labelworth.tradeoff.line import FEW, MANY, Line, WholeLine, lines_of
-from labelworth.tradeoff.problem import (
-    UNMET,
-    Question,
-    Rank,
-    Solution,
-    at_most_less,
-    binding_limits,
-    infeasible_target,
-)
+from labelworth.tradeoff.problem import UNMET, Question, Rank, Solution, infeasible_target
 from labelworth.tradeoff.search import search
 
 _FEW = (0, 1, 2, 3, 5)
@@ -30,53 +22,21 @@ _MOST_ROUNDS = 400
 _MOST_TURNS = 8
 
 
-def whole_counts(accuracy: Accuracy, costs: Costs, solution: Solution) -> Solution:
+def whole_counts(accuracy: Accuracy, costs: Costs, solution: Solution) -> FloatArray:
     """Round a solution to whole numbers that fit, then exchange samples between arms while that helps.
 
-    Parameters
-    ----------
-    costs : Costs
-        Those of the solution.
-
-    Returns
-    -------
-    Solution
-        With whole counts. Its gap is against any design, whole or not, and so includes what rounding costs.
+    A local search: it ends where giving up a few samples of any one arm for as many as fit of another gains nothing.
 
     Raises
     ------
     InfeasiblePlanError
         If no whole design near the solution meets the target.
-
-    Notes
-    -----
-    A local search: it ends where giving up a few samples of any one arm for as many as fit of another gains nothing.
     """
     # A target within what a solver can tell of the least error is answered by that: whole samples need not be better.
     is_target = solution.question.kind == "target"
     ceiling = max(solution.question.value, solution.error) if is_target else solution.question.value
     designs = _WholeDesigns(accuracy, costs, replace(solution.question, value=ceiling))
-    best = _improved(designs, _first(designs, solution.counts))
-    error, cost = accuracy.error(best), costs.cost(best)
-    gap, question = solution.gap, solution.question
-    if gap is not None:
-        gap = max(gap + question.figure(cost, error) - question.figure(solution.cost, solution.error), 0.0)
-    return replace(
-        solution,
-        counts=best,
-        cost=cost,
-        error=error,
-        standard_error=accuracy.standard_error(best),
-        gap=gap,
-        certificate=_in_words(solution, gap),
-        binding=binding_limits(question, best, cost, error),
-    )
-
-
-def _in_words(solution: Solution, gap: float | None) -> str:
-    if gap is None or not solution.is_certified:
-        return solution.certificate
-    return f"{at_most_less(solution.question, gap, of='Any other design, of whole samples or not,')}."
+    return _improved(designs, _first(designs, solution.counts))
 
 
 class _WholeDesigns:

@@ -58,7 +58,7 @@ def test_the_optimum_is_that_of_a_fine_grid_over_all_designs(criterion, is_held,
     assert best - slack <= solution.error <= best + 1e-9 * abs(best)
     assert solution.error == pytest.approx(plain_error(case.menu, criterion, solution.counts, case.held), rel=1e-9)
     assert solution.cost <= MONEY * (1 + 1e-12)
-    assert solution.n_samples <= POOL * (1 + 1e-12)
+    assert solution.counts.sum() <= POOL * (1 + 1e-12)
     assert solution.counts.min() >= 0
 
 
@@ -145,7 +145,7 @@ def test_shadow_prices_are_finite_differences(criterion: str, is_held: bool) -> 
     assert solution.shadow_price_of_money == pytest.approx(money, rel=2e-3, abs=scale)
     assert solution.shadow_price_of_sample == pytest.approx(sample, rel=2e-3, abs=scale)
     assert solution.shadow_price_of_money > scale
-    assert set(solution.binding) >= {"budget"}
+    assert solution.cost == pytest.approx(MONEY, rel=1e-7)
 
 
 def test_shadow_prices_of_a_target_and_of_a_weight_are_those_of_the_budget() -> None:
@@ -197,7 +197,7 @@ def test_free_unlabeled_samples_drive_the_number_of_samples_to_the_pool(informat
     prices = ArmPrices(("everything", "nothing"), np.array([1.0, 0.0]))
     solution = solve_convex(accuracy, prices, Question.of(budget=25.0, pool=5000.0))
     np.testing.assert_allclose(solution.counts, [25.0, 4975.0], rtol=1e-9)
-    assert set(solution.binding) == {"budget", "pool"}
+    assert solution.cost == pytest.approx(25.0, rel=1e-7)
     with pytest.raises(InvalidInputError, match="Nothing limits the design: nothing is free"):
         solve_convex(accuracy, prices, Question.of(budget=25.0))
 
@@ -301,7 +301,7 @@ def test_a_pool_far_larger_than_the_best_design_does_not_matter(criterion: str, 
     small, large = case.ask(alpha=alpha, pool=1e5), case.ask(alpha=alpha, pool=1e7)
     assert large.is_certified
     assert large.cost == pytest.approx(small.cost, rel=1e-4)
-    assert large.n_samples < 1e5
+    assert large.counts.sum() < 1e5
 
 
 def test_prices_of_other_arms_are_refused() -> None:
@@ -309,11 +309,3 @@ def test_prices_of_other_arms_are_refused() -> None:
     prices = ArmPrices(("everything", "nothing"), np.ones(2))
     with pytest.raises(InvalidInputError, match="Give the same arms"):
         solve_convex(case.accuracy, prices, Question.of(budget=10.0, pool=POOL))
-
-
-def test_the_answer_in_plain_values() -> None:
-    plain = setting("total_variance").ask(budget=MONEY).to_dict()
-    assert plain["problem"] == "budget"
-    assert sum(plain["counts"].values()) <= POOL * (1 + 1e-12)
-    assert plain["certificate"].startswith("Any other design has at most")
-    assert plain["source"] == "asymptotic"

@@ -52,20 +52,6 @@ def test_own_rules_have_prices_too() -> None:
     assert arms.per_sample[0] == pytest.approx(0.75 * 5.0)
 
 
-def test_arms_of_an_accuracy_need_lengths_only_where_prices_depend_on_them() -> None:
-    labels = np.array([5.0, 2.0, 1.3, 0.0])
-    rules = ["everything", "window:2", "random:0.3", "nothing"]
-    np.testing.assert_allclose(Prices(per_label=2.0).of_arms(rules, labels).per_sample, 2 * labels)
-    sure = Prices(per_label=2.0, per_sequence=1.0, per_unlabeled=0.5).of_arms(rules[:2], labels[:2])
-    np.testing.assert_allclose(sure.per_sample, [11.0, 5.0])
-    for prices, arms in ((Prices(per_token=1.0), rules), (Prices(per_sequence=1.0), rules)):
-        with pytest.raises(InvalidInputError, match="Give lengths"):
-            prices.of_arms(arms, labels)
-    np.testing.assert_allclose(
-        PRICES.of_arms(rules, labels, LENGTHS).per_sample, PRICES.of_rules(rules, LENGTHS).per_sample
-    )
-
-
 @pytest.mark.parametrize("value", [-1.0, np.nan, np.inf, "dear", None, True])
 def test_what_is_no_price_is_refused(value) -> None:
     with pytest.raises(InvalidInputError, match="per_token must be a"):

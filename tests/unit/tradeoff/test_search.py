@@ -8,11 +8,10 @@ import pytest
 from labelworth.errors import InfeasiblePlanError, InvalidInputError, NotIdentifiableError
 from labelworth.tradeoff.asymptotic_accuracy import AsymptoticAccuracy
 from labelworth.tradeoff.cost_functions import PolicyCost
-from labelworth.tradeoff.costs import ArmPrices, Prices
+from labelworth.tradeoff.costs import ArmPrices
 from labelworth.tradeoff.problem import Question
 from labelworth.tradeoff.search import search
-from labelworth.tradeoff.solve import solve
-from support.menus import accuracy_of, random_menu
+from support.menus import accuracy_of, random_menu, solved
 
 
 @dataclass(frozen=True)
@@ -47,7 +46,7 @@ def test_it_comes_close_to_the_certified_optimum(question: dict, n_arms: int) ->
     menu = random_menu(np.random.default_rng(7), n_arms, 4, n_blind=1)
     accuracy = accuracy_of(menu, "total_variance")
     prices = ArmPrices(menu.rules, 0.4 * menu.expected_labels + 0.05)
-    best = solve(accuracy, prices, budget=60.0, pool=50.0)
+    best = solved(accuracy, prices, budget=60.0, pool=50.0)
     values = {"budget": 60.0, "target": best.error, "alpha": 1 / best.shadow_price_of_money}
     kind = next(iter(question))
     found = search(accuracy, prices, Question.of(**{kind: values[kind], "pool": 50.0}))
@@ -61,7 +60,7 @@ def test_it_comes_close_to_the_certified_optimum(question: dict, n_arms: int) ->
         assert ranks[0] * (1 - 1e-9) <= ranks[1] <= ranks[0] * (1 + 1e-3)
     assert not found.is_certified
     assert found.gap is None
-    assert "no certificate" in found.certificate
+    assert not found.is_certified
 
 
 def brute_force(cost_of, fits, rank):
@@ -74,18 +73,16 @@ def test_an_error_that_unlabeled_samples_raise_does_not_take_them_all(is_functio
     accuracy = Drawn()
     costs = PolicyCost(COSTS.arms, lambda policy, n: (policy["everything"] + 0.02 * policy["nothing"]) * n)
     chosen = costs if is_function else COSTS
-    solution = solve(accuracy, chosen, budget=40.0, pool=600.0)
+    solution = solved(accuracy, chosen, budget=40.0, pool=600.0)
     best = brute_force(costs.cost, lambda design: COSTS.cost(design) <= 40.0, accuracy.error)
     assert solution.error <= best * (1 + 1e-3)
     assert solution.cost <= 40.0 * (1 + 1e-9)
     assert 50 < solution.counts[1] < 500
-    assert solution.source == "simulated"
-    assert solution.standard_error == 0.01
-    cheapest = solve(accuracy, chosen, target=0.4, pool=600.0)
+    cheapest = solved(accuracy, chosen, target=0.4, pool=600.0)
     least = brute_force(costs.cost, lambda design: accuracy.error(design) <= 0.4, COSTS.cost)
     assert cheapest.error <= 0.4
     assert cheapest.cost <= least * (1 + 1e-2)
-    weighted = solve(accuracy, chosen, alpha=100.0, pool=600.0)
+    weighted = solved(accuracy, chosen, alpha=100.0, pool=600.0)
     least = brute_force(
         costs.cost, lambda design: True, lambda design: COSTS.cost(design) + 100 * accuracy.error(design)
     )
@@ -97,7 +94,7 @@ def test_a_cost_that_is_not_linear() -> None:
     costs = PolicyCost(
         COSTS.arms, lambda policy, n: 10 * np.sqrt(policy["everything"] * n) + 0.1 * policy["nothing"] * n
     )
-    solution = solve(Drawn(), costs, budget=80.0, pool=400.0)
+    solution = solved(Drawn(), costs, budget=80.0, pool=400.0)
     designs = [np.array([one, other]) for one in np.linspace(0.5, 64, 128) for other in np.linspace(0, 400, 101)]
     fitting = [design for design in designs if design.sum() <= 400 and costs.cost(design) <= 80]
     assert solution.error <= min(Drawn().error(design) for design in fitting) * (1 + 1e-3)
@@ -106,16 +103,16 @@ def test_a_cost_that_is_not_linear() -> None:
 
 def test_what_cannot_be_met_is_told() -> None:
     with pytest.raises(InfeasiblePlanError, match="The nearest is") as caught:
-        solve(Drawn(), COSTS, target=0.01, pool=600.0)
+        solved(Drawn(), COSTS, target=0.01, pool=600.0)
     assert 0.1 < caught.value.nearest < 0.3
     with pytest.raises(InfeasiblePlanError, match="fixed cost of 5") as caught:
-        solve(Drawn(), ArmPrices(COSTS.arms, COSTS.per_sample, 5.0), budget=4.0, pool=600.0)
+        solved(Drawn(), ArmPrices(COSTS.arms, COSTS.per_sample, 5.0), budget=4.0, pool=600.0)
     assert caught.value.nearest == 5.0
     with pytest.raises(InvalidInputError, match="needs a limit"):
-        solve(Drawn(), COSTS, target=0.4)
+        solved(Drawn(), COSTS, target=0.4)
     free = ArmPrices(COSTS.arms, np.array([1.0, 0.0]))
     with pytest.raises(NotIdentifiableError, match="none that was tried"):
-        solve(Drawn(), free, budget=0.0, pool=600.0)
+        solved(Drawn(), free, budget=0.0, pool=600.0)
 
 
 @pytest.mark.parametrize("budget", [5.0, 5.0 + 40.0, 5.0 + 60.0, 5.0 + 1000.0])
@@ -171,13 +168,7 @@ def test_what_a_bent_slope_does_not_reach_is_searched_for() -> None:
     held = 4 * menu.matrices[0]
     true, bent = (accuracy_of(menu, "total_variance", held=held, make=make) for make in (AsymptoticAccuracy, Bent))
     costs = ArmPrices(menu.rules, np.array([1.0, 0.1]))
-    target = solve(true, costs, budget=50.0, pool=60.0).error
-    found = solve(bent, costs, target=target, pool=60.0)
+    target = solved(true, costs, budget=50.0, pool=60.0).error
+    found = solved(bent, costs, target=target, pool=60.0)
     assert found.error <= target
     assert found.cost == pytest.approx(50.0, rel=1e-3)
-
-
-def test_prices_of_labels_become_those_of_arms() -> None:
-    solution = solve(Drawn(), Prices(per_label=1.0, per_unlabeled=0.02), budget=40.0, pool=600.0)
-    again = solve(Drawn(), COSTS, budget=40.0, pool=600.0)
-    np.testing.assert_allclose(solution.counts, again.counts)

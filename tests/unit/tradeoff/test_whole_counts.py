@@ -8,9 +8,7 @@ import pytest
 from labelworth.errors import InfeasiblePlanError
 from labelworth.tradeoff.cost_functions import PolicyCost
 from labelworth.tradeoff.costs import ArmPrices
-from labelworth.tradeoff.solve import solve
-from labelworth.tradeoff.whole_counts import whole_counts
-from support.menus import accuracy_of, random_menu
+from support.menus import accuracy_of, random_menu, rounded, solved
 
 POOL = 24
 
@@ -36,8 +34,8 @@ def is_whole(counts) -> bool:
 def test_a_budget_is_spent_as_well_as_by_brute_force(seed: int, n_arms: int) -> None:
     accuracy, prices = setting(seed, n_arms)
     budget = 19.17
-    best = solve(accuracy, prices, budget=budget, pool=POOL)
-    whole = whole_counts(accuracy, prices, best)
+    best = solved(accuracy, prices, budget=budget, pool=POOL)
+    whole = rounded(accuracy, prices, best)
     assert is_whole(whole.counts)
     assert whole.cost <= budget
     assert whole.counts.sum() <= POOL
@@ -45,27 +43,25 @@ def test_a_budget_is_spent_as_well_as_by_brute_force(seed: int, n_arms: int) -> 
     # Optimal, or off by less than the worth of the money that one sample of the cheapest arm costs.
     worth = best.shadow_price_of_money * prices.per_sample.min()
     assert min(errors) <= whole.error <= min(errors) + worth
-    assert whole.error - best.error <= whole.gap <= whole.error - best.error + 1e-8 * whole.error
 
 
 @pytest.mark.parametrize("seed", range(8))
 def test_a_target_is_met_as_cheaply_as_by_brute_force(seed: int) -> None:
     accuracy, prices = setting(seed, 3)
-    target = solve(accuracy, prices, budget=19.17, pool=POOL).error
-    best = solve(accuracy, prices, target=target, pool=POOL)
-    whole = whole_counts(accuracy, prices, best)
+    target = solved(accuracy, prices, budget=19.17, pool=POOL).error
+    best = solved(accuracy, prices, target=target, pool=POOL)
+    whole = rounded(accuracy, prices, best)
     assert is_whole(whole.counts)
     assert whole.error <= target
     costs = [prices.cost(design) for design in all_designs(3) if accuracy.error(design) <= target]
     assert min(costs) - 1e-9 <= whole.cost <= min(costs) + prices.per_sample.min() + 1e-9
-    assert whole.gap >= whole.cost - best.cost
 
 
 @pytest.mark.parametrize("seed", range(8))
 def test_a_weighted_sum_is_as_small_as_by_brute_force(seed: int) -> None:
     accuracy, prices = setting(seed, 3)
-    alpha = 1 / solve(accuracy, prices, budget=19.17, pool=POOL).shadow_price_of_money
-    whole = whole_counts(accuracy, prices, solve(accuracy, prices, alpha=alpha, pool=POOL))
+    alpha = 1 / solved(accuracy, prices, budget=19.17, pool=POOL).shadow_price_of_money
+    whole = rounded(accuracy, prices, solved(accuracy, prices, alpha=alpha, pool=POOL))
     ranks = [prices.cost(design) + alpha * accuracy.error(design) for design in all_designs(3)]
     assert is_whole(whole.counts)
     assert min(ranks) - 1e-9 <= whole.cost + alpha * whole.error <= min(ranks) + prices.per_sample.min()
@@ -75,17 +71,17 @@ def test_rounding_alone_would_often_be_worse_or_would_not_fit() -> None:
     worse = []
     for seed in range(8):
         accuracy, prices = setting(seed, 3)
-        best = solve(accuracy, prices, budget=19.17, pool=POOL)
-        rounded = np.rint(best.counts)
-        fits = prices.cost(rounded) <= 19.17 and rounded.sum() <= POOL
-        worse.append(not fits or accuracy.error(rounded) > whole_counts(accuracy, prices, best).error)
+        best = solved(accuracy, prices, budget=19.17, pool=POOL)
+        nearest = np.rint(best.counts)
+        fits = prices.cost(nearest) <= 19.17 and nearest.sum() <= POOL
+        worse.append(not fits or accuracy.error(nearest) > rounded(accuracy, prices, best).error)
     assert sum(worse) >= 3
 
 
 def test_cheap_samples_fill_what_is_left() -> None:
     accuracy, _ = setting(1, 2)
     prices = ArmPrices(accuracy.arms, np.array([7.0, 0.001]))
-    whole = whole_counts(accuracy, prices, solve(accuracy, prices, budget=20.9, pool=5000))
+    whole = rounded(accuracy, prices, solved(accuracy, prices, budget=20.9, pool=5000))
     assert whole.counts[0] == 2
     assert whole.counts[1] == 4998
     assert whole.cost <= 20.9
@@ -96,19 +92,18 @@ def test_any_cost_function_is_kept_within_the_budget() -> None:
     costs = PolicyCost(
         accuracy.arms, lambda policy, n: 0.5 * (policy["everything"] * n) ** 1.2 + 0.1 * policy["nothing"] * n
     )
-    whole = whole_counts(accuracy, costs, solve(accuracy, costs, budget=11.3, pool=POOL))
+    whole = rounded(accuracy, costs, solved(accuracy, costs, budget=11.3, pool=POOL))
     assert is_whole(whole.counts)
     assert whole.cost <= 11.3
     errors = [accuracy.error(design) for design in all_designs(2) if costs.cost(design) <= 11.3]
     assert whole.error <= min(errors) * (1 + 1e-2)
-    assert "no certificate" in whole.certificate
 
 
 def test_a_target_that_only_parts_of_samples_reach_is_told() -> None:
     accuracy, prices = setting(3, 2)
     nearest = accuracy.error(np.array([float(POOL), 0.0]))
     fraction = accuracy.error(np.array([POOL + 0.5, 0.0]))
-    solution = solve(accuracy, prices, target=(nearest + fraction) / 2, pool=POOL + 0.5)
+    solution = solved(accuracy, prices, target=(nearest + fraction) / 2, pool=POOL + 0.5)
     with pytest.raises(InfeasiblePlanError, match="Raise the target a little") as caught:
-        whole_counts(accuracy, prices, solution)
+        rounded(accuracy, prices, solution)
     assert caught.value.nearest == pytest.approx(nearest)

@@ -228,7 +228,7 @@ def divide_rows(
     beta: FloatArray,
     width: int,
 ) -> None:
-    """Marginals of one place, and the ratios that lead to it."""
+    """Marginals of one position, and the ratios that lead to it."""
     for label in range(width):
         forward = forwards[start + label]
         marginals[start + label] = weight * (forward * beta[label])

@@ -2,8 +2,8 @@
 
 An attribute that goes with few labels is a short list of (label, weight); one that goes with many is a row over all
 labels, which vector registers add at once. Every shard has its own copy of the weights it needs, rows first and
-listed ones behind, and sums of the same form: threads never write to the same place, and sums of shards are added in
-their order, whoever made them.
+listed ones behind, and sums of the same form: threads never write to the same position, and sums of shards are
+added in their order, whoever made them.
 """
 
 from itertools import pairwise
@@ -38,7 +38,7 @@ class AttributeLayout(NamedTuple):
     list_values: AnyArray
     feature_starts: IntArray  # (n_shards + 1,): Where the features of each shard begin in the next two.
     features: AnyArray  # The features that occur in a shard, ascending, and where their weights lie in the buffer.
-    places: IntArray
+    positions: IntArray
 
 
 class _Shard(NamedTuple):
@@ -52,7 +52,7 @@ class _Shard(NamedTuple):
     list_labels: IntArray
     list_values: AnyArray
     features: IntArray
-    places: IntArray
+    positions: IntArray
     n_rows: int
     n_listed: int
 
@@ -95,7 +95,7 @@ def make_layout(
         np.concatenate([part.list_values for part in parts]),
         _starts(np.array([len(part.features) for part in parts], dtype=np.int64)),
         np.concatenate([part.features for part in parts]).astype(np.int32),
-        np.concatenate([part.places + start for part, start in zip(parts, buffers[:-1], strict=True)]),
+        np.concatenate([part.positions + start for part, start in zip(parts, buffers[:-1], strict=True)]),
     )
 
 
@@ -124,14 +124,14 @@ def _one_shard(
     row_attributes, row_index = np.unique(attribute[is_row], return_inverse=True)
     row_features, row_owner = _features_of(row_attributes, feature_starts)
     width = padded_width(n_labels)
-    row_places = row_owner * width + feature_labels[row_features]
+    row_positions = row_owner * width + feature_labels[row_features]
 
     listed, owner = _features_of(attribute[is_listed], feature_starts)
     list_features, list_index = np.unique(listed, return_inverse=True)
-    list_places = len(row_attributes) * width + np.arange(len(list_features))
+    list_positions = len(row_attributes) * width + np.arange(len(list_features))
     features = np.concatenate([row_features, list_features])
     order = np.argsort(features)
-    places = np.concatenate([row_places, list_places])
+    positions = np.concatenate([row_positions, list_positions])
     return _Shard(
         np.bincount(token[is_row], minlength=last - first),
         row_index,
@@ -141,14 +141,14 @@ def _one_shard(
         feature_labels[listed],
         values[inside][is_listed][owner],
         features[order],
-        places[order],
+        positions[order],
         len(row_attributes),
         len(list_features),
     )
 
 
 def _features_of(attributes: IntArray, feature_starts: IntArray) -> tuple[IntArray, IntArray]:
-    """All features of each attribute in turn, and the place of the attribute that each belongs to."""
+    """All features of each attribute in turn, and the position of the attribute that each belongs to."""
     counts = feature_starts[attributes + 1] - feature_starts[attributes]
     owner = np.repeat(np.arange(len(attributes)), counts)
     ends = np.cumsum(counts)

@@ -30,7 +30,7 @@ _N_RANGES = 64
 class Workspace(NamedTuple):
     """Memory that a pass writes to, kept from pass to pass; one pass at a time."""
 
-    weights: FloatArray  # A buffer per shard: its weights, and the expected counts in the same places.
+    weights: FloatArray  # A buffer per shard: its weights, and the expected counts in the same positions.
     sums: FloatArray
     totals: FloatArray  # (n_shards,): log Z, free less clamped.
     # (n_shards, width) and (n_shards, 2, width * width): Expected first labels and pairs of labels; of the
@@ -143,9 +143,9 @@ def read_shard(
     shard: int,
 ) -> None:
     """The sums of one shard."""
-    features, places = layout.features, layout.places
+    features, positions = layout.features, layout.positions
     for number in range(layout.feature_starts[shard], layout.feature_starts[shard + 1]):
-        workspace.weights[places[number]] = theta[features[number]]
+        workspace.weights[positions[number]] = theta[features[number]]
     workspace.sums[layout.buffers[shard] : layout.buffers[shard + 1]] = 0.0
     pairs, starts = workspace.pairs[shard], workspace.starts[shard]
     pairs[:], starts[:] = 0.0, 0.0
@@ -260,5 +260,5 @@ def collect(
         start, stop = layout.feature_starts[shard], layout.feature_starts[shard + 1]
         features = layout.features[start:stop]
         for number in range(start + np.searchsorted(features, first), start + np.searchsorted(features, last)):
-            gradient[layout.features[number]] += workspace.sums[layout.places[number]]
+            gradient[layout.features[number]] += workspace.sums[layout.positions[number]]
     return value

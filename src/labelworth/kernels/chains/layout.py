@@ -112,22 +112,22 @@ def sort_blocks(
     counts: IntArray,
 ) -> None:
     """Sort the tokens of every block by row, keeping their order; list the rows that occur and where they begin."""
-    places, n_entries = np.zeros(n_rows, dtype=np.int64), 0
+    positions, n_entries = np.zeros(n_rows, dtype=np.int64), 0
     for block in range(len(counts)):
         first, last, before = block_starts[block], block_starts[block + 1], n_entries
         for token in range(first, last):
-            places[rows[token]] += 1
+            positions[rows[token]] += 1
         start = first
         for row in range(n_rows):
-            if places[row] > 0:
+            if positions[row] > 0:
                 entries[0, n_entries], entries[1, n_entries] = row, start
                 n_entries += 1
-                start, places[row] = start + places[row], start
+                start, positions[row] = start + positions[row], start
         for token in range(first, last):
-            postings[places[rows[token]]] = token - first
-            places[rows[token]] += 1
+            postings[positions[rows[token]]] = token - first
+            positions[rows[token]] += 1
         for entry in range(before, n_entries):
-            places[entries[0, entry]] = 0
+            positions[entries[0, entry]] = 0
         counts[block] = n_entries - before
 
 

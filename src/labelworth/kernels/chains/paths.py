@@ -71,11 +71,11 @@ def work_on_best(
 
 @compiled()
 def best_path(chain: Chain, nodes: Nodes, tokens: Tokens, first: int, last: int, labels: IntArray) -> float:
-    """Viterbi's recursion: the best score of any labels up to a place that end in each label."""
+    """Viterbi's recursion: the best score of any labels up to a position that end in each label."""
     n_labels = len(chain.log_start)
     origins = np.empty((last - first, n_labels), dtype=np.int32)
     best, logs = np.empty(n_labels), np.empty(n_labels)
-    # Scores are kept relative to the best at each place, so that long sequences lose no digits.
+    # Scores are kept relative to the best at each position, so that long sequences lose no digits.
     total = 0.0
     for position in range(last - first):
         log_node(nodes, tokens, first + position, logs)
@@ -192,7 +192,7 @@ def draw_in_logarithms(
 
 @compiled()
 def draw_one(weights: FloatArray, uniform: float) -> int:
-    """A place drawn in proportion to its weight; never one of weight zero."""
+    """A position drawn in proportion to its weight; never one of weight zero."""
     total, drawn = 0.0, 0
     for weight in weights:
         total += weight

@@ -24,8 +24,8 @@ class Chain(NamedTuple):
     log_transition: FloatArray
     start_shift: float  # What was taken off, so that the largest is one.
     transition_shift: float
-    # Whether every transition is possible, and none smaller than 1e-60. Then what underflows at one place has
-    # no weight later, and only the scale of a place can go wrong.
+    # Whether every transition is possible, and none smaller than 1e-60. Then what underflows at one position has
+    # no weight later, and only the scale of a position can go wrong.
     mixing: bool
     narrow: bool  # Whether start and transitions that are possible are none smaller than 1e-60.
 

@@ -1,7 +1,7 @@
 r"""The recursion over one sequence, clamped to what is known of its labels.
 
 With the potentials of the start :math:`s`, the transition :math:`A`, the nodes :math:`b_t` and the evidence
-:math:`e_t` (a weight per label), forward weights are normalized at every place,
+:math:`e_t` (a weight per label), forward weights are normalized at every position,
 
 .. math:: a_t(j) = \frac{1}{c_t}\, e_t(j)\, b_t(j) \sum_i a_{t-1}(i) A_{ij}, \qquad
           \log Z = \sum_t \log c_t, \qquad
@@ -11,9 +11,9 @@ and :math:`p(y_t = j | \cdot) = a_t(j) \beta_t(j)`. Everything is positive, so o
 found out: `forward` gives NaN where it cannot vouch for its sums, and the caller turns to logarithms. It vouches if
 every scale is between 1e-60 and 1e60 and either
 
-- the chain is mixing: what is lost at one place is below 1e-308 of 1e-60, and weighs at most 1e60 times more at the
-  end than what was kept; or
-- nothing is lost: what is possible never weighs less than 1e-100 at a place, transitions not less than 1e-60 and
+- the chain is mixing: what is lost at one position is below 1e-308 of 1e-60, and weighs at most 1e60 times more at
+  the end than what was kept; or
+- nothing is lost: what is possible never weighs less than 1e-100 at a position, transitions not less than 1e-60 and
   nodes not less than 1e-90, so that no product falls below 1e-250.
 
 What underflows on the way back costs no more than it is, since :math:`\sum_j a_t(j) \beta_t(j)` stays one.
@@ -37,7 +37,7 @@ from labelworth.kernels.machine.compilation import compiled
 from labelworth.kernels.machine.instructions import prefetch
 
 CHUNK = 64
-"""How many places are summed into pair counts at once."""
+"""How many positions are summed into pair counts at once."""
 
 _SMALLEST_SCALE, _LARGEST_SCALE = 1e-60, 1e60
 _SMALLEST_FORWARD, _SMALLEST_NODE = 1e-100, 1e-90
@@ -91,7 +91,7 @@ def log_or_impossible(weight: float) -> float:
 def forward(
     chain: Chain, nodes: Nodes, tokens: Tokens, first: int, last: int, forwards: FloatArray, scales: FloatArray
 ) -> float:
-    """Fill c_t a_t of the tokens `first` to `last`, and 1 / c_t of every place.
+    """Fill c_t a_t of the tokens `first` to `last`, and 1 / c_t of every position.
 
     Returns log Z, or NaN where plain numbers cannot be trusted.
     """
@@ -177,7 +177,7 @@ def backward(
     marginals: FloatArray,
     pairs: FloatArray,
 ) -> None:
-    r"""Turn what `forward` filled in into marginals (flat, a padded row per place), and add pairs to `pairs`.
+    r"""Turn what `forward` filled in into marginals (flat, a padded row per position), and add pairs to `pairs`.
 
     Both times `weight`. A pair still lacks its transition: multiply `pairs` by ``chain.transition`` when done.
     What is carried back is :math:`\beta_t / c_t`, so that nothing has to be divided.
@@ -188,7 +188,7 @@ def backward(
     beta, ratios = np.empty(width), np.empty(CHUNK * width)
     for label in range(width):
         beta[label] = scales[last - first - 1]
-    end = last - first - 1  # the ratios held belong to the places after those up to here
+    end = last - first - 1  # the ratios held belong to the positions after those up to here
     for position in range(last - first - 1, 0, -1):
         token, source, slot = first + position, position * width, (position - 1) % CHUNK * width
         start = rows[token] * width
@@ -204,11 +204,11 @@ def backward(
             divide_rows(marginals, forwards, source, row, scales[position - 1], weight, ratios, slot, beta, width)
             multiply_rows(beta, 0, ratios, slot, transposed, width)
         if slot == 0:
-            n_places = end - position + 1
+            n_positions = end - position + 1
             if weight != 1.0:
-                for entry in range(n_places * width):
+                for entry in range(n_positions * width):
                     ratios[entry] *= weight
-            add_outer_products(pairs, forwards, (position - 1) * width, ratios, n_places, n_rows, width)
+            add_outer_products(pairs, forwards, (position - 1) * width, ratios, n_positions, n_rows, width)
             end = position - 1
     for label in range(width):
         marginals[label] = weight * (forwards[label] * beta[label])

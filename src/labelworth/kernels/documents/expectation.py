@@ -5,8 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from labelworth.arrays import FloatArray, IntArray
-from labelworth.kernels.documents.evidence import Evidence, Known, start_counts
-from labelworth.kernels.documents.layout import N_RANGES, PIECE, Documents
+from labelworth.kernels.documents.layout import N_RANGES, PIECE, Documents, Evidence, Known, start_counts
 from labelworth.kernels.machine.compilation import compiled
 from labelworth.kernels.machine.instructions import prefetch
 from labelworth.kernels.machine.threads import (

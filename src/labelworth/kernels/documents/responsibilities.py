@@ -5,9 +5,8 @@ from typing import NamedTuple
 import numpy as np
 
 from labelworth.arrays import AnyArray, FloatArray, IntArray
-from labelworth.kernels.documents.evidence import Evidence
 from labelworth.kernels.documents.expectation import Workspace, make_workspace, pad_classes, read_rows
-from labelworth.kernels.documents.layout import PIECE, Documents, block_documents
+from labelworth.kernels.documents.layout import PIECE, Documents, Evidence, block_documents
 from labelworth.kernels.machine.compilation import compiled
 from labelworth.kernels.rows.tables import padded_width
 

@@ -230,7 +230,7 @@ def label_covariance(
 ) -> tuple[FloatArray, FloatArray]:
     r"""Covariance and mean of the first label (K) and of the neighbors (K * K) of a chain of labels.
 
-    Labels of a chain of m tokens are a Markov chain; with :math:`P_t(c, d)` its transition after place t and
+    Labels of a chain of m tokens are a Markov chain; with :math:`P_t(c, d)` its transition after position t and
     :math:`\xi_t` the probability of a pair there,
 
     .. math::
@@ -238,7 +238,7 @@ def label_covariance(
         E[N_{ab} N_{cd}] = \delta \sum_t \xi_t(a, b)
         + \sum_{t < s} \bigl(\xi_t(a, b)\, (P_{t+1} \cdots P_{s-1})_{bc}\, P_s(c, d) + \text{its mirror image}\bigr)
 
-    The sum over t is carried along s, at O(K^4) a place.
+    The sum over t is carried along s, at O(K^4) a position.
 
     Parameters
     ----------
@@ -299,7 +299,7 @@ def with_words(labels: tuple[FloatArray, FloatArray], word_probabilities: FloatA
 def _label_chain(
     start: FloatArray, transition: FloatArray, log_word_sums: FloatArray, length: int
 ) -> tuple[list[FloatArray], FloatArray]:
-    """The transition probabilities after every place but the last, and the probabilities of the first label."""
+    """The transition probabilities after every position but the last, and the probabilities of the first label."""
     steps, future = [], np.zeros(len(start))
     for _ in range(length - 1):
         logs = transition + log_word_sums + future

@@ -117,7 +117,7 @@ class HiddenMarkovModel(ChainOfWords):
 
     def expected_visits(self, lengths: LengthDistribution) -> tuple[FloatArray, FloatArray]:
         """How often each label is expected at a token, and at a token with another behind it, (K,) each."""
-        reached = np.zeros(lengths.longest + 1)  # the probability that a sequence has this place
+        reached = np.zeros(lengths.longest + 1)  # the probability that a sequence has this position
         reached[lengths.lengths - 1] = lengths.probabilities
         reached = np.cumsum(reached[::-1])[::-1]
         visits, departures, label = np.zeros(self.n_classes), np.zeros(self.n_classes), self.start

@@ -72,7 +72,7 @@ class Occurrence:
         names = tuple(self.feature_names[position] for position in self.kept.tolist())
         if isinstance(sequences.features, sp.csr_array):
             return replace(sequences, features=sp.csr_array(sequences.features[:, self.kept]), feature_names=names)
-        # The place behind the last one is what NO_WORD, -1, refers to.
+        # The position behind the last one is what NO_WORD, -1, refers to.
         indices = np.full(len(self.feature_names) + 1, NO_WORD, dtype=np.int64)
         indices[self.kept] = np.arange(len(self.kept))
         return replace(sequences, features=indices[sequences.features], feature_names=names)

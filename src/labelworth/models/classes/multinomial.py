@@ -15,9 +15,8 @@ from labelworth.data.evidence import Evidence
 from labelworth.data.lengths import LengthDistribution
 from labelworth.data.samples import Samples
 from labelworth.errors import InvalidInputError
-from labelworth.kernels.documents import evidence as kernel_evidence
+from labelworth.kernels.documents import layout
 from labelworth.kernels.documents.expectation import expectation, make_workspace
-from labelworth.kernels.documents.layout import block_documents
 from labelworth.kernels.rows.tables import logarithms
 from labelworth.models.blocks import Numbered
 from labelworth.models.classes.naive_bayes import NaiveBayesFamily, NaiveBayesModel
@@ -135,12 +134,12 @@ class MultinomialPass:
     ) -> None:
         codes, n_classes = evidence.codes, evidence.n_classes
         counted = row_weights != 0
-        self._evidence = kernel_evidence.Evidence(
+        self._evidence = layout.Evidence(
             np.ascontiguousarray(codes, dtype=np.int64),
             np.ascontiguousarray(evidence.weights, dtype=np.float64),
             np.ascontiguousarray(row_weights, dtype=np.float64),
         )
-        self._documents = block_documents(
+        self._documents = layout.block_documents(
             counts.indptr,
             counts.indices,
             counts.data,
@@ -149,7 +148,7 @@ class MultinomialPass:
             np.flatnonzero(counted & (codes < 0)),
         )
         seen = np.flatnonzero(counted & (codes >= 0))
-        self._known = kernel_evidence.sum_known(self._documents, self._evidence, seen, n_classes)
+        self._known = layout.sum_known(self._documents, self._evidence, seen, n_classes)
         self._workspace = make_workspace(self._documents, n_classes)
         self._in_use = Lock()
         self._n_threads = n_threads

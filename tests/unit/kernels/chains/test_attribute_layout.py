@@ -26,7 +26,7 @@ def test_every_weight_of_every_token_is_found_once(
     assert len(layout.lists) == 3
     theta = rng.normal(size=len(labels))
     weights = aligned_zeros(int(layout.buffers[-1]))
-    weights[layout.places] = theta[layout.features]
+    weights[layout.positions] = theta[layout.features]
     width = padded_width(n_labels)
     scores = np.zeros((30, width))
     for shard in range(3):

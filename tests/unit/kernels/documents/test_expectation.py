@@ -4,9 +4,8 @@ import scipy.sparse as sp
 
 from labelworth.arrays import FloatArray
 from labelworth.kernels.documents import layout as layouts
-from labelworth.kernels.documents.evidence import Evidence, sum_known
 from labelworth.kernels.documents.expectation import expectation, make_workspace
-from labelworth.kernels.documents.layout import block_documents
+from labelworth.kernels.documents.layout import Evidence, block_documents, sum_known
 from support.plain_documents import Corpus, draw_corpus, plain_expectation
 
 Sums = tuple[FloatArray, FloatArray, float]
