@@ -119,6 +119,7 @@ def solved(accuracy: Accuracy, costs: Costs, **asked: float) -> Solution:
 
 @dataclass(frozen=True)
 class Rounded:
+    criterion: str
     counts: np.ndarray
     cost: float
     error: float
@@ -127,4 +128,4 @@ class Rounded:
 def rounded(accuracy: Accuracy, costs: Costs, solution: Solution) -> Rounded:
     """A solution in whole samples, with what they cost and err."""
     counts = whole_counts(accuracy, costs, solution)
-    return Rounded(counts, costs.cost(counts), accuracy.error(counts))
+    return Rounded(accuracy.criterion, counts, costs.cost(counts), accuracy.error(counts))

@@ -1,6 +1,5 @@
 """How much estimation adds to the classification error, by the delta method."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,13 +9,12 @@ from labelworth.arrays import FloatArray, IntArray
 from labelworth.data.samples import Samples
 from labelworth.fisher.criteria import Estimate
 from labelworth.fisher.dense import DenseInformation
-from labelworth.fisher.documents.population import enumerate_outcomes, n_outcomes
+from labelworth.fisher.documents.population import chunks, enumerate_outcomes, n_outcomes
 from labelworth.fisher.information import of_fraction, over_fractions
 from labelworth.models.classes.responsibilities import condition
 from labelworth.models.protocol import AnyModel, Model
 
 _ENUMERATION_LIMIT = 20_000
-_NUMBERS_PER_CHUNK = 4_000_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -167,7 +165,7 @@ def expected_losses(
     """By draw, averaged over x, (n_fractions, n_draws or 1), and by x, averaged over draws, (n_fractions, n)."""
     n_samples, width = inputs.samples.n_samples, max(draws.shape[1], 1)
     by_draw, by_input = np.zeros((len(variances), width)), np.empty((len(variances), n_samples))
-    for rows in _chunks(n_samples, len(model.classes) * max(model.coordinates.n_free, width)):
+    for rows in chunks(n_samples, len(model.classes) * max(model.coordinates.n_free, width)):
         part = inputs.take(rows)
         scored = ScoredInputs.of(model, part, information, draws)
         for index, variance in enumerate(variances):
@@ -175,12 +173,6 @@ def expected_losses(
             by_draw[index] += part.weights @ lost
             by_input[index, rows] = lost.mean(axis=1)
     return by_draw, by_input
-
-
-def _chunks(n_samples: int, numbers_per_sample: int) -> Iterator[IntArray]:
-    size = max(1, _NUMBERS_PER_CHUNK // numbers_per_sample)
-    for start in range(0, n_samples, size):
-        yield np.arange(start, min(start + size, n_samples))
 
 
 def _mean_errors(rows: FloatArray) -> FloatArray:

@@ -61,12 +61,8 @@ def policy_information(
         Of the words of a conditional model without `inputs`; uniform when absent.
     method : {"auto", "enumeration", "sampling", "matrix-free"}
         "auto": by enumeration where that is quick; without matrices for hidden Markov models of many parameters.
-    seed : int
-        Of the sampling.
-    relative_error : float
-        The standard error that sampling aims at, relative to each figure.
-    max_draws : int, optional
-        A limit to sampling.
+    seed, relative_error, max_draws
+        As in `labelworth.criteria.information.document_information`.
 
     Raises
     ------

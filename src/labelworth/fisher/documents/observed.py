@@ -7,7 +7,7 @@ from labelworth.data.samples import Samples
 from labelworth.errors import InvalidInputError, NotIdentifiableError
 from labelworth.fisher.dense import DenseInformation
 from labelworth.fisher.directions import most_changed
-from labelworth.fisher.documents.score_moments import summed_spread
+from labelworth.fisher.documents.population import summed_spread
 from labelworth.linalg.symmetric import SingularMatrixError, cholesky
 from labelworth.models.classes.responsibilities import condition
 from labelworth.models.protocol import Model

@@ -1,4 +1,4 @@
-"""Single samples of a model: summed over where there are few distinct ones, else drawn."""
+"""Single samples of a model: summed over where there are few distinct ones, else drawn; moments of their scores."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -17,7 +17,6 @@ from labelworth.data.samples import Samples
 from labelworth.errors import InvalidInputError
 from labelworth.fisher.contrasts import Contrasts
 from labelworth.fisher.dense import DenseInformation
-from labelworth.fisher.documents.score_moments import chunks, marginal_scores, score_spread
 from labelworth.fisher.documents.two_class_formula import TwoClassInformation, two_class_information
 from labelworth.fisher.enumeration import enumerated
 from labelworth.fisher.information import DOCUMENT_RULES, of_fraction
@@ -28,17 +27,59 @@ from labelworth.models.coordinates import Coordinates
 from labelworth.models.protocol import Model
 from labelworth.progress import Progress
 
+Method = Literal["auto", "enumeration", "formula", "sampling"]
+
+_NUMBERS_PER_CHUNK = 4_000_000
+"""How many numbers a block may hold (32 MB)."""
+
 OUTCOME_LIMIT = 2_000_000
 """How many distinct x are enumerated at most."""
 
-_MASS_TOLERANCE = 1e-9
-Method = Literal["auto", "enumeration", "formula", "sampling"]
 _QUICK_WORK = 2e9
 """Enumeration is chosen while its products n_outcomes K d^2 stay below a second or so of work."""
 
+_MASS_TOLERANCE = 1e-9
 _MAX_PARAMETERS = 1500
 _MAX_DRAWS = 1 << 22
 _MAX_WORK = 2e12
+
+
+def chunks(n_samples: int, numbers_per_sample: int) -> Iterator[IntArray]:
+    """Cut samples into runs of which so many numbers each fit comfortably in memory."""
+    size = max(1, _NUMBERS_PER_CHUNK // numbers_per_sample)
+    for start in range(0, n_samples, size):
+        yield np.arange(start, min(start + size, n_samples))
+
+
+def marginal_scores(scores: FloatArray, responsibilities: FloatArray) -> FloatArray:
+    """E[S | x], the score of p(x) by Fisher's identity, shape (n, d)."""
+    averaged: FloatArray = np.matmul(responsibilities[:, None, :], scores)[:, 0, :]
+    return averaged
+
+
+def score_spread(
+    scores: FloatArray, responsibilities: FloatArray, means: FloatArray, weights: FloatArray
+) -> FloatArray:
+    r"""The sum of weighted conditional variances of the score, shape (d, d).
+
+    .. math:: \sum_i w_i \sum_k r_{ik} (s_{ik} - \bar s_i)(s_{ik} - \bar s_i)'
+    """
+    rows = scores - means[:, None, :]
+    rows *= np.sqrt(weights[:, None] * responsibilities)[:, :, None]
+    rows = rows.reshape(-1, rows.shape[2])
+    spread: FloatArray = rows.T @ rows
+    return spread
+
+
+def summed_spread(model: Model, samples: Samples, responsibilities: FloatArray, weights: FloatArray) -> FloatArray:
+    """`score_spread` over all samples, in chunks."""
+    d = model.coordinates.n_free
+    total = np.zeros((d, d))
+    for part in chunks(samples.n_samples, len(model.classes) * d):
+        scores = model.class_scores(samples.take(part))
+        means = marginal_scores(scores, responsibilities[part])
+        total += score_spread(scores, responsibilities[part], means, weights[part])
+    return total
 
 
 @dataclass(frozen=True)
@@ -212,7 +253,7 @@ class DocumentPopulation:
         """Every x with every class."""
         outcomes = enumerate_outcomes(self.model)
         joint = np.exp(outcomes.log_joint)
-        for part in chunks(self.model, len(joint)):
+        for part in chunks(len(joint), self.numbers_per_draw):
             yield Labelings(1, joint[part], self.model.class_scores(outcomes.samples.take(part)))
 
     def moments(
@@ -224,7 +265,7 @@ class DocumentPopulation:
         for batch in range(n_batches):
             samples = self.model.sample(n_each, rng).hide()
             responsibilities, _ = condition(self.model.log_joint(samples), samples.evidence)
-            for part in chunks(self.model, n_each):
+            for part in chunks(n_each, self.numbers_per_draw):
                 scores = self.model.class_scores(samples.take(part))
                 means = marginal_scores(scores, responsibilities[part])
                 square = means.T @ means

@@ -17,9 +17,8 @@ from labelworth.estimators.pools.documents import DocumentPool
 from labelworth.fisher.criteria import CRITERIA
 from labelworth.fisher.dense import DenseInformation
 from labelworth.fisher.documents.observed import observed_information
-from labelworth.fisher.documents.population import DocumentPopulation, enumerated_information
+from labelworth.fisher.documents.population import DocumentPopulation, enumerated_information, summed_spread
 from labelworth.fisher.documents.probing import matrix_free_information
-from labelworth.fisher.documents.score_moments import summed_spread
 from labelworth.fisher.documents.two_class_formula import two_class_information
 from labelworth.models.classes.multinomial import MultinomialFamily, MultinomialModel
 from labelworth.models.classes.responsibilities import condition
