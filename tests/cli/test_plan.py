@@ -69,6 +69,33 @@ def test_json_is_one_valid_record(texts: Path) -> None:
     assert interval["low"] <= record["recommended"]["labels"] <= interval["high"]
 
 
+@pytest.mark.parametrize("command", [("plan", "--budget", 300), ("frontier",), ("check", "--no-specification")])
+def test_what_was_said_of_the_data_is_in_the_record_and_on_the_page(
+    texts: Path, tmp_path: Path, command: tuple[object, ...]
+) -> None:
+    path, page = tmp_path / "docs.jsonl", tmp_path / "page.html"
+    path.write_text(texts.read_text().replace('"label": "b"', '"label": "B"', 1))
+    options = () if command[0] == "check" else FORMULAS
+    if command[0] == "plan":
+        options += ("--report", str(page))
+    answer = labelworth(*command[:1], path, *command[1:], *options, "--json")
+    said = next(line for line in answer.stderr.splitlines() if "'B' (1 label)" in line)
+    document = json.loads(answer.stdout)
+    validate(document)
+    assert said in document["notes"]
+    assert (command[0] == "plan") == page.exists()
+    assert not page.exists() or "(1 label)" in page.read_text()
+
+
+def test_shares_are_percent_in_tables(texts: Path) -> None:
+    for command in (("plan", "--budget", 300), ("frontier",)):
+        answer = labelworth(command[0], texts, *command[1:], "--source", "asymptotic", "--criterion", "error")
+        rows = answer.stdout.rpartition("──")[2].splitlines()[1:]
+        first = [row.split("  ") for row in rows[: rows.index("")] if row.strip()]
+        assert any("%" in "".join(row) for row in first)
+        assert not any("0.0" in "".join(row) for row in first)
+
+
 def test_a_plan_file_is_asked_again(texts: Path, tmp_path: Path) -> None:
     first = labelworth("plan", texts, "--alpha", 1e5, *FORMULAS, "-o", tmp_path / "plan.json", "--json")
     again = labelworth("plan", "--again", tmp_path / "plan.json", "--json")

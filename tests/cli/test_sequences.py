@@ -174,7 +174,7 @@ def test_unknown_words_are_counted(tmp_path: Path) -> None:
     answer = labelworth("predict", model, new, "--json")
     assert answer.record["n_unknown"] == 1
     assert answer.record["evaluation"] is None
-    assert "1 of 3 tokens (33.3%)" in answer.stderr
+    assert "1 of 3 tokens (33.3 %)" in answer.stderr
 
 
 BAD = {

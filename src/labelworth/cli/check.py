@@ -48,7 +48,9 @@ def check(
                 estimator, specification=specification, policies=policies, seed=seed, progress=progress
             )
     asked = {**data.asked(), **model.asked(), "specification": specification, "policies": policies}
-    record = Record("check", asked, report.to_dict(), seed, data.digest(), watch.durations)
+    figures = report.to_dict()
+    figures["notes"] = [*samples.notes, *figures["notes"]]
+    record = Record("check", asked, figures, seed, data.digest(), watch.durations)
     headline = f"Verdict: {report.verdict}."
     answer(record, lambda console: show_lines(console, report.lines(), headline), as_json=as_json)
     if report.exit_code:

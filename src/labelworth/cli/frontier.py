@@ -40,20 +40,25 @@ def frontier(
     watch = Stopwatch()
     with resumable(checkpoint), working() as progress:
         with watch.timing("read"):
-            arguments = inquiry.arguments(progress.say)
+            arguments, notes = inquiry.arguments(progress.say)
         with watch.timing("frontier"):
             plan_frontier = make_frontier(**arguments, checkpoint=checkpoint, progress=progress)
-    record = Record("frontier", inquiry.asked(), plan_frontier.to_dict(), seed, data.digest(), watch.durations)
+    figures = {**plan_frontier.to_dict(), "notes": notes}
+    record = Record("frontier", inquiry.asked(), figures, seed, data.digest(), watch.durations)
     answer(record, lambda console: _show(console, plan_frontier), as_json=as_json)
 
 
 def _show(console: "Console", frontier: "PlanFrontier") -> None:
+    from labelworth.planning.words import in_units
     from labelworth.report.tables import show_lines, show_table
     from labelworth.report.values import Table
 
     show_lines(console, frontier.lines())
     console.print()
-    rows = tuple((point.cost, point.labels, point.error, point.name) for point in frontier.boundary)
+    rows = tuple(
+        (point.cost, point.labels, in_units(point.error, frontier.criterion), point.name)
+        for point in frontier.boundary
+    )
     note = f"{frontier.held.n_labels:,} labels are held and counted in; costs are those still to be paid."
     columns = ("more cost", "more labels", frontier.criterion_words, "design")
     show_table(console, Table("Frontier", columns, rows, note))

@@ -22,20 +22,27 @@ class Inquiry:
     plan: PlanOptions
     seed: int
 
-    def arguments(self, say: Callable[[str], None]) -> dict[str, Any]:
-        """Read the data: what `labelworth.plan` and `labelworth.frontier` take."""
+    def arguments(self, say: Callable[[str], None]) -> tuple[dict[str, Any], list[str]]:
+        """Read the data: what `labelworth.plan` and `labelworth.frontier` take, and what was said of it."""
+        notes: list[str] = []
+
+        def note(words: str) -> None:
+            notes.append(words)
+            say(words)
+
         samples = self.data.read(self.model.model)
-        for note in samples.notes:
-            say(note)
-        return {
+        for words in samples.notes:
+            note(words)
+        arguments = {
             "X": samples.X,
             "y": samples.y,
             "classes": samples.classes,
             "model": self.model.estimator(samples, self.seed),
-            "prices": self.prices.prices(samples, say),
+            "prices": self.prices.prices(samples, note),
             "seed": self.seed,
             **self.plan.asked(),
         }
+        return arguments, notes
 
     def asked(self) -> dict[str, Any]:
         """As records keep it."""

@@ -1,5 +1,6 @@
 """`labelworth plan DATA --budget | --target | --alpha`: how many more labels, of which kind, for what."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -85,10 +86,12 @@ def _answer(
     watch = Stopwatch()
     with working() as progress:
         with watch.timing("read"):
-            arguments = inquiry.arguments(progress.say)
+            arguments, notes = inquiry.arguments(progress.say)
         with watch.timing("plan"):
             plan = make_plan(**arguments, **question.asked(), checkpoint=checkpoint, progress=progress)
-    figures = plan.to_dict()
+    # What was said of the data is on stderr already; who reads the record or the page has not seen that.
+    complete = replace(plan, notes=(*notes, *plan.notes))
+    figures = complete.to_dict()
     del figures["seed"]
     record = Record(
         "plan", {**inquiry.asked(), **question.asked()}, figures, inquiry.seed, inquiry.data.digest(), watch.durations
@@ -96,7 +99,7 @@ def _answer(
     if output is not None:
         record.write(output)
     if report is not None:
-        _write_page(plan, report, record)
+        _write_page(complete, report, record)
     answer(record, lambda console: _show(console, plan), as_json=as_json)
     for path in paths:
         tell(f"Wrote {path}")
@@ -123,7 +126,7 @@ def _show(console: "Console", advice: "Plan") -> None:
 
 def _table(plan: "Plan") -> "Table":
     """What other amounts of money would buy."""
-    from labelworth.planning.words import number
+    from labelworth.planning.words import in_units, number
     from labelworth.report.values import Table
 
     design = plan.recommended
@@ -138,6 +141,7 @@ def _table(plan: "Plan") -> "Table":
     note = f"{plan.held.n_labels:,} labels are held; {plan.held.n_pool:,} {plan.held.kind} have none."
     if plan.source == "simulated" and len({solution.counts for solution in budgets[-2:]}) == 1:
         note += f" Beyond {number(budgets[-1].cost_in_all)} more money buys nothing, by this forecast."
-    return Table(
-        "What money buys", ("cost in all", "labels to buy", plan.criterion_words, ""), tuple(rows), note=note
+    shown = tuple(
+        (cost, labels, in_units(error, plan.question.criterion), mark) for cost, labels, error, mark in rows
     )
+    return Table("What money buys", ("cost in all", "labels to buy", plan.criterion_words, ""), shown, note=note)

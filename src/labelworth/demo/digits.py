@@ -32,6 +32,7 @@ from labelworth.report.values import (
 )
 from labelworth.robust.check import CheckReport, check_samples
 from labelworth.robust.held_out import held_out_predictions
+from labelworth.wording import percent
 
 _N_FOLDS = 5
 _N_GRID = 40
@@ -218,8 +219,8 @@ def _what_the_pilot_says(report: CheckReport) -> str:
     if report.harm is not None:
         error = report.harm.error
         words.append(
-            f"Of the pilot's images, each predicted without its own label, {error.labels_only:.1%} are mistaken with "
-            f"labels only and {error.with_unlabeled:.1%} with unlabeled images."
+            f"Of the pilot's images, each predicted without its own label, {percent(error.labels_only, 1)} are "
+            f"mistaken with labels only and {percent(error.with_unlabeled, 1)} with unlabeled images."
         )
     if report.specification is not None and report.specification.rejects():
         words.append(f"The model is wrong (p = {report.specification.p_value:.2g}): unlabeled images mislead it.")

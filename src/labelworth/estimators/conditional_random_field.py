@@ -17,6 +17,7 @@ from labelworth.estimators.token_input import TokenInput, unlabeled_input
 from labelworth.models.chains.conditional_random_field import ConditionalRandomFieldModel
 from labelworth.models.chains.crf_features import FeatureSet, Pairs
 from labelworth.progress import Progress
+from labelworth.wording import percent
 
 TEMPLATES = {"chunking": CHUNKING}
 """Templates that have a name."""
@@ -92,7 +93,9 @@ class ConditionalRandomField(SequenceTagger):
         n_features = int(sequences.attributes.nnz)
         _, n_unknown = self.model_.aligned(sequences)
         share = n_unknown / n_features if n_features else 0.0
-        said = f"{n_unknown} of {n_features} attributes of tokens ({share:.1%}) are unknown; they are left out."
+        said = (
+            f"{n_unknown} of {n_features} attributes of tokens ({percent(share, 1)}) are unknown; they are left out."
+        )
         return Coverage(sequences.n_tokens, n_features, n_unknown, said)
 
     @property

@@ -1,5 +1,7 @@
 """Estimable contrasts: the directions of the parameters that complete labels can see, found numerically."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 import numpy as np
@@ -7,7 +9,8 @@ import scipy.linalg
 
 from labelworth.arrays import FloatArray
 from labelworth.errors import NotIdentifiableError
-from labelworth.linalg.symmetric import equilibration, symmetrized
+from labelworth.fisher.directions import most_changed
+from labelworth.linalg.symmetric import SingularMatrixError, equilibration, symmetrized
 from labelworth.models.coordinates import Coordinates
 
 _RANK_TOLERANCE = 1e-11
@@ -54,6 +57,25 @@ class Contrasts:
     def whole(cls, coordinates: Coordinates) -> "Contrasts":
         """All of them, for a model that is not over-complete."""
         return cls(coordinates, np.eye(coordinates.n_free))
+
+    @contextmanager
+    def told_apart(self) -> Iterator[None]:
+        """Say which parameters even complete labels leave open, where their information cannot be inverted.
+
+        Raises
+        ------
+        NotIdentifiableError
+        """
+        try:
+            yield
+        except SingularMatrixError as error:
+            names = most_changed(self.coordinates, self.lifted(error.null_vectors))
+            raise NotIdentifiableError(
+                "Even complete labels do not pin the model down: of some parameters they tell nothing, or less than "
+                f"rounding hides, along {', '.join(names)}. Remove a parameter, give it a prior, or use "
+                "probabilities farther from zero and weights nearer to each other.",
+                names,
+            ) from error
 
     @property
     def is_whole(self) -> bool:

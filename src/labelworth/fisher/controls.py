@@ -41,7 +41,8 @@ def sharpened(
     middle = len(batches) // 2
     result = np.empty_like(seen)
     for own, other in ((slice(middle), slice(middle, None)), (slice(middle, None), slice(middle))):
-        control = Control.learned(known, batches[other])
+        with contrasts.told_apart():
+            control = Control.learned(known, batches[other])
         result[own] = [contrasts.extended(control.applied(batch)) for batch in batches[own]]
     return result
 

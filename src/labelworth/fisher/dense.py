@@ -14,7 +14,6 @@ from labelworth.fisher.directions import WEAK, WeakDirection, most_changed, weak
 from labelworth.fisher.information import DOCUMENT_RULES, Figures, draw_notes, draws_needed, of_fraction
 from labelworth.fisher.jackknife import Jackknife, Replicates, corrected, require_batches
 from labelworth.fisher.whitened import FigurePoint, MatrixRules, PencilRules
-from labelworth.linalg.symmetric import SingularMatrixError
 from labelworth.models.coordinates import Coordinates
 
 _CERTAIN = 5.0
@@ -149,18 +148,10 @@ class DenseInformation:
         NotIdentifiableError
             If even complete labels leave a direction open, or tell so little of it that it is lost in rounding.
         """
-        try:
+        with self.contrasts.told_apart():
             if len(self.rules) == 2:
                 return PencilRules.of(self.contrasts, self.complete, self.missing, self.everything)
             return MatrixRules.of(self.contrasts, self.matrices, self.everything, self.nothing)
-        except SingularMatrixError as error:
-            names = most_changed(self.coordinates, self.contrasts.lifted(error.null_vectors))
-            raise NotIdentifiableError(
-                "Even complete labels do not pin the model down: of some parameters they tell nothing, or less than "
-                f"rounding hides, along {', '.join(names)}. Remove a parameter, give it a prior, or use "
-                "probabilities farther from zero and weights nearer to each other.",
-                names,
-            ) from error
 
     def without_batches(self) -> "DenseInformation":
         """The same as if it were exact."""

@@ -76,11 +76,15 @@ class Certificate:
 
 @dataclass(frozen=True)
 class Worth:
-    """What one more sample of an arm is worth once the plan is carried out."""
+    """What one more sample of an arm is worth once the plan is carried out.
+
+    Where the plan takes every sample of the pool, a label comes in place of an unlabeled sample, whose own gain and
+    price are subtracted: gain and price are what one more label does to the error and the cost of this plan.
+    """
 
     arm: str
     gain: float  # By how much it lowers the error.
-    price: float  # What it costs.
+    price: float  # By how much it raises the cost.
     gain_per_money: float | None  # None: it is free.
     # How many unlabeled samples do as much good; None: not known, or no number of them does.
     unlabeled_samples: float | None = None

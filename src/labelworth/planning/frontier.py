@@ -14,7 +14,7 @@ from labelworth.planning.outcome import cloud
 from labelworth.planning.plan import planner_of
 from labelworth.planning.settings import GivenPrices, PlanSettings
 from labelworth.planning.source import AskedSource, UseUnlabeled
-from labelworth.planning.words import CRITERION_WORDS, count, number
+from labelworth.planning.words import CRITERION_WORDS, count, in_units, number
 from labelworth.progress import SILENT, Progress
 from labelworth.tradeoff.accuracy import Source
 from labelworth.tradeoff.problem import Question
@@ -42,14 +42,15 @@ class PlanFrontier:
         return tuple(sorted(best, key=lambda point: point.cost))
 
     def lines(self) -> list[str]:
-        ends = self.boundary[0], self.boundary[-1]
+        first, last = self.boundary[0], self.boundary[-1]
+        errors = [in_units(point.error, self.criterion) for point in (first, last)]
         dominated = len(self.points) - len(self.boundary)
-        used = "" if self.uses_unlabeled else " Unlabeled data is not used: it hurts."
+        used = "" if self.uses_unlabeled else " Unlabeled data is not used."
         return [
             f"{count(len(self.boundary), 'design')} of {len(self.points):,} are worth considering; the other "
             f"{dominated:,} cost and err no less than one of these.",
-            f"{self.criterion_words[:1].upper()}{self.criterion_words[1:]}: {number(ends[0].error)} for "
-            f"{number(ends[0].cost)} more, down to {number(ends[1].error)} for {number(ends[1].cost)} more.",
+            f"{self.criterion_words[:1].upper()}{self.criterion_words[1:]}: {errors[0]} for "
+            f"{number(first.cost)} more, down to {errors[1]} for {number(last.cost)} more.",
             f"Figures are {self.source} ({self.reason}).{used}",
         ]
 

@@ -19,20 +19,27 @@ _SHARES = (0.0, 0.1, 0.3, 0.6, 1.0)
 
 
 def worth(situation: Situation, counts: FloatArray) -> tuple[Worth, ...]:
-    """What one more sample of every arm takes off the error.
+    """What one more sample of every arm takes off the error, and adds to the cost, once these counts are carried out.
 
-    Where unlabeled samples are free, all of the pool is used already: then a label is one on a sample of the pool.
+    With E the error and c the price of a sample, a labeled one lowers the error by -dE/dn and costs c. Where the
+    counts take every sample of the pool (`Situation.replaces_unlabeled`), the next label is one on a sample that is
+    used without it: then both are less by those of an unlabeled sample.
     """
-    accuracy, free = situation.accuracy, situation.unlabeled_is_free
+    accuracy = situation.accuracy
     gains = _gains(situation, counts)
     prices = [situation.prices.next_price(counts, index) for index in range(len(counts))]
-    of_unlabeled = gains[accuracy.arms.index("nothing")] if "nothing" in accuracy.arms else 0.0
+    unlabeled = accuracy.arms.index("nothing") if "nothing" in accuracy.arms else None
+    of_unlabeled = 0.0 if unlabeled is None else gains[unlabeled]
+    is_swap = situation.replaces_unlabeled(counts)
+    gain_less, price_less = (of_unlabeled, prices[unlabeled]) if unlabeled is not None and is_swap else (0.0, 0.0)
     worths = []
-    for index, (arm, gain, price) in enumerate(zip(accuracy.arms, gains, prices, strict=True)):
-        own = gain - of_unlabeled if free and arm != "nothing" else gain
-        others = own / of_unlabeled if arm != "nothing" and of_unlabeled > 0 and own > 0 else None
+    for index, arm in enumerate(accuracy.arms):
+        gain, price = gains[index], prices[index]
+        if index != unlabeled:
+            gain, price = gain - gain_less, price - price_less
+        others = gain / of_unlabeled if index != unlabeled and of_unlabeled > 0 and gain > 0 else None
         spread = accuracy.gain_error(counts, index) if isinstance(accuracy, SimulatedAccuracy) else None
-        worths.append(Worth(arm, float(own), price, float(own / price) if price > 0 else None, others, spread))
+        worths.append(Worth(arm, float(gain), price, float(gain / price) if price > 0 else None, others, spread))
     return tuple(worths)
 
 

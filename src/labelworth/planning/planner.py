@@ -11,7 +11,6 @@ What is done differently hangs on what a pool can do (`labelworth.estimators.poo
 | does unlabeled data help (``folds``) | cross-validation; harm leads to simulation | a simulation alone says |
 | the formulas beside a simulated forecast | where matrices are formed | not: they give no error |
 | error over (samples, labeled fraction) (``surface``) | by formulas or simulated refits | not |
-| labels counted class by class (``class_counts``) | yes | no |
 """
 
 from dataclasses import dataclass, replace
@@ -124,7 +123,7 @@ class Planner:
     @cached_property
     def chosen(self) -> ChosenSource:
         """Formulas or simulation, and what error means."""
-        return self._choice(hurts=self.verdict.hurts)
+        return self._choice(self.verdict.distrust)
 
     @cached_property
     def verdict(self) -> Verdict:
@@ -135,11 +134,10 @@ class Planner:
             return THERE_IS_NONE
         if self.settings.use_unlabeled != "auto":
             return AS_ASKED[self.settings.use_unlabeled]
-        lacking = verdict_without_classes(self.pool.data.evidence) if self.pool.abilities.class_counts else None
-        return lacking or self._tested()
+        return verdict_without_classes(self.pool.data) or self._tested()
 
     def _tested(self) -> Verdict:
-        if self._choice(hurts=False).is_simulated:
+        if self._choice().is_simulated:
             return verdict_by_forecast(self.basis)
         if not self.pool.abilities.folds:
             return NOT_TESTED
@@ -179,14 +177,14 @@ class Planner:
 
         return ForecastBasis.from_dict(steps.step("forecast", computed))
 
-    def _choice(self, *, hurts: bool) -> ChosenSource:
+    def _choice(self, distrust: str | None = None) -> ChosenSource:
         return choose_source(
             self.settings.source,
             self.settings.criterion,
             n_labels=self.pool.n_labels,
             n_parameters=self.pool.n_parameters,
             abilities=self.pool.abilities,
-            hurts=hurts,
+            distrust=distrust,
         )
 
     def _require_unit(self, asked: Question, chosen: ChosenSource) -> None:
@@ -274,12 +272,11 @@ class Planner:
         return notes
 
     def _checks(self, chosen: ChosenSource) -> tuple[Check, ...]:
-        evidence = self.pool.data.evidence
         return (
             self.verdict.check(),
             *((simulation_check(self.basis, self._mode),) if chosen.is_simulated else ()),
             randomness_check(randomness(self.pool.data, self.settings.seed)),
-            *((class_check(evidence),) if self.pool.abilities.class_counts else ()),
+            class_check(self.pool.data),
             convergence_check(self.pool.converged),
         )
 

@@ -101,6 +101,13 @@ class Situation:
         """Whether samples without a label are on offer, for nothing."""
         return "nothing" in self.accuracy.arms and self.prices.is_free("nothing", self.pool)
 
+    def replaces_unlabeled(self, counts: FloatArray) -> bool:
+        """Whether these counts take all of the pool, so that the next label goes to a sample used without one."""
+        if "nothing" not in self.accuracy.arms:
+            return False
+        is_used = counts[self.accuracy.arms.index("nothing")] >= 1 and counts.sum() >= np.floor(self.pool)
+        return self.unlabeled_is_free or bool(is_used)
+
     def with_error_of_today(self) -> "Situation":
         """Say what the labels held are good for by themselves."""
         error = self.accuracy.error(self.nothing_more)

@@ -41,7 +41,7 @@ def choose_source(
     n_labels: int,
     n_parameters: int,
     abilities: Abilities,
-    hurts: bool = False,
+    distrust: str | None = None,
 ) -> ChosenSource:
     """Pick by what was asked, labels per parameter, and the harm verdict.
 
@@ -53,8 +53,8 @@ def choose_source(
     n_labels, n_parameters : int
     abilities : Abilities
         Of the pool: what the formulas can do, and whether held-out predictions are behind the verdict.
-    hurts : bool
-        The harm verdict: data that hurts shows that the model is wrong, and formulas take it for right.
+    distrust : str, optional
+        Why the model is not taken for right, as formulas take it (`labelworth.planning.trust.verdict.Verdict`).
 
     Raises
     ------
@@ -73,8 +73,8 @@ def choose_source(
         return ChosenSource("simulated", criterion or "error", "asked for")
     if is_measured and criterion not in by_formulas:
         return ChosenSource("simulated", str(criterion), f"{criterion} is forecast by simulation")
-    if hurts and abilities.folds:
-        return ChosenSource("simulated", criterion or "error", "unlabeled data hurts, so the model is wrong")
+    if distrust is not None and abilities.folds:
+        return ChosenSource("simulated", criterion or "error", distrust)
     ratio = f"{n_labels / max(n_parameters, 1):.2g} labels per parameter"
     if n_parameters > abilities.most_parameters or n_labels < LABELS_PER_PARAMETER * n_parameters:
         return ChosenSource("simulated", criterion or "error", f"{ratio} are too few for the formulas")

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from labelworth.fisher.criteria import CRITERIA
 from labelworth.planning.answer import LEVEL
+from labelworth.wording import percent
 
 if TYPE_CHECKING:
     from labelworth.planning.answer import ArmCount, Interval, Plan
@@ -71,15 +72,6 @@ def count(amount: float, one: str, many: str | None = None) -> str:
     ('1 document', '1,200 documents')
     """
     return f"{number(amount)} {one if amount == 1 else many or one + 's'}"
-
-
-def percent(share: float) -> str:
-    """A share as people read it.
-
-    >>> percent(0.9)
-    '90 %'
-    """
-    return f"{100 * share:.0f} %"
 
 
 def in_units(value: float | None, criterion: str) -> str:

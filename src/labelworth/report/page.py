@@ -13,6 +13,7 @@ from labelworth.data.files import atomic_write
 from labelworth.planning.answer import Check, Plan
 from labelworth.planning.words import SHARES, apart, count, exactly_in_units, in_units, next_samples, number
 from labelworth.report.page_data import page_data
+from labelworth.wording import percent
 
 _CAPTIONS = {
     "frontier": (
@@ -180,7 +181,7 @@ def _surface_table(plan: Plan) -> str:
     drawn, every = plan.surface, slice(None, None, -4)
     sizes = drawn.n_samples[every][::-1]
     rows = [
-        (f"{fraction:.2%}", *(_error(plan, error) for error in errors[every][::-1]))
+        (percent(fraction, 2), *(_error(plan, error) for error in errors[every][::-1]))
         for fraction, errors in zip(drawn.labeled_fractions[every], drawn.error[every], strict=True)
     ]
     return _folded(_table(("labeled", *(f"{size:,.0f} samples" for size in sizes)), rows))

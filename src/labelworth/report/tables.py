@@ -15,10 +15,10 @@ _SIGNIFICANT = 4
 
 
 def show_table(console: Console, table: Table) -> None:
-    """Print a table; columns that hold a number are set flush right."""
+    """Print a table; columns that hold a number, or a share in percent, are set flush right."""
     grid = RichTable(title=table.title, title_justify="left", title_style="bold", box=box.SIMPLE_HEAD)
     for index, title in enumerate(table.columns):
-        numeric = any(isinstance(row[index], int | float | Measured) for row in table.rows)
+        numeric = any(_is_figure(row[index]) for row in table.rows)
         grid.add_column(title, justify="right" if numeric else "left", overflow="fold")
     for row in table.rows:
         grid.add_row(*(Text(words(entry)) for entry in row))
@@ -60,6 +60,10 @@ def words(entry: Any) -> str:
     if isinstance(entry, int):
         return f"{entry:,}"
     return _number(float(entry))
+
+
+def _is_figure(entry: Any) -> bool:
+    return isinstance(entry, int | float | Measured) or (isinstance(entry, str) and entry.endswith(" %"))
 
 
 def _number(value: float) -> str:

@@ -13,6 +13,7 @@ from labelworth.simulation.calibration import TUNED, Floor, calibrate
 from labelworth.simulation.learner import Mode
 from labelworth.simulation.scales import Measure
 from labelworth.simulation.simulator import WHOLE
+from labelworth.wording import percent
 
 FLATTEST, STEEPEST = 0.05, 2.0
 """Bounds of the exponent: the slowest and fastest learning ever reported lie well within."""
@@ -159,8 +160,9 @@ def simulation_warning(basis: ForecastBasis, mode: Mode) -> str | None:
     if floor.low < SMALL_FLOOR:
         return None
     return (
-        f"About {floor.mean:.0%} of the labels (90 %: {floor.low:.0%}-{floor.high:.0%}) do not seem to follow from "
-        "the features: the pilot errs more than simulations of it. More labels do not take that error away."
+        f"About {percent(floor.mean)} of the labels ({percent(CONFIDENCE)}: {percent(floor.low).removesuffix(' %')}-"
+        f"{percent(floor.high)}) do not seem to follow from the features: the pilot errs more than simulations of "
+        "it. More labels do not take that error away."
     )
 
 

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from labelworth.data.lengths import LengthDistribution
-from labelworth.errors import InvalidInputError, MoreSamplesNeededError
+from labelworth.errors import InvalidInputError, MoreSamplesNeededError, NotIdentifiableError
 from labelworth.fisher.criteria import CRITERIA
 from labelworth.fisher.sampling import sampled
 from labelworth.fisher.sequences.population import ChainPopulation
@@ -116,6 +116,17 @@ def test_models_too_large_for_matrices_are_refused() -> None:
     )
     with pytest.raises(InvalidInputError, match="parameters"):
         sampled(population, RuleList.of([]), [], np.random.default_rng(0))
+
+
+def test_weights_too_far_apart_to_be_told_are_named() -> None:
+    tables = drawn_tables("boltzmann-chain", 2, 3, 1)
+    tables["transition"] = [[-100.0, 0.2], [0.3, 0.7]]
+    population = ChainPopulation.of(
+        chain_model("boltzmann-chain", tables), lengths=LengthDistribution.from_mapping(LENGTHS)
+    )
+    rules = RuleList.of([parse_rule("everything"), parse_rule("nothing")])
+    with pytest.raises(NotIdentifiableError, match=r"Even complete labels do not pin the model down.* along "):
+        sampled(population, rules, [], np.random.default_rng(0), max_draws=4096)
 
 
 def test_parameters_that_draws_hardly_meet_are_counted() -> None:

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import labelworth as lw
+from labelworth.data.evidence import Evidence
 from labelworth.errors import InvalidInputError
 from labelworth.planning.plan import planner_of
 from labelworth.planning.settings import PlanSettings
@@ -45,6 +46,24 @@ def test_unlabeled_data_is_judged_as_far_as_the_pool_allows() -> None:
         settings = PlanSettings.of(source="asymptotic", use_unlabeled=choice)
         assert planner_of(DOCUMENTS, None, settings).uses_unlabeled is used
         assert planner_of(SEQUENCES, None, settings, model="hidden-markov").uses_unlabeled is used
+
+
+def test_unlabeled_data_that_is_left_out_as_asked_is_no_sign_of_a_wrong_model() -> None:
+    found = lw.plan(DOCUMENTS, budget=100, use_unlabeled="no", n_draws=0)
+    assert found.reason == "unlabeled data is left out, as asked"
+    assert "Do not use the unlabeled data: as asked." in found.lines()
+    assert next(check.state for check in found.checks if check.name == "unlabeled data") == "unknown"
+
+
+def test_classes_that_a_pilot_of_sequences_lacks_are_said_first() -> None:
+    codes = SEQUENCES.evidence.codes.copy()
+    codes[[0, SEQUENCES.offsets[1]]] = 2, 3
+    codes[SEQUENCES.offsets[10] :] = -1
+    pilot = SEQUENCES.with_evidence(Evidence(codes, ("A", "B", "C", "D")))
+    found = lw.plan(pilot, model="hidden-markov", budget=200, criterion="excess_log_loss", n_draws=0)
+    assert found.lines()[0].startswith("The pilot lacks classes: about")
+    assert "are of classes that no other sequence has" in found.lines()[0]
+    assert not found.uses_unlabeled
 
 
 def test_rules_are_refused_before_documents_are_fitted() -> None:

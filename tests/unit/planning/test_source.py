@@ -7,12 +7,12 @@ from labelworth.estimators.pools.documents import DocumentPool
 from labelworth.estimators.pools.sequences import SequencePool
 from labelworth.planning.source import AskedSource, choose_source
 
-HELPS, HURTS = False, True
+HELPS, HURTS = None, "it hurts"
 DOCUMENTS, SEQUENCES = DocumentPool.abilities, SequencePool.abilities
 
 
 @pytest.mark.parametrize(
-    ("asked", "criterion", "n_labels", "n_parameters", "hurts", "expected"),
+    ("asked", "criterion", "n_labels", "n_parameters", "distrust", "expected"),
     [
         ("auto", None, 500, 50, HELPS, ("asymptotic", "error")),
         ("auto", None, 200, 50, HELPS, ("simulated", "error")),
@@ -29,18 +29,18 @@ def test_the_source_follows_the_data(
     criterion: str | None,
     n_labels: int,
     n_parameters: int,
-    hurts: bool,
+    distrust: str | None,
     expected: tuple[str, str],
 ) -> None:
     chosen = choose_source(
-        asked, criterion, n_labels=n_labels, n_parameters=n_parameters, abilities=DOCUMENTS, hurts=hurts
+        asked, criterion, n_labels=n_labels, n_parameters=n_parameters, abilities=DOCUMENTS, distrust=distrust
     )
     assert (chosen.source, chosen.criterion) == expected
     assert chosen.reason
 
 
 @pytest.mark.parametrize(
-    ("asked", "criterion", "n_labels", "n_parameters", "hurts", "expected"),
+    ("asked", "criterion", "n_labels", "n_parameters", "distrust", "expected"),
     [
         ("auto", None, 500, 50, HELPS, ("asymptotic", "excess_log_loss")),
         ("auto", None, 500, 50, HURTS, ("asymptotic", "excess_log_loss")),
@@ -57,11 +57,11 @@ def test_of_sequences_the_formulas_give_no_error(
     criterion: str | None,
     n_labels: int,
     n_parameters: int,
-    hurts: bool,
+    distrust: str | None,
     expected: tuple[str, str],
 ) -> None:
     chosen = choose_source(
-        asked, criterion, n_labels=n_labels, n_parameters=n_parameters, abilities=SEQUENCES, hurts=hurts
+        asked, criterion, n_labels=n_labels, n_parameters=n_parameters, abilities=SEQUENCES, distrust=distrust
     )
     assert (chosen.source, chosen.criterion) == expected
     with pytest.raises(InvalidInputError, match="formulas give no error"):

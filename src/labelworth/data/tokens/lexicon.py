@@ -12,6 +12,7 @@ import numpy as np
 from labelworth.arrays import BoolArray, IntArray
 from labelworth.data.sequences import NO_WORD
 from labelworth.errors import InvalidInputError
+from labelworth.wording import percent
 
 RareWords = Literal["entry", "shapes", "none"]
 """One entry for all of them, an entry per shape, or no entry at all (`NO_WORD`)."""
@@ -92,7 +93,9 @@ class Lexicon:
         n_rare = int(self.is_rare(codes).sum())
         become = {"entry": UNSEEN, "shapes": "the entry of their shape", "none": "no word at all"}[self.rare]
         share = n_rare / len(codes) if len(codes) else 0.0
-        return f"{n_rare} of {len(codes)} tokens ({share:.1%}) are words without an entry; they become {become}."
+        return (
+            f"{n_rare} of {len(codes)} tokens ({percent(share, 1)}) are words without an entry; they become {become}."
+        )
 
 
 def shared_entries(rare: RareWords) -> tuple[str, ...]:

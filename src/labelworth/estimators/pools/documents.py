@@ -34,7 +34,6 @@ class DocumentPool(Pool[Samples]):
         beyond_matrices=True,
         folds=True,
         surface=True,
-        class_counts=True,
     )
 
     @classmethod

@@ -27,7 +27,6 @@ class Abilities:
     # does.
     folds: bool = False
     surface: bool = False  # Whether the error is drawn over (samples, labeled fraction).
-    class_counts: bool = False  # Whether labels are counted class by class.
 
 
 @dataclass(frozen=True, eq=False)

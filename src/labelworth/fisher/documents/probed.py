@@ -16,6 +16,7 @@ from labelworth.fisher.by_fraction import FractionInformation
 from labelworth.fisher.criteria import CRITERIA, Criterion, Estimate, Weight
 from labelworth.fisher.information import Figures
 from labelworth.linalg.lanczos import Quadrature
+from labelworth.wording import percent
 
 _PROBE_ERROR = 0.05
 
@@ -106,8 +107,8 @@ class ProbedInformation(FractionInformation):
             return []
         more = int(np.ceil(self.n_probes * (worst / _PROBE_ERROR) ** 2))
         return [
-            f"{self.n_probes} probes leave a figure uncertain by {worst:.0%} of itself; n_probes={more} would bring "
-            f"that to {_PROBE_ERROR:.0%}."
+            f"{self.n_probes} probes leave a figure uncertain by {percent(worst)} of itself; n_probes={more} would "
+            f"bring that to {percent(_PROBE_ERROR)}."
         ]
 
     def trace_bounds(self, weight: Weight, fractions: FloatArray) -> tuple[FloatArray, FloatArray]:

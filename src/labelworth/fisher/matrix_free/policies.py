@@ -28,6 +28,7 @@ from labelworth.models.chains.hidden_markov import HiddenMarkovModel
 from labelworth.policies.catalog import Everything, Nothing
 from labelworth.policies.policy import Policy
 from labelworth.progress import SILENT, Progress, Task, tracking
+from labelworth.wording import percent
 
 MAX_PARAMETERS = 12_000
 """So many at most: a dense neighbor of more would not fit."""
@@ -282,8 +283,8 @@ class _Work:
         rarest = float((self.whitening.counts * shown.open_shares)[missed > 0].min())
         raise MoreSamplesNeededError(
             f"{self.drawn.n_sequences} draws hardly meet {int((missed > 0).sum())} of the probabilities where their "
-            f"labels are open: figures may be off by more than {_MOST_DOUBT:.0%}. About {_ENOUGH / rarest:.2g} draws "
-            "meet all of them; or use a model without what is so rare."
+            f"labels are open: figures may be off by more than {percent(_MOST_DOUBT)}. About {_ENOUGH / rarest:.2g} "
+            "draws meet all of them; or use a model without what is so rare."
         )
 
     def _count(self) -> None:

@@ -54,10 +54,11 @@ class NearbyRules:
         batches = _drawn(population, listed, count, default_count(d), rng)
         contrasts = Contrasts.of(population.model.coordinates, exact)
         known = contrasts.restricted(exact)
-        controls = {
-            number: Control.learned(known, _on_contrasts(contrasts, batches.means(number)))
-            for number in range(len(batches.sampled))
-        }
+        with contrasts.told_apart():
+            controls = {
+                number: Control.learned(known, _on_contrasts(contrasts, batches.means(number)))
+                for number in range(len(batches.sampled))
+            }
         return cls(listed, count, controls, contrasts)
 
     def at(

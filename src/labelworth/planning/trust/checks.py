@@ -6,15 +6,16 @@ from dataclasses import dataclass
 import numpy as np
 
 from labelworth.arrays import IntArray
-from labelworth.data.evidence import Evidence
+from labelworth.data.protocol import Data
 from labelworth.planning.answer import Advice, Check, Design, Held, Interval, State
 from labelworth.planning.source import LABELS_PER_PARAMETER
 from labelworth.planning.trust.randomness import Randomness
-from labelworth.planning.words import LABELS_PER_CLASS, SHARES, apart, count, percent
+from labelworth.planning.words import LABELS_PER_CLASS, SHARES, apart, count
 from labelworth.simulation.basis import ForecastBasis
 from labelworth.simulation.forecast import simulation_warning
 from labelworth.simulation.learner import Mode
 from labelworth.tradeoff.accuracy import Source
+from labelworth.wording import percent
 
 FEW_LABELS = 10
 """Of a class: below it, figures of that class are shaky."""
@@ -34,26 +35,51 @@ def randomness_check(randomness: Randomness) -> Check:
     return Check("random draw", state, randomness.words())
 
 
-def unseen_share(counts: IntArray) -> float:
-    """The share of samples whose class has no label yet, by Good and Turing: labels that are alone, over all labels.
+@dataclass(frozen=True, eq=False)
+class ClassCounts:
+    """Labels of every class in a pilot of documents or sequences that were drawn at random."""
 
-    Parameters
-    ----------
-    counts : array of shape (n_classes,)
-        Labels of every class, drawn at random.
-    """
-    return float((counts == 1).sum() / max(counts.sum(), 1))
+    labels: IntArray  # (n_classes,)
+    samples: IntArray  # (n_classes,): In how many documents or sequences the class is labeled.
+    is_whole: bool  # Whether a sample carries one label: documents.
+
+    @classmethod
+    def of(cls, data: Data) -> "ClassCounts":
+        evidence, sample = data.evidence, np.repeat(np.arange(data.n_samples), data.lengths)
+        gold = evidence.is_gold
+        pairs = np.unique(sample[gold] * evidence.n_classes + evidence.codes[gold])
+        samples = np.bincount(pairs % evidence.n_classes, minlength=evidence.n_classes)
+        return cls(evidence.label_counts(), samples, bool((data.lengths == 1).all()))
+
+    @property
+    def alone(self) -> int:
+        """Labels whose class no other sample has."""
+        return int(self.labels[self.samples == 1].sum())
+
+    @property
+    def unseen_share(self) -> float:
+        """The share of the data whose class has no label yet, by Good and Turing.
+
+        Every sample is left out in turn: the labels whose class no other sample has, over all labels.
+        """
+        return float(self.alone / max(self.labels.sum(), 1))
+
+    @property
+    def lacks_classes(self) -> bool:
+        """Whether so many classes occur in one sample alone that others must be missing; one such is no sign."""
+        return int((self.samples == 1).sum()) > 1 and self.unseen_share > MOST_UNSEEN
+
+    @property
+    def alone_words(self) -> str:
+        """How many labels are alone, as the rest of a sentence."""
+        where = "the only ones of their class" if self.is_whole else "of classes that no other sequence has"
+        return f"{self.alone:,} of {int(self.labels.sum()):,} labels are {where}"
 
 
-def lacks_classes(evidence: Evidence) -> bool:
-    """Whether so many labels are the only ones of their class that others must be missing; one alone is no sign."""
-    counts = evidence.label_counts()
-    return int((counts == 1).sum()) > 1 and unseen_share(counts) > MOST_UNSEEN
-
-
-def class_check(evidence: Evidence) -> Check:
+def class_check(data: Data) -> Check:
     """Whether every class has labels; bad where the pilot lacks classes, which a forecast cannot know of."""
-    counts = evidence.label_counts()
+    evidence, pilot = data.evidence, ClassCounts.of(data)
+    counts = pilot.labels
     named = (evidence.weights > 0).any(axis=0)
     missing = [str(evidence.classes[code]) for code in np.flatnonzero((counts == 0) & ~named)]
     if missing:
@@ -63,15 +89,13 @@ def class_check(evidence: Evidence) -> Check:
             f"No label names {_listed(missing)}: no figure below knows of {count(len(missing), 'class', 'classes')} "
             f"of {len(counts):,}. Label some of each first, better ten, then plan again.",
         )
-    if lacks_classes(evidence):
-        alone, n_labels = int((counts == 1).sum()), int(counts.sum())
+    if pilot.lacks_classes:
         return Check(
             LABELS_PER_CLASS,
             "bad",
-            f"The pilot lacks classes: about {percent(unseen_share(counts))} of the data belong to classes that no "
-            f"label names yet, since {alone:,} of its {n_labels:,} labels are the only ones of their class. No "
-            "figure below knows of those classes, and errors will be larger by as much; label more at random until "
-            "most classes have two labels.",
+            f"The pilot lacks classes: about {percent(pilot.unseen_share)} of the data belong to classes that no "
+            f"label names yet, since {pilot.alone_words}. No figure below knows of those classes, and errors will be "
+            "larger by as much; label more at random until most classes are labeled twice.",
         )
     scarce = [f"{name} ({int(n)})" for name, n in zip(evidence.classes, counts, strict=True) if n < FEW_LABELS]
     if not scarce:

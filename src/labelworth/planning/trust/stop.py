@@ -74,33 +74,17 @@ def _no_money(situation: Situation, budget: float, counts: FloatArray) -> Stop:
 
 
 def _too_expensive(situation: Situation, alpha: float, counts: FloatArray) -> str:
-    arms = situation.accuracy.arms
-    unlabeled = arms.index("nothing") if "nothing" in arms else None
-    # Where all of the pool is used, for money, a label comes in place of a sample without one.
-    is_swap = (
-        unlabeled is not None
-        and not situation.unlabeled_is_free
-        and counts[unlabeled] >= 1
-        and counts.sum() >= np.floor(situation.pool)
-    )
-    worths = worth(situation, counts)
-    gain_less, price_less = (0.0, 0.0)
-    if unlabeled is not None and is_swap:
-        gain_less, price_less = worths[unlabeled].gain, worths[unlabeled].price
-    gains = [
-        (own.gain - gain_less, own.price - price_less)
-        for own in worths
-        if own.arm != "nothing" and own.price > price_less
-    ]
-    if not gains:
+    labeled = [own for own in worth(situation, counts) if own.arm != "nothing" and own.price > 0]
+    if not labeled:
         return _NO_GAIN
     if not isinstance(situation.prices, ArmPrices):
         return (
             f"no number of further labels lowers the error by as much as they cost, at {alpha:g} per unit of error."
         )
-    gain, price = max(gains, key=lambda pair: pair[0] / pair[1])
+    best = max(labeled, key=lambda own: own.gain / own.price)
+    is_swap = situation.replaces_unlabeled(counts) and not situation.unlabeled_is_free
     how = " in place of an unlabeled one" if is_swap else ""
     return (
-        f"the next labeled sample{how} lowers the error by {apart(gain, situation.accuracy.criterion)}, worth "
-        f"{alpha * gain:.3g} and so less than its price of {price:.4g}."
+        f"the next labeled sample{how} lowers the error by {apart(best.gain, situation.accuracy.criterion)}, worth "
+        f"{alpha * best.gain:.3g} and so less than its price of {best.price:.4g}."
     )

@@ -5,9 +5,9 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from labelworth.data.evidence import Evidence
+from labelworth.data.protocol import Data
 from labelworth.planning.answer import Check, State
-from labelworth.planning.trust.checks import lacks_classes
+from labelworth.planning.trust.checks import ClassCounts
 from labelworth.planning.words import UNLABELED_DATA, count, in_units
 from labelworth.progress import SILENT, Progress
 from labelworth.robust.harm import PairedDifference, combined, verdict_of
@@ -45,8 +45,23 @@ class Verdict:
         """Whether a plan learns from unlabeled data."""
         return not self.hurts and not self.is_blind and self != THERE_IS_NONE
 
+    @property
+    def distrust(self) -> str | None:
+        """Why formulas, which take the model for right, are not asked; None: nothing speaks against it."""
+        if not self.hurts:
+            return None
+        return (
+            "unlabeled data hurts, so the model is wrong"
+            if self.is_measured
+            else f"unlabeled data is left out, {self.words.removesuffix('.')}"
+        )
+
+    @property
+    def is_measured(self) -> bool:
+        return self.error_labels_only is not None
+
     def check(self) -> Check:
-        states: dict[UnlabeledAnswer, State] = {"helps": "good", "hurts": "bad"}
+        states: dict[UnlabeledAnswer, State] = {"helps": "good", "hurts": "bad"} if self.is_measured else {}
         return Check(UNLABELED_DATA, states.get(self.answer, "unknown"), self.words)
 
     def to_dict(self) -> dict[str, Any]:
@@ -59,19 +74,19 @@ CONDITIONAL = Verdict("hurts", "a conditional model learns nothing from it.")
 AS_ASKED = {"yes": Verdict("not asked", "as asked."), "no": Verdict("hurts", "as asked.")}
 
 
-def verdict_without_classes(evidence: Evidence) -> Verdict | None:
+def verdict_without_classes(data: Data) -> Verdict | None:
     """Of a pilot that lacks classes; None: it has them.
 
     Unlabeled samples of a class without a label are learned as those of other classes, and cross-validation does not
     see it: of a class with one label nothing is left to learn from when that is held out.
     """
-    if not lacks_classes(evidence):
+    pilot = ClassCounts.of(data)
+    if not pilot.lacks_classes:
         return None
-    counts = evidence.label_counts()
     return Verdict(
         "cannot be told",
-        f"whether it helps cannot be told, since {count(int((counts == 1).sum()), 'label')} of {int(counts.sum()):,} "
-        "are the only ones of their class, and samples of classes without any would be taken for others.",
+        f"whether it helps cannot be told, since {pilot.alone_words}, and samples of classes without any would be "
+        "taken for others.",
         is_blind=True,
     )
 
@@ -89,7 +104,7 @@ def verdict_by_folds(pool: "DocumentPool", seed: int, progress: Progress = SILEN
             is_blind=True,
         )
     if pool.unlabeled_weight == 0:
-        return Verdict("hurts", "unlabeled_weight is 0.")
+        return Verdict("hurts", "as unlabeled_weight is 0.")
     predictions = pool.held_out(
         (0.0, pool.unlabeled_weight),
         n_folds=min(_N_FOLDS, testable),

@@ -25,6 +25,7 @@ from labelworth.robust.sequences.identifiability import (
     judge_policy,
 )
 from labelworth.robust.support import SequenceSupport
+from labelworth.wording import percent
 
 MOST_PARAMETERS = 300
 """Words are kept as far as this goes."""
@@ -148,8 +149,8 @@ def _judged_model(
     if model.reference is not Reference.NOTHING:
         return model, ()
     note = (
-        f"Judged at the fitted probabilities with {EVEN_SHARE:.0%} of each row spread evenly: where some are zero "
-        "the theory does not hold."
+        f"Judged at the fitted probabilities with {percent(EVEN_SHARE)} of each row spread evenly: where some are "
+        "zero the theory does not hold."
     )
     return spread_evenly(model), (note,)
 
@@ -198,8 +199,8 @@ def _fewer_features(sequences: Sequences, n_features: int) -> tuple[Sequences, s
     chosen = (*(names[code] for code in kept.tolist()), OTHER_WORDS)
     share = counts[kept].sum() / max(1, counts.sum())
     note = (
-        f"Judged by the {len(kept)} most frequent of {len(names):,} words ({share:.0%} of the tokens), the others "
-        "taken together: what words tell is rather understated."
+        f"Judged by the {len(kept)} most frequent of {len(names):,} words ({percent(share)} of the tokens), the "
+        "others taken together: what words tell is rather understated."
     )
     return replace(sequences, features=code_of[sequences.words], feature_names=chosen), note
 

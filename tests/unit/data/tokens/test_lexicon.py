@@ -14,7 +14,7 @@ def test_rare_and_unseen_words_share_one_entry() -> None:
     codes = lexicon.encode(["the", "cat", "new"])
     assert codes.tolist() == [0, 1, 1]
     assert lexicon.is_rare(codes).tolist() == [False, True, True]
-    assert lexicon.describe(codes) == ("2 of 3 tokens (66.7%) are words without an entry; they become <unseen>.")
+    assert lexicon.describe(codes) == ("2 of 3 tokens (66.7 %) are words without an entry; they become <unseen>.")
 
 
 def test_rare_words_may_be_told_apart_by_their_shape() -> None:
@@ -43,7 +43,7 @@ def test_the_word_unseen_is_its_own_entry() -> None:
 
 def test_an_empty_list_of_words_is_encoded() -> None:
     assert Lexicon.from_words(["a"]).encode([]).dtype == np.int64
-    assert Lexicon.from_words(["a"]).describe(np.array([], dtype=np.int64)).startswith("0 of 0 tokens (0.0%)")
+    assert Lexicon.from_words(["a"]).describe(np.array([], dtype=np.int64)).startswith("0 of 0 tokens (0.0 %)")
 
 
 def test_bad_settings_are_named() -> None:

@@ -7,17 +7,18 @@ import numpy as np
 import pytest
 
 from labelworth.data.evidence import Evidence
+from labelworth.data.samples import Samples
+from labelworth.data.sequences import Sequences
 from labelworth.estimators.pools.documents import DocumentPool
 from labelworth.models.classes.multinomial import MultinomialFamily
 from labelworth.planning.answer import ArmCount, Design, Held, Interval
 from labelworth.planning.trust.checks import (
+    ClassCounts,
     Width,
     class_check,
-    lacks_classes,
     parameter_check,
     pilot_check,
     pilot_needed,
-    unseen_share,
 )
 from labelworth.planning.trust.verdict import verdict_by_folds, verdict_without_classes
 from support.pilots import drawn_documents
@@ -75,28 +76,30 @@ def test_a_share_known_to_within_two_points_is_known_well_enough(half: float, is
 
 
 def test_classes_with_few_labels_are_named() -> None:
-    assert class_check(documents(200, 100).data.evidence).state == "good"
-    scarce = class_check(documents(200, 12).data.evidence)
+    assert class_check(documents(200, 100).data).state == "good"
+    scarce = class_check(documents(200, 12).data)
     assert scarce.state == "warning"
     assert "Fewer than 10 labels: a (" in scarce.words
     # One piece of advice: how many labels to buy is not for this check to say.
     assert "in all" not in scarce.words
 
 
-def labeled(counts: list[int], n_unlabeled: int = 500) -> Evidence:
+def labeled(counts: list[int], n_unlabeled: int = 500) -> Samples:
     codes = np.repeat(np.arange(len(counts)), counts)
     names = tuple(f"intent {code}" for code in range(len(counts)))
-    return Evidence(np.concatenate([codes, np.full(n_unlabeled, -1)]), names)
+    evidence = Evidence(np.concatenate([codes, np.full(n_unlabeled, -1)]), names)
+    return Samples(np.zeros((evidence.n_samples, 1)), evidence)
 
 
 def test_classes_that_a_pilot_lacks_are_estimated_from_labels_that_are_alone() -> None:
     rng = np.random.default_rng(0)
     drawn = np.bincount(rng.integers(150, size=100), minlength=150)
     unseen = float((drawn == 0).mean())
-    check = class_check(labeled(drawn[drawn > 0].tolist()))
+    samples = labeled(drawn[drawn > 0].tolist())
+    check, pilot = class_check(samples), ClassCounts.of(samples)
     assert check.state == "bad"
-    assert unseen_share(drawn) == pytest.approx(unseen, abs=0.1)
-    assert f"about {100 * unseen_share(drawn):.0f} % of the data belong to classes that no label names" in check.words
+    assert pilot.unseen_share == pytest.approx(unseen, abs=0.1)
+    assert f"about {100 * pilot.unseen_share:.0f} % of the data belong to classes that no label names" in check.words
 
 
 def test_a_class_that_is_named_without_a_label_is_bad() -> None:
@@ -107,15 +110,27 @@ def test_a_class_that_is_named_without_a_label_is_bad() -> None:
 
 @pytest.mark.parametrize("counts", [[30, 20], [39, 1], [98, 30, 1, 1]])
 def test_rare_classes_are_not_missing_ones(counts: list[int]) -> None:
-    assert not lacks_classes(labeled(counts))
+    assert not ClassCounts.of(labeled(counts)).lacks_classes
     assert verdict_without_classes(labeled(counts)) is None
+
+
+def test_of_sequences_a_class_counts_as_often_as_sequences_have_it() -> None:
+    names = ("A", "B", "C", "D")
+    # A and C are twice in one sequence alone, D once: what a sequence that is left out would take along.
+    codes, offsets = np.array([0, 1, 0, 2, 2, 1, 3, -1]), np.array([0, 3, 5, 7, 8])
+    sequences = Sequences(np.zeros(8, dtype=np.int64), offsets, Evidence(codes, names), ("x",))
+    pilot = ClassCounts.of(sequences)
+    assert (pilot.labels.tolist(), pilot.samples.tolist()) == ([2, 2, 2, 1], [1, 2, 1, 1])
+    assert pilot.alone == 5
+    assert pilot.unseen_share == pytest.approx(5 / 7)
+    assert "5 of 7 labels are of classes that no other sequence has" in class_check(sequences).words
 
 
 def test_where_classes_are_missing_unlabeled_data_is_not_used() -> None:
     verdict = verdict_without_classes(labeled([1] * 30 + [2] * 20))
     assert verdict is not None
     assert (verdict.answer, verdict.allows_use) == ("cannot be told", False)
-    assert "30 labels of 70 are the only ones of their class" in verdict.words
+    assert "30 of 70 labels are the only ones of their class" in verdict.words
 
 
 def test_unlabeled_documents_drawn_from_the_model_are_not_said_to_hurt() -> None:

@@ -51,7 +51,7 @@ def test_frequent_words_are_kept_and_the_others_taken_together() -> None:
     names = few.feature_names
     assert names == ("a", "b", OTHER_WORDS)
     assert [names[code] for code in few.words] == ["a", "b", "a", OTHER_WORDS, "b", "a", OTHER_WORDS]
-    assert "2 most frequent of 5 words (71% of the tokens)" in notes[0]
+    assert "2 most frequent of 5 words (71 % of the tokens)" in notes[0]
     assert condense(sequences, n_features=5, longest=4)[0] is sequences
 
 
@@ -159,7 +159,7 @@ def test_policies_are_judged_where_labels_could_be_swapped() -> None:
 
 
 def test_what_is_mixed_in_is_said() -> None:
-    assert "1% of each row spread evenly" in " ".join(lw.HiddenMarkov().check(WORDS, LABELS).notes)
+    assert "1 % of each row spread evenly" in " ".join(lw.HiddenMarkov().check(WORDS, LABELS).notes)
     assert "spread evenly" not in " ".join(lw.BoltzmannChain().check(WORDS, LABELS).notes)
 
 
