@@ -1,15 +1,29 @@
 """Long work reports how far it is through one small door; the command line hangs a bar on it."""
 
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Protocol
+
+from labelworth.errors import InfeasiblePlanError
+
+_LONG = 10.0
+"""From so many seconds on it is said how long work will take."""
 
 
 class Task(Protocol):
     """One piece of work under way."""
 
-    def advance(self, steps: int = 1, note: str = "") -> None:
-        """Say that `steps` more are done; `note` is a few words on where the work stands."""
+    def advance(self, steps: int = 1, note: str = "", seconds: float | None = None) -> None:
+        """Say that `steps` more are done.
+
+        Parameters
+        ----------
+        note : str
+            A few words on where the work stands.
+        seconds : float, optional
+            What these steps took of the time of all: where several run side by side, a part of their own.
+        """
 
 
 class Progress(Protocol):
@@ -26,7 +40,7 @@ class Progress(Protocol):
 
 
 class _SilentTask:
-    def advance(self, steps: int = 1, note: str = "") -> None:
+    def advance(self, steps: int = 1, note: str = "", seconds: float | None = None) -> None:
         pass
 
 
@@ -54,3 +68,109 @@ def tracking(progress: Progress, title: str, total: int | None) -> Iterator[Task
         yield task
     finally:
         progress.finish(task)
+
+
+class Whole:
+    """Work of many parts under one bar, in percent; says how long it will take, and keeps to a limit of time.
+
+    Satisfies `Progress`: parts that are started under it move its bar, and their titles stand beside it. Parts that
+    `expect` did not count are shown by their titles alone.
+
+    Parameters
+    ----------
+    max_minutes : float, optional
+        What all of it may take. Work that takes longer is refused when its first steps were measured; later on,
+        `has_time` says what still fits.
+    """
+
+    def __init__(self, progress: Progress, title: str, max_minutes: float | None = None) -> None:
+        self._progress, self._bar, self.max_minutes = progress, progress.start(title, 100), max_minutes
+        self._started = time.monotonic()
+        self._total = self._least = self._done = self._shown = 0
+        self._seconds, self._measured = 0.0, 0
+
+    def expect(self, total: int, least: int | None = None) -> None:
+        """Say how many steps are to come, and how many of them cannot be left out."""
+        self._total, self._least, self._done = total, total if least is None else least, 0
+
+    def has_time(self, steps: int) -> bool:
+        """Whether so many more steps fit into the limit."""
+        return self.max_minutes is None or self._passed + self._takes(steps) <= 60 * self.max_minutes
+
+    def start(self, title: str, total: int | None) -> Task:
+        return _Part(self, title, is_counted=total is not None and self._total > 0)
+
+    def finish(self, task: Task) -> None:
+        pass
+
+    def say(self, message: str) -> None:
+        self._progress.say(message)
+
+    def close(self) -> None:
+        """Take the bar away."""
+        self._progress.finish(self._bar)
+
+    def advance(self, steps: int, note: str, seconds: float | None = None) -> None:
+        """So many steps of a part are done."""
+        is_first = self._measured == 0
+        self._done += steps
+        if seconds is not None:
+            self._seconds, self._measured = self._seconds + seconds, self._measured + steps
+        shown = 100 * self._done // self._total if self._total else 0
+        self._bar.advance(max(shown - self._shown, 0), note)
+        self._shown = max(shown, self._shown)
+        if is_first and self._measured:
+            self._foretell()
+
+    def _foretell(self) -> None:
+        left = self._takes(self._total - self._done)
+        if left >= _LONG:
+            self.say(f"This takes about {duration(left)} more.")
+        least = self._passed + self._takes(self._least - self._done)
+        if self.max_minutes is not None and least > 60 * self.max_minutes:
+            raise InfeasiblePlanError(
+                f"This takes about {duration(least)} at least, longer than max_time={self.max_minutes:g} minutes. "
+                "Allow more, or leave a part of the unlabeled data out; with checkpoint= what is finished is kept, "
+                "and the same question goes on from there.",
+                least / 60,
+            )
+
+    @property
+    def _passed(self) -> float:
+        return time.monotonic() - self._started
+
+    def _takes(self, steps: int) -> float:
+        return steps * self._seconds / self._measured if self._measured else 0.0
+
+
+class _Part:
+    def __init__(self, whole: Whole, title: str, *, is_counted: bool) -> None:
+        self._whole, self._title, self._is_counted = whole, title, is_counted
+
+    def advance(self, steps: int = 1, note: str = "", seconds: float | None = None) -> None:
+        words = f"{self._title}: {note}" if note else self._title
+        if self._is_counted:
+            self._whole.advance(steps, words, seconds)
+        else:
+            self._whole.advance(0, words)
+
+
+@contextmanager
+def under_one_bar(progress: Progress, title: str, max_minutes: float | None = None) -> Iterator[Whole]:
+    """Run work of many parts under one bar, ending it whatever happens."""
+    whole = Whole(progress, title, max_minutes)
+    try:
+        yield whole
+    finally:
+        whole.close()
+
+
+def duration(seconds: float) -> str:
+    """A time as people say it.
+
+    >>> duration(14.2), duration(100), duration(1500), duration(9000)
+    ('14 seconds', '2 minutes', '25 minutes', '2.5 hours')
+    """
+    if seconds < 90:
+        return f"{seconds:.0f} second{'' if round(seconds) == 1 else 's'}"
+    return f"{seconds / 60:.0f} minutes" if seconds < 5400 else f"{seconds / 3600:.1f} hours"

@@ -37,8 +37,10 @@ class Checkpoint:
         self._lock = Lock()
         self.n_reused = 0
 
-    def step(self, question: Any, compute: Callable[[], Any]) -> Any:
-        """The answer, as JSON values: that of before, or else computed now and kept.
+    def step(
+        self, question: Any, compute: Callable[[], Any], is_final: Callable[[Any], bool] = lambda answer: True
+    ) -> Any:
+        """The answer, as JSON values: that of before, or else computed now and kept, where it is final.
 
         A file that cannot be read as it was written is computed again. Threads may ask different questions at once.
         """
@@ -54,7 +56,8 @@ class Checkpoint:
             return answer
         # Through its text, so that a fresh answer and one read back are the same value.
         answer = json.loads(_text(compute()))
-        self.save(question, answer)
+        if is_final(answer):
+            self.save(question, answer)
         return answer
 
     def path(self, question: Any) -> Path:

@@ -15,7 +15,7 @@ from labelworth.planning.plan import planner_of
 from labelworth.planning.settings import GivenPrices, PlanSettings
 from labelworth.planning.source import AskedSource, UseUnlabeled
 from labelworth.planning.words import CRITERION_WORDS, count, in_units, number
-from labelworth.progress import SILENT, Progress
+from labelworth.progress import SILENT, Progress, under_one_bar
 from labelworth.tradeoff.accuracy import Source
 from labelworth.tradeoff.problem import Question
 
@@ -75,13 +75,16 @@ def frontier(
     unlabeled: Hashable = UNLABELED,
     seed: int = 0,
     checkpoint: str | Path | None = None,
+    max_time: float | None = None,
     progress: Progress = SILENT,
 ) -> PlanFrontier:
     """The achievable cloud over (samples, labeled fraction) or policies, and its undominated boundary.
 
     Parameters
     ----------
-    X, y, model, prices, criterion, source, rules, pool, use_unlabeled, classes, unlabeled, seed, checkpoint, progress
+    X, y, model, prices, criterion, source, rules, pool, use_unlabeled, classes, unlabeled, seed
+        As in `labelworth.plan`.
+    checkpoint, max_time, progress
         As in `labelworth.plan`.
 
     Raises
@@ -103,26 +106,21 @@ def frontier(
     (0.0, 540.0)
     """
     room = Question.of(budget=0.0, pool=pool).pool
-    planner = planner_of(
-        X,
-        y,
-        PlanSettings.of(
-            prices=prices,
-            criterion=criterion,
-            source=source,
-            rules=rules,
-            use_unlabeled=use_unlabeled,
-            seed=seed,
-            checkpoint=checkpoint,
-        ),
-        model=model,
-        classes=classes,
-        unlabeled=unlabeled,
-        progress=progress,
+    settings = PlanSettings.of(
+        prices=prices,
+        criterion=criterion,
+        source=source,
+        rules=rules,
+        use_unlabeled=use_unlabeled,
+        seed=seed,
+        checkpoint=checkpoint,
+        max_time=max_time,
     )
-    with threadpool_limits(limits=1, user_api="blas"):
-        situation, chosen = planner.situation(room)
-        points = cloud(situation)
+    with under_one_bar(progress, "planning", max_time) as whole:
+        planner = planner_of(X, y, settings, model=model, classes=classes, unlabeled=unlabeled, progress=whole)
+        with threadpool_limits(limits=1, user_api="blas"):
+            situation, chosen = planner.situation(room)
+            points = cloud(situation)
     return PlanFrontier(
         points,
         situation.accuracy.arms,

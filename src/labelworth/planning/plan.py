@@ -13,7 +13,7 @@ from labelworth.planning.answer import Plan
 from labelworth.planning.planner import Planner
 from labelworth.planning.settings import GivenPrices, PlanSettings
 from labelworth.planning.source import AskedSource, UseUnlabeled
-from labelworth.progress import SILENT, Progress
+from labelworth.progress import SILENT, Progress, Whole, under_one_bar
 from labelworth.tradeoff.problem import Question, require_target
 
 
@@ -36,6 +36,7 @@ def plan(
     n_draws: int = 200,
     seed: int = 0,
     checkpoint: str | Path | None = None,
+    max_time: float | None = None,
     progress: Progress = SILENT,
 ) -> Plan:
     """Say how many more samples to label, of which kind, and what accuracy that buys.
@@ -83,6 +84,9 @@ def plan(
     seed : int
     checkpoint : path, optional
         A folder in which finished steps are kept; the same call goes on from there.
+    max_time : float, optional
+        About how many minutes simulated refits may take. What does not fit is left out, and said among the notes;
+        where not even the least fits, that is said once the first refits were measured.
     progress : Progress
 
     Returns
@@ -92,7 +96,7 @@ def plan(
     Raises
     ------
     InfeasiblePlanError
-        If nothing meets what was asked, with the nearest that does.
+        If nothing meets what was asked, with the nearest that does; or if not even the least fits into `max_time`.
     NotIdentifiableError
         If labels, or the menu, cannot pin the model down.
     InvalidInputError
@@ -117,27 +121,22 @@ def plan(
     asked = Question.of(budget=budget, target=target, alpha=alpha, pool=pool)
     if asked.kind == "target":
         require_target(asked.value, criterion)
-    planner = planner_of(
-        X,
-        y,
-        PlanSettings.of(
-            prices=prices,
-            criterion=criterion,
-            source=source,
-            rules=rules,
-            use_unlabeled=use_unlabeled,
-            n_draws=n_draws,
-            seed=seed,
-            checkpoint=checkpoint,
-        ),
-        model=model,
-        classes=classes,
-        unlabeled=unlabeled,
-        progress=progress,
+    settings = PlanSettings.of(
+        prices=prices,
+        criterion=criterion,
+        source=source,
+        rules=rules,
+        use_unlabeled=use_unlabeled,
+        n_draws=n_draws,
+        seed=seed,
+        checkpoint=checkpoint,
+        max_time=max_time,
     )
-    # Thousands of small products: threads would wait for each other, and add up in an order of their own.
-    with threadpool_limits(limits=1, user_api="blas"):
-        return planner.plan(asked)
+    with under_one_bar(progress, "planning", max_time) as whole:
+        planner = planner_of(X, y, settings, model=model, classes=classes, unlabeled=unlabeled, progress=whole)
+        # Thousands of small products: threads would wait for each other, and add up in an order of their own.
+        with threadpool_limits(limits=1, user_api="blas"):
+            return planner.plan(asked)
 
 
 def planner_of(
@@ -154,4 +153,4 @@ def planner_of(
     if settings.rules is not None and not takes_sequences(model):
         raise InvalidInputError("Documents are labeled or not: rules= is for sequences.")
     pool = pool_of(X, y, model, classes=classes, unlabeled=unlabeled, progress=progress)
-    return Planner(pool, settings, progress)
+    return Planner(pool, settings, progress if isinstance(progress, Whole) else Whole(progress, "planning"))

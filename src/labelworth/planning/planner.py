@@ -13,7 +13,7 @@ What is done differently hangs on what a pool can do (`labelworth.estimators.poo
 | error over (samples, labeled fraction) (``surface``) | by formulas or simulated refits | not |
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from importlib.metadata import version
 from typing import Any
@@ -32,7 +32,7 @@ from labelworth.planning.landscape import ForecastCurve, Surface
 from labelworth.planning.menu import held_by_rule, read_menu
 from labelworth.planning.settings import PlanSettings
 from labelworth.planning.simulated import simulated_curve, simulated_situation, simulated_surface
-from labelworth.planning.situation import Situation
+from labelworth.planning.situation import Alternatives, Situation
 from labelworth.planning.source import MEASURED, ChosenSource, choose_source
 from labelworth.planning.trust.checks import class_check, convergence_check, randomness_check, simulation_check
 from labelworth.planning.trust.randomness import randomness
@@ -48,11 +48,12 @@ from labelworth.planning.trust.verdict import (
 )
 from labelworth.policies.policy import Policy
 from labelworth.policies.rule import Rule
-from labelworth.progress import SILENT, Progress
-from labelworth.simulation.basis import ForecastBasis, forecast_basis
+from labelworth.progress import SILENT, Whole
+from labelworth.simulation.basis import N_REPLICATES, ForecastBasis, forecast_basis, forecast_work, simulated_sizes
 from labelworth.simulation.forecast import Excess
 from labelworth.simulation.learner import Mode
-from labelworth.simulation.pool_use import PoolUse, simulate_pool_use
+from labelworth.simulation.pilot_points import point_sizes
+from labelworth.simulation.pool_use import PoolUse, pool_use_work, simulate_pool_use
 from labelworth.tradeoff.costs import Prices
 from labelworth.tradeoff.problem import Question
 
@@ -67,7 +68,7 @@ class Planner:
 
     pool: Pool[Any]
     settings: PlanSettings
-    progress: Progress = SILENT
+    progress: Whole = field(default_factory=lambda: Whole(SILENT, "planning"))
 
     def plan(self, asked: Question) -> Plan:
         """Answer one question."""
@@ -76,8 +77,10 @@ class Planner:
         background, forecast, surface = self._background(chosen, situation), None, None
         if chosen.is_simulated:
             excess, left_out = self._excess(chosen, situation)
-            background = replace(background, notes=[*background.notes, *left_out])
             forecast, surface = self._forecast(chosen, situation, excess), self._surface(chosen)
+            background = replace(background, notes=[*background.notes, *left_out, *self._out_of_time(surface)])
+        elif isinstance(situation.doubt, Alternatives):
+            self.progress.expect(len(situation.doubt.builds))
         return assemble(
             situation,
             PlanQuestion(asked.kind, asked.value, chosen.criterion),
@@ -164,18 +167,25 @@ class Planner:
         steps = self._steps(self._largest, [policy.spec for policy in policies])
 
         def computed() -> dict[str, Any]:
+            work = forecast_work(self.pool.learner, self.pool.data, self._largest, policies)
+            least = work.pilot + work.replicate
+            self.progress.expect(work.pilot + N_REPLICATES * work.replicate + self._surface_work, least)
             return forecast_basis(
                 self.pool.learner,
                 self.pool.data,
                 self._largest,
                 policies=policies,
                 seed=self.settings.seed,
+                has_time=self.progress.has_time,
                 workers=None,
                 progress=self.progress,
                 keep=steps.step,
             ).to_dict()
 
-        return ForecastBasis.from_dict(steps.step("forecast", computed))
+        def is_final(stored: dict[str, Any]) -> bool:
+            return ForecastBasis.from_dict(stored).n_replicates == N_REPLICATES
+
+        return ForecastBasis.from_dict(steps.step("forecast", computed, is_final))
 
     def _choice(self, distrust: str | None = None) -> ChosenSource:
         return choose_source(
@@ -223,7 +233,7 @@ class Planner:
 
     def _surface(self, chosen: ChosenSource) -> Surface | None:
         """By simulation; None where there is no sample without a label."""
-        if not self.pool.abilities.surface or not self.pool.n_unlabeled:
+        if not self._surface_work or not self.progress.has_time(self._surface_work):
             return None
         steps = self._steps(self._largest)
 
@@ -239,6 +249,23 @@ class Planner:
             ).to_dict()
 
         return simulated_surface(self.basis, PoolUse.from_dict(steps.step("pool use", computed)), chosen.measure)
+
+    @cached_property
+    def _surface_work(self) -> int:
+        """What the refits behind the surface take; 0: there is none."""
+        if not self.pool.abilities.surface or not self.pool.n_unlabeled:
+            return 0
+        sizes = simulated_sizes(point_sizes(self.pool.n_labeled), self._largest, self.pool.n_samples)
+        return pool_use_work(sizes, self.pool.n_samples)
+
+    def _out_of_time(self, surface: Surface | None) -> list[str]:
+        """What was left out of a simulation for want of time."""
+        left_out = []
+        if self.basis.n_replicates < N_REPLICATES:
+            left_out.append(f"curves were simulated once, not {N_REPLICATES} times, so figures are noisier")
+        if surface is None and self._surface_work:
+            left_out.append("the error over parts of the pool was not simulated")
+        return [f"With max_time={self.settings.max_time:g} minutes, {' and '.join(left_out)}."] if left_out else []
 
     def _background(self, chosen: ChosenSource, situation: Situation) -> Background:
         return Background(

@@ -27,6 +27,7 @@ class PlanSettings:
     n_draws: int
     seed: int
     checkpoint: Path | None
+    max_time: float | None  # Minutes.
 
     @classmethod
     def of(
@@ -40,6 +41,7 @@ class PlanSettings:
         n_draws: int = 0,
         seed: Any = 0,
         checkpoint: str | Path | None = None,
+        max_time: float | None = None,
     ) -> "PlanSettings":
         """Read them.
 
@@ -54,8 +56,12 @@ class PlanSettings:
             raise InvalidInputError(f"source must be one of {', '.join(get_args(AskedSource))}. Got {source!r}.")
         if not isinstance(seed, int | np.integer) or seed < 0:
             raise InvalidInputError(f"seed must be a whole number of at least 0. Got {seed!r}.")
+        if max_time is not None and not max_time > 0:
+            raise InvalidInputError(f"max_time must be a positive number of minutes. Got {max_time!r}.")
         folder = None if checkpoint is None else Path(checkpoint)
-        return cls(_read_prices(prices), criterion, source, rules, use_unlabeled, n_draws, int(seed), folder)
+        return cls(
+            _read_prices(prices), criterion, source, rules, use_unlabeled, n_draws, int(seed), folder, max_time
+        )
 
     @property
     def price_list(self) -> Prices:

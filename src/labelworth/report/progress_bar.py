@@ -25,7 +25,7 @@ class _BarTask:
         self._bars, self._note = bars, ""
         self.key = bars.add_task(title, total=total, note="")
 
-    def advance(self, steps: int = 1, note: str = "") -> None:
+    def advance(self, steps: int = 1, note: str = "", seconds: float | None = None) -> None:
         self._note = note or self._note
         self._bars.update(self.key, advance=steps, note=self._note)
 
@@ -38,7 +38,7 @@ class _LineTask:
         self._done = 0
         self._started = self._told = time.monotonic()
 
-    def advance(self, steps: int = 1, note: str = "") -> None:
+    def advance(self, steps: int = 1, note: str = "", seconds: float | None = None) -> None:
         self._done += steps
         now = time.monotonic()
         if now - self._told >= _SECONDS_BETWEEN_LINES:
@@ -48,8 +48,9 @@ class _LineTask:
     def _line(self, elapsed: float, note: str) -> str:
         words = f"{self.title}: {self._done}"
         if self._total is not None:
-            left = elapsed * (self._total - self._done) / self._done if self._done else float("nan")
-            words += f" of {self._total}, about {left:.0f} s left"
+            words += f" of {self._total}"
+        if self._total is not None and self._done:
+            words += f", about {elapsed * (self._total - self._done) / self._done:.0f} s left"
         return f"{words} ({note})" if note else words
 
 

@@ -13,9 +13,11 @@ from labelworth.policies.policy import Policy
 from labelworth.progress import SILENT, Progress
 from labelworth.simulation.jobs import Keep, keep_nothing, run_jobs
 from labelworth.simulation.learner import MODES, Learner, Mode
-from labelworth.simulation.pilot_points import PilotPoints, labeled_units, pilot_points, point_sizes
+from labelworth.simulation.pilot_points import PilotPoints, labeled_units, pilot_points, pilot_work, point_sizes
 from labelworth.simulation.simulator import SMALLEST_HELD_OUT, CurveDesign, LabelSource, simulate
 
+N_REPLICATES = 2
+"""Simulated curves per mode and source."""
 N_REPEATS: Mapping[Mode, int] = {"labels-only": 3, "semi-supervised": 1}
 """How often the pilot is dealt into folds: without EM a fit costs next to nothing."""
 NODE_RATIO = 3.0
@@ -75,6 +77,10 @@ class ForecastBasis:
     comparisons: Mapping[str, Comparison]  # Empty when only one mode was asked for.
 
     @property
+    def n_replicates(self) -> int:
+        return min(len(curve.values) for curve in self.simulated.values())
+
+    @property
     def modes(self) -> tuple[Mode, ...]:
         return tuple(mode for mode in MODES if (mode, "error") in self.points)
 
@@ -107,7 +113,8 @@ def forecast_basis(
     *,
     policies: Sequence[Policy] = (),
     seed: int = 0,
-    n_replicates: int = 2,
+    n_replicates: int = N_REPLICATES,
+    has_time: Callable[[int], bool] = lambda work: True,
     workers: int | None = 1,
     progress: Progress = SILENT,
     keep: Keep = keep_nothing,
@@ -125,6 +132,9 @@ def forecast_basis(
         What else may be labeled of sequences, beside all of it.
     n_replicates : int
         Simulated curves per mode and source.
+    has_time : function
+        Asked, once the pilot is done, whether replicates that take so much work (`forecast_work`) may be simulated;
+        one of them is in any case.
     keep : function
         Asked for the pieces one by one, under names of their own: numbers are the same whether a piece is computed
         now or was kept by an earlier call with the same arguments.
@@ -137,11 +147,16 @@ def forecast_basis(
     sizes = simulated_sizes(point_sizes(n_labeled), largest, n_units)
     designs = [CurveDesign(mode, policy) for mode in modes for policy in (None, *policies)]
     simulated: dict[tuple[Mode, Mode, str, str], Simulated] = {}
+    each = forecast_work(learner, data, largest, policies).replicate
+    n_replicates = next((n for n in range(n_replicates, 1, -1) if has_time(n * each)), 1)
 
     def fitted(source: Mode) -> LabelSource:
         return label_source(learner, data, source)
 
-    truths = run_jobs(fitted, modes, workers=workers, title="fitting the pilot", progress=progress)
+    def work(source: Mode) -> int:
+        return learner.in_mode(source).work(n_labeled, n_units)
+
+    truths = run_jobs(fitted, modes, workers=workers, title="fitting the pilot", progress=progress, work=work)
     for source, truth in zip(modes, truths, strict=True):
         for curve in simulate(
             learner,
@@ -159,6 +174,30 @@ def forecast_basis(
             simulated[*key, "error"] = Simulated(sizes, curve.errors)
             simulated[*key, "log_loss"] = Simulated(sizes, curve.log_losses)
     return ForecastBasis(n_labeled, n_units, _points(pilot), simulated, _comparisons(pilot))
+
+
+@dataclass(frozen=True)
+class ForecastWork:
+    """What the refits of a forecast take; see `Learner.work`."""
+
+    pilot: int  # Parts of the pilot, and all of it.
+    replicate: int  # One replicate of every simulated curve.
+
+
+def forecast_work(
+    learner: Learner[DataT], data: DataT, largest: int, policies: Sequence[Policy] = ()
+) -> ForecastWork:
+    """Of `forecast_basis` with the same arguments."""
+    n_units, n_labeled = data.n_samples, labeled_units(data).size
+    points = point_sizes(n_labeled)
+    learners = [learner.in_mode(mode) for mode in learner.modes]
+    parts = [pilot_work(own, int(size), n_units, N_REPEATS[own.mode]) for own in learners for size in points]
+    sizes = simulated_sizes(points, largest, n_units)
+    curves = [own.work(int(size), n_units) for own in learners for size in sizes]
+    return ForecastWork(
+        sum(parts) + sum(own.work(n_labeled, n_units) for own in learners),
+        len(learners) * (1 + len(policies)) * sum(curves),
+    )
 
 
 def label_source(learner: Learner[DataT], data: DataT, mode: Mode) -> LabelSource:

@@ -47,6 +47,10 @@ class Learner(ABC, Generic[DataT]):
             return self.fit_model(data.take(data.is_labeled), None)
         return self.fit_model(data, start)
 
+    def work(self, n_labeled: int, n_samples: int) -> int:
+        """What a fit takes, relative to others: the samples that are learned from."""
+        return n_labeled if self.mode == "labels-only" else n_samples
+
     @abstractmethod
     def fit_model(self, data: DataT, start: Any) -> Any:
         """The model fitted to all of `data`."""

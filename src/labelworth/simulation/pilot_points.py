@@ -126,15 +126,26 @@ def pilot_points(
     """
     sampling = _SubSampling(learner, data, seed)
     sizes = point_sizes(sampling.pilot.size) if sizes is None else sizes
-    parts = [_Part(mode, int(size)) for mode in modes for size in sizes[::-1]]
+    # The slow ones first: they tell how long all will take.
+    parts = [_Part(mode, int(size)) for mode in modes[::-1] for size in sizes[::-1]]
 
     def losses(part: _Part) -> dict[str, Any]:
         kept: dict[str, Any] = keep(part.name, lambda: _losses(sampling, part, n_repeats[part.mode]))
         return kept
 
-    results = run_jobs(losses, parts, workers=workers, title="learning from parts of the pilot", progress=progress)
+    def work(part: _Part) -> int:
+        return pilot_work(learner.in_mode(part.mode), part.size, data.n_samples, n_repeats[part.mode])
+
+    results = run_jobs(
+        losses, parts, workers=workers, title="learning from parts of the pilot", progress=progress, work=work
+    )
     of_part = dict(zip(parts, results, strict=True))
     return {mode: _points(sampling, sizes, [of_part[_Part(mode, int(size))] for size in sizes]) for mode in modes}
+
+
+def pilot_work(learner: Learner[Any], size: int, n_units: int, n_repeats: int) -> int:
+    """What all refits to sub-samples of one size take; see `Learner.work`."""
+    return N_FOLDS * n_repeats * learner.work(size, n_units)
 
 
 def labeled_units(data: Data) -> IntArray:

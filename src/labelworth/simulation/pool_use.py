@@ -135,7 +135,16 @@ def simulate_pool_use(
         )
         return losses
 
-    losses = np.array(run_jobs(run, jobs, workers=workers, title="using parts of the pool", progress=progress))
+    losses = np.array(
+        run_jobs(
+            run,
+            jobs,
+            workers=workers,
+            title="using parts of the pool",
+            progress=progress,
+            work=lambda job: job.used,
+        )
+    )
     cube = losses.reshape(n_replicates, *used.shape, 2)
     gains, whole_gains = {}, {}
     for index, measure in enumerate(MEASURES):
@@ -146,6 +155,11 @@ def simulate_pool_use(
         gains[measure] = alone[:, :, None] - cube[..., index]
         whole_gains[measure] = alone - together
     return PoolUse(source, ends.sizes, gains, whole_gains)
+
+
+def pool_use_work(sizes: IntArray, n_units: int) -> int:
+    """What the refits take; see `Learner.work`."""
+    return N_REPLICATES * int(_units_used(sizes, n_units - held_out_units(n_units, int(sizes.max()))).sum())
 
 
 def _units_used(sizes: IntArray, n_pool: int) -> IntArray:

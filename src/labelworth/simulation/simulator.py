@@ -150,7 +150,10 @@ def simulate(
         )
         return losses
 
-    losses = np.array(run_jobs(run, jobs, workers=workers, title="simulating labels", progress=progress))
+    def work(job: _Job) -> int:
+        return learner.in_mode(designs[job.design].mode).work(job.size, data.n_samples)
+
+    losses = np.array(run_jobs(run, jobs, workers=workers, title="simulating labels", progress=progress, work=work))
     cube = losses.reshape(n_replicates, len(designs), len(sizes), 2)
     return [
         LearningCurve(design, np.asarray(sizes), cube[:, index, :, 0], cube[:, index, :, 1])

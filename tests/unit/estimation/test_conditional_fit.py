@@ -129,7 +129,7 @@ def test_unlabeled_sequences_are_skipped_and_this_is_said() -> None:
         def start(self, title: str, total: int | None) -> "Listener":
             return self
 
-        def advance(self, steps: int = 1, note: str = "") -> None:
+        def advance(self, steps: int = 1, note: str = "", seconds: float | None = None) -> None:
             pass
 
         def finish(self, task: object) -> None:

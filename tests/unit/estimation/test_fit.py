@@ -418,7 +418,7 @@ def test_progress_is_told(rng: np.random.Generator) -> None:
             told.append(title)
             return self
 
-        def advance(self, steps: int = 1, note: str = "") -> None:
+        def advance(self, steps: int = 1, note: str = "", seconds: float | None = None) -> None:
             told.append(note)
 
         def finish(self, task: Any) -> None:

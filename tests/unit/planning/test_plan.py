@@ -155,7 +155,7 @@ class Interrupting(SilentProgress):
     def start(self, title: str, total: int | None) -> Any:
         return self
 
-    def advance(self, steps: int = 1, note: str = "") -> None:
+    def advance(self, steps: int = 1, note: str = "", seconds: float | None = None) -> None:
         self.left -= steps
         if self.left < 0:
             raise KeyboardInterrupt

@@ -2,16 +2,19 @@
 
 import subprocess
 import sys
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 import labelworth as lw
 from labelworth.data.evidence import Evidence
-from labelworth.errors import InvalidInputError
+from labelworth.errors import InfeasiblePlanError, InvalidInputError
 from labelworth.planning.plan import planner_of
 from labelworth.planning.settings import PlanSettings
 from labelworth.planning.trust.verdict import CONDITIONAL, NOT_TESTED, THERE_IS_NONE
+from labelworth.progress import SilentProgress, Whole
 from support.pilots import drawn_documents, drawn_sequences
 
 DOCUMENTS, SEQUENCES = drawn_documents(200, 80, seed=0), drawn_sequences(120, 40, seed=0)
@@ -94,3 +97,58 @@ def test_words_per_document_have_a_price_and_vectors_have_none() -> None:
     vectors, y = np.random.default_rng(0).standard_normal((60, 2)), [0, 1] * 15 + [None] * 30
     with pytest.raises(InvalidInputError, match="per_token"):
         lw.plan(vectors, y, model="gaussian", budget=300, prices=prices, criterion="excess_log_loss")
+
+
+class Percent(SilentProgress):
+    """How far the bars came."""
+
+    def __init__(self) -> None:
+        self.bars: list[str] = []
+        self.shown = 0
+
+    def start(self, title: str, total: int | None) -> Any:
+        self.bars.append(title)
+        return self
+
+    def advance(self, steps: int = 1, note: str = "", seconds: float | None = None) -> None:
+        self.shown += steps
+
+
+@pytest.mark.parametrize("source", ["simulated", "asymptotic"])
+@pytest.mark.parametrize(("data", "model"), [(DOCUMENTS, "multinomial"), (SEQUENCES, "hidden-markov")])
+def test_one_bar_runs_over_a_whole_plan(data: Any, model: str, source: Any) -> None:
+    percent, criterion = Percent(), "log_loss" if source == "simulated" else "excess_log_loss"
+    asked: dict[str, Any] = {"budget": 200, "source": source, "criterion": criterion, "n_draws": 20}
+    lw.plan(data, model=model, progress=percent, **asked)
+    assert (percent.bars, percent.shown) == (["planning"], 100)
+
+
+def test_refits_that_do_not_fit_into_the_time_are_left_out_and_said(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: dict[str, Any] = {"budget": 100, "source": "simulated", "n_draws": 0}
+    whole = lw.plan(DOCUMENTS, **asked)
+    roomy = lw.plan(DOCUMENTS, **asked, max_time=1000)
+    assert roomy.to_dict() == whole.to_dict()
+    with monkeypatch.context() as patch:
+        patch.setattr(Whole, "has_time", lambda self, steps: False)
+        short = lw.plan(DOCUMENTS, **asked, max_time=7, checkpoint=tmp_path)
+    assert short.notes[-1] == (
+        "With max_time=7 minutes, curves were simulated once, not 2 times, so figures are noisier and the error over "
+        "parts of the pool was not simulated."
+    )
+    assert short.surface is None
+    assert short.recommended.error != whole.recommended.error
+    # With time it goes on from there, to the same figures as without a limit.
+    assert lw.plan(DOCUMENTS, **asked, checkpoint=tmp_path).to_dict() == whole.to_dict()
+
+
+@pytest.mark.parametrize("max_time", [0, -1.0, float("nan")])
+def test_no_time_is_no_limit(max_time: float) -> None:
+    with pytest.raises(InvalidInputError, match="max_time must be a positive number of minutes"):
+        lw.plan(DOCUMENTS, budget=100, max_time=max_time)
+
+
+def test_a_plan_that_takes_longer_than_allowed_is_refused() -> None:
+    with pytest.raises(InfeasiblePlanError, match="at least, longer than max_time=1e-06 minutes"):
+        lw.plan(DOCUMENTS, budget=100, source="simulated", max_time=1e-6)

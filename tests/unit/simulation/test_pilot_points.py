@@ -36,6 +36,9 @@ def test_every_pilot_unit_is_tested_without_its_own_label() -> None:
         def in_mode(self, mode: str) -> "Remembers":
             return self
 
+        def work(self, n_labeled: int, n_samples: int) -> int:
+            return n_labeled
+
         def fit(self, data: object) -> set[bytes]:
             gold = data.labeled_only()
             seen.append(gold.n_samples)

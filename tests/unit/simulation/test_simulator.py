@@ -99,4 +99,4 @@ def test_one_replicate_has_no_standard_error_and_progress_is_told() -> None:
         progress=Counting(),
     )
     assert curve.errors.shape == (1, 3)
-    assert Counting.total == 3
+    assert Counting.total == SIZES.sum()  # Samples that are learned from.

@@ -87,6 +87,14 @@ class PlanOptions(Options):
             help="Learn from unlabeled data; auto: unless cross-validation says it hurts.", rich_help_panel=_PLAN
         ),
     ] = "auto"
+    max_time: Annotated[
+        float | None,
+        typer.Option(
+            metavar="MINUTES",
+            help="About how long simulations may take; what does not fit is left out, and said.",
+            rich_help_panel=_PLAN,
+        ),
+    ] = None
 
 
 @dataclass(frozen=True)

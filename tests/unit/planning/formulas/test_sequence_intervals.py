@@ -154,7 +154,7 @@ class Counted:
     def say(self, message: str) -> None:
         pass
 
-    def advance(self, steps: int = 1, note: str = "") -> None:
+    def advance(self, steps: int = 1, note: str = "", seconds: float | None = None) -> None:
         self.done += steps
 
 
@@ -164,8 +164,8 @@ def test_an_interrupted_plan_goes_on_where_it_was(tmp_path: Path, force_draws: A
     counts = np.array([20.0, 60.0])
 
     class Interrupted(Counted):
-        def advance(self, steps: int = 1, note: str = "") -> None:
-            super().advance(steps, note)
+        def advance(self, steps: int = 1, note: str = "", seconds: float | None = None) -> None:
+            super().advance(steps, note, seconds)
             if self.done >= 8:
                 raise KeyboardInterrupt
 
