@@ -2,11 +2,11 @@
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, ClassVar
 
 import typer
 
-from labelworth.cli.options.table import Between, Keywords, Options
+from labelworth.cli.options.table import COMMON, Between, Keywords, Options
 
 if TYPE_CHECKING:
     from labelworth.cli.inputs.documents import Documents
@@ -14,12 +14,13 @@ if TYPE_CHECKING:
 
 NONE = "none"
 """Says of a column or a marker that there is none."""
-_READING = "Reading the data"
 
 
 @dataclass(frozen=True)
 class DataOptions(Options):
     """The file and how to read it; a column that is not named is the usual one of the format."""
+
+    panel: ClassVar[str] = "Reading the data"
 
     path: Annotated[
         Path,
@@ -35,6 +36,7 @@ class DataOptions(Options):
             metavar="NAME",
             help="The column of texts, 'text' unless named; of tokens, 'tokens' or in CoNLL columns a number, 0 "
             "unless named.",
+            rich_help_panel=COMMON,
         ),
         Keywords("tokens_column", "word_column"),
     ] = None
@@ -44,35 +46,27 @@ class DataOptions(Options):
             metavar="NAME",
             help="The column of labels, 'label' unless named; an empty label is an unlabeled row. In CoNLL columns a "
             "number, the last (-1) unless named; 'none' if there are no labels.",
+            rich_help_panel=COMMON,
         ),
         Keywords("tags_column"),
     ] = None
-    labels: Annotated[
-        Path | None,
-        typer.Option(help="For .npz: labels in a file of their own, one per line.", rich_help_panel=_READING),
-    ] = None
+    labels: Annotated[Path | None, typer.Option(help="For .npz: labels in a file of their own, one per line.")] = None
     unlabeled: Annotated[
         str | None,
         typer.Option(
-            metavar="MARKER",
-            help="The label of unlabeled rows, beside empty ones; 'none' if there is no such label.",
-            rich_help_panel=_READING,
+            metavar="MARKER", help="The label of unlabeled rows, beside empty ones; 'none' if there is no such label."
         ),
     ] = None
     rename: Annotated[
         str | None,
         typer.Option(
-            metavar="OLD=NEW",
-            help="Read a label as another one, as in 'hamm=ham'; with commas between several.",
-            rich_help_panel=_READING,
+            metavar="OLD=NEW", help="Read a label as another one, as in 'hamm=ham'; with commas between several."
         ),
     ] = None
     classes: Annotated[
         str | None,
         typer.Option(
-            metavar="NAMES",
-            help="All classes there are, with commas between; those of the labels unless given.",
-            rich_help_panel=_READING,
+            metavar="NAMES", help="All classes there are, with commas between; those of the labels unless given."
         ),
     ] = None
     format: Annotated[
@@ -81,21 +75,15 @@ class DataOptions(Options):
             metavar="NAME",
             help="jsonl, csv, tsv, parquet, svmlight or npz, or for sequences conll, tokens-jsonl or crfsuite, where "
             "the file's ending does not say.",
-            rich_help_panel=_READING,
         ),
     ] = None
-    encoding: Annotated[
-        str, typer.Option(metavar="NAME", help="The encoding of text files.", rich_help_panel=_READING)
-    ] = "utf-8"
+    encoding: Annotated[str, typer.Option(metavar="NAME", help="The encoding of text files.")] = "utf-8"
     min_documents: Annotated[
-        int,
-        typer.Option(help="Leave out words in fewer texts than this.", rich_help_panel=_READING),
-        Between(1),
-        Keywords("min_df"),
+        int, typer.Option(help="Leave out words in fewer texts than this."), Between(1), Keywords("min_df")
     ] = 1
     max_words: Annotated[
         int | None,
-        typer.Option(help="Keep only this many of the most frequent words.", rich_help_panel=_READING),
+        typer.Option(help="Keep only this many of the most frequent words."),
         Between(1),
         Keywords("max_features"),
     ] = None

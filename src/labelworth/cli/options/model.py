@@ -3,17 +3,16 @@
 import inspect
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 import typer
 
-from labelworth.cli.options.table import Between, Keywords, Options, options_of_group
+from labelworth.cli.options.table import COMMON, Between, Keywords, Options, options_of_group
 
 if TYPE_CHECKING:
     from labelworth.cli.inputs.documents import Documents
     from labelworth.cli.inputs.sequences import TokenSequences
 
-_MODEL = "The model"
 _SEQUENCES = "Models of sequences"
 
 
@@ -21,37 +20,30 @@ _SEQUENCES = "Models of sequences"
 class ModelOptions(Options):
     """The model and its settings; a setting that a kind of model does not have is left aside."""
 
+    panel: ClassVar[str] = "The model"
+
     model: Annotated[
         str | None,
         typer.Option(
             metavar="NAME",
             help="multinomial (unless named), bernoulli or gaussian; for sequences hidden-markov (unless named), "
             "boltzmann-chain or conditional-random-field.",
+            rich_help_panel=COMMON,
         ),
     ] = None
     smoothing: Annotated[
-        float,
-        typer.Option("--smoothing", "--alpha", help="Smoothing of the counts.", rich_help_panel=_MODEL),
-        Between(0),
-        Keywords("alpha"),
+        float, typer.Option("--smoothing", "--alpha", help="Smoothing of the counts."), Between(0), Keywords("alpha")
     ] = 1.0
     document_length: Annotated[
-        float | None,
-        typer.Option(help="Rescale every document to this many words (multinomial).", rich_help_panel=_MODEL),
+        float | None, typer.Option(help="Rescale every document to this many words (multinomial).")
     ] = None
-    binarize: Annotated[
-        float, typer.Option(help="A value above this counts as present (Bernoulli).", rich_help_panel=_MODEL)
-    ] = 0.0
+    binarize: Annotated[float, typer.Option(help="A value above this counts as present (Bernoulli).")] = 0.0
     covariance: Annotated[
         Literal["shared", "diagonal", "full"],
-        typer.Option(
-            metavar="SHAPE", help="Of the covariance (Gaussian): shared, diagonal or full.", rich_help_panel=_MODEL
-        ),
+        typer.Option(metavar="SHAPE", help="Of the covariance (Gaussian): shared, diagonal or full."),
     ] = "shared"
     unlabeled_weight: Annotated[
-        float,
-        typer.Option(help="How much an unlabeled row counts; 0 uses the labels only.", rich_help_panel=_MODEL),
-        Between(0),
+        float, typer.Option(help="How much an unlabeled row counts; 0 uses the labels only."), Between(0)
     ] = 1.0
     template: Annotated[
         str | None,

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from math import isfinite
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 
 import typer
 
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from labelworth.tradeoff.costs import Prices
 
 _PLAN = "The plan"
-_PRICES = "Prices"
 
 Checkpoint = Annotated[
     Path | None,
@@ -50,42 +49,34 @@ class Question(Options):
 class PlanOptions(Options):
     """What error means, where figures come from, what may be labeled."""
 
+    panel: ClassVar[str] = _PLAN
+
     criterion: Annotated[
         str | None,
         typer.Option(
             metavar="NAME",
             help="What error means: error, log_loss, excess_error, excess_log_loss, total_variance, ...; the share "
             "of wrong predictions unless named.",
-            rich_help_panel=_PLAN,
         ),
     ] = None
     source: Annotated[
         Literal["auto", "asymptotic", "simulated"],
         typer.Option(
-            metavar="SOURCE",
-            help="asymptotic: formulas; simulated: simulated labels on the real pool; auto chooses.",
-            rich_help_panel=_PLAN,
+            metavar="SOURCE", help="asymptotic: formulas; simulated: simulated labels on the real pool; auto chooses."
         ),
     ] = "auto"
     rules: Annotated[
         str | None,
         typer.Option(
-            metavar="RULES",
-            help="For sequences: the menu of labeling rules, as everything,nothing,window:5.",
-            rich_help_panel=_PLAN,
+            metavar="RULES", help="For sequences: the menu of labeling rules, as everything,nothing,window:5."
         ),
     ] = None
     pool: Annotated[
-        float | None,
-        typer.Option(
-            help="Samples that can still be had; those without a label unless given.", rich_help_panel=_PLAN
-        ),
+        float | None, typer.Option(help="Samples that can still be had; those without a label unless given.")
     ] = None
     use_unlabeled: Annotated[
         Literal["auto", "yes", "no"],
-        typer.Option(
-            help="Learn from unlabeled data; auto: unless cross-validation says it hurts.", rich_help_panel=_PLAN
-        ),
+        typer.Option(help="Learn from unlabeled data; auto: unless cross-validation says it hurts."),
     ] = "auto"
     max_time: Annotated[
         float | None,
@@ -101,38 +92,27 @@ class PlanOptions(Options):
 class PriceOptions(Options):
     """What annotation costs: as said, or by the times that a column of the data says."""
 
-    price_label: Annotated[
-        float, typer.Option(help="Of one label.", rich_help_panel=_PRICES), Keywords("per_label")
-    ] = 1.0
-    price_token: Annotated[
-        float, typer.Option(help="Of reading one token.", rich_help_panel=_PRICES), Keywords("per_token")
-    ] = 0.0
+    panel: ClassVar[str] = "Prices"
+
+    price_label: Annotated[float, typer.Option(help="Of one label."), Keywords("per_label")] = 1.0
+    price_token: Annotated[float, typer.Option(help="Of reading one token."), Keywords("per_token")] = 0.0
     price_sequence: Annotated[
-        float,
-        typer.Option(help="Of opening one document or sequence.", rich_help_panel=_PRICES),
-        Keywords("per_sequence"),
+        float, typer.Option(help="Of opening one document or sequence."), Keywords("per_sequence")
     ] = 0.0
     price_unlabeled: Annotated[
-        float,
-        typer.Option(help="Of having one unlabeled sample.", rich_help_panel=_PRICES),
-        Keywords("per_unlabeled"),
+        float, typer.Option(help="Of having one unlabeled sample."), Keywords("per_unlabeled")
     ] = 0.0
-    price_fixed: Annotated[float, typer.Option(help="Paid once.", rich_help_panel=_PRICES), Keywords("fixed")] = 0.0
+    price_fixed: Annotated[float, typer.Option(help="Paid once."), Keywords("fixed")] = 0.0
     seconds_column: Annotated[
         str | None,
         typer.Option(
             metavar="NAME",
             help="A column that says how many seconds annotators took for a row: prices per label, token and "
             "sequence are estimated from it.",
-            rich_help_panel=_PRICES,
         ),
     ] = None
     price_hour: Annotated[
-        float,
-        typer.Option(
-            help="Of an hour of annotation, with --seconds-column; 3600 counts in seconds.",
-            rich_help_panel=_PRICES,
-        ),
+        float, typer.Option(help="Of an hour of annotation, with --seconds-column; 3600 counts in seconds.")
     ] = 3600.0
 
     def prices(self, data: "Documents | TokenSequences", say: Callable[[str], None]) -> "Prices":

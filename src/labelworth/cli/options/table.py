@@ -13,15 +13,17 @@ import os
 import re
 import types
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import MISSING, dataclass, fields
+from dataclasses import MISSING, dataclass, fields, replace
 from functools import wraps
 from pathlib import Path
-from typing import Annotated, Any, Literal, Self, Union, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, ClassVar, Literal, Self, Union, get_args, get_origin, get_type_hints
 
 from typer.models import ArgumentInfo, OptionInfo
 
 from labelworth.errors import InvalidInputError
 
+COMMON = "Options"
+"""The title under which help shows the options of no panel."""
 _METAVARS: dict[Any, str] = {bool: "", int: "N", float: "NUMBER", str: "TEXT", Path: "FILE"}
 _TYPE_WORDS: dict[Any, str] = {
     bool: "true or false",
@@ -62,6 +64,9 @@ class Only(_Names):
 class Options:
     """A group of options. Subclasses are frozen dataclasses whose fields are annotated with `typer.Option`."""
 
+    panel: ClassVar[str | None] = None
+    """Under which title help shows those of the group that name no other."""
+
     def asked(self) -> dict[str, Any]:
         """As records keep them."""
         return {field.name: getattr(self, field.name) for field in fields(self)}
@@ -91,6 +96,7 @@ class Option:
     name: str
     annotation: Any
     default: Any
+    panel: str | None = None
 
     @property
     def type(self) -> Any:
@@ -127,6 +133,8 @@ class Option:
     def parameter(self, *, taken: set[str | None]) -> inspect.Parameter:
         """For the signature of a command; a second name gives way to another option of that name."""
         info = copy.copy(self.info)
+        if isinstance(info, OptionInfo):
+            info.rich_help_panel = info.rich_help_panel or self.panel
         if isinstance(info, OptionInfo) and self.declared:
             kept = [name for name in self.declared if name == self.flag or name not in taken]
             info.default, info.param_decls = ..., tuple(kept)
@@ -244,7 +252,7 @@ def options_of_group(group: type[Options]) -> Iterator[Option]:
     annotations = get_type_hints(group, include_extras=True)
     for field in fields(group):
         default = inspect.Parameter.empty if field.default is MISSING else field.default
-        yield Option(field.name, annotations[field.name], default)
+        yield Option(field.name, annotations[field.name], default, group.panel)
 
 
 @dataclass(frozen=True)
@@ -284,7 +292,7 @@ class _Group:
     def _optional(option: Option) -> Option:
         if option.default is not inspect.Parameter.empty:
             return option
-        return Option(option.name, Annotated[option.type | None, *option.metadata], None)
+        return replace(option, annotation=Annotated[option.type | None, *option.metadata], default=None)
 
 
 def _groups(command: Callable[..., Any]) -> dict[str, _Group | None]:
