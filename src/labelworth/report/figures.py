@@ -25,6 +25,7 @@ from labelworth.report.axis_style import (
     short,
 )
 from labelworth.report.values import (
+    AxesPanel,
     BarsPanel,
     ComparisonPanel,
     Curve,
@@ -126,6 +127,9 @@ def plot(panel: Panel, ax: "Axes | None" = None) -> "Axes":
         _plot_bars(panel, ax)
     else:
         panel.draw(ax)
+    if isinstance(panel, AxesPanel):
+        ax.set_xlabel(panel.x_label)
+        ax.set_ylabel(panel.y_label)
     ax.set_title(panel.title)
     return ax
 
@@ -139,8 +143,6 @@ def _plot_curves(panel: CurvesPanel, ax: "Axes") -> None:
         plain_ticks(ax.xaxis, np.concatenate([curve.x for curve in panel.curves]))
     if panel.y_scale == "log":
         plain_ticks(ax.yaxis, np.array(round_levels(*ax.get_ylim())))
-    ax.set_xlabel(panel.x_label)
-    ax.set_ylabel(panel.y_label)
     legend(ax)
 
 
@@ -185,8 +187,6 @@ def _plot_surface(panel: SurfacePanel, ax: "Axes") -> None:
         plain_ticks(ax.xaxis, panel.x)
     if panel.y_scale == "log":
         plain_ticks(ax.yaxis, panel.y)
-    ax.set_xlabel(panel.x_label)
-    ax.set_ylabel(panel.y_label)
     bar = ax.figure.colorbar(filled, ax=ax, label=panel.value_label)
     bar.set_ticks(round_levels(low, high), labels=[short(level) for level in round_levels(low, high)])
     bar.ax.minorticks_off()
@@ -214,8 +214,6 @@ def _plot_comparison(panel: ComparisonPanel, ax: "Axes") -> None:
     if panel.scale == "log":
         for axis in (ax.xaxis, ax.yaxis):
             plain_ticks(axis, apart(round_levels(low, high)))
-    ax.set_xlabel(panel.x_label)
-    ax.set_ylabel(panel.y_label)
     legend(ax)
 
 
@@ -282,8 +280,6 @@ def _plot_frontier(panel: FrontierPanel, ax: "Axes") -> None:
         plain_ticks(ax.yaxis, np.array(round_levels(low, high)))
     if panel.x_scale == "log":
         plain_ticks(ax.xaxis, np.array(round_levels(left, right)))
-    ax.set_xlabel(panel.x_label)
-    ax.set_ylabel(panel.y_label)
     legend(ax)
 
 

@@ -56,27 +56,30 @@ class Curve:
 
 
 @dataclass(frozen=True)
-class CurvesPanel:
-    """Curves over one axis."""
+class AxesPanel:
+    """What panels over two axes have in common."""
 
     title: str
     x_label: str
     y_label: str
+
+
+@dataclass(frozen=True)
+class CurvesPanel(AxesPanel):
+    """Curves over one axis."""
+
     curves: tuple[Curve, ...]
     x_scale: Scale = "linear"
     y_scale: Scale = "linear"
 
 
 @dataclass(frozen=True)
-class SurfacePanel:
+class SurfacePanel(AxesPanel):
     """A positive figure over a grid, as filled contours on a logarithmic scale.
 
     `values` has shape (len(y), len(x)); NaN is left blank.
     """
 
-    title: str
-    x_label: str
-    y_label: str
     value_label: str
     x: FloatArray
     y: FloatArray
@@ -86,12 +89,9 @@ class SurfacePanel:
 
 
 @dataclass(frozen=True)
-class ComparisonPanel:
+class ComparisonPanel(AxesPanel):
     """Predicted against realized, with the diagonal where they agree."""
 
-    title: str
-    x_label: str
-    y_label: str
     groups: tuple[Curve, ...]
     scale: Scale = "linear"
 
@@ -108,12 +108,9 @@ class BarsPanel:
 
 
 @dataclass(frozen=True)
-class FrontierPanel:
+class FrontierPanel(AxesPanel):
     """Ways to spend, as points of (cost, error): the cloud, its undominated boundary, what lies beyond it shaded."""
 
-    title: str
-    x_label: str
-    y_label: str
     cloud: tuple[Curve, ...]  # Achievable points, in groups.
     boundary_x: FloatArray  # The undominated points by rising cost.
     boundary_y: FloatArray
