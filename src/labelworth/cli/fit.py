@@ -33,7 +33,7 @@ def fit(
         with watch.timing("read"):
             samples = data.read(model.model)
             estimator = model.estimator(samples, seed)
-            X, evidence = samples.X, samples.evidence(samples.classes)
+            X, evidence = samples.X, samples.raw.evidence(samples.classes)
         for note in (*samples.notes, *_notes(evidence)):
             progress.say(note)
         progress.say(f"Fitting {samples.n_samples:,} {samples.sample}s of {data.path}")
@@ -44,7 +44,7 @@ def fit(
         "output": output,
         "model": estimator.model_.kind,
         **samples.sizes,
-        **_figures(estimator, samples.evidence(estimator.model_.classes)),
+        **_figures(estimator, samples.raw.evidence(estimator.model_.classes)),
         "notes": list(samples.notes),
     }
     record = Record("fit", {**data.asked(), **model.asked()}, figures, seed, data.digest(), watch.durations)

@@ -19,7 +19,7 @@ from labelworth.cli.options.data import NONE
 from labelworth.data.readers.cells import NOT_NAMED, LabelCells
 from labelworth.data.readers.choose import ending
 from labelworth.errors import InvalidInputError
-from labelworth.planning.next import Batch
+from labelworth.planning.next import Batch, next_documents
 
 
 class DocumentBatches:
@@ -36,6 +36,12 @@ class DocumentBatches:
     def require_form(self) -> None:
         """Refuse a file that no batch of this data is written to."""
         require_ending(self.path, (*LINES, ".csv"), "What to label of this data is", ".jsonl or .csv")
+
+    def draw(self, counts: Mapping[str, int], policy: str | None, seed: int) -> Batch:
+        """What to label now."""
+        if policy is not None:
+            raise InvalidInputError("Documents are labeled whole; --policy is for sequences.")
+        return next_documents(~self.samples.raw.evidence().is_unlabeled, counts.get("everything", 0), seed)
 
     def text_of(self, batch: Batch) -> str:
         """The index of every row, its columns, and a label to fill in."""

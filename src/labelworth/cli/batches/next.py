@@ -46,7 +46,7 @@ def next_batch(
         require_writable(output)
     digest = data.digest()
     counts, expected = _counts_of_plan(plan, digest) if plan is not None else ({"everything": int(count or 0)}, None)
-    batch = samples.draw(counts, policy, seed)
+    batch = batches.draw(counts, policy, seed)
     if output is not None:
         write_lines(output, [batches.text_of(batch)])
     elif not as_json:

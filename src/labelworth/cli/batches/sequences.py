@@ -19,7 +19,8 @@ from labelworth.data.readers.raw_sequences import RawTokens
 from labelworth.data.readers.streams import read_lines
 from labelworth.data.readers.tokens_jsonl import read_tokens_jsonl
 from labelworth.errors import InvalidInputError
-from labelworth.planning.next import Batch
+from labelworth.planning.next import Batch, counts_of_policy, next_sequences
+from labelworth.policies.spec import parse_policy
 
 _ASKED, _NOT_ASKED = "?", "_"
 _NUMBERED = f"{DOCUMENT_START} sequence"
@@ -55,6 +56,12 @@ class SequenceBatches:
         """Refuse a file that no batch of this data is written to."""
         endings = (*LINES, *COLUMNS) if isinstance(self.samples.raw, RawTokens) else LINES
         require_ending(self.path, endings, "What to label of this data is", ".conll or .jsonl")
+
+    def draw(self, counts: Mapping[str, int], policy: str | None, seed: int) -> Batch:
+        """What to label now."""
+        if policy is not None:
+            counts = counts_of_policy(parse_policy(policy), sum(counts.values()))
+        return next_sequences(self.samples.raw.sequences(), counts, seed)
 
     def text_of(self, batch: Batch) -> str:
         """Every sequence with its index, its columns, and labels to fill in."""

@@ -12,17 +12,14 @@ from labelworth.arrays import FloatArray
 from labelworth.cli.inputs.written import WrittenRows, written_rows
 from labelworth.cli.options.data import NONE
 from labelworth.cli.options.table import in_options
-from labelworth.data.evidence import Evidence
 from labelworth.data.readers import NOT_NAMED, RawFeatures, RawTexts, read
 from labelworth.data.text import Vocabulary, count_words
 from labelworth.errors import InvalidInputError
-from labelworth.estimators.kinds import ModelKind
 from labelworth.estimators.storage import Reading
 
 if TYPE_CHECKING:
     from labelworth.cli.batches.documents import DocumentBatches
     from labelworth.cli.options.data import DataOptions
-    from labelworth.planning.next import Batch
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,22 +97,6 @@ class Documents:
         """For records."""
         return {"n_rows": self.n_samples}
 
-    def require_model(self, kind: ModelKind) -> None:
-        """Refuse models of sequences, and texts for a model of vectors."""
-        if kind.takes_sequences:
-            raise InvalidInputError(
-                f"{self.options.path} holds documents, and {kind.name} is a model of sequences. Name another with "
-                "--model, or say with --format what the file holds."
-            )
-        if kind.takes == "vectors" and (isinstance(self.raw, RawTexts) or not isinstance(self.X, np.ndarray)):
-            raise InvalidInputError(
-                f"A {kind.name} model takes dense vectors (an .npz file with an array X). "
-                "Texts and sparse counts go with --model multinomial or --model bernoulli."
-            )
-
-    def evidence(self, classes: Any) -> Evidence:
-        return self.raw.evidence(classes)
-
     def labels_and_tokens(self) -> tuple[FloatArray, FloatArray]:
         """How many labels, and how many words, every document has."""
         labels = np.array([label is not None for label in self.raw.labels], dtype=np.float64)
@@ -140,14 +121,6 @@ class Documents:
         from labelworth.cli.batches.documents import DocumentBatches
 
         return DocumentBatches(self, path)
-
-    def draw(self, counts: dict[str, int], policy: str | None, seed: int) -> "Batch":
-        """What to label now."""
-        from labelworth.planning.next import next_documents
-
-        if policy is not None:
-            raise InvalidInputError("Documents are labeled whole; --policy is for sequences.")
-        return next_documents(~self.raw.evidence().is_unlabeled, counts.get("everything", 0), seed)
 
 
 def read_to_predict(options: "DataOptions", classifier: Any) -> Any:

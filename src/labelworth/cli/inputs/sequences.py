@@ -12,19 +12,16 @@ from labelworth.arrays import FloatArray
 from labelworth.cli.inputs.written import WrittenRows, written_rows
 from labelworth.cli.options.data import NONE
 from labelworth.cli.options.table import in_options
-from labelworth.data.evidence import Evidence
 from labelworth.data.readers import read_sequences
 from labelworth.data.readers.choose import JSON_ENDINGS, ending
 from labelworth.data.readers.raw_sequences import RawAttributes, RawTokens
 from labelworth.data.readers.tokens_jsonl import TAG_COLUMNS
 from labelworth.errors import InvalidInputError, LabelworthWarning
-from labelworth.estimators.kinds import ModelKind
 from labelworth.estimators.storage import Reading
 
 if TYPE_CHECKING:
     from labelworth.cli.batches.sequences import SequenceBatches
     from labelworth.cli.options.data import DataOptions
-    from labelworth.planning.next import Batch
 
 _USUAL_TOKENS, _USUAL_TAGS = "tokens", "tags"
 
@@ -106,17 +103,6 @@ class TokenSequences:
         """For records."""
         return {"n_sequences": self.n_samples, "n_tokens": len(self.raw.labels)}
 
-    def require_model(self, kind: ModelKind) -> None:
-        """Refuse models of documents."""
-        if not kind.takes_sequences:
-            raise InvalidInputError(
-                f"{self.options.path} holds sequences, and {kind.name} is a model of documents. Name another with "
-                "--model, or say with --format what the file holds."
-            )
-
-    def evidence(self, classes: Any) -> Evidence:
-        return self.raw.evidence(classes)
-
     def labels_and_tokens(self) -> tuple[FloatArray, FloatArray]:
         """How many labels, and how many tokens, every sequence has."""
         known = np.array([label is not None for label in self.raw.labels], dtype=np.float64)
@@ -153,15 +139,6 @@ class TokenSequences:
         from labelworth.cli.batches.sequences import SequenceBatches
 
         return SequenceBatches(self, path)
-
-    def draw(self, counts: dict[str, int], policy: str | None, seed: int) -> "Batch":
-        """What to label now."""
-        from labelworth.planning.next import counts_of_policy, next_sequences
-        from labelworth.policies.spec import parse_policy
-
-        if policy is not None:
-            counts = counts_of_policy(parse_policy(policy), sum(counts.values()))
-        return next_sequences(self.raw.sequences(), counts, seed)
 
 
 def _number(options: "DataOptions", column: str | None, usual: int, keyword: str) -> int | None:

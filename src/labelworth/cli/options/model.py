@@ -88,11 +88,23 @@ class ModelOptions(Options):
         InvalidInputError
             If the model is not one for such data, or has no template.
         """
+        import numpy as np
+
         from labelworth.errors import InvalidInputError
         from labelworth.estimators.kinds import kind_named
 
         kind = kind_named(data.usual_model if self.model is None else self.model)
-        data.require_model(kind)
+        wanted = "sequence" if kind.takes_sequences else "document"
+        if data.sample != wanted:
+            raise InvalidInputError(
+                f"{data.options.path} holds {data.sample}s, and {kind.name} is a model of {wanted}s. Name another "
+                "with --model, or say with --format what the file holds."
+            )
+        if kind.takes == "vectors" and not isinstance(data.X, np.ndarray):
+            raise InvalidInputError(
+                f"A {kind.name} model takes dense vectors (an .npz file with an array X). "
+                "Texts and sparse counts go with --model multinomial or --model bernoulli."
+            )
         known = inspect.signature(kind.estimator).parameters
         if self.template is not None and "template" not in known:
             raise InvalidInputError(
