@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from labelworth.planning.answer import Plan
-    from labelworth.report.record import Record
     from labelworth.report.values import Table
 
 _N_ROWS = 6
@@ -99,18 +98,12 @@ def _answer(
     if output is not None:
         record.write(output)
     if report is not None:
-        _write_page(complete, report, record)
+        from labelworth.report.page import write_page
+
+        write_page(complete, report, record.provenance())
     answer(record, lambda console: _show(console, plan), as_json=as_json)
     for path in paths:
         tell(f"Wrote {path}")
-
-
-def _write_page(plan: "Plan", path: Path, record: "Record") -> None:
-    from labelworth.report.page import write_page
-
-    document = record.document()
-    names = ("command", "asked", "seed", "versions", "data_digest", "durations", "schema_version")
-    write_page(plan, path, {name: document[name] for name in names})
 
 
 def _show(console: "Console", advice: "Plan") -> None:

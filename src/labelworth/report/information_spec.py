@@ -71,30 +71,21 @@ class InformationSpec:
         }
         return cls(document, _model(document), question)
 
-    @property
-    def seed(self) -> int:
-        """Of the sampling; 0 unless the specification says otherwise."""
-        return int(self.document.get("seed", 0))
-
-    def evaluate(self, *, seed: int | None = None, progress: Progress = SILENT) -> InformationTable:
-        """Ask the theory; `seed` overrules the specification's."""
-        return information(self.model, **self.question, seed=self.seed if seed is None else seed, progress=progress)
-
     def record(
         self, *, matrices: bool = False, seed: int | None = None, progress: Progress = SILENT
     ) -> tuple[Record, InformationTable]:
-        """The answer as a record, with the table it was made from."""
+        """Ask the theory, with another `seed` than the specification's where given: a record, and its table."""
+        seed = int(self.document.get("seed", 0)) if seed is None else seed
         watch = Stopwatch()
         with watch.timing("information"):
-            table = self.evaluate(seed=seed, progress=progress)
+            table = information(self.model, **self.question, seed=seed, progress=progress)
         figures = table.to_dict()
         if matrices:
             figures["matrices"] = table.matrices()
             for described, point in zip(figures["points"], table.points, strict=True):
                 described["information"] = table.information_of(point)
         asked = {**self.document, "matrices": matrices}
-        record = Record("information", asked, figures, self.seed if seed is None else seed, durations=watch.durations)
-        return record, table
+        return Record("information", asked, figures, seed, durations=watch.durations), table
 
 
 def read_spec(path: Path | str) -> InformationSpec:
@@ -106,9 +97,6 @@ def _model(document: Mapping[str, Any]) -> MultinomialModel:
     parameters = document["parameters"]
     priors = as_floats("class_probabilities", parameters["class_probabilities"], ndim=1)
     words = as_floats("word_probabilities", parameters["word_probabilities"], ndim=2)
-    # A probability of zero is at the edge of the parameter space, where the theory does not hold.
-    require_probabilities("class_probabilities", priors, positive=True)
-    require_probabilities("word_probabilities", words, positive=True)
     require_workable_probabilities("class_probabilities", priors)
     require_workable_probabilities("word_probabilities", words)
     if len(words) != len(priors):
@@ -157,9 +145,7 @@ def _chain_model(document: Mapping[str, Any]) -> ChainModel:
         return ConditionalRandomFieldModel(classes, start, transition, _all_stored(emission), names)
     if start is None:
         raise InvalidInputError('A hidden-markov model needs "start": the probability of every first label.')
-    # A probability of zero is at the edge of the parameter space, where the theory does not hold.
     for name, table in (("start", start), ("transition", transition), ("emission", emission)):
-        require_probabilities(name, table, positive=True)
         require_workable_probabilities(name, table)
     return HiddenMarkovModel(classes, start, transition, emission, names)
 
@@ -172,7 +158,9 @@ def _all_stored(table: FloatArray) -> sp.csc_array:
 
 
 def require_workable_probabilities(name: str, table: FloatArray) -> None:
-    """Refuse probabilities whose squared scores, 1 / p^2, no double can hold."""
+    """Refuse what are no probabilities, and those whose squared scores, 1 / p^2, no double can hold."""
+    # A probability of zero is at the edge of the parameter space, where the theory does not hold.
+    require_probabilities(name, table, positive=True)
     least = float(table.min())
     if least < _LEAST_PROBABILITY:
         raise InvalidInputError(

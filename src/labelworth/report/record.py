@@ -22,7 +22,7 @@ from labelworth.errors import InvalidInputError
 SCHEMA_VERSION = "1.0"
 
 _PACKAGES = ("labelworth", "numpy", "scipy", "numba", "scikit-learn")
-_ENVELOPE = ("schema_version", "command", "asked", "seed", "versions", "data_digest", "durations")
+_ENVELOPE = ("command", "asked", "seed", "versions", "data_digest", "durations", "schema_version")
 
 
 @cache
@@ -88,6 +88,11 @@ class Record:
         document: dict[str, Any] = plain({**envelope, **self.figures})
         validate(document)
         return document
+
+    def provenance(self) -> dict[str, Any]:
+        """All but the figures, as plain JSON values."""
+        document = self.document()
+        return {name: document[name] for name in _ENVELOPE}
 
     def to_json(self) -> str:
         """The record as one JSON document, ending with a newline."""
