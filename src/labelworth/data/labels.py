@@ -58,6 +58,15 @@ def candidates(entry: Any) -> list[Any]:
     return [label.item() if isinstance(label, np.generic) else label for label in entry]
 
 
+def by_text(labels: Iterable[Any]) -> dict[str, Any]:
+    """Every class that occurs, in candidate sets too, by its text.
+
+    >>> by_text(["a", None, [2, "b"]])
+    {'a': 'a', '2': 2, 'b': 'b'}
+    """
+    return {str(label): label for entry in labels for label in candidates(entry) if label is not None}
+
+
 def require_readable(entry: Any, row: int, unlabeled: Hashable, position: Callable[[int], str]) -> None:
     """Refuse what is neither a class, nor the marker, nor a list of classes."""
     members = candidates(entry)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from typing import TYPE_CHECKING, Any
 
+from labelworth.data.labels import by_text
 from labelworth.errors import InvalidInputError
 from labelworth.planning.words import count
 
@@ -87,11 +88,8 @@ class _Labels:
     """What a batch says: new labels, those known already, those still empty, and what keeps it from being merged."""
 
     def __init__(self, held: "DocumentBatches | SequenceBatches") -> None:
-        samples = held.samples
-        members = (label for cell in samples.raw.labels for label in (cell if isinstance(cell, list) else [cell]))
         # Every label that occurs in the data or was named; anything goes while there are none.
-        known = [*members, *(samples.classes or ())]
-        self._as_in_data = {str(label): label for label in known if label is not None}
+        self._as_in_data = by_text([*held.samples.raw.labels, *(held.samples.classes or ())])
         self._unknown: dict[str, list[str]] = {}
         self._conflicts: list[str] = []
         self.empty: list[str] = []

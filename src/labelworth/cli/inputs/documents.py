@@ -12,6 +12,7 @@ from labelworth.arrays import FloatArray
 from labelworth.cli.inputs.written import WrittenRows, written_rows
 from labelworth.cli.options.data import NONE
 from labelworth.cli.options.table import in_options
+from labelworth.data.labels import by_text
 from labelworth.data.readers import NOT_NAMED, RawFeatures, RawTexts, read
 from labelworth.data.text import Vocabulary, count_words
 from labelworth.errors import InvalidInputError
@@ -83,8 +84,7 @@ class Documents:
         """The classes that were named, each as the data writes it: numbers where the labels are numbers."""
         if self.options.classes is None:
             return None
-        members = (label for cell in self.raw.labels for label in (cell if isinstance(cell, list) else [cell]))
-        as_in_data = {str(label): label for label in members if label is not None}
+        as_in_data = by_text(self.raw.labels)
         are_numbers = bool(as_in_data) and not any(isinstance(label, str | bool) for label in as_in_data.values())
         return [_class(name.strip(), as_in_data, are_numbers=are_numbers) for name in self.options.classes.split(",")]
 

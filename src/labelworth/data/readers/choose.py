@@ -7,6 +7,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from labelworth.data.labels import by_text
 from labelworth.data.readers.cells import NOT_NAMED
 from labelworth.data.readers.notes import data_notes
 from labelworth.data.readers.raw import RawFeatures, RawTexts
@@ -234,8 +235,7 @@ def _renamed(raw: Any, rename: str | Mapping[str, str] | None) -> Any:
     if not rename:
         return raw
     pairs = _pairs(rename) if isinstance(rename, str) else rename
-    members = [label for entry in raw.labels for label in (entry if isinstance(entry, list) else [entry])]
-    as_written = {str(label): label for label in members if label is not None}
+    as_written = by_text(raw.labels)
     missing = [name for name in pairs if name not in as_written]
     if missing:
         raise InvalidInputError(f"There is no label {missing[0]!r} to rename. Leave it out of rename=.")
