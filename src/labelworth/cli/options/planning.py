@@ -83,7 +83,6 @@ class PlanOptions(Options):
         typer.Option(
             metavar="MINUTES",
             help="About how long simulations may take; what does not fit is left out, and said.",
-            rich_help_panel=_PLAN,
         ),
     ] = None
 
