@@ -33,6 +33,7 @@ _MOST_UNCERTAIN = 0.25
 
 So some sixteen draws have spoken of it. With one or two the batches agree on what those few happened to say.
 """
+_ENOUGH_MET = 1 / _MOST_UNCERTAIN**2
 
 
 def sampled(
@@ -47,6 +48,8 @@ def sampled(
     progress: Progress = SILENT,
 ) -> DenseInformation:
     r"""Draw until every figure of every policy is known to `relative_error`, or a limit is met.
+
+    What is so rare that not even the limit would meet it is not waited for.
 
     With S the complete score of a draw and :math:`s_j = E[S \mid X, Y_S]` its score under rule j,
     :math:`I_j = E[s_j s_j']`. Where the complete information is known, that is sharpened: S S' has a known mean, and
@@ -87,7 +90,10 @@ def sampled(
         while True:
             batches.extend(per_batch, rng, task)
             information = batches.information()
-            needed = _needed(information, weights, relative_error, criteria)
+            if (batches.draws_to_meet() <= limit).any():
+                needed = 2 * information.n_drawn
+            else:
+                needed = _needed(information, weights, relative_error, criteria)
             if needed <= information.n_drawn or 2 * information.n_drawn > limit:
                 return information
             per_batch = information.n_drawn // batches.count
@@ -96,8 +102,6 @@ def sampled(
 def _needed(
     information: DenseInformation, weights: Sequence[FloatArray], relative_error: float, criteria: Collection[str]
 ) -> int:
-    if information.n_hardly_met:
-        return 2 * information.n_drawn
     try:
         figures = [information.figures(policy) for policy in weights]
     except MoreSamplesNeededError:
@@ -197,16 +201,28 @@ class RuleBatches(Generic[RulesT]):
             "sampling",
             batches,
             self.count * self.n_per_batch,
-            self._n_hardly_met(np.diag(matrices[self.rules.everything])),
+            len(self._draws_to_meet(np.diag(matrices[self.rules.everything]))),
             known_contrasts=self.population.known_contrasts(),
         )
 
-    def _n_hardly_met(self, known: FloatArray) -> int:
-        """Of how many parameters the squares of complete scores are far from what they should be, (d,).
+    def draws_to_meet(self) -> FloatArray:
+        """How many draws would tell enough of every parameter that these hardly met; see `_draws_to_meet`."""
+        everything = self.complete.mean(axis=0) / self.n_per_batch if self.exact is None else self.exact
+        return self._draws_to_meet(np.diag(everything))
 
-        Those that no data can see are not counted.
+    def _draws_to_meet(self, known: FloatArray) -> FloatArray:
+        r"""Of the parameters whose squares of complete scores are far from what they should be, (n_hardly_met,).
+
+        Those that no data can see are not counted. With n draws of which k speak of a parameter, and N would have to
+        on average, the share of what is known that they show is m = k / N, with a standard error u = sqrt(k) / N. So
+        :math:`N = m / u^2`, and :math:`16 n / N` draws meet sixteen. Where less than a sixteenth is shown, none of
+        them spoke of it, and N = 1 is a bold guess.
         """
         is_seen = known > 0
         shares = np.einsum("bii->bi", self.complete)[:, is_seen] / self.n_per_batch / known[is_seen]
-        uncertainty = shares.std(axis=0, ddof=1) / np.sqrt(len(shares))
-        return int(((shares.mean(axis=0) < _LEAST_MET) | (uncertainty > _MOST_UNCERTAIN)).sum())
+        means, uncertainty = shares.mean(axis=0), shares.std(axis=0, ddof=1) / np.sqrt(len(shares))
+        is_hard = (means < _LEAST_MET) | (uncertainty > _MOST_UNCERTAIN)
+        means, uncertainty = means[is_hard], uncertainty[is_hard]
+        is_met = (means > 1 / _ENOUGH_MET) & (uncertainty > 0)
+        met = np.divide(means, uncertainty**2, out=np.ones_like(means), where=is_met)
+        return np.asarray(self.count * self.n_per_batch * np.maximum(_ENOUGH_MET / met, 2.0))

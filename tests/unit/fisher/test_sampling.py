@@ -141,3 +141,16 @@ def test_parameters_that_draws_hardly_meet_are_counted() -> None:
             population, RuleList.of([parse_rule("window:2")]), [], np.random.default_rng(0), max_draws=4096
         )
         assert (found.n_hardly_met > 0) == expected
+
+
+@pytest.mark.parametrize(("rare", "expected"), [(1e-12, 1 << 17), (2e-4, 1 << 17)])
+def test_what_is_too_rare_for_all_draws_is_not_waited_for(rare: float, expected: int) -> None:
+    tables = drawn_tables("hidden-markov", 2, 3, 1)
+    tables["emission"] = [[0.5 - rare, 0.5, rare], [0.3, 0.3, 0.4]]
+    population = ChainPopulation.of(
+        chain_model("hidden-markov", tables), lengths=LengthDistribution.from_mapping(LENGTHS)
+    )
+    rules = RuleList.of([parse_rule("window:2")])
+    found = sampled(population, rules, [], np.random.default_rng(0), max_draws=1 << 20)
+    assert (found.n_hardly_met > 0) == (rare < 1e-6)
+    assert found.n_drawn <= expected
