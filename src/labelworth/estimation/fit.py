@@ -1,5 +1,6 @@
 """Fit a model by EM to any mixture of labeled, unlabeled and ambiguous rows, or of such sequences."""
 
+import time
 import warnings
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
@@ -21,12 +22,14 @@ from labelworth.estimation.starts import (
     starting_models,
 )
 from labelworth.models.protocol import EMFamily, ParametersT
-from labelworth.progress import SILENT, Progress, tracking
+from labelworth.progress import SILENT, Progress, Task, duration, tracking
 
 FamilyT = TypeVar("FamilyT")
 
 _FIXED_POINT = 1e-13  # nats per sample still to be gained: rounding
 _STEPS_TO_FIXED_POINT = 20_000
+_LONG_STEP = 0.5  # seconds: from there on it is said how long a fit takes
+_USUAL_STEPS = (10, 50)
 
 
 @dataclass(frozen=True, eq=False)
@@ -173,7 +176,7 @@ def fit(
             point = climber.evaluate(model)
             if not np.isfinite(point.objective):
                 raise impossible_start(model, family, data, weights)
-            ascents.append(climber.climb(point, task))
+            ascents.append(climber.climb(point, _Foretelling(task, progress)))
     best = Fit.best_of(ascents, family, unlabeled_weight, exchangeable)
     if not best.converged:
         gained = best.objective - best.objective_path[max(0, len(best.objective_path) - 3)]
@@ -184,6 +187,23 @@ def fit(
             stacklevel=2,
         )
     return best
+
+
+class _Foretelling:
+    """Says what a step takes, where that is long, once one was made; the first may have compiled."""
+
+    def __init__(self, task: Task, progress: Progress) -> None:
+        self._task, self._progress = task, progress
+        self._times: list[float] = []
+
+    def advance(self, steps: int = 1, note: str = "", seconds: float | None = None) -> None:
+        self._task.advance(steps, note, seconds)
+        if len(self._times) < 2:
+            self._times.append(time.monotonic())
+            step = self._times[-1] - self._times[0]
+            if len(self._times) == 2 and step >= _LONG_STEP:
+                few, many = (duration(n * step) for n in _USUAL_STEPS)
+                self._progress.say(f"A step of EM takes about {step:.2g} s, and all of it {few} to {many} as a rule.")
 
 
 def settled(

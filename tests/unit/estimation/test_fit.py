@@ -1,5 +1,6 @@
 """The fit reaches the maximum of the objective, whatever is known of the classes."""
 
+import itertools
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -13,10 +14,12 @@ from labelworth.data.evidence import Evidence, encode_labels
 from labelworth.data.lengths import LengthDistribution
 from labelworth.data.samples import Samples
 from labelworth.errors import DidNotConvergeWarning, InvalidInputError, LabelworthWarning
+from labelworth.estimation import fit as fit_module
 from labelworth.estimation.fit import Fit, fit
 from labelworth.models.classes.gaussian import GaussianFamily, GaussianModel
 from labelworth.models.classes.multinomial import MultinomialFamily, MultinomialModel
 from labelworth.models.classes.responsibilities import posterior
+from labelworth.progress import SilentProgress
 from support.oracles import dense_evidence, enumerated_bernoulli, enumerated_multinomial
 from support.small_models import CASES, Case, bernoulli, multinomial
 
@@ -432,3 +435,20 @@ def test_progress_is_told(rng: np.random.Generator) -> None:
     assert told[0] == "EM"
     assert told[-1] == "done"
     assert sum(note.startswith("objective") for note in told) == result.n_iterations
+
+
+@pytest.mark.parametrize(("per_step", "expected"), [(2.0, 1), (0.01, 0)])
+def test_long_steps_say_first_how_long_a_fit_takes(
+    rng: np.random.Generator, monkeypatch: pytest.MonkeyPatch, per_step: float, expected: int
+) -> None:
+    said: list[str] = []
+
+    class Listener(SilentProgress):
+        def say(self, message: str) -> None:
+            said.append(message)
+
+    now = itertools.count(step=per_step)
+    monkeypatch.setattr(fit_module.time, "monotonic", lambda: next(now))
+    samples = mixed_samples(multinomial(rng), rng)
+    fit(MultinomialFamily.for_samples(samples), samples, progress=Listener())
+    assert said == ["A step of EM takes about 2 s, and all of it 20 seconds to 2 minutes as a rule."] * expected
