@@ -3,8 +3,7 @@
 Counts of chunks are those of the Perl script (version of 2004-01-26), whatever the tags are: a chunk also begins at
 an ``I`` after ``O`` or after another type, and a chunk is found only if both its ends and its type are right. The
 script knows the letters B, I, O, E, and ``[``, ``]``, ``.`` of bracket schemes; to it S, L and U are letters like any
-other, so that two chunks of a type that touch in BIOES or BILOU are one. Convert such tags to IOB2 before
-(`labelworth.data.tags.conversion.convert_tags`).
+other, so that two chunks of a type that touch in BIOES or BILOU are one. Such tags are converted to IOB2 before.
 """
 
 from collections.abc import Hashable, Sequence
@@ -15,8 +14,7 @@ import numpy as np
 
 from labelworth.arrays import BoolArray, IntArray, require_shape
 from labelworth.data.sequences import Sequences
-from labelworth.data.tags.conversion import convert_tags
-from labelworth.data.tags.schemes import TagScheme, find_scheme
+from labelworth.data.tag_schemes import TagScheme, find_scheme
 from labelworth.errors import InvalidInputError
 
 _LETTERS = {"O": 0, "B": 1, "I": 2, "E": 3, "[": 4, "]": 5, ".": 6}
@@ -214,8 +212,9 @@ def evaluate_labels(predicted: IntArray, sequences: Sequences) -> SequenceEvalua
 
     Examples
     --------
-    >>> from labelworth.data.tokens.lists import word_sequences
-    >>> truth = word_sequences([["a", "b", "c"]], [["B-X", "I-X", "O"]])
+    >>> from labelworth.data.evidence import encode_labels
+    >>> evidence = encode_labels(["B-X", "I-X", "O"])
+    >>> truth = Sequences(np.zeros(3, dtype=int), np.array([0, 3]), evidence, ("word",))
     >>> scores = evaluate_labels(np.array([0, 1, 1]), truth)
     >>> round(scores.accuracy, 4), scores.chunks.overall.f1
     (0.6667, 0.0)
@@ -263,14 +262,13 @@ def _chunks(
     if len(rows) < sequences.n_sequences:
         notes.append(f"Chunks are counted in the {len(rows)} sequences whose labels are all known.")
     if scheme.scheme in _CONVERTED and not scheme.n_contradictions:
-        truth = convert_tags(truth, kept.offsets, source=scheme.scheme, target=TagScheme.IOB2)
-        claimed = _loosely(claimed)
+        truth, claimed = _as_iob2(truth), _as_iob2(claimed)
         notes.append(f"conlleval does not know {scheme.scheme.value}; the tags were converted to IOB2 before.")
     return evaluate_chunks(truth, claimed, kept.offsets), tuple(notes)
 
 
-def _loosely(tags: list[str]) -> list[str]:
-    """Predicted tags of BIOES or BILOU in IOB2, even if they contradict themselves.
+def _as_iob2(tags: list[str]) -> list[str]:
+    """Tags of BIOES or BILOU in IOB2; predicted ones may contradict themselves.
 
     S and U begin; E, L and I go on, unless the tag before has ended its chunk. Ends of sequences need no care: no
     chunk is counted over them.

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 from labelworth.data.sequences import Sequences
-from labelworth.data.tokens.lists import word_sequences
 from labelworth.errors import InvalidInputError
 from labelworth.models.chains.protocol import Reference
 from labelworth_studies.evaluation.perplexity import evaluate_log_perplexity, log_perplexity
+from support.token_lists import word_sequences
 
 WORDS = [["a", "b"], ["b"], ["a", "a", "b"]]
 SEQUENCES = word_sequences(WORDS, [["X", "Y"], ["Y"], ["X", "X", "Y"]])

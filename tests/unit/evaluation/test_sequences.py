@@ -1,10 +1,13 @@
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from labelworth.data.sequences import Sequences
-from labelworth.data.tokens.lists import word_sequences
 from labelworth.errors import InvalidInputError
 from labelworth.evaluation.sequences import evaluate_labels
+from support.sentences import Chunk, chunk_lists, tags_of
+from support.token_lists import word_sequences
 
 
 def sentences(labels: list[list[object]], classes: list[str]) -> Sequences:
@@ -65,3 +68,26 @@ def test_bad_predictions_are_refused() -> None:
         evaluate_labels(np.array([0]), truth)
     with pytest.raises(InvalidInputError, match="nothing to evaluate"):
         evaluate_labels(np.array([0, 0]), truth.hide())
+
+
+@settings(max_examples=60, deadline=None)
+@given(chunk_lists, chunk_lists, st.sampled_from(["BIOES", "BILOU"]))
+def test_chunks_are_counted_alike_in_every_scheme(
+    chunks: list[list[Chunk]], others: list[list[Chunk]], scheme: str
+) -> None:
+    """Predictions are the tags of other chunks, cut to length: they may break off, in IOB2 as in the other scheme."""
+    counts = []
+    for written in (scheme, "IOB2"):
+        truth = [tags_of(of_one, written) for of_one in chunks]
+        size = sum(map(len, truth))
+        claimed = [tag for of_one in others for tag in tags_of(of_one, written)][:size]
+        claimed += ["O"] * (size - len(claimed))
+        classes = sorted(
+            {*claimed, *(tag for of_one in truth for tag in of_one), *tags_of([("X", 1), ("X", 3)], written)}
+        )
+        codes = np.array([classes.index(tag) for tag in claimed])
+        chunked = evaluate_labels(codes, sentences([list(tags) for tags in truth], classes)).chunks
+        counts.append(
+            None if chunked is None else (chunked.overall.n_true, chunked.overall.n_found, chunked.overall.n_correct)
+        )
+    assert counts[0] == counts[1]

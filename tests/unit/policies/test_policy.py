@@ -6,11 +6,11 @@ import pytest
 from labelworth.data.evidence import Evidence
 from labelworth.data.lengths import LengthDistribution
 from labelworth.data.sequences import Sequences
-from labelworth.data.tokens.lists import word_sequences
 from labelworth.errors import InvalidInputError
 from labelworth.policies.policy import Policy
 from labelworth.policies.rule import Rule
 from labelworth.policies.spec import parse_policy
+from support.token_lists import word_sequences
 
 
 def labeled(lengths: list[int]) -> Sequences:

@@ -32,49 +32,49 @@ class LabelCells:
     # the marker are compared as written: ``"-1"`` from a command line meets the number -1 in a file.
     unlabeled: Hashable = NOT_NAMED
 
-    def read(self, cell: Any, place: str) -> Any:
+    def read(self, cell: Any, location: str) -> Any:
         """A class (texts without the blanks around them), None for an unlabeled row, or a list of candidates.
 
-        `place` is named in an error.
+        `location` is named in an error.
         """
         if isinstance(cell, list):
-            return self._candidates(cell, place)
+            return self._candidates(cell, location)
         if _is_empty(cell):
             return None
         if not isinstance(cell, str | int | float) or (isinstance(cell, float) and math.isinf(cell)):
             raise InvalidInputError(
-                f"{place}: the label is {_short(cell)}. A label must be text or a finite number, a list of those "
+                f"{location}: the label is {_short(cell)}. A label must be text or a finite number, a list of those "
                 "(one of these), or empty (unlabeled)."
             )
         if isinstance(cell, str):
-            require_unicode(cell, place)
+            require_unicode(cell, location)
             cell = cell.strip()
         label = _whole(cell)
         if self.unlabeled is NOT_NAMED and str(label) == str(UNLABELED):
-            raise InvalidInputError(what_minus_one_means(place))
+            raise InvalidInputError(what_minus_one_means(location))
         return None if self.unlabeled is not None and str(label) == str(_whole(self.unlabeled)).strip() else label
 
-    def read_written(self, cell: str, place: str) -> Any:
+    def read_written(self, cell: str, location: str) -> Any:
         """The same for formats that know text only: a JSON list of texts, ``["ham", "spam"]``, is a candidate set."""
         if cell.startswith("["):
             try:
                 members = json.loads(cell)
             except (ValueError, RecursionError):
-                return self.read(cell, place)
+                return self.read(cell, location)
             if members and isinstance(members, list) and all(isinstance(member, str) for member in members):
-                return self.read(members, place)
-        return self.read(cell, place)
+                return self.read(members, location)
+        return self.read(cell, location)
 
-    def _candidates(self, cell: list[Any], place: str) -> list[Any]:
+    def _candidates(self, cell: list[Any], location: str) -> list[Any]:
         if not cell:
             raise InvalidInputError(
-                f"{place}: the list of candidate labels is empty, which rules out every class. "
+                f"{location}: the list of candidate labels is empty, which rules out every class. "
                 "Leave the label empty (null) if the row is unlabeled."
             )
-        labels = [None if isinstance(member, list) else self.read(member, place) for member in cell]
+        labels = [None if isinstance(member, list) else self.read(member, location) for member in cell]
         if None in labels:
             raise InvalidInputError(
-                f"{place}: the candidate labels {_short(cell)} must each be a class. "
+                f"{location}: the candidate labels {_short(cell)} must each be a class. "
                 "Leave the whole label empty (null) if the row is unlabeled."
             )
         return labels
@@ -82,7 +82,7 @@ class LabelCells:
 
 @dataclass(frozen=True)
 class TextRows:
-    """Collects the rows of a file of texts, naming the place of whatever is wrong."""
+    """Collects the rows of a file of texts, naming the location of whatever is wrong."""
 
     source: Path
     cells: LabelCells
@@ -93,17 +93,17 @@ class TextRows:
     def of(cls, source: Path, unlabeled: Hashable) -> "TextRows":
         return cls(source, LabelCells(unlabeled), [], [])
 
-    def add(self, text: Any, label: Any, place: str) -> None:
+    def add(self, text: Any, label: Any, location: str) -> None:
         """Take one row; a text may also be a list of words."""
         if isinstance(text, list) and all(isinstance(word, str) for word in text):
             text = " ".join(text)
         if not isinstance(text, str):
             raise InvalidInputError(
-                f'{place}: the text is {_short(text)}. A text must be a string; write "" for an empty document.'
+                f'{location}: the text is {_short(text)}. A text must be a string; write "" for an empty document.'
             )
-        require_unicode(text, place)
+        require_unicode(text, location)
         self.texts.append(text)
-        self.labels.append(self.cells.read(label, place))
+        self.labels.append(self.cells.read(label, location))
 
     def finish(self, notes: tuple[str, ...] = ()) -> RawTexts:
         """All rows; an error if there are none."""
@@ -112,15 +112,15 @@ class TextRows:
         return RawTexts(tuple(self.texts), tuple(self.labels), str(self.source), notes)
 
 
-def what_minus_one_means(place: str) -> str:
+def what_minus_one_means(location: str) -> str:
     """Ask: -1 is scikit-learn's marker for unlabeled, and one of the two classes in many files."""
     return (
-        f"{place}: the label is -1, which marks unlabeled rows in some files and is a class in others. "
+        f"{location}: the label is -1, which marks unlabeled rows in some files and is a class in others. "
         "Say which: unlabeled=-1 if it marks unlabeled rows, unlabeled=None if it is a class."
     )
 
 
-def missing_column(place: str, wanted: str, columns: Iterable[str], keyword: str) -> InvalidInputError:
+def missing_column(location: str, wanted: str, columns: Iterable[str], keyword: str) -> InvalidInputError:
     """The error for a column that is not there: what is, and what was probably meant."""
     there = list(columns)
     near = difflib.get_close_matches(wanted.lower(), [name.lower() for name in there], n=1)
@@ -129,16 +129,16 @@ def missing_column(place: str, wanted: str, columns: Iterable[str], keyword: str
     if keyword == "label_column":
         cure += " Use label_column=None if the file has no labels."
     listed = ", ".join(_short(name) for name in there[:20]) + (", ..." if len(there) > 20 else "")
-    return InvalidInputError(f"{place} has no column {wanted!r}. It has: {listed or 'none'}. {cure}")
+    return InvalidInputError(f"{location} has no column {wanted!r}. It has: {listed or 'none'}. {cure}")
 
 
-def require_unicode(text: str, place: str) -> None:
+def require_unicode(text: str, location: str) -> None:
     r"""Refuse half of a surrogate pair (a JSON escape such as ``\ud800``), which no file can hold as text."""
     try:
         text.encode()
     except UnicodeEncodeError as error:
         raise InvalidInputError(
-            f"{place}: character {error.start} of {_short(text)} is half of a surrogate pair. "
+            f"{location}: character {error.start} of {_short(text)} is half of a surrogate pair. "
             "Write the character itself, or both halves."
         ) from error
 

@@ -5,8 +5,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from labelworth.data.readers.raw_sequences import RawTokens
-from labelworth.data.readers.sequence_rows import SequenceRows
+from labelworth.data.readers.raw_sequences import RawTokens, SequenceRows
 from labelworth.data.readers.streams import read_lines
 from labelworth.errors import InvalidInputError
 
@@ -57,7 +56,7 @@ def read_conll(
     label_at, word_at = _columns(path, rows.n_columns, label_column, word_column)
     columns = rows.columns()
     markers = UNSEEN_TAGS if unlabeled is None else (unlabeled,) if isinstance(unlabeled, str) else unlabeled
-    rows.labels = [None] * len(rows.places) if label_at is None else _labels(columns.pop(label_at), {"", *markers})
+    rows.labels = [None] * len(rows.locations) if label_at is None else _labels(columns.pop(label_at), {"", *markers})
     names = tuple(str(number) for number in range(rows.n_columns) if number != label_at)
     notes = rows.notes()
     if rows.n_documents:
@@ -88,18 +87,18 @@ class _Rows(SequenceRows):
         self.n_columns = self.n_columns or len(cells)
         if len(cells) != self.n_columns:
             raise InvalidInputError(
-                f"{self.path}, line {number} has {len(cells)} column(s) where line {self.places[0]} has "
+                f"{self.path}, line {number} has {len(cells)} column(s) where line {self.locations[0]} has "
                 f"{self.n_columns}. Every token needs all columns, and a blank line ends a sentence."
             )
         self.cells += cells
-        self.places.append(number)
+        self.locations.append(number)
 
     def columns(self) -> list[tuple[str, ...]]:
         """Column by column; an error if a cell is empty."""
         if "" in self.cells:
             token, column = divmod(self.cells.index(""), self.n_columns)
             problem = f"column {column} is empty. Write '_' or '?' for a label that was not seen"
-            raise self.error(self.places[token], problem)
+            raise self.error(self.locations[token], problem)
         return [tuple(self.cells[column :: self.n_columns]) for column in range(self.n_columns)]
 
 

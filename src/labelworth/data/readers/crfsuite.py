@@ -11,8 +11,7 @@ from pathlib import Path
 import numpy as np
 import scipy.sparse as sp
 
-from labelworth.data.readers.raw_sequences import RawAttributes
-from labelworth.data.readers.sequence_rows import SequenceRows
+from labelworth.data.readers.raw_sequences import RawAttributes, SequenceRows
 from labelworth.data.readers.streams import read_lines
 
 UNSEEN_LABEL = "?"
@@ -76,7 +75,7 @@ class _Rows(SequenceRows):
                 self.indices.append(self.columns.setdefault(name, len(self.columns)))
                 self.values.append(value)
         self.starts.append(len(self.indices))
-        self.places.append(number)
+        self.locations.append(number)
 
     def finish(self) -> RawAttributes:
         offsets = self.offsets()

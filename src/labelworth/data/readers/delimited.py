@@ -34,14 +34,14 @@ def read_delimited(
     text_at = _position(path, header, text_column, "text_column")
     label_at = None if label_column is None else _position(path, header, label_column, "label_column")
     for number, row in table:
-        place = f"{path}, line {number}"
+        location = f"{path}, line {number}"
         if len(row) != len(header):
             raise InvalidInputError(
-                f"{place} has {len(row)} cell(s) where the header has {len(header)}. "
+                f"{location} has {len(row)} cell(s) where the header has {len(header)}. "
                 f'Put cells that hold {delimiter!r} or line ends in "quotes", and double the quotes inside them.'
             )
-        label = None if label_at is None else rows.cells.read_written(row[label_at], place)
-        rows.add(row[text_at], label, place)
+        label = None if label_at is None else rows.cells.read_written(row[label_at], location)
+        rows.add(row[text_at], label, location)
     notes = () if delimiter == expected else (f"The cells of {path} end at {delimiter!r}, and were read so.",)
     return rows.finish(notes)
 

@@ -84,12 +84,12 @@ def read_jsonl(
     """Read a file of JSON lines; see `labelworth.data.readers.read`."""
     rows = TextRows.of(path, unlabeled)
     columns: dict[str, None] = {}
-    for place, record in read_records(path, encoding=encoding):
+    for location, record in read_records(path, encoding=encoding):
         columns.update(dict.fromkeys(record))
         if text_column not in record:
-            raise missing_column(place, text_column, record, "text_column")
+            raise missing_column(location, text_column, record, "text_column")
         label = None if label_column is None else record.get(label_column)
-        rows.add(record[text_column], label, place)
+        rows.add(record[text_column], label, location)
     texts = rows.finish()
     if label_column is not None and label_column not in columns:
         raise missing_column(str(path), label_column, columns, "label_column")
@@ -97,7 +97,7 @@ def read_jsonl(
 
 
 def read_records(path: Path, *, encoding: str = "utf-8") -> Iterator[tuple[str, dict[str, Any]]]:
-    """The objects of a file, each with its place for messages; blank lines are passed over.
+    """The objects of a file, each with its location for messages; blank lines are passed over.
 
     One object per line is read line by line. A file whose first line is not a whole object is read as a whole: an
     array of objects, or objects that run over several lines.
@@ -106,18 +106,18 @@ def read_records(path: Path, *, encoding: str = "utf-8") -> Iterator[tuple[str, 
     for number, line in enumerate(read_lines(path, encoding), start=1):
         if not line.strip():
             continue
-        place = f"{path}, line {number}"
+        location = f"{path}, line {number}"
         try:
             record = json.loads(line)
         except (ValueError, RecursionError) as error:
             if is_first:
                 yield from _records_of_whole(path, encoding)
                 return
-            raise _not_json(place, error) from error
+            raise _not_json(location, error) from error
         if is_first and isinstance(record, list):
             yield from _records_of_whole(path, encoding)
             return
-        yield place, _object(record, place)
+        yield location, _object(record, location)
         is_first = False
 
 
@@ -125,19 +125,19 @@ def _records_of_whole(path: Path, encoding: str) -> Iterator[tuple[str, dict[str
     text = "".join(read_lines(path, encoding))
     decoder, position = json.JSONDecoder(), _after_blanks(text, 0)
     while position < len(text):
-        place = f"{path}, line {1 + text.count(chr(10), 0, position)}"
+        location = f"{path}, line {1 + text.count(chr(10), 0, position)}"
         try:
             value, end = decoder.raw_decode(text, position)
         except json.JSONDecodeError as error:
             raise _not_json(f"{path}, line {error.lineno}", error) from error
         except (ValueError, RecursionError) as error:
-            raise _not_json(place, error) from error
+            raise _not_json(location, error) from error
         if isinstance(value, list):
             for number, entry in enumerate(value, start=1):
-                entry_place = f"{path}, entry {number} of the array"
-                yield entry_place, _object(entry, entry_place)
+                entry_location = f"{path}, entry {number} of the array"
+                yield entry_location, _object(entry, entry_location)
         else:
-            yield place, _object(value, place)
+            yield location, _object(value, location)
         position = _after_blanks(text, end)
 
 
@@ -147,17 +147,18 @@ def _after_blanks(text: str, position: int) -> int:
     return position
 
 
-def _not_json(place: str, error: Exception) -> InvalidInputError:
+def _not_json(location: str, error: Exception) -> InvalidInputError:
     what = f"{error.msg} at character {error.colno}" if isinstance(error, json.JSONDecodeError) else str(error)
     return InvalidInputError(
-        f"{place} is not JSON ({what}). A file must hold one whole object per line, such as {_EXAMPLE}, or an array "
-        "of objects."
+        f"{location} is not JSON ({what}). A file must hold one whole object per line, such as {_EXAMPLE}, or an "
+        "array of objects."
     )
 
 
-def _object(record: Any, place: str) -> dict[str, Any]:
+def _object(record: Any, location: str) -> dict[str, Any]:
     if not isinstance(record, dict):
         raise InvalidInputError(
-            f"{place} is a JSON {type(record).__name__}, not an object such as {_EXAMPLE}. Write an object per row."
+            f"{location} is a JSON {type(record).__name__}, not an object such as {_EXAMPLE}. "
+            "Write an object per row."
         )
     return record

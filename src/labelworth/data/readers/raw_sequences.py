@@ -1,7 +1,9 @@
 """What a file of sequences held, before words become codes and labels become evidence."""
 
+import warnings
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -10,9 +12,9 @@ import scipy.sparse as sp
 from labelworth.arrays import FloatArray, IntArray
 from labelworth.data.evidence import Evidence, encode_labels
 from labelworth.data.sequences import Sequences
-from labelworth.data.tags.schemes import FoundScheme, find_scheme
+from labelworth.data.tag_schemes import SchemeMatch, find_scheme
 from labelworth.data.tokens.lexicon import Lexicon
-from labelworth.errors import InvalidInputError
+from labelworth.errors import InvalidInputError, LabelworthWarning
 
 
 class _LabeledTokens:
@@ -23,7 +25,7 @@ class _LabeledTokens:
     source: str
 
     @property
-    def scheme(self) -> FoundScheme:
+    def scheme(self) -> SchemeMatch:
         return find_scheme(self.labels, self.offsets)
 
     def evidence(self, classes: Sequence[Hashable] | None = None) -> Evidence:
@@ -90,3 +92,50 @@ class RawAttributes(_LabeledTokens):
     def with_labels(self, labels: Sequence[Any]) -> "RawAttributes":
         """The same tokens with other labels, such as predicted ones."""
         return replace(self, labels=tuple(labels))
+
+
+class SequenceRows:
+    """The tokens of a file read so far, sequence by sequence: what the readers of sequences share."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.labels: list[Any] = []  # Per token a label, None (not seen) or a list of labels (one of these).
+        self.locations: list[
+            int | str
+        ] = []  # Per token the number of its line, or what else to call where it stands.
+        self._ends = [0]
+
+    @property
+    def has_open_sequence(self) -> bool:
+        return len(self.locations) > self._ends[-1]
+
+    def close(self) -> None:
+        """End the sequence that is open, if there is one."""
+        if self.has_open_sequence:
+            self._ends.append(len(self.locations))
+
+    def offsets(self) -> IntArray:
+        """Where all sequences begin; an error if there is none."""
+        self.close()
+        if len(self._ends) == 1:
+            raise InvalidInputError(f"{self.path} holds no tokens. Was it written completely?")
+        return np.array(self._ends, dtype=np.int64)
+
+    def notes(self) -> tuple[str, ...]:
+        """What is to be said of the labels; tags that break a scheme, or nearly follow one, are a warning too."""
+        n_unseen = sum(label is None for label in self.labels)
+        if n_unseen == len(self.labels):
+            return ("No token has a label.",)
+        scheme = find_scheme(self.labels, self.offsets())
+        notes = [scheme.describe()]
+        if scheme.first is not None:
+            location = self.locations[min(scheme.first, len(self.labels) - 1)]
+            notes[0] += f" The first is at {f'line {location}' if isinstance(location, int) else location}."
+        if scheme.is_doubtful:
+            warnings.warn(notes[0], LabelworthWarning, stacklevel=4)
+        if n_unseen:
+            notes.append(f"{n_unseen} of {len(self.labels)} tokens have no label.")
+        return tuple(notes)
+
+    def error(self, location: int | str, problem: str) -> InvalidInputError:
+        return InvalidInputError(f"{self.path}, line {location}: {problem}.")

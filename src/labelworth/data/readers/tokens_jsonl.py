@@ -7,8 +7,7 @@ from typing import Any
 from labelworth.arrays import UNLABELED
 from labelworth.data.readers.cells import missing_column, require_unicode
 from labelworth.data.readers.json_files import read_records
-from labelworth.data.readers.raw_sequences import RawTokens
-from labelworth.data.readers.sequence_rows import SequenceRows
+from labelworth.data.readers.raw_sequences import RawTokens, SequenceRows
 from labelworth.errors import InvalidInputError
 
 TAG_COLUMNS = ("tags", "ner_tags", "chunk_tags", "pos_tags", "labels")
@@ -48,8 +47,8 @@ def read_tokens_jsonl(
         says the line and what to do.
     """
     rows = _Rows(path, tokens_column, tags_column, tag_names)
-    for place, record in read_records(path, encoding=encoding):
-        rows.add(record, place)
+    for location, record in read_records(path, encoding=encoding):
+        rows.add(record, location)
     return rows.finish()
 
 
@@ -63,21 +62,21 @@ class _Rows(SequenceRows):
         self.n_empty = self.n_ignored = self.n_numbers = 0
         self.has_tags = False
 
-    def add(self, record: Mapping[str, Any], place: str) -> None:
+    def add(self, record: Mapping[str, Any], location: str) -> None:
         if self.tokens_column not in record:
-            raise missing_column(place, self.tokens_column, record, "tokens_column")
-        tokens = self._tokens(record[self.tokens_column], place)
+            raise missing_column(location, self.tokens_column, record, "tokens_column")
+        tokens = self._tokens(record[self.tokens_column], location)
         if not self.is_named:
-            self._find_tags(record, place)
+            self._find_tags(record, location)
         tags = record.get(self.tags_column) if self.tags_column is not None else None
         self.has_tags |= self.tags_column in record
-        labels = self._tags([None] * len(tokens) if tags is None else tags, len(tokens), place)
+        labels = self._tags([None] * len(tokens) if tags is None else tags, len(tokens), location)
         if not tokens:
             self.n_empty += 1
             return
         self.words += tokens
         self.labels += labels
-        self.places += [place] * len(tokens)
+        self.locations += [location] * len(tokens)
         self.beside.append(self._columns(record, len(tokens)))
         self.close()
 
@@ -105,58 +104,58 @@ class _Rows(SequenceRows):
             notes.append("The tags are numbers; name them with tag_names= to see what they stand for.")
         return notes
 
-    def _find_tags(self, record: Mapping[str, Any], place: str) -> None:
+    def _find_tags(self, record: Mapping[str, Any], location: str) -> None:
         """The one column of tags; an error if there are several to choose from."""
         there = [name for name in TAG_COLUMNS if name in record]
         if len(there) > 1:
             raise InvalidInputError(
-                f"{place} has several columns of tags: {', '.join(there)}. Name the labels with tags_column=."
+                f"{location} has several columns of tags: {', '.join(there)}. Name the labels with tags_column=."
             )
         if there and self.tags_column not in (None, there[0]):
             raise InvalidInputError(
-                f"{place} has tags in {there[0]!r}, earlier lines in {self.tags_column!r}. "
+                f"{location} has tags in {there[0]!r}, earlier lines in {self.tags_column!r}. "
                 "Name one with tags_column=."
             )
         self.tags_column = there[0] if there else self.tags_column
 
-    def _tokens(self, tokens: Any, place: str) -> list[str]:
+    def _tokens(self, tokens: Any, location: str) -> list[str]:
         if not isinstance(tokens, list) or not all(isinstance(token, str) for token in tokens):
-            raise InvalidInputError(f"{place}: {self.tokens_column!r} must be a list of texts, one per token.")
+            raise InvalidInputError(f"{location}: {self.tokens_column!r} must be a list of texts, one per token.")
         for token in tokens:
             if not token.isascii():
-                require_unicode(token, place)
+                require_unicode(token, location)
         return tokens
 
-    def _tags(self, tags: Any, n_tokens: int, place: str) -> list[Any]:
+    def _tags(self, tags: Any, n_tokens: int, location: str) -> list[Any]:
         if not isinstance(tags, list):
-            raise InvalidInputError(f"{place}: {self.tags_column!r} must be a list of tags, one per token.")
+            raise InvalidInputError(f"{location}: {self.tags_column!r} must be a list of tags, one per token.")
         if len(tags) != n_tokens:
             raise InvalidInputError(
-                f"{place} has {n_tokens} token(s) and {len(tags)} tag(s). "
+                f"{location} has {n_tokens} token(s) and {len(tags)} tag(s). "
                 "A token without a tag needs an entry too: null."
             )
-        return [self._tag(tag, place) for tag in tags]
+        return [self._tag(tag, location) for tag in tags]
 
-    def _tag(self, tag: Any, place: str) -> Any:
+    def _tag(self, tag: Any, location: str) -> Any:
         if not isinstance(tag, list):
-            return self._single(tag, place)
-        candidates = [None if isinstance(member, list) else self._single(member, place) for member in tag]
+            return self._single(tag, location)
+        candidates = [None if isinstance(member, list) else self._single(member, location) for member in tag]
         if not candidates or None in candidates:
             raise InvalidInputError(
-                f"{place}: the candidate tags {tag!r} must be tags, at least one. "
+                f"{location}: the candidate tags {tag!r} must be tags, at least one. "
                 "Write null for a token without a tag."
             )
         return candidates
 
-    def _single(self, tag: Any, place: str) -> Any:
+    def _single(self, tag: Any, location: str) -> Any:
         if isinstance(tag, str):
-            require_unicode(tag, place)
+            require_unicode(tag, location)
             return tag.strip() or None
         if tag is None:
             return None
         if not isinstance(tag, int) or isinstance(tag, bool):
             raise InvalidInputError(
-                f"{place}: the tag {tag!r} must be text, a whole number, null, or a list of those."
+                f"{location}: the tag {tag!r} must be text, a whole number, null, or a list of those."
             )
         if tag in (UNLABELED, IGNORED):
             self.n_ignored += tag == IGNORED
@@ -165,7 +164,7 @@ class _Rows(SequenceRows):
         if self.names is None:
             return tag
         if not 0 <= tag < len(self.names):
-            raise InvalidInputError(f"{place}: the tag {tag} is not one of the {len(self.names)} of tag_names=.")
+            raise InvalidInputError(f"{location}: the tag {tag} is not one of the {len(self.names)} of tag_names=.")
         return self.names[tag]
 
     def _columns(self, record: Mapping[str, Any], n_tokens: int) -> dict[str, list[str]]:

@@ -10,8 +10,6 @@ from numpy.typing import ArrayLike
 
 from labelworth.arrays import UNLABELED, FloatArray, IntArray, as_floats
 from labelworth.data.evidence import Evidence, encode_labels
-from labelworth.data.sequences import Sequences
-from labelworth.data.tokens.lexicon import Lexicon
 from labelworth.errors import InvalidInputError
 
 Empty = Literal["refuse", "drop"]
@@ -31,87 +29,6 @@ class Flat(NamedTuple):
         return f"Sequence {self.rows[sequence]}, token {token - int(self.offsets[sequence])} (counted from 0),"
 
 
-def word_sequences(
-    tokens: Sequence[Sequence[str]],
-    labels: Sequence[Any] | None = None,
-    *,
-    lexicon: Lexicon | None = None,
-    classes: Sequence[Hashable] | None = None,
-    unlabeled: Hashable = UNLABELED,
-    weights: ArrayLike | None = None,
-    empty: Empty = "refuse",
-) -> Sequences:
-    """Read sequences of words.
-
-    Parameters
-    ----------
-    tokens : list of lists of str
-    labels : list of lists, optional
-        Per token a label; `unlabeled`, None or NaN for "not seen"; a list or set of labels for "one of these".
-        None instead of a list: nothing is known of that sequence. Without labels, `classes` must be named.
-    lexicon : Lexicon, optional
-        The words with their codes; all words that occur, and an entry for unseen ones, when absent.
-    classes : sequence, optional
-        All labels in order. Found in the labels and sorted when absent.
-    unlabeled : hashable
-        The marker for "not seen", ``-1`` unless named otherwise; None if there is no marker.
-    weights : array of shape (n_sequences,), optional
-        How much each sequence counts.
-    empty : "refuse" or "drop"
-        Sequences of no token are an error, or are left out.
-
-    Raises
-    ------
-    InvalidInputError
-        If a token is not a word, a label is not among `classes`, or lengths disagree: says where.
-
-    Examples
-    --------
-    >>> sequences = word_sequences([["the", "cat"], ["go"]], [["D", "N"], [None]])
-    >>> sequences.words.tolist(), sequences.evidence.codes.tolist()
-    ([0, 1, 2], [0, 1, -1])
-    """
-    flat = flatten(tokens, empty=empty)
-    words = words_of(flat)
-    lexicon = Lexicon.from_words(words) if lexicon is None else lexicon
-    evidence = token_evidence(flat, labels, classes=classes, unlabeled=unlabeled)
-    kept_weights = None if weights is None else sequence_weights(flat, weights, len(tokens))
-    return Sequences(lexicon.encode(words), flat.offsets, evidence, lexicon.names, kept_weights)
-
-
-def attribute_sequences(
-    tokens: Sequence[Sequence[Mapping[str, Any] | Iterable[str]]],
-    labels: Sequence[Any] | None = None,
-    *,
-    classes: Sequence[Hashable] | None = None,
-    unlabeled: Hashable = UNLABELED,
-    weights: ArrayLike | None = None,
-    empty: Empty = "refuse",
-) -> Sequences:
-    """Read sequences of attributes, as python-crfsuite and sklearn-crfsuite take them.
-
-    Parameters
-    ----------
-    tokens : list of lists of mappings or of lists of str
-        A token is a list of attributes (weight one each), or a mapping: a number is the weight of the attribute, True
-        is one and False zero, a text makes the attribute ``name:text`` of weight one, and a mapping, list or set
-        inside makes attributes ``name:inner``. An attribute that is named twice has the sum of its weights.
-    labels, classes, unlabeled, weights, empty
-        As in `word_sequences`.
-
-    Examples
-    --------
-    >>> sequences = attribute_sequences([[{"word": "cat", "title": True}, ["last"]]], [["N", "V"]])
-    >>> sequences.feature_names, sequences.attributes.toarray().tolist()
-    (('word:cat', 'title', 'last'), [[1.0, 1.0, 0.0], [0.0, 0.0, 1.0]])
-    """
-    flat = flatten(tokens, empty=empty)
-    rows, names = attributes_of(flat)
-    evidence = token_evidence(flat, labels, classes=classes, unlabeled=unlabeled)
-    kept_weights = None if weights is None else sequence_weights(flat, weights, len(tokens))
-    return Sequences(rows, flat.offsets, evidence, names, kept_weights)
-
-
 def words_of(flat: Flat) -> list[str]:
     """The entries, every one of which must be a word."""
     wrong = next((token for token, word in enumerate(flat.entries) if not isinstance(word, str)), None)
@@ -123,7 +40,13 @@ def words_of(flat: Flat) -> list[str]:
 
 
 def attributes_of(flat: Flat) -> tuple[sp.csr_array, tuple[str, ...]]:
-    """The weights of every token's attributes, (n_tokens, n_attributes), and what the columns stand for."""
+    """The weights of every token's attributes, (n_tokens, n_attributes), and what the columns stand for.
+
+    As python-crfsuite and sklearn-crfsuite take them: a token is a list of attributes (weight one each), or a
+    mapping, in which a number is the weight of the attribute, True is one and False zero, a text makes the attribute
+    ``name:text`` of weight one, and a mapping, list or set inside makes attributes ``name:inner``. An attribute that
+    is named twice has the sum of its weights.
+    """
     names: list[str] = []
     values: list[float] = []
     ends = [0]
@@ -166,7 +89,16 @@ def token_evidence(
     classes: Sequence[Hashable] | None = None,
     unlabeled: Hashable = UNLABELED,
 ) -> Evidence:
-    """Read the labels of sequences whose tokens are `flat`; see `word_sequences`."""
+    """Read the labels of sequences whose tokens are `flat`.
+
+    Parameters
+    ----------
+    labels : list of lists, optional
+        Per token a label; `unlabeled`, None or NaN for "not seen"; a list or set of labels for "one of these".
+        None instead of a list: nothing is known of that sequence. Without labels, `classes` must be named.
+    classes : sequence, optional
+        All labels in order. Found in the labels and sorted when absent.
+    """
     if labels is None:
         if classes is None:
             raise InvalidInputError(

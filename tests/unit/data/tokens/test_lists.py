@@ -7,8 +7,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from labelworth.data.tokens.lexicon import Lexicon
-from labelworth.data.tokens.lists import attribute_sequences, flatten, word_sequences
+from labelworth.data.tokens.lists import flatten
 from labelworth.errors import InvalidInputError
+from labelworth.estimators.token_input import recoded
+from support.token_lists import attribute_sequences, word_sequences
 
 
 def test_words_and_labels_become_codes() -> None:
@@ -30,7 +32,7 @@ def test_labels_are_read_as_people_write_them() -> None:
 
 def test_a_lexicon_and_classes_of_earlier_are_kept() -> None:
     lexicon = Lexicon.from_words(["the", "cat"])
-    sequences = word_sequences([["cat", "dog"]], None, lexicon=lexicon, classes=["D", "N"])
+    sequences = recoded(word_sequences([["cat", "dog"]], None, classes=["D", "N"]), lexicon)
     assert sequences.words.tolist() == [1, 2]
     assert sequences.evidence.is_unlabeled.all()
     with pytest.raises(

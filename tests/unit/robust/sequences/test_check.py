@@ -9,11 +9,11 @@ import scipy.sparse as sp
 import labelworth as lw
 from labelworth.data.evidence import encode_labels
 from labelworth.data.sequences import NO_WORD, Sequences
-from labelworth.data.tokens.lists import attribute_sequences, word_sequences
 from labelworth.robust.sequences.check import OTHER_WORDS, condense
 from labelworth.robust.sequences.identifiability import NOT_ANCHORED, NOT_KNOWN
 from labelworth.robust.support import SequenceSupport
 from support.sentences import draw_sentences
+from support.token_lists import attribute_sequences, word_sequences
 
 WORDS, LABELS = draw_sentences(60)
 

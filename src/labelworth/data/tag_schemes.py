@@ -1,8 +1,7 @@
 """Tag schemes: how chunks are written as one tag per token, and which scheme some tags follow.
 
 A tag is ``O`` (outside of chunks) or a letter with the type of the chunk, ``B-NP``; where there is one type only, the
-letter may stand alone. All that a scheme says is, for two neighboring tags, whether they belong to one chunk, to two,
-or may not stand beside each other.
+letter may stand alone. What tells schemes apart is which tags may stand beside each other.
 """
 
 import re
@@ -14,7 +13,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from labelworth.arrays import IntArray
-from labelworth.errors import InvalidInputError
 
 _FEW_STRAYS = 0.1
 """Of the tokens in chunks: where no more have other tags, chunks were probably meant."""
@@ -35,14 +33,6 @@ class Tag(NamedTuple):
 OUTSIDE = Tag("O", "")
 
 
-class Between(Enum):
-    """What two neighboring tags say."""
-
-    JOINED = "one chunk"
-    BROKEN = "a chunk ends, or begins, or both are outside"
-    INVALID = "may not stand beside each other"
-
-
 class TagScheme(Enum):
     IO = "IO"
     IOB1 = "IOB1"
@@ -58,14 +48,13 @@ class TagScheme(Enum):
         """The letters of a tag inside of a chunk."""
         return "" if self is TagScheme.PLAIN else self.value.rstrip("12").replace("O", "")
 
-    def between(self, previous: Tag, following: Tag) -> Between:
-        """Judge two neighbors; beyond the ends of a sequence there is `OUTSIDE`."""
+    def allows(self, previous: Tag, following: Tag) -> bool:
+        """Whether two tags may stand beside each other; beyond the ends of a sequence there is `OUTSIDE`."""
         same = previous.letter != "O" and following.letter != "O" and previous.kind == following.kind
         if self in (TagScheme.BIOES, TagScheme.BILOU):
-            return _judge_strictly(self, previous, following, same)
-        marked = following.letter == "B" or previous.letter == "E"
-        if same:
-            return Between.BROKEN if marked else Between.JOINED
+            goes_on = previous.letter in "BI"
+            comes_from = following.letter in ("I", "E" if self is TagScheme.BIOES else "L")
+            return goes_on == comes_from and (same or not goes_on)
         # In IOB1 and IOE1 a mark is needed only between chunks that touch; in IOB2 and IOE2 always.
         wrong = {
             TagScheme.IOB1: following.letter == "B",
@@ -73,19 +62,11 @@ class TagScheme(Enum):
             TagScheme.IOE1: previous.letter == "E",
             TagScheme.IOE2: previous.letter == "I",
         }
-        return Between.INVALID if wrong.get(self, False) else Between.BROKEN
-
-
-def _judge_strictly(scheme: TagScheme, previous: Tag, following: Tag, same: bool) -> Between:
-    end = "E" if scheme is TagScheme.BIOES else "L"
-    goes_on, comes_from = previous.letter in "BI", following.letter in ("I", end)
-    if goes_on and comes_from and same:
-        return Between.JOINED
-    return Between.INVALID if goes_on or comes_from else Between.BROKEN
+        return same or not wrong.get(self, False)
 
 
 @dataclass(frozen=True)
-class FoundScheme:
+class SchemeMatch:
     """Which scheme tags follow."""
 
     scheme: TagScheme  # The one that fits best.
@@ -139,7 +120,7 @@ def parse_tag(tag: Hashable) -> Tag | None:
     return Tag(match[1], match[2] or "") if match else None
 
 
-def find_scheme(labels: Sequence[Any], offsets: IntArray) -> FoundScheme:
+def find_scheme(labels: Sequence[Any], offsets: IntArray) -> SchemeMatch:
     """Find the scheme of `labels`, one entry per token; None and candidate sets are passed over.
 
     Examples
@@ -158,13 +139,13 @@ def find_scheme(labels: Sequence[Any], offsets: IntArray) -> FoundScheme:
     if best.n_contradictions:
         return best
     equals = tuple(other.scheme for other in judged if other is not best and not other.n_contradictions)
-    return FoundScheme(best.scheme, equals)
+    return SchemeMatch(best.scheme, equals)
 
 
-def _plain(counts: IntArray, tags: list[Hashable], parsed: list[Tag | None]) -> FoundScheme:
+def _plain(counts: IntArray, tags: list[Hashable], parsed: list[Tag | None]) -> SchemeMatch:
     """Plain tags; with the scheme that they nearly follow, where only a few tokens or letters speak against it."""
     mixed = all(tag is not None for tag in parsed)
-    best = FoundScheme(TagScheme.PLAIN)
+    best = SchemeMatch(TagScheme.PLAIN)
     if not any(tag is not None and tag.kind for tag in parsed):
         return best
     n_marked = sum(count for count, tag in zip(counts.tolist(), parsed, strict=True) if tag != OUTSIDE)
@@ -175,21 +156,8 @@ def _plain(counts: IntArray, tags: list[Hashable], parsed: list[Tag | None]) -> 
         is_near = mixed or n_strays <= _FEW_STRAYS * n_marked
         if is_near and (best.nearest is None or n_strays < best.n_strays):
             names = tuple(repr(tags[code]) for code in codes)
-            best = FoundScheme(TagScheme.PLAIN, nearest=scheme, strays=names, n_strays=n_strays)
+            best = SchemeMatch(TagScheme.PLAIN, nearest=scheme, strays=names, n_strays=n_strays)
     return best
-
-
-def require_scheme(name: str | TagScheme) -> TagScheme:
-    """Read the name of a scheme; IOBES is BIOES, IOB and BIO are IOB2."""
-    if isinstance(name, TagScheme):
-        return name
-    wanted = {"IOBES": "BIOES", "IOB": "IOB2", "BIO": "IOB2"}.get(name.upper(), name.upper())
-    known = [scheme for scheme in TagScheme if scheme is not TagScheme.PLAIN]
-    for scheme in known:
-        if scheme.value == wanted:
-            return scheme
-    listed = ", ".join(scheme.value for scheme in known)
-    raise InvalidInputError(f"There is no tag scheme {name!r}. Choose one of {listed}.")
 
 
 def _candidates(letters: set[str]) -> list[TagScheme]:
@@ -219,12 +187,10 @@ def _coded(labels: Sequence[Any]) -> tuple[IntArray, list[Hashable]]:
     return np.array(codes, dtype=np.int64), list(code_of)
 
 
-def _judge(scheme: TagScheme, codes: IntArray, tags: list[Tag], offsets: IntArray) -> FoundScheme:
+def _judge(scheme: TagScheme, codes: IntArray, tags: list[Tag], offsets: IntArray) -> SchemeMatch:
     """Look at every two neighbors whose tags are both known, and at the ends."""
     everything = [*tags, OUTSIDE]
-    table = np.array(
-        [[scheme.between(left, right) is Between.INVALID for right in everything] for left in everything]
-    )
+    table = np.array([[not scheme.allows(left, right) for right in everything] for left in everything])
     # Two codes per seam between tokens: between sequences there is a seam to the outside on either side.
     inner = np.ones(len(codes) + 1, dtype=bool)
     inner[offsets] = False
@@ -240,9 +206,9 @@ def _judge(scheme: TagScheme, codes: IntArray, tags: list[Tag], offsets: IntArra
         wrong[known] |= table[left[known], right[known]]
     broken = np.flatnonzero(wrong)
     if not broken.size:
-        return FoundScheme(scheme)
+        return SchemeMatch(scheme)
     first = int(broken[0])
-    return FoundScheme(scheme, (), len(broken), first, _neighbors(first, codes, everything, inner, table))
+    return SchemeMatch(scheme, (), len(broken), first, _neighbors(first, codes, everything, inner, table))
 
 
 def _neighbors(seam: int, codes: IntArray, tags: list[Tag], inner: Any, table: Any) -> tuple[str, str]:
