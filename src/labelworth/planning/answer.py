@@ -6,8 +6,8 @@ from typing import Any, Literal
 from labelworth.estimators.pools.pool import PoolKind
 from labelworth.planning.landscape import ForecastCurve, FrontierDesign, Solutions, Surface
 from labelworth.tradeoff.accuracy import Source
+from labelworth.tradeoff.problem import Problem
 
-Problem = Literal["budget", "target", "alpha"]
 Advice = Literal["label", "stop", "larger pilot"]
 State = Literal["good", "warning", "bad", "unknown"]
 

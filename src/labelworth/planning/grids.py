@@ -8,12 +8,12 @@ from scipy.interpolate import PchipInterpolator
 
 from labelworth.arrays import FloatArray
 from labelworth.errors import InfeasiblePlanError, NotIdentifiableError
-from labelworth.planning.answer import Problem
 from labelworth.planning.landscape import GridAnswer, Solutions
 from labelworth.planning.situation import Situation
 from labelworth.planning.solving import continuous
 from labelworth.tradeoff.costs import ArmPrices
 from labelworth.tradeoff.line import lines_of
+from labelworth.tradeoff.problem import Problem
 
 _N_QUESTIONS = 25
 _N_KNOTS = 97

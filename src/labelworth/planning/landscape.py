@@ -19,7 +19,7 @@ class FrontierDesign:
     labels: float  # As in `Design`.
     cost: float
     error: float
-    # The place of a point that is no worse in both and better in one; None: on the frontier.
+    # The index of a point that is no worse in both and better in one; None: on the frontier.
     dominated_by: int | None = None
 
 

@@ -86,7 +86,7 @@ def forecast_curve(
 ) -> ForecastCurve:
     """The error over labels in all, with its band."""
     labels = tuple(labels_of(situation, designs).tolist())
-    errors = tuple(_finite(situation.accuracy.error(one)) for one in designs)
+    errors = tuple(_finite(situation.accuracy.error(design)) for design in designs)
     lows, highs = bands if bands is not None else ((), ())
     is_formula = situation.accuracy.source == "asymptotic"
     return ForecastCurve(labels, errors, lows, highs, asymptotic=errors if is_formula else ())
@@ -107,7 +107,7 @@ def with_gains(
     ends : two arrays of shape (n_labels,), optional
         Of the interval, where the curve is known at other parameters; a simulated one knows the error of its slope.
     """
-    labels, per_sample = np.array(curve.labels), situation.places_per_sample
+    labels, per_sample = np.array(curve.labels), situation.positions_per_sample
     gains = gains_along(labels, np.array(curve.error, dtype=np.float64))
     if isinstance(situation.accuracy, SimulatedAccuracy):
         reach = NORMAL_95 * situation.accuracy.whole_slope_errors(labels / per_sample) / per_sample
@@ -170,7 +170,7 @@ def _candidates(arms: tuple[str, ...], pool: float, *, is_documents: bool) -> li
 
 def _mixes(labeling: list[int]) -> list[tuple[int, ...]]:
     """Every labeling arm alone, and halves of two."""
-    return [(one,) for one in labeling] + list(combinations(labeling, 2))
+    return [(arm,) for arm in labeling] + list(combinations(labeling, 2))
 
 
 def _named(arms: tuple[str, ...], counts: FloatArray, *, is_documents: bool) -> str:

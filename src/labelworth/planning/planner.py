@@ -229,7 +229,7 @@ class Planner:
 
     def _forecast(self, chosen: ChosenSource, situation: Situation, excess: Excess | None) -> ForecastCurve:
         most = self.pool.n_labeled + situation.pool
-        return simulated_curve(self.basis, self._mode, chosen.measure, most, situation.places_per_sample, excess)
+        return simulated_curve(self.basis, self._mode, chosen.measure, most, situation.positions_per_sample, excess)
 
     def _surface(self, chosen: ChosenSource) -> Surface | None:
         """By simulation; None where there is no sample without a label."""

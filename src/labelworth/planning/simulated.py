@@ -167,7 +167,7 @@ def simulated_curve(
     mode: Mode,
     measure: Measure,
     most: float,
-    places_per_sample: float,
+    positions_per_sample: float,
     excess: Excess | None = None,
 ) -> ForecastCurve:
     """What the page and the record show: the forecast with its interval, the power law and the pilot's points.
@@ -180,13 +180,13 @@ def simulated_curve(
     sizes = forecast_sizes(basis.n_labeled, most)
     curve = forecast(basis, mode, measure, sizes, excess=excess)
     return ForecastCurve(
-        tuple((places_per_sample * sizes).tolist()),
+        tuple((positions_per_sample * sizes).tolist()),
         tuple(curve.values.tolist()),
         tuple(curve.low.tolist()),
         tuple(curve.high.tolist()),
         () if curve.asymptotic is None else tuple(curve.asymptotic.tolist()),
         tuple(curve.power_law.tolist()),
-        tuple((places_per_sample * curve.point_sizes).tolist()),
+        tuple((positions_per_sample * curve.point_sizes).tolist()),
         tuple(curve.points.tolist()),
     )
 

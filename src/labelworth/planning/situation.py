@@ -63,7 +63,9 @@ class Situation:
     accuracy: Accuracy  # With what is held counted in.
     prices: Costs  # Of more samples of every arm; what was paid already is not in it.
     pool: float  # How many more samples can be had, labeled or not.
-    places_per_sample: float = 1.0  # Labels that a sample can carry: 1 for documents, the mean length of sequences.
+    positions_per_sample: float = (
+        1.0  # Labels that a sample can carry: 1 for documents, the mean length of sequences.
+    )
     keeps_rest: bool = False  # Whether samples of the pool that the counts leave out are learned from all the same.
     doubt: Doubt = None  # How sure the accuracy is.
 
@@ -81,7 +83,7 @@ class Situation:
             float(labels.sum()),
             in_all,
             n_samples,
-            in_all / (n_samples * self.places_per_sample) if n_samples else 0.0,
+            in_all / (n_samples * self.positions_per_sample) if n_samples else 0.0,
             float(costs.sum()),
             self.held.cost + float(costs.sum()),
             self.accuracy.error(counts),

@@ -4,11 +4,11 @@ from dataclasses import dataclass
 
 from labelworth.arrays import FloatArray
 from labelworth.errors import InfeasiblePlanError
-from labelworth.planning.answer import Certificate, Problem
+from labelworth.planning.answer import Certificate
 from labelworth.planning.situation import Situation
 from labelworth.tradeoff.accuracy import Accuracy, ConvexAccuracy
 from labelworth.tradeoff.costs import Costs
-from labelworth.tradeoff.problem import Question, Solution, infeasible_target, rounded_up
+from labelworth.tradeoff.problem import Problem, Question, Solution, infeasible_target, rounded_up
 from labelworth.tradeoff.solve import best_counts, best_whole_counts
 
 _ROUNDING = 1e-9

@@ -10,7 +10,7 @@ import numpy as np
 from labelworth.arrays import FloatArray
 from labelworth.data.kept import Checkpoint
 from labelworth.errors import InfeasiblePlanError, MoreSamplesNeededError, NotIdentifiableError
-from labelworth.planning.answer import LEVEL, Interval, Problem
+from labelworth.planning.answer import LEVEL, Interval
 from labelworth.planning.formulas.sampled import ReflectedAccuracy, Settled, on_scale, settle
 from labelworth.planning.landscape import gains_along
 from labelworth.planning.situation import Alternatives, Band, Situation
@@ -19,7 +19,7 @@ from labelworth.progress import SILENT, Progress, tracking
 from labelworth.simulation.jobs import run_jobs
 from labelworth.tradeoff.accuracy import Accuracy
 from labelworth.tradeoff.asymptotic_accuracy import AsymptoticAccuracy
-from labelworth.tradeoff.problem import LOGARITHMIC
+from labelworth.tradeoff.problem import LOGARITHMIC, Problem
 
 _PER_STEP = 20
 _PER_SLOW_STEP = 4

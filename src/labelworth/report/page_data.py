@@ -4,9 +4,10 @@ from collections.abc import Iterable, Sequence
 from math import isfinite
 from typing import Any
 
-from labelworth.planning.answer import Plan, Problem
+from labelworth.planning.answer import Plan
 from labelworth.planning.landscape import FrontierDesign, GridAnswer
 from labelworth.planning.words import SHARES, next_samples
+from labelworth.tradeoff.problem import Problem
 
 _WIDE = 8.0
 _TITLES: dict[Problem, str] = {"budget": "Budget", "target": "Target", "alpha": "Money per unit of error"}

@@ -13,7 +13,7 @@ from labelworth.fisher.criteria import CRITERIA
 from labelworth.tradeoff.accuracy import Accuracy
 from labelworth.tradeoff.costs import Costs, is_finite_number, shown
 
-Kind = Literal["budget", "target", "alpha"]
+Problem = Literal["budget", "target", "alpha"]
 
 LOGARITHMIC = tuple(name for name, criterion in CRITERIA.items() if criterion.is_logarithmic)
 """Criteria in nats, of any sign: differences of them mean something, ratios do not."""
@@ -40,7 +40,7 @@ class Question:
     Paper: eq:tradeoff1, eq:tradeoff2, eq:tradeoff3.
     """
 
-    kind: Kind
+    kind: Problem
     value: float
     pool: float = np.inf  # How many samples can still be assigned to an arm; infinite if there is no limit.
 
@@ -60,7 +60,7 @@ class Question:
         InvalidInputError
             If not exactly one of budget, target and alpha is given, or a number is none.
         """
-        asked: dict[Kind, float | None] = {"budget": budget, "target": target, "alpha": alpha}
+        asked: dict[Problem, float | None] = {"budget": budget, "target": target, "alpha": alpha}
         given = {name: value for name, value in asked.items() if value is not None}
         if len(given) != 1:
             named = ", ".join(f"{name}={value!r}" for name, value in given.items())

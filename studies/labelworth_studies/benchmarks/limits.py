@@ -115,11 +115,11 @@ def rule_information(quick: bool) -> Limit:
     iteration = _median_seconds(partial(_iterate, *_laid_out_chain(sequences)))
     _three_rules(_drawn_sentences(12_000, 3, 40))  # compiles
     begun = time.perf_counter()
-    found = _three_rules(sequences)
+    information = _three_rules(sequences)
     seconds = time.perf_counter() - begun
     detail = (
-        f"{found.n_parameters:,} parameters, {sequences.n_sequences:,} sentences, {sequences.n_tokens:,} tokens: "
-        f"{seconds:.1f} s, {found.n_passes} passes; an EM iteration {iteration:.2f} s"
+        f"{information.n_parameters:,} parameters, {sequences.n_sequences:,} sentences, {sequences.n_tokens:,} "
+        f"tokens: {seconds:.1f} s, {information.n_passes} passes; an EM iteration {iteration:.2f} s"
     )
     return Limit("information of three rules, in EM iterations", detail, seconds / iteration, 60.0)
 

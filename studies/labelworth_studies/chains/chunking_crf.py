@@ -81,19 +81,19 @@ def _table(rows: Sequence[tuple[Settings, Result]]) -> Table:
 
 def _picture(rows: Sequence[tuple[Settings, Result]]) -> Picture:
     names = tuple(_NAMES[settings] for settings, _ in rows)
-    places = np.arange(len(rows), dtype=np.float64)
+    positions = np.arange(len(rows), dtype=np.float64)
     missing = np.array([100 * (1 - result["f1"]) for _, result in rows])
     loss = np.array([result["conditional_log_perplexity"] for _, result in rows])
     margin = 2 * np.array([result["conditional_log_perplexity_se"] for _, result in rows])
     return Picture(
         "CoNLL-2000 chunking, test sentences",
         (
-            BarsPanel("chunks missed or made up", "100 - F1", names, (Curve("100 - F1", places, missing),)),
+            BarsPanel("chunks missed or made up", "100 - F1", names, (Curve("100 - F1", positions, missing),)),
             BarsPanel(
                 "surprise at the labels, two standard errors",
                 "-log p(y | x) per token, nats",
                 names,
-                (Curve("log-perplexity", places, loss, loss - margin, loss + margin),),
+                (Curve("log-perplexity", positions, loss, loss - margin, loss + margin),),
             ),
         ),
     )

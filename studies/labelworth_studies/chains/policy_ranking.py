@@ -182,13 +182,13 @@ def _grid(figures: Mapping[str, Any]) -> Table:
 
 
 def _f1_panel(figures: Mapping[str, Any]) -> BarsPanel:
-    places = np.arange(len(POLICIES), dtype=np.float64)
+    positions = np.arange(len(POLICIES), dtype=np.float64)
     series = []
     for kind in KINDS:
         rows = [figures[kind]["policies"][policy] for policy in POLICIES]
         missing = np.array([100 * (1 - row["f1"]) for row in rows])
         margin = np.array([200 * row["f1_se"] for row in rows])
-        series.append(Curve(_TITLES[kind], places, missing, missing - margin, missing + margin))
+        series.append(Curve(_TITLES[kind], positions, missing, missing - margin, missing + margin))
     return BarsPanel("Chunks missed or made up", "100 - F1, two s.e.", tuple(POLICIES.values()), tuple(series))
 
 
@@ -199,12 +199,12 @@ def _measured(value: float | None, error: float | None) -> "Measured | str":
 def _panels(kind: str, findings: Mapping[str, Any]) -> list[Panel]:
     names = tuple(POLICIES.values())
     rows = [findings["policies"][policy] for policy in POLICIES]
-    places = np.arange(len(rows), dtype=np.float64)
+    positions = np.arange(len(rows), dtype=np.float64)
 
     def bars(label: str, figure: str) -> Curve:
         values = np.array([np.nan if row[figure] is None else row[figure] for row in rows])
         errors = 2 * np.array([row.get(f"{figure}_se") or 0.0 for row in rows])
-        return Curve(label, places, values, values - errors, values + errors)
+        return Curve(label, positions, values, values - errors, values + errors)
 
     panels: list[Panel] = []
     for loss in _LOSSES[kind]:

@@ -31,17 +31,17 @@ def _line(number: int, *references: tuple[int, int]) -> str:
 
 def _rich() -> Template:
     """Everything of the tutorial, words beside parts of speech, and what words look like."""
-    places: list[tuple[tuple[int, int], ...]]
-    places = [((row, column),) for column in (_WORD, _TAG, _LOWER) for row in _WINDOW]
-    places += [((row, column),) for column in (_SUFFIX, _SHAPE) for row in (-1, 0, 1)]
-    places += [((row, column), (row + 1, column)) for column in (_WORD, _LOWER) for row in (-1, 0)]
-    places += [((row, _TAG), (row + 1, _TAG)) for row in (-2, -1, 0, 1)]
-    places += [((row, _TAG), (row + 1, _TAG), (row + 2, _TAG)) for row in (-2, -1, 0)]
-    places += [((-2, _TAG), (-1, _TAG), (0, _TAG), (1, _TAG)), ((-1, _TAG), (0, _TAG), (1, _TAG), (2, _TAG))]
-    places += [((0, _WORD), (row, _TAG)) for row in (-1, 0, 1)]
-    places += [((row, _WORD), (0, _TAG)) for row in (-1, 1)]
-    places += [((-1, _TAG), (0, _WORD), (1, _TAG)), ((-1, _WORD), (0, _TAG), (1, _TAG))]
-    return Template.of([_line(number, *references) for number, references in enumerate(places)])
+    cells: list[tuple[tuple[int, int], ...]]
+    cells = [((row, column),) for column in (_WORD, _TAG, _LOWER) for row in _WINDOW]
+    cells += [((row, column),) for column in (_SUFFIX, _SHAPE) for row in (-1, 0, 1)]
+    cells += [((row, column), (row + 1, column)) for column in (_WORD, _LOWER) for row in (-1, 0)]
+    cells += [((row, _TAG), (row + 1, _TAG)) for row in (-2, -1, 0, 1)]
+    cells += [((row, _TAG), (row + 1, _TAG), (row + 2, _TAG)) for row in (-2, -1, 0)]
+    cells += [((-2, _TAG), (-1, _TAG), (0, _TAG), (1, _TAG)), ((-1, _TAG), (0, _TAG), (1, _TAG), (2, _TAG))]
+    cells += [((0, _WORD), (row, _TAG)) for row in (-1, 0, 1)]
+    cells += [((row, _WORD), (0, _TAG)) for row in (-1, 1)]
+    cells += [((-1, _TAG), (0, _WORD), (1, _TAG)), ((-1, _WORD), (0, _TAG), (1, _TAG))]
+    return Template.of([_line(number, *references) for number, references in enumerate(cells)])
 
 
 TEMPLATES = MappingProxyType(

@@ -100,14 +100,14 @@ def _accuracies(pairs: Sequence[tuple[Cell, Result]], method: str) -> Accuracies
     for cell, result in pairs:
         if (cell["settings"]["unlabeled_weight"] > 0) == (method == "em"):
             draws.setdefault(cell["labels_per_class"], []).append(result["accuracy"])
-    places = [LABELS_PER_CLASS.index(size) for size in draws]
+    indices = [LABELS_PER_CLASS.index(size) for size in draws]
     published = PUBLISHED[method]
     return Accuracies(
         tuple(draws),
         np.array([np.mean(values) for values in draws.values()]),
         np.array([np.std(values, ddof=1) / np.sqrt(len(values)) for values in draws.values()]),
-        np.array(published.means)[places],
-        published.standard_errors[places],
+        np.array(published.means)[indices],
+        published.standard_errors[indices],
     )
 
 

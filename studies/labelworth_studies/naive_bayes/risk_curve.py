@@ -159,9 +159,9 @@ def largest_relative_error(result: Result, name: str) -> float:
 
 def largest_deviation(result: Result, name: str) -> float:
     """How far the probes are from the dense answer at most, in their standard errors; where these are zero, 0."""
-    found, exact = np.array(result["matrix_free"][name]), np.array(result["dense"][name])
+    probed, exact = np.array(result["matrix_free"][name]), np.array(result["dense"][name])
     errors = np.array(result["matrix_free"][f"{name}_se"])
-    return float(np.max(np.abs(found - exact)[errors > 0] / errors[errors > 0], initial=0.0))
+    return float(np.max(np.abs(probed - exact)[errors > 0] / errors[errors > 0], initial=0.0))
 
 
 def summarize(pairs: Sequence[tuple[Cell, Result]]) -> Outcome:

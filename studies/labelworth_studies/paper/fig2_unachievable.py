@@ -33,7 +33,7 @@ class Cloud:
     fractions: FloatArray
     costs: FloatArray
     errors: FloatArray
-    boundary: IntArray  # The places of the undominated points, by rising cost.
+    boundary: IntArray  # The indices of the undominated points, by rising cost.
 
     @property
     def is_dominated(self) -> FloatArray:

@@ -112,7 +112,7 @@ def _kept(store: Checkpoint, cells: Iterable[Cell], progress: Progress) -> list[
 def _computed(
     compute: Callable[[Cell], Result], jobs: Sequence[tuple[int, Cell]], n_workers: int
 ) -> Generator[tuple[int, Result]]:
-    """Results as they finish, each with the place of its cell."""
+    """Results as they finish, each with the index of its cell."""
     if n_workers == 1 or len(jobs) <= 1:
         yield from (_one(compute, index, cell) for index, cell in jobs)
         return

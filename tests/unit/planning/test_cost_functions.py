@@ -11,13 +11,13 @@ import pytest
 
 import labelworth as lw
 from labelworth.errors import InvalidInputError
-from labelworth.planning.answer import Problem
 from labelworth.planning.menu import held_by_rule
 from labelworth.planning.plan import planner_of
 from labelworth.planning.settings import PlanSettings
 from labelworth.planning.situation import Situation
 from labelworth.planning.solving import solved
 from labelworth.policies.spec import parse_rule
+from labelworth.tradeoff.problem import Problem
 from support.pilots import drawn_documents, drawn_sequences
 
 DOCUMENTS = drawn_documents(400, 60, seed=0)

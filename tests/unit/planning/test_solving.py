@@ -8,7 +8,7 @@ import pytest
 
 from labelworth.errors import InfeasiblePlanError
 from labelworth.fisher.documents.population import enumerated_information
-from labelworth.planning.answer import Held, Problem
+from labelworth.planning.answer import Held
 from labelworth.planning.grids import grid_solutions
 from labelworth.planning.outcome import cloud, surface, worth
 from labelworth.planning.situation import Situation
@@ -16,6 +16,7 @@ from labelworth.planning.solving import solved
 from labelworth.planning.trust.stop import why_stop
 from labelworth.tradeoff.asymptotic_accuracy import AsymptoticAccuracy
 from labelworth.tradeoff.costs import ArmPrices
+from labelworth.tradeoff.problem import Problem
 from support.pilots import true_model
 
 N_HELD, POOL = 30, 300

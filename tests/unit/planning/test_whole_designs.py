@@ -10,13 +10,14 @@ import pytest
 
 from labelworth.errors import InfeasiblePlanError, InvalidInputError
 from labelworth.fisher.documents.population import enumerated_information
-from labelworth.planning.answer import Held, Problem
+from labelworth.planning.answer import Held
 from labelworth.planning.grids import grid_solutions
 from labelworth.planning.outcome import cloud, worth
 from labelworth.planning.situation import Situation
 from labelworth.planning.solving import continuous, solved
 from labelworth.tradeoff.asymptotic_accuracy import AsymptoticAccuracy
 from labelworth.tradeoff.costs import ArmPrices
+from labelworth.tradeoff.problem import Problem
 from support.pilots import true_model
 
 N_HELD, POOL = 30, 120

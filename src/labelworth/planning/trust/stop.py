@@ -7,11 +7,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from labelworth.arrays import FloatArray
-from labelworth.planning.answer import Problem
 from labelworth.planning.outcome import worth
 from labelworth.planning.situation import Situation
 from labelworth.planning.words import apart, exactly_in_units
 from labelworth.tradeoff.costs import ArmPrices
+from labelworth.tradeoff.problem import Problem
 
 MOST_TIMES = 10
 """No pilot that is too small is trusted with a plan for more labels than this many times its own."""

@@ -10,9 +10,6 @@ from labelworth.arrays import FloatArray, IntArray
 from labelworth.data.samples import Samples
 from labelworth.models.protocol import Model
 
-_CHUNK_BYTES = 32 * 2**20
-_KEPT_BYTES = 256 * 2**20
-
 
 @dataclass(frozen=True, eq=False)
 class RowForms:
@@ -20,10 +17,12 @@ class RowForms:
 
     model: Model
     population: Samples
+    chunk_bytes: int = 32 * 2**20  # Of the scores of a chunk.
+    kept_bytes: int = 256 * 2**20  # Up to so many, all scores are kept from one form to the next.
 
     def chunks(self) -> Iterator[tuple[IntArray, FloatArray]]:
         """Rows and their class scores, (rows, K, d)."""
-        if self._row_bytes * self.population.n_samples <= _KEPT_BYTES:
+        if self._row_bytes * self.population.n_samples <= self.kept_bytes:
             yield from self._kept
         else:
             yield from self._computed()
@@ -37,7 +36,7 @@ class RowForms:
         return list(self._computed())
 
     def _computed(self) -> Iterator[tuple[IntArray, FloatArray]]:
-        n_rows = max(1, _CHUNK_BYTES // self._row_bytes)
+        n_rows = max(1, self.chunk_bytes // self._row_bytes)
         for first in range(0, self.population.n_samples, n_rows):
             rows = np.arange(first, min(first + n_rows, self.population.n_samples))
             yield rows, self.model.class_scores(self.population.take(rows))

@@ -44,7 +44,7 @@ _FIT_TOLERANCE = 1e-7
 
 
 def windows_of_five(length: int) -> list[tuple[float, list[int]]]:
-    """Five labeled tokens, five not, and so on, from a place drawn at random: half of all tokens on average."""
+    """Five labeled tokens, five not, and so on, from a position drawn at random: half of all tokens on average."""
     return [(0.1, [t for t in range(length) if (t + shift) // 5 % 2 == 0]) for shift in range(10)]
 
 
@@ -66,8 +66,8 @@ def sentences(kind: Kind, split: str) -> Sequences:
         codes = Lexicon(names, rare="none").encode(raw.columns[0])
         return Sequences(codes, raw.offsets, raw.evidence(classes), names)
     known = None if split == "train" else sentences(kind, "train").feature_names
-    found = extract_attributes(_TEMPLATE, raw.columns, raw.offsets, names=known)
-    return Sequences(found.rows, raw.offsets, raw.evidence(classes), found.names)
+    attributes = extract_attributes(_TEMPLATE, raw.columns, raw.offsets, names=known)
+    return Sequences(attributes.rows, raw.offsets, raw.evidence(classes), attributes.names)
 
 
 def fitted(kind: Kind, train: Sequences) -> ChainModel:

@@ -54,18 +54,18 @@ class PanelGrid:
         names = [name for name in limit if limit[name] is not None]
         shares = tuple(share_of[spec] for spec in specs)
         figures = {name: measured(name) for name in names}
-        places = [asked["policies"].index(spec) for spec in specs]
+        indices = [asked["policies"].index(spec) for spec in specs]
         robust = [
             next(result for cell, result in pairs if cell["sort"] == "robust" and cell["policy"] == spec)
             for spec in specs
         ]
         losses = [name for name in names if name in LOSSES]
         formulas = {
-            "paper": {loss: _per_sentence(theory[loss]["excess"], places, sizes) for loss in losses},
+            "paper": {loss: _per_sentence(theory[loss]["excess"], indices, sizes) for loss in losses},
             "robust": {name: _told(robust, name, "excess", len(sizes)) for name in (*losses, "token_error")},
         }
         errors = {
-            "paper": {loss: _per_sentence(theory[loss]["excess_se"], places, sizes) for loss in losses},
+            "paper": {loss: _per_sentence(theory[loss]["excess_se"], indices, sizes) for loss in losses},
             "robust": {"token_error": _told(robust, "token_error", "excess_se", len(sizes))},
         }
         bias = {loss: _told(robust, loss, "bias", len(sizes)) for loss in losses}
@@ -177,9 +177,9 @@ def _share(spec: str, rule: str) -> float | None:
     return weights.get("everything", 0.0) if weights.keys() <= {"everything", rule} else None
 
 
-def _per_sentence(values: Sequence[float | None], places: Sequence[int], sizes: Sequence[int]) -> FloatArray:
+def _per_sentence(values: Sequence[float | None], indices: Sequence[int], sizes: Sequence[int]) -> FloatArray:
     """A figure of one sentence as that of every number of them, (n_shares, n_sizes)."""
-    return np.array(values, dtype=np.float64)[places][:, None] / np.array(sizes, dtype=np.float64)
+    return np.array(values, dtype=np.float64)[indices][:, None] / np.array(sizes, dtype=np.float64)
 
 
 def _told(results: Sequence[Result], name: str, figure: str, n_sizes: int) -> FloatArray:

@@ -65,12 +65,12 @@ def formula_figures(
     curve = matrix_free_information(
         fitted.model, family, samples, rng, n_probes=N_PROBES, n_named_probes=N_NAMED_PROBES
     )
-    places = np.maximum(fractions, curve.lowest_fraction)
+    known_fractions = np.maximum(fractions, curve.lowest_fraction)
     return FormulaFigures(
         curve.n_parameters,
         curve.convergence_rate,
-        _anchored("total_variance", curve, places, complete_variance(model)),
-        _anchored("excess_log_loss", curve, places, _complete_log_loss(model, drawn)),
+        _anchored("total_variance", curve, known_fractions, complete_variance(model)),
+        _anchored("excess_log_loss", curve, known_fractions, _complete_log_loss(model, drawn)),
     )
 
 

@@ -123,10 +123,10 @@ def collected(pairs: Sequence[tuple[Cell, Result]]) -> list[PlugIn]:
 def _tells(cell: Cell, result: Result, fraction: float, criterion: str) -> bool:
     if fraction not in cell["fractions"] or criterion not in result["truth"]:
         return False
-    return len(result["truth"][criterion]) >= -_place(cell, fraction)
+    return len(result["truth"][criterion]) >= -_index(cell, fraction)
 
 
-def _place(cell: Cell, fraction: float) -> int:
+def _index(cell: Cell, fraction: float) -> int:
     """Where a fraction stands, from the end: full labels come last in every list, and may be all there is."""
     index: int = cell["fractions"].index(fraction) - len(cell["fractions"])
     return index
@@ -135,11 +135,11 @@ def _place(cell: Cell, fraction: float) -> int:
 def _plug_in(
     draws: Sequence[tuple[Cell, Result]], n_words: int, pilots: list[int], fraction: float, criterion: str, kind: str
 ) -> PlugIn:
-    places = [_place(cell, fraction) for cell, _ in draws]
+    indices = [_index(cell, fraction) for cell, _ in draws]
     said = [
-        [pilot[criterion][index] for pilot in result[kind]] for index, (_, result) in zip(places, draws, strict=True)
+        [pilot[criterion][index] for pilot in result[kind]] for index, (_, result) in zip(indices, draws, strict=True)
     ]
-    truth = [result["truth"][criterion][index] for index, (_, result) in zip(places, draws, strict=True)]
+    truth = [result["truth"][criterion][index] for index, (_, result) in zip(indices, draws, strict=True)]
     name = criterion if kind == "pilots" else f"{criterion}_labels_only"
     n_samples = draws[0][0]["n_samples"]
     return PlugIn(n_words, name, fraction, n_samples, pilots, np.array(said) / n_samples, np.array(truth) / n_samples)

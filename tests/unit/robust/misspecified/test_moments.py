@@ -80,17 +80,17 @@ def test_row_forms_equal_plain_sums(case: Case, rng: np.random.Generator) -> Non
         (forms.mean(vectors), np.einsum("nk,nka->a", vectors, scores)),
         (forms.contracted(vectors), np.einsum("nk,nka->na", vectors, scores)),
     ]
-    for found, expected in pairs:
-        np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-9 * np.abs(expected).max())
+    for total, expected in pairs:
+        np.testing.assert_allclose(total, expected, rtol=1e-9, atol=1e-9 * np.abs(expected).max())
 
 
-def test_chunks_do_not_change_the_sums(rng: np.random.Generator, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_chunks_do_not_change_the_sums(rng: np.random.Generator) -> None:
     model = CASES[0].draw(rng)
     samples = model.sample(9, rng)
     whole = RowForms(model, samples).total(np.ones((9, 3, 3)))
-    monkeypatch.setattr("labelworth.robust.misspecified.row_forms._CHUNK_BYTES", 1)
-    monkeypatch.setattr("labelworth.robust.misspecified.row_forms._KEPT_BYTES", 1)
-    np.testing.assert_allclose(RowForms(model, samples).total(np.ones((9, 3, 3))), whole, rtol=1e-12)
+    by_row = RowForms(model, samples, chunk_bytes=1, kept_bytes=1)
+    assert len(list(by_row.chunks())) == 9
+    np.testing.assert_allclose(by_row.total(np.ones((9, 3, 3))), whole, rtol=1e-12)
 
 
 def test_a_population_with_unlabeled_rows_is_refused(rng: np.random.Generator) -> None:
