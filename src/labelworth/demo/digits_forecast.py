@@ -12,9 +12,8 @@ from labelworth.data.samples import Samples
 from labelworth.fisher.dense import DenseInformation
 from labelworth.models.protocol import AnyFamily, AnyModel
 from labelworth.robust.held_out import HeldOutPredictions
-from labelworth.robust.misspecified.moments import score_moments
 from labelworth.robust.misspecified.pseudo_true import pseudo_true_path
-from labelworth.robust.misspecified.sandwich import sandwich
+from labelworth.robust.misspecified.sandwich import sandwich, score_moments
 
 _N_IMAGES = 4000
 _N_ESTIMATES = 200

@@ -7,7 +7,7 @@ from labelworth.data.sequences import Sequences
 from labelworth.estimation.boltzmann_chain_fit import fit_boltzmann_chain
 from labelworth.estimation.fit import Fit
 from labelworth.estimators.estimator import AT_LEAST_ZERO, generator
-from labelworth.estimators.word_tagger import WordTagger
+from labelworth.estimators.tagger import WordTagger
 from labelworth.models.chains.boltzmann_chain import BoltzmannChainFamily, BoltzmannChainModel
 from labelworth.progress import Progress
 

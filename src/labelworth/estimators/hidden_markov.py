@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 from labelworth.data.sequences import Sequences
 from labelworth.estimation.fit import Fit, fit
 from labelworth.estimators.estimator import ABOVE_ZERO, AT_LEAST_ZERO, generator
-from labelworth.estimators.word_tagger import WordTagger
+from labelworth.estimators.tagger import WordTagger
 from labelworth.models.chains.hidden_markov import HiddenMarkovFamily, HiddenMarkovModel
 from labelworth.progress import Progress
 

@@ -6,14 +6,22 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
+from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from labelworth.arrays import AnyArray, FloatArray
 from labelworth.data.evidence import Evidence
 from labelworth.data.sequences import Sequences
+from labelworth.data.tokens.lexicon import Lexicon, RareWords, shared_entries
 from labelworth.errors import InvalidInputError
-from labelworth.estimators.estimator import ABOVE_ZERO, AT_LEAST_ONE, Estimator, require_no_labels_beside
-from labelworth.estimators.token_input import TokenInput, non_empty, nothing_known
+from labelworth.estimators.estimator import (
+    ABOVE_ZERO,
+    AT_LEAST_ONE,
+    AT_LEAST_ZERO,
+    Estimator,
+    require_no_labels_beside,
+)
+from labelworth.estimators.token_input import TokenInput, non_empty, nothing_known, recoded
 from labelworth.evaluation.sequences import evaluate_labels
 from labelworth.models.chains.protocol import ChainModel
 from labelworth.progress import Progress
@@ -22,6 +30,7 @@ if TYPE_CHECKING:
     from labelworth.criteria.table import InformationTable
     from labelworth.estimators.pools.sequences import SequencePool
     from labelworth.robust.sequences.check import SequenceCheckReport
+
 
 _RELATIVE_ERROR = 0.05
 
@@ -244,3 +253,46 @@ def _require_possible(answers: AnyArray, sequences: Sequences) -> None:
             f"Sequence {first} (counted from 0, without empty ones) has probability zero under the model, with what "
             "is known of its labels. Fit with smoothing above 0, or look at those labels."
         )
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class WordTagger(SequenceTagger):
+    """A tagger of words, which learns from sequences without labels too."""
+
+    min_count: int = 1
+    rare_words: RareWords = "entry"
+    unlabeled_weight: float = 1.0
+    n_init: int = 1
+    random_state: Any = None
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **SequenceTagger._parameter_constraints,
+        "min_count": [AT_LEAST_ONE],
+        "rare_words": [StrOptions({"entry", "shapes", "none"})],
+        "unlabeled_weight": [AT_LEAST_ZERO],
+        "n_init": [AT_LEAST_ONE],
+        "random_state": ["random_state", np.random.Generator],
+    }
+
+    @property
+    def lexicon_(self) -> Lexicon:
+        """The words of the fitted model, and what others become."""
+        check_is_fitted(self)
+        names = self.model_.feature_names
+        return Lexicon(names[: len(names) - len(shared_entries(self.rare_words))], self.rare_words, self.min_count)
+
+    def coverage(self, X: Any) -> Coverage:
+        """Count the words of X that have no entry of their own."""
+        lexicon, sequences = self.lexicon_, self.sequences(X, nothing_known(X))
+        n_rare = int(lexicon.is_rare(sequences.words).sum())
+        return Coverage(sequences.n_tokens, sequences.n_tokens, n_rare, lexicon.describe(sequences.words))
+
+    def _read_to_learn(self, given: TokenInput) -> Sequences:
+        sequences = given.words()
+        names = sequences.feature_names
+        occurring = (names[code] for code in sequences.words.tolist())
+        lexicon = Lexicon.from_words(occurring, min_count=int(self.min_count), rare=self.rare_words)
+        return recoded(sequences, lexicon)
+
+    def _read_to_predict(self, given: TokenInput) -> Sequences:
+        return recoded(given.words(), self.lexicon_)

@@ -12,8 +12,7 @@ from labelworth.planning.answer import Held
 from labelworth.planning.landscape import FrontierDesign
 from labelworth.planning.outcome import cloud
 from labelworth.planning.plan import planner_of
-from labelworth.planning.settings import GivenPrices, PlanSettings
-from labelworth.planning.source import AskedSource, UseUnlabeled
+from labelworth.planning.source import AskedSource, GivenPrices, PlanSettings, UseUnlabeled
 from labelworth.planning.words import CRITERION_WORDS, count, in_units, number
 from labelworth.progress import SILENT, Progress, under_one_bar
 from labelworth.tradeoff.accuracy import Source
@@ -106,7 +105,7 @@ def frontier(
     (0.0, 540.0)
     """
     room = Question.of(budget=0.0, pool=pool).pool
-    settings = PlanSettings.of(
+    settings = PlanSettings(
         prices=prices,
         criterion=criterion,
         source=source,

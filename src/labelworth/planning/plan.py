@@ -11,8 +11,7 @@ from labelworth.errors import InvalidInputError
 from labelworth.estimators.reading import pool_of, takes_sequences
 from labelworth.planning.answer import Plan
 from labelworth.planning.planner import Planner
-from labelworth.planning.settings import GivenPrices, PlanSettings
-from labelworth.planning.source import AskedSource, UseUnlabeled
+from labelworth.planning.source import AskedSource, GivenPrices, PlanSettings, UseUnlabeled
 from labelworth.progress import SILENT, Progress, Whole, under_one_bar
 from labelworth.tradeoff.problem import Question, require_target
 
@@ -121,7 +120,7 @@ def plan(
     asked = Question.of(budget=budget, target=target, alpha=alpha, pool=pool)
     if asked.kind == "target":
         require_target(asked.value, criterion)
-    settings = PlanSettings.of(
+    settings = PlanSettings(
         prices=prices,
         criterion=criterion,
         source=source,

@@ -16,6 +16,7 @@ What is done differently hangs on what a pool can do (`labelworth.estimators.poo
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from importlib.metadata import version
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -30,10 +31,9 @@ from labelworth.planning.assembly import Background, assemble
 from labelworth.planning.formulas.nearby import formula_situation
 from labelworth.planning.landscape import ForecastCurve, Surface
 from labelworth.planning.menu import held_by_rule, read_menu
-from labelworth.planning.settings import PlanSettings
 from labelworth.planning.simulated import simulated_curve, simulated_situation, simulated_surface
 from labelworth.planning.situation import Alternatives, Situation
-from labelworth.planning.source import MEASURED, ChosenSource, choose_source
+from labelworth.planning.source import MEASURED, ChosenSource, PlanSettings, choose_source
 from labelworth.planning.trust.checks import class_check, convergence_check, randomness_check, simulation_check
 from labelworth.planning.trust.randomness import randomness
 from labelworth.planning.trust.verdict import (
@@ -119,8 +119,8 @@ class Planner:
                 seed=self.settings.seed,
                 progress=self.progress,
             )
-        if not isinstance(self.settings.prices, Prices):
-            situation = situation.priced_by(self.settings.prices, held_by_rule(self.pool.data, self.menu))
+        if not isinstance(self.settings.costs, Prices):
+            situation = situation.priced_by(self.settings.costs, held_by_rule(self.pool.data, self.menu))
         return situation.with_error_of_today(), chosen
 
     @cached_property
@@ -286,7 +286,7 @@ class Planner:
                 "With so many parameters intervals show the noise of random probes alone, not the pilot's own "
                 "uncertainty; source='simulated' has intervals that do."
             ]
-        notes, prices, kind = [], self.settings.prices, self.pool.kind
+        notes, prices, kind = [], self.settings.costs, self.pool.kind
         if not isinstance(prices, Prices):
             notes.append(
                 f"Simulated plans take all {kind} without a label as they are: the cost function was asked about "
@@ -320,7 +320,9 @@ class Planner:
 
     def _steps(self, *asked: Any) -> Checkpoint:
         folder = self.settings.checkpoint
-        return Checkpoint(folder, {**self._context, "asked": list(asked)} if folder else {})
+        if folder is None:
+            return Checkpoint(None, {})
+        return Checkpoint(Path(folder), {**self._context, "asked": list(asked)})
 
 
 def pilot_record(is_labeled: BoolArray) -> dict[str, Any]:

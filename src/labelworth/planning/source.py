@@ -1,12 +1,18 @@
-"""Formulas or simulation: which accuracy a plan is made from, and why."""
+"""What a plan is asked for beside the question; and which source its accuracy comes from, and why."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal, get_args
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Literal, get_args
+
+import numpy as np
 
 from labelworth.errors import InvalidInputError
 from labelworth.estimators.pools.pool import Abilities
 from labelworth.simulation.scales import Measure
 from labelworth.tradeoff.accuracy import Source
+from labelworth.tradeoff.costs import CostFunction, Prices
 
 AskedSource = Literal["auto", "asymptotic", "simulated"]
 UseUnlabeled = Literal["auto", "yes", "no"]
@@ -14,6 +20,61 @@ MEASURED: tuple[Measure, ...] = get_args(Measure)
 """Criteria that a simulation can forecast: what will be measured on held-out data."""
 LABELS_PER_PARAMETER = 5.0
 """From this many labels per parameter on the formulas are trusted with levels, not only with ranks."""
+GivenPrices = Prices | Mapping[str, float] | CostFunction | None
+"""Prices as people give them."""
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class PlanSettings:
+    """Arguments of `labelworth.plan` of the same names: checked before anything is read or fitted.
+
+    Raises
+    ------
+    InvalidInputError
+        If one is invalid.
+    """
+
+    prices: GivenPrices = None
+    criterion: str | None = None
+    source: AskedSource = "auto"
+    rules: Sequence[Any] | str | None = None
+    use_unlabeled: UseUnlabeled = "auto"
+    n_draws: int = 0
+    seed: Any = 0
+    checkpoint: str | Path | None = None
+    max_time: float | None = None  # Minutes.
+
+    def __post_init__(self) -> None:
+        if self.use_unlabeled not in get_args(UseUnlabeled):
+            raise InvalidInputError(f"use_unlabeled must be auto, yes or no. Got {self.use_unlabeled!r}.")
+        if self.source not in get_args(AskedSource):
+            raise InvalidInputError(f"source must be one of {', '.join(get_args(AskedSource))}. Got {self.source!r}.")
+        if not isinstance(self.seed, int | np.integer) or self.seed < 0:
+            raise InvalidInputError(f"seed must be a whole number of at least 0. Got {self.seed!r}.")
+        if self.max_time is not None and not self.max_time > 0:
+            raise InvalidInputError(f"max_time must be a positive number of minutes. Got {self.max_time!r}.")
+        object.__setattr__(self, "seed", int(self.seed))
+        _ = self.costs  # refused now, not when the model has been fitted
+
+    @cached_property
+    def costs(self) -> Prices | CostFunction:
+        """Prices, or a function that says what samples cost; a label costs one unit of money when absent."""
+        if self.prices is None:
+            return Prices()
+        if isinstance(self.prices, Prices) or callable(self.prices):
+            return self.prices
+        try:
+            return Prices(**self.prices)
+        except TypeError as error:
+            known = ", ".join(Prices.__dataclass_fields__)
+            raise InvalidInputError(
+                f"prices are named {known}, or a function of (policy, n). Got {self.prices!r}."
+            ) from error
+
+    @property
+    def price_list(self) -> Prices:
+        """Prices per sample; the usual ones where a function says what samples cost."""
+        return self.costs if isinstance(self.costs, Prices) else Prices()
 
 
 @dataclass(frozen=True)

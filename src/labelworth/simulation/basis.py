@@ -33,13 +33,6 @@ class Points:
     means: FloatArray  # (n_points,)
     covariance: FloatArray  # (n_points, n_points): Of the means; all sizes are tested on the same units.
 
-    def to_dict(self) -> dict[str, Any]:
-        return {"sizes": self.sizes.tolist(), "means": self.means.tolist(), "covariance": self.covariance.tolist()}
-
-    @classmethod
-    def from_dict(cls, stored: Mapping[str, Any]) -> "Points":
-        return cls(np.array(stored["sizes"]), np.array(stored["means"]), np.array(stored["covariance"]))
-
 
 @dataclass(frozen=True, eq=False)
 class Simulated:
@@ -47,13 +40,6 @@ class Simulated:
 
     sizes: IntArray  # (n_nodes,)
     values: FloatArray  # (n_replicates, n_nodes)
-
-    def to_dict(self) -> dict[str, Any]:
-        return {"sizes": self.sizes.tolist(), "values": self.values.tolist()}
-
-    @classmethod
-    def from_dict(cls, stored: Mapping[str, Any]) -> "Simulated":
-        return cls(np.array(stored["sizes"]), np.array(stored["values"]))
 
 
 @dataclass(frozen=True)
@@ -89,21 +75,29 @@ class ForecastBasis:
         return {
             "n_labeled": self.n_labeled,
             "n_units": self.n_units,
-            "points": {"/".join(key): value.to_dict() for key, value in self.points.items()},
-            "simulated": {"/".join(key): value.to_dict() for key, value in self.simulated.items()},
+            "points": {"/".join(key): _lists(points) for key, points in self.points.items()},
+            "simulated": {"/".join(key): _lists(curves) for key, curves in self.simulated.items()},
             "comparisons": {key: [value.difference, value.standard_error] for key, value in self.comparisons.items()},
         }
 
     @classmethod
     def from_dict(cls, stored: Mapping[str, Any]) -> "ForecastBasis":
         points: dict[Any, Points] = {
-            tuple(key.split("/")): Points.from_dict(value) for key, value in stored["points"].items()
+            tuple(key.split("/")): Points(**_arrays(lists)) for key, lists in stored["points"].items()
         }
         simulated: dict[Any, Simulated] = {
-            tuple(key.split("/")): Simulated.from_dict(value) for key, value in stored["simulated"].items()
+            tuple(key.split("/")): Simulated(**_arrays(lists)) for key, lists in stored["simulated"].items()
         }
         comparisons = {key: Comparison(*value) for key, value in stored["comparisons"].items()}
         return cls(stored["n_labeled"], stored["n_units"], points, simulated, comparisons)
+
+
+def _lists(value: Points | Simulated) -> dict[str, Any]:
+    return {name: array.tolist() for name, array in vars(value).items()}
+
+
+def _arrays(lists: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: np.array(values) for name, values in lists.items()}
 
 
 def forecast_basis(

@@ -17,9 +17,9 @@ from labelworth.estimators.pools.documents import DocumentPool
 from labelworth.fisher.documents.population import enumerated_information
 from labelworth.models.classes.multinomial import MultinomialFamily, MultinomialModel
 from labelworth.planning.planner import Planner
-from labelworth.planning.settings import PlanSettings
 from labelworth.planning.situation import Alternatives
 from labelworth.planning.solving import solved
+from labelworth.planning.source import PlanSettings
 from labelworth.planning.uncertainty import spread
 from labelworth.tradeoff.accuracy import Accuracy
 from labelworth.tradeoff.asymptotic_accuracy import AsymptoticAccuracy
@@ -77,7 +77,7 @@ def compute(cell: Cell) -> Result:
     name, seed = cell["truth"], cell["seed"]
     samples = truth(name).sample(N_DOCUMENTS, np.random.default_rng(seed)).hide(np.arange(N_PILOT, N_DOCUMENTS))
     family = MultinomialFamily.for_samples(samples, smoothing=1.0, class_smoothing=1.0)
-    settings = PlanSettings.of(source="asymptotic", criterion=CRITERION, n_draws=cell["n_draws"], seed=seed)
+    settings = PlanSettings(source="asymptotic", criterion=CRITERION, n_draws=cell["n_draws"], seed=seed)
     planner = Planner(DocumentPool.of_family(family, samples), settings)
     situation, _ = planner.situation(np.inf)
     counts = solved(situation, "target", target(name)).counts

@@ -12,9 +12,8 @@ from labelworth.errors import InvalidInputError
 from labelworth.estimation.fit import fit
 from labelworth.models.protocol import Family, ModelT
 from labelworth.progress import SILENT, Progress
-from labelworth.robust.misspecified.moments import ScoreMoments, score_moments
 from labelworth.robust.misspecified.pseudo_true import pseudo_true_path
-from labelworth.robust.misspecified.sandwich import Sandwich, sandwich
+from labelworth.robust.misspecified.sandwich import Sandwich, ScoreMoments, sandwich, score_moments
 from labelworth_studies.robust.finite_sample import finite_sample_path, named_distance
 
 Method = Literal["finite-sample", "endless-data"]

@@ -6,9 +6,8 @@ import pytest
 from labelworth.errors import InvalidInputError
 from labelworth.estimation.fit import fit
 from labelworth.models.classes.multinomial import MultinomialFamily
-from labelworth.robust.misspecified.moments import score_moments
 from labelworth.robust.misspecified.pseudo_true import pseudo_true_path
-from labelworth.robust.misspecified.sandwich import Sandwich, sandwich
+from labelworth.robust.misspecified.sandwich import Sandwich, sandwich, score_moments
 from labelworth_studies.robust.risk import full_label_model, misspecified_risk
 from support.statistical import assert_mean_is
 from support.wrong_populations import bursty_documents

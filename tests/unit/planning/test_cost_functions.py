@@ -13,9 +13,9 @@ import labelworth as lw
 from labelworth.errors import InvalidInputError
 from labelworth.planning.menu import held_by_rule
 from labelworth.planning.plan import planner_of
-from labelworth.planning.settings import PlanSettings
 from labelworth.planning.situation import Situation
 from labelworth.planning.solving import solved
+from labelworth.planning.source import PlanSettings
 from labelworth.policies.spec import parse_rule
 from labelworth.tradeoff.problem import Problem
 from support.pilots import drawn_documents, drawn_sequences
@@ -143,7 +143,7 @@ def test_menus_of_rules_against_all_whole_designs(problem: Problem, value: float
 
 @cache
 def sequences_by_the_rule(pool: int) -> Situation:
-    settings = PlanSettings.of(
+    settings = PlanSettings(
         prices=partial(by_the_rule, opening=20.0),
         source="asymptotic",
         rules="everything,window:2,nothing",

@@ -12,7 +12,7 @@ import labelworth as lw
 from labelworth.data.evidence import Evidence
 from labelworth.errors import InfeasiblePlanError, InvalidInputError
 from labelworth.planning.plan import planner_of
-from labelworth.planning.settings import PlanSettings
+from labelworth.planning.source import PlanSettings
 from labelworth.planning.trust.verdict import CONDITIONAL, NOT_TESTED, THERE_IS_NONE
 from labelworth.progress import SilentProgress, Whole
 from support.pilots import drawn_documents, drawn_sequences
@@ -40,13 +40,13 @@ def test_planning_documents_loads_nothing_that_only_sequences_need() -> None:
 
 
 def test_unlabeled_data_is_judged_as_far_as_the_pool_allows() -> None:
-    asymptotic = PlanSettings.of(source="asymptotic")
+    asymptotic = PlanSettings(source="asymptotic")
     assert planner_of(DOCUMENTS, None, asymptotic).verdict.error_with_unlabeled is not None
     assert planner_of(DOCUMENTS.labeled_only(), None, asymptotic).verdict == THERE_IS_NONE
     assert planner_of(SEQUENCES, None, asymptotic, model="hidden-markov").verdict == NOT_TESTED
     assert planner_of(SEQUENCES, None, asymptotic, model="conditional-random-field").verdict == CONDITIONAL
     for choice, used in (("yes", True), ("no", False)):
-        settings = PlanSettings.of(source="asymptotic", use_unlabeled=choice)
+        settings = PlanSettings(source="asymptotic", use_unlabeled=choice)
         assert planner_of(DOCUMENTS, None, settings).uses_unlabeled is used
         assert planner_of(SEQUENCES, None, settings, model="hidden-markov").uses_unlabeled is used
 
@@ -70,7 +70,7 @@ def test_classes_that_a_pilot_of_sequences_lacks_are_said_first() -> None:
 
 
 def test_rules_are_refused_before_documents_are_fitted() -> None:
-    settings = PlanSettings.of(rules="everything")
+    settings = PlanSettings(rules="everything")
     for model in ("multinomial", lw.GaussianClasses()):
         with pytest.raises(InvalidInputError, match="rules= is for sequences"):
             planner_of(object(), None, settings, model=model)

@@ -40,14 +40,6 @@ def read_conll(
     unlabeled : str or sequence of str, optional
         The labels that mean "not seen"; `UNSEEN_TAGS` when absent.
     encoding : str
-
-    Raises
-    ------
-    DataUnavailableError
-        If there is no such file.
-    InvalidInputError
-        If lines have different numbers of columns, a column is not there, or the bytes are not in `encoding`: says
-        the line and what to do.
     """
     rows = _Rows(path)
     for number, line in enumerate(read_lines(path, encoding), start=1):

@@ -29,13 +29,6 @@ def read_crfsuite(path: Path, *, unlabeled: str | None = None, encoding: str = "
     unlabeled : str, optional
         The label that means "not seen"; `UNSEEN_LABEL` when absent.
     encoding : str
-
-    Raises
-    ------
-    DataUnavailableError
-        If there is no such file.
-    InvalidInputError
-        If a weight is not a number or a label is missing: says the line and what to do.
     """
     rows = _Rows(path, UNSEEN_LABEL if unlabeled is None else unlabeled)
     for number, line in enumerate(read_lines(path, encoding), start=1):

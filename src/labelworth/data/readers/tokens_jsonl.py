@@ -37,14 +37,6 @@ def read_tokens_jsonl(
     tag_names : sequence of str, optional
         What the numbers 0, 1, ... stand for.
     encoding : str
-
-    Raises
-    ------
-    DataUnavailableError
-        If there is no such file.
-    InvalidInputError
-        If there are several columns of tags and none is named, tokens and tags differ in number, or a tag is invalid:
-        says the line and what to do.
     """
     rows = _Rows(path, tokens_column, tags_column, tag_names)
     for location, record in read_records(path, encoding=encoding):

@@ -31,7 +31,6 @@ class DocumentPool(Pool[Samples]):
     abilities: ClassVar[Abilities] = Abilities(
         formula_criteria=("error", "log_loss", "excess_error", *CRITERIA),
         most_parameters=600,
-        beyond_matrices=True,
         folds=True,
         surface=True,
     )

@@ -21,7 +21,6 @@ class Abilities:
 
     formula_criteria: tuple[str, ...]  # What the formulas can forecast.
     most_parameters: int  # Up to this many, matrices are formed at every parameter that is asked about.
-    beyond_matrices: bool = False  # Whether the formulas go on beyond that, by random probes.
     rules: bool = False  # Whether a sample can be labeled in part, by rules of a menu.
     # Whether predictions of held-out samples tell, at any time, if unlabeled data helps; else a simulation
     # does.

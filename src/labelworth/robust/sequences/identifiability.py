@@ -13,7 +13,7 @@ from labelworth.criteria.table import InformationPoint
 from labelworth.data.sequences import Sequences
 from labelworth.errors import InvalidInputError, MoreSamplesNeededError, NotIdentifiableError
 from labelworth.fisher.directions import WEAK
-from labelworth.fisher.sequences.population import MAX_PARAMETERS, RuleMethod
+from labelworth.fisher.sequences.population import MAX_PARAMETERS
 from labelworth.fisher.sequences.position_shares import PositionCounts, row_shares
 from labelworth.models.chains.protocol import ChainModel, Reference
 from labelworth.policies.function_rule import FunctionRule
@@ -118,7 +118,6 @@ def judge_policy(
     *,
     policy: Policy | None = None,
     quick_parameters: int = MAX_PARAMETERS,
-    method: RuleMethod = "auto",
     seed: int = 0,
     max_draws: int | None = None,
     progress: Progress = SILENT,
@@ -140,7 +139,7 @@ def judge_policy(
         How labels are to be bought; the positions that are labeled in `sequences` when absent.
     quick_parameters : int
         With more, what is labeled is counted first, and the information looked for only if that tells too little.
-    method, seed, max_draws
+    seed, max_draws
         As in `labelworth.criteria.policy_information.policy_information`.
 
     Notes
@@ -169,7 +168,6 @@ def judge_policy(
             policies=[asked.policy],
             inputs=sequences,
             n_samples=sequences.n_sequences,
-            method=method,
             seed=seed,
             max_draws=max_draws,
             progress=progress,

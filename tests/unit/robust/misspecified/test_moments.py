@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from labelworth.errors import InvalidInputError
-from labelworth.robust.misspecified.moments import score_moments
 from labelworth.robust.misspecified.row_forms import RowForms
+from labelworth.robust.misspecified.sandwich import score_moments
 from support.oracles import numerical_gradient
 from support.small_models import CASES, Case
 

@@ -9,8 +9,7 @@ from labelworth.data.lengths import LengthDistribution
 from labelworth.data.samples import Samples
 from labelworth.errors import NotIdentifiableError
 from labelworth.models.classes.multinomial import MultinomialModel
-from labelworth.robust.misspecified.moments import score_moments
-from labelworth.robust.misspecified.sandwich import Sandwich, sandwich
+from labelworth.robust.misspecified.sandwich import Sandwich, sandwich, score_moments
 from support.oracles import Enumeration, enumerated_multinomial
 
 PRIORS = np.array([0.3, 0.7])
