@@ -9,11 +9,11 @@ from labelworth.data.sequences import Sequences
 from labelworth.estimation.boltzmann_chain_fit import fit_boltzmann_chain
 from labelworth.estimation.conditional_fit import fit_conditional
 from labelworth.estimation.fit import fit
+from labelworth.estimators.pools.documents import ClassLearner
+from labelworth.estimators.pools.sequences import SequenceLearner
 from labelworth.models.chains.boltzmann_chain import BoltzmannChainFamily
 from labelworth.models.chains.hidden_markov import HiddenMarkovFamily
 from labelworth.models.classes.multinomial import MultinomialFamily
-from labelworth.simulation.document_learner import ClassLearner
-from labelworth.simulation.sequence_learner import SequenceLearner
 
 EMISSION = np.array([[0.5, 0.3, 0.1, 0.1], [0.1, 0.2, 0.3, 0.4]])
 

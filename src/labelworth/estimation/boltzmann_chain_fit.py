@@ -6,8 +6,7 @@ from functools import partial
 import numpy as np
 
 from labelworth.arrays import FloatArray
-from labelworth.data.labeled_runs import labeled_runs
-from labelworth.data.sequences import Sequences
+from labelworth.data.sequences import Sequences, labeled_runs
 from labelworth.errors import InvalidInputError
 from labelworth.estimation.expectation_maximization import Ascent, Point
 from labelworth.estimation.fit import Fit, report_exchangeable

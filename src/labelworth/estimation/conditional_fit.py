@@ -3,8 +3,7 @@
 import numpy as np
 
 from labelworth.arrays import BoolArray, FloatArray, IntArray
-from labelworth.data.labeled_runs import labeled_runs
-from labelworth.data.sequences import Sequences
+from labelworth.data.sequences import Sequences, labeled_runs
 from labelworth.errors import InvalidInputError
 from labelworth.estimation.fit import Fit
 from labelworth.estimation.quasi_newton import Descent, minimize

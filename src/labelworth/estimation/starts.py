@@ -8,9 +8,8 @@ import numpy as np
 
 from labelworth.arrays import FloatArray, IntArray, require_between
 from labelworth.data.evidence import Evidence
-from labelworth.data.labeled_runs import labeled_runs
 from labelworth.data.samples import Samples
-from labelworth.data.sequences import Sequences
+from labelworth.data.sequences import Sequences, labeled_runs
 from labelworth.errors import InvalidInputError
 from labelworth.models.protocol import EMFamily, ParametersT
 

@@ -20,11 +20,11 @@ from labelworth.data.text import LETTERS, count_words
 from labelworth.data.tokens.lexicon import Lexicon
 from labelworth.errors import InvalidInputError
 from labelworth.estimation.fit import fit
+from labelworth.estimators.pools.documents import ClassLearner
+from labelworth.estimators.pools.sequences import SequenceLearner
 from labelworth.models.chains.hidden_markov import HiddenMarkovFamily
 from labelworth.models.classes.multinomial import MultinomialFamily
-from labelworth.simulation.document_learner import ClassLearner
 from labelworth.simulation.learner import Learner
-from labelworth.simulation.sequence_learner import SequenceLearner
 from labelworth_studies.corpora.chunking_data import conll2000_digest
 from labelworth_studies.corpora.drawn_documents import World
 from labelworth_studies.corpora.folder import conll2000, newsgroups, rcv1_tokens, reuters_r52

@@ -6,11 +6,11 @@ from typing import Any, Literal
 import numpy as np
 
 from labelworth.data.samples import Samples
+from labelworth.estimators.pools.documents import ClassLearner
 from labelworth.progress import SILENT, Progress
 from labelworth.report.values import BarsPanel, Curve, Outcome, Picture, Table
 from labelworth.robust.harm import Answer, combined, paired, verdict_of
 from labelworth.robust.held_out import held_out_predictions
-from labelworth.simulation.document_learner import ClassLearner
 from labelworth.simulation.jobs import run_jobs
 from labelworth.simulation.learner import MODES, keep_labels
 from labelworth.simulation.pilot_points import labeled_units, pilot_points, point_sizes

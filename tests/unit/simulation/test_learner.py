@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from labelworth.simulation.document_learner import ClassPrediction
+from labelworth.estimators.pools.documents import ClassPrediction
 from labelworth.simulation.learner import (
     code_errors,
     code_losses,

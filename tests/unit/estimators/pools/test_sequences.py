@@ -8,10 +8,10 @@ from scipy import stats
 
 from labelworth.data.evidence import Evidence
 from labelworth.data.sequences import Sequences
+from labelworth.estimators.pools.sequences import ChainPrediction
 from labelworth.models.chains.hidden_markov import HiddenMarkovModel
 from labelworth.policies.spec import parse_policy
 from labelworth.simulation.learner import keep_labels
-from labelworth.simulation.sequence_learner import ChainPrediction
 from support.learners import boltzmann_learner, conditional_learner, sentence_learner, sentences
 from support.statistical import FALSE_ALARM_RATE
 

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from labelworth.estimators.pools.documents import ClassPrediction
 from labelworth.policies.spec import parse_policy
-from labelworth.simulation.document_learner import ClassPrediction
 from labelworth.simulation.learner import keep_labels
 from support.learners import document_learner, documents, relabeled
 from support.statistical import FALSE_ALARM_RATE
