@@ -60,13 +60,6 @@ def test_hiding_rows_makes_their_weights_one(data: st.DataObject, labels: list[A
 
 
 @FAST
-@given(st.lists(label_lists, min_size=1, max_size=4))
-def test_joining_parts_joins_their_weights(parts: list[list[Any]]) -> None:
-    together = Evidence.concatenate([read(part) for part in parts])
-    np.testing.assert_array_equal(together.dense(), spelled_out([entry for part in parts for entry in part]))
-
-
-@FAST
 @given(st.lists(st.none() | st.sampled_from(CLASSES), max_size=12))
 def test_the_order_of_classes_only_permutes_columns(labels: list[Any]) -> None:
     backwards = encode_labels(labels, classes=CLASSES[::-1], unlabeled=None)

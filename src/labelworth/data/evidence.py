@@ -122,20 +122,6 @@ class Evidence:
         """How many gold labels each class has, shape (n_classes,)."""
         return np.bincount(self.codes[self.is_gold], minlength=self.n_classes)
 
-    @classmethod
-    def concatenate(cls, parts: Sequence["Evidence"]) -> "Evidence":
-        """Put samples behind each other; all parts must name the same classes."""
-        if not parts:
-            raise InvalidInputError("There must be at least one part to put together.")
-        first = parts[0]
-        if any(part.classes != first.classes for part in parts):
-            raise InvalidInputError("Only samples with the same classes, in the same order, can be put together.")
-        codes, offset = [], 0
-        for part in parts:
-            codes.append(np.where(part.is_ambiguous, part.codes - offset, part.codes))
-            offset += len(part.weights)
-        return cls(np.concatenate(codes), first.classes, np.concatenate([part.weights for part in parts]))
-
 
 def compact(codes: IntArray, weights: FloatArray, classes: tuple[Hashable, ...]) -> Evidence:
     """Build evidence that keeps only the candidate sets that `codes` still point to."""

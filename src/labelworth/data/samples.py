@@ -1,6 +1,5 @@
 """Samples: features, what is known of their classes, and how much each one counts."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -118,26 +117,6 @@ class Samples:
     def labeled_only(self) -> "Samples":
         """Keep the samples of whose class something is known."""
         return self.take(~self.evidence.is_unlabeled)
-
-    @classmethod
-    def concatenate(cls, parts: Sequence["Samples"]) -> "Samples":
-        """Put samples behind each other; all parts must have the same columns and classes."""
-        if not parts:
-            raise InvalidInputError("There must be at least one part to put together.")
-        first = parts[0]
-        if any((part.n_features, part.feature_names) != (first.n_features, first.feature_names) for part in parts):
-            raise InvalidInputError("Only samples with the same columns, in the same order, can be put together.")
-        if first.is_sparse:
-            features: sp.csr_array | FloatArray = sp.csr_array(sp.vstack([part.counts for part in parts]))
-        else:
-            features = np.concatenate([part.vectors for part in parts])
-        weighted = any(part.weights is not None for part in parts)
-        return cls(
-            features,
-            Evidence.concatenate([part.evidence for part in parts]),
-            np.concatenate([part.sample_weights for part in parts]) if weighted else None,
-            first.feature_names,
-        )
 
 
 def _is_clean(features: Any) -> bool:

@@ -1,8 +1,7 @@
 """Sequences: flat tokens, where each sequence begins, and what is known of every token's label."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
@@ -160,25 +159,6 @@ class Sequences:
     def with_evidence(self, evidence: Evidence) -> "Sequences":
         """The same tokens, of whose labels something else is known."""
         return replace(self, evidence=evidence)
-
-    @classmethod
-    def concatenate(cls, parts: Sequence["Sequences"]) -> "Sequences":
-        """Put sequences behind each other; all parts must have the same features and labels."""
-        if not parts:
-            raise InvalidInputError("There must be at least one part to put together.")
-        first = parts[0]
-        if any(part.feature_names != first.feature_names for part in parts):
-            raise InvalidInputError("Only sequences with the same words or attributes can be put together.")
-        features: Any = [part.features for part in parts]
-        sparse = isinstance(first.features, sp.csr_array)
-        weighted = any(part.weights is not None for part in parts)
-        return cls(
-            sp.csr_array(sp.vstack(features)) if sparse else np.concatenate(features),
-            np.concatenate([[0], np.cumsum(np.concatenate([part.lengths for part in parts]))]),
-            Evidence.concatenate([part.evidence for part in parts]),
-            first.feature_names,
-            np.concatenate([part.sequence_weights for part in parts]) if weighted else None,
-        )
 
 
 class LabeledRuns(NamedTuple):

@@ -53,11 +53,11 @@ class ShownPopulation:
 
     def weighted(self, n_samples: float) -> Sequences:
         """What n sequences under the policy are on average: every sequence once per rule, with its weight."""
-        parts = []
-        for share, shown in zip(self.shares, self.shown, strict=True):
-            weights = np.full(shown.n_sequences, share * n_samples / shown.n_sequences)
-            parts.append(Sequences(shown.features, shown.offsets, shown.evidence, shown.feature_names, weights))
-        return Sequences.concatenate(parts)
+        rows = np.arange(self.whole.n_sequences)
+        every = self.whole.take(np.tile(rows, len(self.shown)))
+        hidden = np.concatenate([shown.evidence.is_unlabeled for shown in self.shown])
+        weights = np.repeat(np.array(self.shares) * n_samples / len(rows), len(rows))
+        return replace(every.hide(hidden), weights=weights)
 
 
 def sequence_moments(model: WordModel, population: ShownPopulation, reference: FloatArray) -> Moments:

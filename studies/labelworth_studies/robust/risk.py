@@ -10,7 +10,7 @@ from labelworth.arrays import FloatArray, as_floats
 from labelworth.data.samples import Samples
 from labelworth.errors import InvalidInputError
 from labelworth.estimation.fit import fit
-from labelworth.models.protocol import Family, ModelT
+from labelworth.models.protocol import Family, Model, ModelT
 from labelworth.progress import SILENT, Progress
 from labelworth.robust.misspecified.pseudo_true import pseudo_true_path
 from labelworth.robust.misspecified.sandwich import Sandwich, ScoreMoments, sandwich, score_moments
@@ -89,8 +89,8 @@ def misspecified_risk(
         points = [(point.model, point.sandwich, score_moments(point.model, population)) for point in path]
     else:
         points = _endless_points(family, population, values, random_labels, options)
-    best_loss = score_moments(target, population).labeled_log_loss
-    losses = np.array([_log_losses(spread, moments, n_samples) for _, spread, moments in points])
+    best_loss, _ = mean_log_losses(target, population)
+    losses = np.array([_log_losses(*point, population, n_samples) for point in points])
     return RiskCurve(
         values,
         float(n_samples),
@@ -128,9 +128,20 @@ def _endless_points(
     return points
 
 
-def _log_losses(spread: Sandwich, moments: ScoreMoments, n_samples: float) -> tuple[float, float]:
+def mean_log_losses(model: Model, population: Samples) -> tuple[float, float]:
+    """Means of -log p(x, y), up to what carries no parameter, and of -log p(y | x)."""
+    shares = population.sample_weights / population.sample_weights.sum()
+    log_joint = model.log_joint(population)
+    labeled = log_joint[np.arange(population.n_samples), population.evidence.codes]
+    return float(-shares @ labeled), float(shares @ (np.logaddexp.reduce(log_joint, axis=1) - labeled))
+
+
+def _log_losses(
+    model: Model, spread: Sandwich, moments: ScoreMoments, population: Samples, n_samples: float
+) -> tuple[float, float]:
     """Expected joint and conditional log-loss at the center plus what the noise adds."""
     covariance = spread.covariance / n_samples
     joint = float(np.sum(moments.labeled.curvature * covariance)) / 2
     marginal = float(np.sum(moments.hidden.curvature * covariance)) / 2
-    return moments.labeled_log_loss + joint, moments.conditional_log_loss + joint - marginal
+    labeled, conditional = mean_log_losses(model, population)
+    return labeled + joint, conditional + joint - marginal

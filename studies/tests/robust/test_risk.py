@@ -8,7 +8,8 @@ from labelworth.estimation.fit import fit
 from labelworth.models.classes.multinomial import MultinomialFamily
 from labelworth.robust.misspecified.pseudo_true import pseudo_true_path
 from labelworth.robust.misspecified.sandwich import Sandwich, sandwich, score_moments
-from labelworth_studies.robust.risk import full_label_model, misspecified_risk
+from labelworth_studies.robust.risk import full_label_model, mean_log_losses, misspecified_risk
+from support.small_models import CASES
 from support.statistical import assert_mean_is
 from support.wrong_populations import bursty_documents
 
@@ -76,3 +77,17 @@ def test_an_unknown_method_is_refused(seed: int) -> None:
     population = bursty_documents(np.random.default_rng(seed), 20)
     with pytest.raises(InvalidInputError, match="method must be one of"):
         misspecified_risk(MultinomialFamily.for_samples(population), population, [1.0], n_samples=9, method="guess")
+
+
+def test_mean_log_losses_are_those_of_the_rows(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    case = CASES[0]
+    population = case.draw(rng).sample(12, rng).weighted(rng.uniform(0.5, 2.0, size=12))
+    model = case.draw(rng)
+    rows = [population.take(np.array([row])) for row in range(12)]
+    shares = population.sample_weights / population.sample_weights.sum()
+    joint = [float(model.log_joint(row)[0, row.evidence.codes[0]]) for row in rows]
+    marginal = [float(np.log(np.exp(model.log_joint(row)[0]).sum())) for row in rows]
+    labeled, conditional = mean_log_losses(model, population)
+    assert labeled == pytest.approx(-shares @ joint, rel=1e-12)
+    assert conditional == pytest.approx(shares @ np.subtract(marginal, joint), rel=1e-9)

@@ -32,19 +32,6 @@ def test_hidden_rows_say_nothing() -> None:
     assert mixed().hidden().is_unlabeled.all()
 
 
-def test_parts_are_put_behind_each_other() -> None:
-    together = Evidence.concatenate([mixed(), mixed().take(np.array([4, 1])), mixed()])
-    expected = np.concatenate([mixed().dense(), mixed().dense()[[4, 1]], mixed().dense()])
-    np.testing.assert_array_equal(together.dense(), expected)
-
-
-def test_parts_with_other_classes_cannot_be_put_together() -> None:
-    with pytest.raises(InvalidInputError, match="same classes"):
-        Evidence.concatenate([encode_labels(["a"]), encode_labels(["b"])])
-    with pytest.raises(InvalidInputError, match="at least one part"):
-        Evidence.concatenate([])
-
-
 def test_weights_other_than_one_are_kept() -> None:
     evidence = Evidence(np.array([-2, 1, -1]), ("a", "b"), np.array([[0.9, 0.3]]))
     np.testing.assert_array_equal(evidence.dense(), [[0.9, 0.3], [0, 1], [1, 1]])

@@ -44,18 +44,13 @@ def test_other_dense_arrays_go_through_the_door() -> None:
 
 
 @pytest.mark.parametrize("make", [documents, vectors])
-def test_taking_hiding_and_joining_keep_rows_together(make: object) -> None:
+def test_taking_and_hiding_keep_rows_together(make: object) -> None:
     samples: Samples = make(weights=np.array([1.0, 2.0, 0.5]), feature_names=("x", "y"))
     rows = np.array([2, 0])
     taken = samples.take(rows)
     np.testing.assert_array_equal(sp.csr_array(taken.features).toarray(), DENSE[rows])
     assert taken.evidence.codes.tolist() == [1, 0]
     assert taken.sample_weights.tolist() == [0.5, 1.0]
-    joined = Samples.concatenate([taken, samples.weighted(None)])
-    np.testing.assert_array_equal(sp.csr_array(joined.features).toarray(), np.concatenate([DENSE[rows], DENSE]))
-    assert joined.sample_weights.tolist() == [0.5, 1.0, 1.0, 1.0, 1.0]
-    assert joined.evidence.codes.tolist() == [1, 0, 0, -1, 1]
-    assert joined.feature_names == ("x", "y")
     assert samples.hide().evidence.is_unlabeled.all()
     assert samples.hide(np.array([0])).evidence.codes.tolist() == [-1, -1, 1]
     assert samples.labeled_only().evidence.codes.tolist() == [0, 1]
@@ -78,11 +73,3 @@ def test_parts_that_do_not_fit_are_refused(options: dict[str, object], message: 
 def test_one_label_entry_belongs_to_each_row() -> None:
     with pytest.raises(InvalidInputError, match="3 samples and 2 label entries"):
         Samples(DENSE, encode_labels([0, 1]))
-
-
-def test_only_the_same_columns_can_be_joined() -> None:
-    other = Samples(as_counts(DENSE[:, :1]), encode_labels(["a", -1, "b"]))
-    with pytest.raises(InvalidInputError, match="same columns"):
-        Samples.concatenate([documents(), other])
-    with pytest.raises(InvalidInputError, match="at least one part"):
-        Samples.concatenate([])

@@ -41,17 +41,6 @@ def test_sequences_are_taken_in_any_order(sparse: bool) -> None:
     assert THREE.take(np.array([False, True, False])).n_tokens == 1
 
 
-def test_parts_are_put_together_again() -> None:
-    parts = [THREE.take(np.array([row])) for row in range(3)]
-    whole = Sequences.concatenate(parts)
-    assert whole.words.tolist() == THREE.words.tolist()
-    assert whole.offsets.tolist() == THREE.offsets.tolist()
-    assert (whole.evidence.dense() == THREE.evidence.dense()).all()
-    assert whole.sequence_weights.tolist() == [1, 2, 3]
-    with pytest.raises(InvalidInputError, match="at least one part"):
-        Sequences.concatenate([])
-
-
 def test_labels_are_hidden() -> None:
     assert THREE.hide().evidence.is_unlabeled.all()
     assert THREE.hide(np.array([0, 2])).evidence.codes.tolist() == [-1, -1, -1, 1, 2, 0]

@@ -20,9 +20,9 @@ _MAX_ITERATIONS = 20_000
 def weighted_population(population: Samples, fraction: float, n_samples: float) -> Samples:
     """Every row twice, labeled with weight f and hidden with weight 1 - f, as many as `n_samples` in all."""
     shares = population.sample_weights * (n_samples / population.sample_weights.sum())
-    return Samples.concatenate(
-        [population.weighted(fraction * shares), population.hide().weighted((1 - fraction) * shares)]
-    )
+    rows = np.arange(population.n_samples)
+    twice = population.take(np.tile(rows, 2)).hide(len(rows) + rows)
+    return twice.weighted(np.concatenate([fraction * shares, (1 - fraction) * shares]))
 
 
 def pseudo_true_path(

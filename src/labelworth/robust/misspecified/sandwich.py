@@ -51,8 +51,6 @@ class ScoreMoments:
 
     labeled: Moments  # Of log p(x, y), and of log p(x).
     hidden: Moments
-    labeled_log_loss: float  # Mean of -log p(x, y), up to what carries no parameter, and of -log p(y | x).
-    conditional_log_loss: float
 
 
 def require_population(population: Samples) -> None:
@@ -87,15 +85,13 @@ def score_moments(model: Model, population: Samples) -> ScoreMoments:
     """
     require_population(population)
     shares = population.sample_weights / population.sample_weights.sum()
-    log_joint = model.log_joint(population)
-    hidden, log_marginal = condition(log_joint, population.evidence.hidden())
+    hidden, _ = condition(model.log_joint(population), population.evidence.hidden())
     gold = np.zeros_like(hidden)
     gold[np.arange(len(gold)), population.evidence.codes] = 1.0
     sums = _Sums(model.coordinates.n_free)
     for rows, class_scores in RowForms(model, population).chunks():
         sums.add(class_scores, gold[rows], hidden[rows], shares[rows])
     plain = population.weighted(None)
-    labeled_log = (log_joint * gold).sum(axis=1)
     labeled_curvature = model.complete_curvature(plain, gold * shares[:, None])
     hidden_curvature = model.complete_curvature(plain, hidden * shares[:, None]) - sums.variance_given_x
     labeled_variance = sums.labeled_square - np.outer(sums.labeled_mean, sums.labeled_mean)
@@ -103,8 +99,6 @@ def score_moments(model: Model, population: Samples) -> ScoreMoments:
     return ScoreMoments(
         Moments(sums.labeled_mean, labeled_variance, labeled_curvature),
         Moments(sums.hidden_mean, hidden_variance, hidden_curvature),
-        float(-shares @ labeled_log),
-        float(shares @ (log_marginal - labeled_log)),
     )
 
 
