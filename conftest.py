@@ -2,9 +2,13 @@
 
 import os
 import signal
+from importlib.util import find_spec
 
 import pytest
 from hypothesis import HealthCheck, settings
+
+# Speaks to JAX, and is read where that extra is installed.
+collect_ignore = [] if find_spec("jax") else ["src/labelworth/models/written/derivatives.py"]
 
 # A process that was started in the background ignores Ctrl-C, and so would the commands that tests interrupt.
 signal.signal(signal.SIGINT, signal.default_int_handler)

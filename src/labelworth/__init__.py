@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from labelworth.estimators.hidden_markov import HiddenMarkov
     from labelworth.estimators.multinomial import MultinomialNaiveBayes
     from labelworth.estimators.storage import load
+    from labelworth.estimators.written import WrittenModel
     from labelworth.planning.frontier import frontier
     from labelworth.planning.plan import plan
     from labelworth.policies.policy import Policy
@@ -50,6 +51,7 @@ _HOMES = {
     "PolicyDisplay": "labelworth.report.displays",
     "RiskSurfaceDisplay": "labelworth.report.displays",
     "Template": "labelworth.data.tokens.templates",
+    "WrittenModel": "labelworth.estimators.written",
     "check": "labelworth.estimators.check",
     "frontier": "labelworth.planning.frontier",
     "information": "labelworth.criteria.information",
@@ -82,6 +84,7 @@ __all__ = [
     "PolicyDisplay",
     "RiskSurfaceDisplay",
     "Template",
+    "WrittenModel",
     "__version__",
     "check",
     "frontier",

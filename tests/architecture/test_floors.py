@@ -15,7 +15,7 @@ STUDIES = ROOT / "studies" / "labelworth_studies"
 DOOR = PACKAGE / "cli" / "laboratory.py"
 LAYERS = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"]["contracts"][0]["layers"]
 FLOOR_OF = {room.strip(): level for level, rooms in enumerate(LAYERS) for room in rooms.split("|")}
-ONLY_IN = {"numba": "kernels", "llvmlite": "kernels", "matplotlib": "report", "typer": "cli"}
+ONLY_IN = {"numba": "kernels", "llvmlite": "kernels", "matplotlib": "report", "typer": "cli", "jax": "models"}
 
 
 def imported_names(source: str) -> Iterator[str]:

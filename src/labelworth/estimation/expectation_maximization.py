@@ -3,7 +3,7 @@
 from collections import deque
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Generic, TypeVar
+from typing import ClassVar, Generic, TypeVar
 
 import numpy as np
 
@@ -140,6 +140,7 @@ class ExpectationMaximization(Generic[ParametersT]):
     max_iterations: int  # EM steps at most.
     accelerated: bool  # Whether to extrapolate after every second step.
     total_weight: float  # The sum of the row weights.
+    title: ClassVar[str] = "EM"
     n_evaluations: int = field(default=0, init=False)
 
     def evaluate(self, model: ParametersT) -> Point[ParametersT]:

@@ -1,10 +1,13 @@
-"""Fit a model by EM to any mixture of labeled, unlabeled and ambiguous rows, or of such sequences."""
+"""Fit a model to any mixture of labeled, unlabeled and ambiguous rows, or of such sequences.
+
+By EM; by L-BFGS where a family has no M-step and its pass knows a slope instead.
+"""
 
 import time
 import warnings
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Generic, TypeVar
+from typing import TYPE_CHECKING, Generic, TypeVar
 
 import numpy as np
 
@@ -21,8 +24,11 @@ from labelworth.estimation.starts import (
     require_search,
     starting_models,
 )
-from labelworth.models.protocol import EMFamily, ParametersT
+from labelworth.models.protocol import BegunFamily, EMFamily, ParametersT, Pass, SlopedPass
 from labelworth.progress import SILENT, Progress, Task, duration, tracking
+
+if TYPE_CHECKING:
+    from labelworth.estimation.likelihood_ascent import LikelihoodAscent
 
 FamilyT = TypeVar("FamilyT")
 
@@ -157,36 +163,61 @@ def fit(
             f"The starting model has the classes {start.classes!r}, the family {family.classes!r}; "
             "both must name the same classes in the same order."
         )
-    climber = ExpectationMaximization(
+    climber = _climber(
         family, family.prepare(data, weights), tolerance, max_iterations, accelerated, float(weights.sum())
     )
     if data.evidence.is_gold.all() or data.evidence.n_classes == 1:
-        return Fit.best_of([climber.closed_form()], family, unlabeled_weight, ())
+        return _warned(Fit.best_of([climber.closed_form()], family, unlabeled_weight, ()), climber.title)
     exchangeable = report_exchangeable(data.evidence, progress)
 
     def starts() -> Iterator[ParametersT]:
         if start is not None:
             yield start
         smoother, count = family.smoother(start_smoothing), n_starts - (start is not None)
-        yield from starting_models(smoother, data, weights, count, rng or np.random.default_rng(0))
+        source = rng or np.random.default_rng(0)
+        if isinstance(family, BegunFamily):
+            yield from family.starting_models(count, source)
+        else:
+            yield from starting_models(smoother, data, weights, count, source)
 
     ascents = []
-    with tracking(progress, "EM", None) as task:
+    with tracking(progress, climber.title, None) as task:
         for model in starts():
             point = climber.evaluate(model)
             if not np.isfinite(point.objective):
                 raise impossible_start(model, family, data, weights)
             ascents.append(climber.climb(point, _Foretelling(task, progress)))
-    best = Fit.best_of(ascents, family, unlabeled_weight, exchangeable)
-    if not best.converged:
-        gained = best.objective - best.objective_path[max(0, len(best.objective_path) - 3)]
+    return _warned(Fit.best_of(ascents, family, unlabeled_weight, exchangeable), climber.title)
+
+
+def _climber(
+    family: EMFamily[ParametersT, DataT],
+    laid_out: Pass[ParametersT],
+    tolerance: float,
+    max_iterations: int,
+    accelerated: bool,
+    total_weight: float,
+) -> "ExpectationMaximization[ParametersT] | LikelihoodAscent[ParametersT]":
+    """EM; L-BFGS where the data were laid out for it."""
+    if not isinstance(laid_out, SlopedPass):
+        return ExpectationMaximization(family, laid_out, tolerance, max_iterations, accelerated, total_weight)
+    # Fetched here, so that fits by EM do not load it.
+    from labelworth.estimation.likelihood_ascent import LikelihoodAscent
+
+    return LikelihoodAscent(family, laid_out, tolerance, max_iterations, total_weight)
+
+
+def _warned(fitted: Fit[FittedT, FamilyT], title: str) -> Fit[FittedT, FamilyT]:
+    """The fit; a warning where it did not converge."""
+    if not fitted.converged:
+        gained = fitted.objective - fitted.objective_path[max(0, len(fitted.objective_path) - 3)]
         warnings.warn(
-            f"EM stopped after {best.n_iterations} steps before it converged (the last steps gained {gained:.3g}); "
-            "allow more steps, or a larger tolerance.",
+            f"{title} stopped after {fitted.n_iterations} steps before it converged (the last steps gained "
+            f"{gained:.3g}); allow more steps, or a larger tolerance.",
             DidNotConvergeWarning,
-            stacklevel=2,
+            stacklevel=3,
         )
-    return best
+    return fitted
 
 
 class _Foretelling:

@@ -3,9 +3,9 @@
 A model is a value: the parameters of p(x, y), with their meaning. A family says how such a model is fitted.
 """
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, Protocol, Self, TypeVar
+from typing import Any, ClassVar, Protocol, Self, TypeVar, runtime_checkable
 
 import numpy as np
 
@@ -52,10 +52,6 @@ class Model(Parameters, Protocol):
     def feature_names(self) -> tuple[str, ...] | None:
         """What the columns stand for, if they have names."""
 
-    @property
-    def tables(self) -> Mapping[str, FloatArray]:
-        """The named tables, as in `coordinates`; the first one is ``class_probabilities``, shape (1, K)."""
-
     def log_joint(self, samples: Samples) -> FloatArray:
         """log p(x, y) for every sample and class, shape (n, K); constants in x alone may be left out."""
 
@@ -85,6 +81,15 @@ class Model(Parameters, Protocol):
         """Build the model again, checking everything."""
 
 
+@runtime_checkable
+class OpenModel(Protocol):
+    """What a model also says whose density somebody wrote: of it no sum over x is known in closed form."""
+
+    @property
+    def support(self) -> FloatArray | None:
+        """Every x there is, once, (n, n_features); None where they cannot be listed."""
+
+
 ModelT = TypeVar("ModelT", bound=Model)
 ParametersT = TypeVar("ParametersT", bound=Parameters)
 DataT_contra = TypeVar("DataT_contra", contravariant=True)
@@ -106,6 +111,20 @@ class Pass(Protocol[PassedT_contra]):
 
     def expectation(self, model: PassedT_contra) -> Expectation:
         """One E-step: expected statistics and log-likelihood under `model`."""
+
+
+@runtime_checkable
+class SlopedPass(Protocol[PassedT_contra]):
+    """A pass that also knows the slope of the objective: where there is no M-step, L-BFGS climbs along it."""
+
+    def expectation(self, model: PassedT_contra) -> Expectation:
+        """As in `Pass`."""
+
+    def slope(self, vector: FloatArray) -> tuple[float, FloatArray]:
+        """Log-likelihood plus log prior and its gradient, in unconstrained coordinates."""
+
+    def scales(self, model: PassedT_contra) -> FloatArray:
+        """How much of the objective each unconstrained coordinate is worth: roots of sums of squared scores."""
 
 
 class Maximizer(Protocol[ParametersT]):
@@ -148,6 +167,14 @@ class EMFamily(Maximizer[ParametersT], Protocol[ParametersT, DataT_contra]):
 
         Where there is no prior, the strength becomes `factor` itself.
         """
+
+
+@runtime_checkable
+class BegunFamily(Protocol):
+    """A family whose fits begin where somebody said, instead of at a supervised model."""
+
+    def starting_models(self, n_starts: int, rng: np.random.Generator) -> Iterator[Any]:
+        """The given start first, then others around it."""
 
 
 class Family(EMFamily[ModelT, Samples], Protocol[ModelT]):

@@ -24,7 +24,7 @@ from labelworth.fisher.population import Labelings, Mask, Moments, RuleSet, Way
 from labelworth.models.classes.multinomial import MultinomialModel
 from labelworth.models.classes.responsibilities import condition
 from labelworth.models.coordinates import Coordinates
-from labelworth.models.protocol import Model
+from labelworth.models.protocol import Model, OpenModel
 from labelworth.progress import Progress
 
 Method = Literal["auto", "enumeration", "formula", "sampling"]
@@ -39,6 +39,7 @@ _QUICK_WORK = 2e9
 """Enumeration is chosen while its products n_outcomes K d^2 stay below a second or so of work."""
 
 _MASS_TOLERANCE = 1e-9
+_LISTED_TOLERANCE = 1e-8  # counts that have no end are listed up to where they hardly occur
 _MAX_PARAMETERS = 1500
 _MAX_DRAWS = 1 << 22
 _MAX_WORK = 2e12
@@ -73,13 +74,21 @@ def score_spread(
 
 def summed_spread(model: Model, samples: Samples, responsibilities: FloatArray, weights: FloatArray) -> FloatArray:
     """`score_spread` over all samples, in chunks."""
+    return summed_moments(model, samples, responsibilities, weights)[0]
+
+
+def summed_moments(
+    model: Model, samples: Samples, responsibilities: FloatArray, weights: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    r"""`score_spread` and the sum :math:`\sum_i w_i \bar s_i \bar s_i'`, over all samples, in chunks, (d, d) each."""
     d = model.coordinates.n_free
-    total = np.zeros((d, d))
+    spread, seen = np.zeros((d, d)), np.zeros((d, d))
     for part in chunks(samples.n_samples, len(model.classes) * d):
         scores = model.class_scores(samples.take(part))
         means = marginal_scores(scores, responsibilities[part])
-        total += score_spread(scores, responsibilities[part], means, weights[part])
-    return total
+        spread += score_spread(scores, responsibilities[part], means, weights[part])
+        seen += (weights[part, None] * means).T @ means
+    return spread, seen
 
 
 @dataclass(frozen=True)
@@ -106,6 +115,8 @@ def n_outcomes(model: Model) -> int | None:
         return sum(comb(int(length) + model.n_features - 1, model.n_features - 1) for length in model.lengths.lengths)
     if model.kind == "bernoulli":
         return 1 << model.n_features
+    if isinstance(model, OpenModel) and model.support is not None:
+        return len(model.support)
     return None
 
 
@@ -123,14 +134,16 @@ def require_outcomes(model: Model) -> int:
 
 
 def enumerate_outcomes(model: Model) -> Outcomes:
-    """Every x: all bags of words of each length (multinomial), all binary vectors (Bernoulli).
+    """Every x: all bags of words of each length (multinomial), all binary vectors (Bernoulli), or as listed.
 
     Raises
     ------
     InvalidInputError
-        If there are more than `OUTCOME_LIMIT`, or infinitely many.
+        If there are more than `OUTCOME_LIMIT`, or infinitely many; if those that somebody listed are not all.
     """
     count = require_outcomes(model)
+    if isinstance(model, OpenModel) and model.support is not None:
+        return _listed_outcomes(model, model.support)
     if isinstance(model, MultinomialModel):
         features, log_multiplicity = _all_bags(model)
     else:
@@ -143,6 +156,18 @@ def enumerate_outcomes(model: Model) -> Outcomes:
     rounding = 8 * np.finfo(np.float64).eps * float(np.max(np.abs(outcomes.log_joint), initial=0.0))
     if abs(mass - 1) > _MASS_TOLERANCE + rounding:
         raise ArithmeticError(f"The enumerated outcomes of a {model.kind} model have probability {mass!r}, not 1.")
+    return outcomes
+
+
+def _listed_outcomes(model: Model, support: FloatArray) -> Outcomes:
+    samples = Samples(support, Evidence(np.full(len(support), UNLABELED), model.classes))
+    outcomes = Outcomes(samples, model.log_joint(samples))
+    mass = float(outcomes.probabilities.sum())
+    if abs(mass - 1) > _LISTED_TOLERANCE:
+        raise InvalidInputError(
+            f"The x of the support have the probability {mass:.10g} in all, and should have 1: list every x there "
+            "is, once, and write log p(x, y) with all its terms, those without parameters too."
+        )
     return outcomes
 
 
@@ -239,8 +264,8 @@ class DocumentPopulation:
     def labels_of(self, rules: RuleSet) -> FloatArray:
         return np.array([1.0, 0.0])
 
-    def complete_information(self) -> FloatArray:
-        return self.model.complete_information()
+    def complete_information(self) -> FloatArray | None:
+        return None if isinstance(self.model, OpenModel) else self.model.complete_information()
 
     def known_contrasts(self) -> Contrasts:
         return Contrasts.whole(self.coordinates)

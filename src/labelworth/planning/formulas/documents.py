@@ -17,12 +17,12 @@ from labelworth.estimators.pools.documents import DocumentPool
 from labelworth.fisher.criteria import CRITERIA
 from labelworth.fisher.dense import DenseInformation
 from labelworth.fisher.documents.observed import observed_information
-from labelworth.fisher.documents.population import DocumentPopulation, enumerated_information, summed_spread
+from labelworth.fisher.documents.population import DocumentPopulation, enumerated_information, summed_moments
 from labelworth.fisher.documents.probing import matrix_free_information
 from labelworth.fisher.documents.two_class_formula import two_class_information
 from labelworth.models.classes.multinomial import MultinomialFamily, MultinomialModel
 from labelworth.models.classes.responsibilities import condition
-from labelworth.models.protocol import AnyModel
+from labelworth.models.protocol import AnyModel, OpenModel
 from labelworth.planning.formulas.levels import ErrorAccuracy, entropy
 from labelworth.planning.formulas.nearby import drawn_models
 from labelworth.progress import SILENT, Progress
@@ -86,8 +86,11 @@ class NearbyInformation:
         posterior, log_evidence = condition(model.log_joint(self.documents), self.documents.evidence)
         shares = np.exp(log_evidence - self._fitted_evidence)
         shares /= shares.sum()
-        missing = summed_spread(model, self.documents, posterior, shares)
-        return DenseInformation.of_labels(model.coordinates, model.complete_information(), missing, "sampling")
+        missing, seen = summed_moments(model, self.documents, posterior, shares)
+        # What is not known in closed form is averaged over the same documents: then unlabeled ones cannot tell less
+        # than nothing.
+        complete = missing + seen if isinstance(model, OpenModel) else model.complete_information()
+        return DenseInformation.of_labels(model.coordinates, complete, missing, "sampling")
 
     @cached_property
     def _fitted_evidence(self) -> FloatArray:
