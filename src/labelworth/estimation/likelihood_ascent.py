@@ -57,7 +57,8 @@ class LikelihoodAscent(Generic[ParametersT]):
         def objective(scaled: FloatArray, gradient: FloatArray) -> float:
             value, slope = self.data.slope(scaled / scales)
             np.divide(slope, -scales, out=gradient)
-            return -value
+            # Without a slope there is no going on: the line search turns back, as where there is no value.
+            return -value if np.isfinite(gradient).all() else np.nan
 
         with warnings.catch_warnings():
             # Whoever asked for the fit is told by `fit`.

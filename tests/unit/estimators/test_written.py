@@ -107,6 +107,7 @@ class TestWithJax:
             assert plan.source == source
             assert plan.model == "written"
             assert 0 < plan.recommended.labels <= 30
+        assert lw.frontier(rows, labels, model=door, source="asymptotic").points
         table = door.fit(rows, labels).information(rows, labels, labeled_fractions=[0.5, 1.0])
         assert table.method == "observed"
 
@@ -153,6 +154,26 @@ class TestWithJax:
     def test_what_cannot_be_is_refused_in_a_sentence(self, change: dict[str, Any], words: str) -> None:
         with pytest.raises(InvalidInputError, match=words):
             model(**change).fit(*data())
+
+    def test_a_density_without_derivative_is_refused_where_it_has_none(self) -> None:
+        import jax.numpy as jnp
+
+        def kinked(parameters: Any, x: Any) -> Any:
+            # Not a number times nothing: the branch that is not taken has no slope.
+            nothing = jnp.where(x[0] > 1e9, jnp.sqrt(-1.0 - parameters["scale"] ** 2), 0.0)
+            return log_joint(parameters, x) + nothing
+
+        with pytest.raises(InvalidInputError, match="no derivative in scale for class 'low'"):
+            model(log_joint=kinked).fit(*data())
+
+    def test_a_prior_is_part_of_the_objective(self) -> None:
+        def narrow(parameters: Any) -> Any:
+            return -1e4 * (parameters["scale"] - 3.0) ** 2
+
+        fitted = model(log_prior=narrow).fit(*data())
+        assert abs(fitted.model_.parameters["scale"] - 3.0) < 0.1
+        curvature = fitted.fit_.family.prior_curvature(fitted.model_)
+        np.testing.assert_allclose(np.diag(curvature), [0, 0, 0, 2e4])
 
     def test_labels_of_other_classes_are_refused(self) -> None:
         rows, labels = data()

@@ -19,7 +19,7 @@ from labelworth.models.written.tree import ParameterTree
 LogJoint = Callable[[Any, Any], Any]
 LogPrior = Callable[[Any], Any]
 
-_ROW_COUNTS = (256, 1 << 10, 1 << 12, 1 << 14)
+_ROW_COUNTS = (1 << 8, 1 << 10, 1 << 12)
 _NUMBERS_AT_ONCE = 1 << 21
 
 
@@ -133,7 +133,7 @@ class Derivatives:
         total = np.zeros((self._n_free, self._n_free))
         step = np.zeros(self._n_free)
         with jax.enable_x64(True):
-            for part in self._parts(len(rows)):
+            for part in self.parts(len(rows)):
                 total -= _doubles(
                     self._curvature(step, tuple(arrays), padded(rows[part]), padded(weights[part], fill=0.0))
                 )
@@ -151,7 +151,7 @@ class Derivatives:
         """Sums of squared scores in unconstrained coordinates, weighted by responsibilities (n, K)."""
         total = np.zeros(len(vector))
         with jax.enable_x64(True):
-            for part in self._parts(len(rows)):
+            for part in self.parts(len(rows)):
                 total += _doubles(self._squares(vector, padded(rows[part]), padded(responsibilities[part], fill=0.0)))
         return total
 
@@ -194,7 +194,7 @@ class Derivatives:
             arrays.append(table)
         return arrays
 
-    def _parts(self, n_rows: int) -> list[slice]:
+    def parts(self, n_rows: int) -> list[slice]:
         """Runs of rows whose derivatives fit comfortably in memory."""
         size = max(_ROW_COUNTS[0], _NUMBERS_AT_ONCE // (self.n_classes * max(1, self._n_free)))
         return [slice(first, min(first + size, n_rows)) for first in range(0, n_rows, size)]

@@ -56,10 +56,19 @@ class WrittenFamily:
     def starting_models(self, n_starts: int, rng: np.random.Generator) -> Iterator[WrittenDensity]:
         """The starting point first, then others around it, by normal steps in unconstrained coordinates."""
         model = self.neutral()
-        center = model.coordinates.unconstrained(model.tables)
-        for attempt in range(n_starts):
-            shaken = center + _SHAKE * rng.standard_normal(center.shape) * bool(attempt)
-            yield model.with_tables(model.coordinates.from_unconstrained(shaken)) if attempt else model
+        if n_starts:
+            yield model
+        coordinates, tables = model.coordinates, model.tables
+        center = coordinates.unconstrained(tables)
+        # What has no bounds has units: it is shaken by what its entries differ by.
+        spreads = [
+            float(tables[block.table].std()) or 1.0 if leaf.constraint == "free" else 1.0
+            for leaf, block in zip(self.written.tree.leaves, coordinates.blocks, strict=True)
+        ]
+        sizes = np.repeat(spreads, [block.n_unconstrained for block in coordinates.blocks])
+        for _ in range(n_starts - 1):
+            shaken = center + _SHAKE * sizes * rng.standard_normal(center.shape)
+            yield model.with_tables(coordinates.from_unconstrained(shaken))
 
     def maximize(self, statistics: Mapping[str, FloatArray]) -> WrittenDensity:
         """The user's M-step; refused where it lowers what it is to raise."""
@@ -147,6 +156,10 @@ class SlopedWrittenPass(WrittenPass):
         squares = self.family.written.derivatives.squares(
             vector, self.rows, self.row_weights[:, None] * responsibilities
         )
+        if not np.isfinite(squares).all():
+            # This says in which parameter, of which class, at which x.
+            model.class_scores(Samples(self.rows, self.evidence))
+            raise InvalidInputError("The likelihood has no slope at the starting point; begin elsewhere.")
         return np.asarray(np.sqrt(np.where(squares > 0, squares, 1.0)))
 
     @cached_property

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from scipy.special import softmax
-from scipy.stats import chi2
 
 from labelworth.arrays import AnyArray, FloatArray, IntArray, require_shape
 from labelworth.data.counts import as_vectors
@@ -22,10 +21,9 @@ if TYPE_CHECKING:
     from labelworth.models.written.derivatives import Derivatives
 
 _N_DRAWS = 1 << 14
-_N_TRIED = 1 << 12
-_IMPOSSIBLE = 1e-12
-_SLACK = 2.0
-"""Beyond this many times the quantile of that probability a sampler is called another one: scores may have tails."""
+_FEW_EVENTS = 40
+_CERTAIN = 10.0
+"""So many standard errors from zero a mean score is not chance, even where scores have tails."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -150,10 +148,13 @@ class WrittenDensity:
         observed.
         """
         rows, shares = self._inputs.rows, self._inputs.shares
-        posterior = softmax(self.log_joint_of(rows), axis=1)
-        weighted = self._scores(rows) * np.sqrt(shares[:, None] * posterior)[:, :, None]
-        flat = weighted.reshape(-1, weighted.shape[2])
-        return np.asarray(flat.T @ flat)
+        roots = np.sqrt(shares[:, None] * softmax(self.log_joint_of(rows), axis=1))
+        d = self.coordinates.n_free
+        total = np.zeros((d, d))
+        for part in self.written.derivatives.parts(len(rows)):
+            weighted = (self._scores(rows[part]) * roots[part, :, None]).reshape(-1, d)
+            total += weighted.T @ weighted
+        return total
 
     def class_scores(self, samples: Samples) -> FloatArray:
         """Gradient of log p(x, y) in free coordinates for every sample and class, (n, K, d)."""
@@ -241,33 +242,61 @@ class WrittenDensity:
 
     @cached_property
     def _tried(self) -> None:
-        r"""Refuse a sampler of another density, or a density that is not normalized: scores then have a mean.
+        """Refuse a sampler of another density, or a density that is not normalized: scores then have a mean.
 
-        With S the score of N drawn (x, y), :math:`N \bar S' (\overline{S S'})^{-1} \bar S` is about chi-square.
+        They are taken in logarithms of what is positive and of odds of what is a simplex, where an event too rare to
+        be drawn moves a mean by no more than its probability: what some forty such events could do is let pass. What
+        has no bounds is judged where scores of both signs were drawn.
         """
-        rows, codes = self._drawn(_N_TRIED, np.random.default_rng(1))
-        impossible = ~np.isfinite(self.log_joint_of(rows)[np.arange(_N_TRIED), codes])
+        rows, codes = self._drawn(_N_DRAWS, np.random.default_rng(1))
+        impossible = ~np.isfinite(self.log_joint_of(rows)[np.arange(_N_DRAWS), codes])
         if impossible.any():
             raise InvalidInputError(
                 f"sample draws x = {_shown(rows[np.argmax(impossible)])} of class "
                 f"{self.classes[codes[np.argmax(impossible)]]!r}, to which log_joint gives the probability zero."
             )
-        scores = self._scores(rows)[np.arange(_N_TRIED), codes]
-        spread = np.sqrt(np.square(scores).mean(axis=0))
-        scores = scores / np.where(spread > 0, spread, 1.0)
-        mean = scores.mean(axis=0)
-        statistic = _N_TRIED * float(mean @ np.linalg.pinv(scores.T @ scores / _N_TRIED, rcond=1e-9) @ mean)
-        if statistic > _SLACK * chi2.isf(_IMPOSSIBLE, len(mean)):
-            name = self.coordinates.name(int(np.argmax(np.abs(mean))))
-            raise InvalidInputError(
-                f"sample and log_joint do not describe the same p(x, y): over {_N_TRIED} draws the score of {name} "
-                f"has the mean {mean[np.argmax(np.abs(mean))]:.2g} standard deviations, and should have none. Is "
-                "log_joint normalized, with all terms that hold parameters?"
-            )
+        scores = np.concatenate(
+            [
+                np.take_along_axis(self._scores(rows[part]), codes[part, None, None], axis=1)[:, 0]
+                for part in self.written.derivatives.parts(_N_DRAWS)
+            ]
+        )
+        for leaf, block in zip(self.written.tree.leaves, self.coordinates.blocks, strict=True):
+            own = scores[:, self.coordinates.slices()[block.table]]
+            if leaf.constraint == "free":
+                is_met = np.minimum((own > 0).sum(axis=0), (own < 0).sum(axis=0)) >= _FEW_EVENTS
+            else:
+                own = _relative(own, self.tables[block.table], is_simplex=leaf.constraint == "simplex")
+                is_met = np.abs(own.mean(axis=0)) > _FEW_EVENTS / _N_DRAWS
+            mean, error = own.mean(axis=0), own.std(axis=0) / np.sqrt(_N_DRAWS)
+            wrong = np.flatnonzero(is_met & (np.abs(mean) > _CERTAIN * error))
+            if wrong.size:
+                index = int(wrong[np.argmax(np.abs(mean[wrong]))])
+                name = block.naming(
+                    block.table,
+                    block.rows[index // len(block.columns)],
+                    block.columns[index % len(block.columns)],
+                )
+                raise InvalidInputError(
+                    f"sample and log_joint do not describe the same p(x, y): over {_N_DRAWS} draws the score of "
+                    f"{name} has the mean {mean[index]:.2g} (standard error {error[index]:.1g}), and should have "
+                    "none. Is log_joint normalized, with all terms that hold parameters?"
+                )
 
     def _described(self) -> str:
         parts = (f"{name} = {_shown(table.ravel())}" for name, table in self.tables.items())
         return ", ".join(parts)
+
+
+def _relative(scores: FloatArray, table: FloatArray, *, is_simplex: bool) -> FloatArray:
+    """Scores (n, n_free) of a table of positive numbers in their logarithms, or in the log-odds of all entries."""
+    if not is_simplex:
+        return scores * table.ravel()
+    n_rows, n_columns = table.shape
+    free = np.zeros((len(scores), n_rows, n_columns))
+    free[:, :, :-1] = scores.reshape(len(scores), n_rows, n_columns - 1)
+    mean = (free * table).sum(axis=2, keepdims=True)
+    return np.asarray(table * (free - mean)).reshape(len(scores), -1)
 
 
 def _shown(values: FloatArray) -> str:

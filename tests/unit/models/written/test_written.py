@@ -9,9 +9,11 @@ from numpy.polynomial.hermite_e import hermegauss
 from scipy.special import gammaln
 from scipy.stats import t as student
 
+import labelworth as lw
 from labelworth.criteria.information import document_information
 from labelworth.data.lengths import LengthDistribution
 from labelworth.data.samples import Samples
+from labelworth.errors import InvalidInputError
 from labelworth.estimation.fit import fit
 from labelworth.estimators.written import WrittenModel
 from labelworth.fisher.documents.observed import observed_information
@@ -254,6 +256,24 @@ def test_rows_of_a_support_and_of_the_data_are_drawn_where_there_is_no_sampler(s
     assert {tuple(row) for row in model.sample(50, rng).vectors} <= {tuple(row) for row in rows}
 
 
+def test_a_sampler_of_rare_words_is_taken_and_one_that_never_draws_a_word_refused() -> None:
+    rare = {
+        "class_probabilities": np.array([0.9, 0.09, 0.01]),
+        "word_probabilities": np.array([[0.899, 0.1, 0.001], [0.0005, 0.9, 0.0995], [0.5, 0.4995, 0.0005]]),
+    }
+    model = hand_multinomial(sample=multinomial_sample).at(rare)
+    assert model.sample(10, np.random.default_rng(0)).n_samples == 10
+
+    def never_the_first(parameters: Any, n: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+        words = parameters["word_probabilities"] * [0, 1, 1]
+        others = {**parameters, "word_probabilities": words / words.sum(axis=1, keepdims=True)}
+        return multinomial_sample(others, n, rng)
+
+    seldom = {**MULTINOMIAL, "word_probabilities": np.array([[0.01, 0.89, 0.1], [0.02, 0.48, 0.5], [0.1, 0.7, 0.2]])}
+    with pytest.raises(InvalidInputError, match=r"do not describe the same .* the score of word_probabilities"):
+        hand_multinomial(sample=never_the_first).at(seldom).sample(10, np.random.default_rng(0))
+
+
 def test_multinomial_coefficients_are_counted_in_the_page_of_the_support() -> None:
     joint = np.exp(hand_multinomial(support=all_bags(3)).at().log_joint_of(all_bags(3)))
     bags = all_bags(3)
@@ -261,3 +281,32 @@ def test_multinomial_coefficients_are_counted_in_the_page_of_the_support() -> No
     lengths = np.where(bags.sum(axis=1) == 2, 0.3, 0.7)
     words = np.exp(bags @ np.log(MULTINOMIAL["word_probabilities"]).T)
     np.testing.assert_allclose(joint, (lengths * ways)[:, None] * words * MULTINOMIAL["class_probabilities"])
+
+
+def three_words_log_joint(parameters: Any, x: Any) -> Any:
+    ways = jnp.log(6.0) - jax.scipy.special.gammaln(x + 1).sum()
+    return jnp.log(parameters["class_probabilities"]) + jnp.log(parameters["word_probabilities"]) @ x + ways
+
+
+def test_a_plan_with_the_multinomial_written_by_hand_is_the_built_in_plan(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    truth = {name: table[:2] for name, table in MULTINOMIAL.items()} | {"class_probabilities": np.array([0.6, 0.4])}
+    codes = rng.choice(2, size=500, p=truth["class_probabilities"])
+    counts = rng.multinomial(3, truth["word_probabilities"][codes])
+    labels = np.where(np.arange(500) < 100, codes, -1)
+    grid = np.array(list(product(range(4), repeat=3)), dtype=float)
+    hand = WrittenModel(
+        three_words_log_joint,
+        truth,
+        classes=(0, 1),
+        constraints=dict.fromkeys(truth, "simplex"),
+        support=grid[grid.sum(axis=1) == 3],
+        tol=1e-10,
+    )
+    built_in = lw.MultinomialNaiveBayes(alpha=0.0, class_smoothing=0.0, tol=1e-10)
+    question = {"target": 0.004, "criterion": "excess_log_loss", "source": "asymptotic", "n_draws": 10}
+    plans = [lw.plan(counts, labels, model=model, use_unlabeled="yes", **question) for model in (hand, built_in)]
+    errors = [plan.recommended.error for plan in plans]
+    np.testing.assert_allclose(errors[0], errors[1], rtol=1e-4)
+    np.testing.assert_allclose(plans[0].recommended.labels, plans[1].recommended.labels, atol=1)
+    assert plans[0].recommended.labels > 0
