@@ -6,18 +6,21 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from scipy.special import ndtri
 
-from labelworth.arrays import FloatArray
+from labelworth.arrays import FloatArray, IntArray
 from labelworth.criteria.information import document_information
 from labelworth.criteria.table import InformationTable
 from labelworth.data.digest import file_digest
 from labelworth.data.evidence import encode_labels
 from labelworth.data.samples import Samples
-from labelworth.demo.digits_forecast import Level, forecast_anyway, forecast_if_right
-from labelworth.demo.story import Story, Trials, band, standard_error
+from labelworth.demo.story import Story, Trials, standard_error
 from labelworth.estimation.fit import fit
+from labelworth.estimators.pools.documents import ClassLearner, DocumentPool
 from labelworth.fisher.information import over_fractions
 from labelworth.models.classes.gaussian import GaussianFamily
+from labelworth.models.protocol import AnyFamily
+from labelworth.planning.formulas.documents import formula_excess
 from labelworth.progress import Progress, tracking
 from labelworth.report.displays import InformationDisplay
 from labelworth.report.values import (
@@ -31,11 +34,14 @@ from labelworth.report.values import (
     Table,
 )
 from labelworth.robust.check import CheckReport, check_samples
-from labelworth.robust.held_out import held_out_predictions
+from labelworth.simulation.basis import Points, forecast_basis
+from labelworth.simulation.forecast import CONFIDENCE, Forecast, forecast
+from labelworth.simulation.learner import Mode
 from labelworth.wording import percent
 
 _N_FOLDS = 5
 _N_GRID = 40
+_SPREAD = 2 * float(ndtri((1 + CONFIDENCE) / 2))  # Standard errors that an interval is wide.
 _VERDICTS = {"hurts": "Unlabeled images hurt.", "helps": "Unlabeled images help."}
 _WORTHS = {
     "unlabeled_per_labeled_example": ("a new labeled image", 3),
@@ -70,12 +76,17 @@ class Demonstration:
     n_pool: int  # Images to label from.
     table: InformationTable  # What labels are worth under the pilot's model, if it is right.
     report: CheckReport  # Whether unlabeled images help.
-    level: Level  # The pilot's cross-validated error.
+    pilot_points: Points  # Cross-validated errors of parts of the pilot, with labels alone.
     # How much an unlabeled image counts: 0 (labels alone), 1, and what the check advises where that is between.
     weights: tuple[float, ...]
-    if_right: FloatArray  # (2, n_sizes): Forecast errors with weight 0 and 1, believing the model.
-    anyway: FloatArray  # (n_weights, n_sizes): Forecast errors, not believing it.
+    believing: FloatArray  # (2, n_sizes): Errors with weight 0 and 1 that follow from the model, were it right.
+    forecasts: tuple[Forecast, ...]  # One per weight, by simulated labels on the real images.
     realized: Trials  # (n_weights, n_draws, n_sizes): Errors on held-out images.
+
+    @property
+    def predicted(self) -> FloatArray:
+        """The forecasts' medians, (n_weights, n_sizes)."""
+        return np.stack([forecast.values for forecast in self.forecasts])
 
 
 def tell(quick: bool, seed: int, progress: Progress) -> Story:
@@ -93,27 +104,61 @@ def _demonstrate(settings: DemoSettings, seed: int, progress: Progress) -> Demon
     pool = _with_labels(images.take(order[settings.n_held_out :]), settings.n_pilot)
     n_pool, pilot = pool.n_samples, pool.labeled_only()
     family = GaussianFamily.for_samples(images).adapted(pool, pool.sample_weights)
-    model = fit(family, pilot).model
+    fitted = fit(family, pilot)
     label_counts = np.array(settings.label_counts)
     progress.say(f"A pilot of {settings.n_pilot} labels, drawn at random from {n_pool:,} images.")
     table = document_information(
-        model,
+        fitted.model,
         labeled_fractions=np.unique(np.concatenate([np.geomspace(0.02, 1.0, 18), label_counts / n_pool])),
         n_samples=n_pool,
         seed=int(rng.integers(2**32)),
         relative_error=settings.relative_error,
         progress=progress,
     )
-    level = Level.of(held_out_predictions(family, pool, (0.0,), n_folds=_N_FOLDS, rng=rng), _N_FOLDS)
     report = check_samples(
         pool, family, n_folds=_N_FOLDS, n_bootstrap=settings.n_bootstrap, seed=seed, progress=progress
     )
     advised = () if report.weight is None else (report.weight.best,)
     weights = tuple(dict.fromkeys((0.0, 1.0, *advised)))
-    if_right = forecast_if_right(model, table.dense, level, label_counts, n_pool, rng)
-    anyway = forecast_anyway(family, pilot, level, label_counts, n_pool, weights, rng)
-    realized = _realized(images, settings, weights, rng, progress)
-    return Demonstration(settings, n_pool, table, report, level, weights, if_right, anyway, Trials(realized))
+    points, forecasts = _forecasts(family, pool, weights, settings.label_counts, seed, progress)
+    # The formulas speak at the model that the labels alone give.
+    believing = _believing(DocumentPool(pool, fitted, family), points, label_counts, seed)
+    realized = Trials(_realized(images, settings, weights, rng, progress))
+    return Demonstration(settings, n_pool, table, report, points, weights, believing, forecasts, realized)
+
+
+def _forecasts(
+    family: AnyFamily,
+    pool: Samples,
+    weights: tuple[float, ...],
+    label_counts: tuple[int, ...],
+    seed: int,
+    progress: Progress,
+) -> tuple[Points, tuple[Forecast, ...]]:
+    """As a plan makes them, one per weight; the first two are the two modes of learning, of one basis."""
+    modes: tuple[Mode, ...] = ("labels-only", "semi-supervised")
+    bases = [
+        forecast_basis(ClassLearner(family, weight), pool, max(label_counts), seed=seed, progress=progress)
+        for weight in weights[1:]
+    ]
+    pairs = zip((bases[0], *bases), (modes[0], *[modes[1]] * len(bases)), strict=True)
+    forecasts = tuple(forecast(basis, mode, "error", label_counts) for basis, mode in pairs)
+    return bases[0].points["labels-only", "error"], forecasts
+
+
+def _believing(pool: DocumentPool, points: Points, label_counts: IntArray, seed: int) -> FloatArray:
+    """What the formulas add to the error with and without unlabeled images, on the level of the labels alone.
+
+    The level is one for both: were the model right, both ways would end at the same predictions.
+    """
+    n_pool = float(pool.n_samples)
+    alone = formula_excess(pool, "labels-only", "error", n_pool, seed)
+    together = formula_excess(pool, "semi-supervised", "error", n_pool, seed)
+    assert alone is not None
+    assert together is not None
+    level = points.means[-1] - alone(points.sizes[-1:].astype(np.float64))
+    labels = label_counts.astype(np.float64)
+    return np.asarray(level + np.stack([alone(labels), together(labels)]))
 
 
 def _digits(n_components: int) -> Samples:
@@ -172,8 +217,8 @@ def _outcome(demo: Demonstration) -> Outcome:
         "n_images": demo.n_pool + settings.n_held_out,
         "n_pool": demo.n_pool,
         "n_pilot": settings.n_pilot,
-        "cross_validated_error": demo.level.error,
-        "cross_validated_error_se": demo.level.standard_error,
+        "cross_validated_error": demo.pilot_points.means[-1],
+        "cross_validated_error_se": np.sqrt(demo.pilot_points.covariance[-1, -1]),
         "information": demo.table.to_dict(),
         "check": demo.report.to_dict(),
         "sizes": _sizes(demo),
@@ -186,20 +231,22 @@ def _sizes(demo: Demonstration) -> list[dict[str, Any]]:
         {
             "n_labels": count,
             "unlabeled_weight": weight,
-            "predicted_error": demo.anyway[row, size],
-            "predicted_error_se": demo.level.standard_error,
-            "predicted_error_believing_the_model": demo.if_right[row, size] if row < len(demo.if_right) else None,
+            "predicted_error": forecast.values[size],
+            "predicted_error_se": (forecast.high[size] - forecast.low[size]) / _SPREAD,
+            "predicted_error_low": forecast.low[size],
+            "predicted_error_high": forecast.high[size],
+            "predicted_error_believing_the_model": demo.believing[row, size] if row < len(demo.believing) else None,
             "realized_error": demo.realized.means[row, size],
             "realized_error_se": demo.realized.standard_errors[row, size],
         }
-        for row, weight in enumerate(demo.weights)
+        for row, (weight, forecast) in enumerate(zip(demo.weights, demo.forecasts, strict=True))
         for size, count in enumerate(demo.settings.label_counts)
     ]
 
 
 def _error_table(demo: Demonstration) -> Table:
     settings = demo.settings
-    pairs = np.stack([demo.anyway, demo.realized.means], axis=1).reshape(-1, len(settings.label_counts))
+    pairs = np.stack([demo.predicted, demo.realized.means], axis=1).reshape(-1, len(settings.label_counts))
     rows = zip(settings.label_counts, *([f"{error:.3f}" for error in errors] for errors in pairs), strict=True)
     columns = [
         f"{f'unlabeled {weight:g}' if weight else 'labels only'}: {what}"
@@ -207,7 +254,7 @@ def _error_table(demo: Demonstration) -> Table:
         for what in ("predicted", "realized")
     ]
     note = (
-        f"Predicted from the pilot's {settings.n_pilot} labels alone, to {demo.level.standard_error:.3f}; "
+        f"Predicted from a pilot of {settings.n_pilot} labels; "
         f"realized on {settings.n_held_out} held-out images, mean of {settings.n_draws} draws of images and labels."
     )
     return Table("Error on new images", ("labels", *columns), tuple(rows), note)
@@ -242,12 +289,15 @@ def _promise(demo: Demonstration) -> str:
 
 def _forecast(demo: Demonstration) -> str:
     means, label_counts = demo.realized.means, demo.settings.label_counts
-    gaps = np.abs(demo.anyway - means).mean(axis=1)
-    believing = float(np.abs(demo.if_right[1] - means[1]).mean())
+    gaps = np.abs(demo.predicted - means).mean(axis=1)
+    believing = float(np.abs(demo.believing[1] - means[1]).mean())
+    pairs = zip(demo.forecasts, means, strict=True)
+    inside = sum(int(((forecast.low <= mean) & (mean <= forecast.high)).sum()) for forecast, mean in pairs)
     return (
         f"Forecast. From the pilot alone the errors at {label_counts[0]} to {label_counts[-1]} labels were predicted "
         f"within {gaps[0]:.3f} on average with labels only, and within {gaps[1]:.3f} with unlabeled images; "
-        f"believing the model would have missed these by {believing:.3f}."
+        f"believing the model would have missed these by {believing:.3f}. {inside} of {means.size} realized errors "
+        f"lie in the forecasts' {percent(CONFIDENCE)} intervals."
     )
 
 
@@ -271,15 +321,15 @@ def _error_panels(demo: Demonstration) -> tuple[Panel, Panel]:
     labels = np.array(demo.settings.label_counts, dtype=float)
     usual = {0.0: "labels only", 1.0: "with unlabeled images"}
     curves, groups = [], []
-    for row, (weight, forecast) in enumerate(zip(demo.weights, demo.anyway, strict=True)):
+    for row, (weight, curve) in enumerate(zip(demo.weights, demo.forecasts, strict=True)):
         name = usual.get(weight, f"unlabeled images count {weight:g}")
-        low, high = band(forecast, demo.level.standard_error) if row == 0 else (None, None)
-        curves.append(Curve(name, labels, forecast, low, high, color=row))
+        low, high = (curve.low, curve.high) if row < len(usual) else (None, None)
+        curves.append(Curve(name, labels, curve.values, low, high, color=row))
         curves.append(demo.realized.points("", labels, row, color=row))
-        groups.append(demo.realized.points(name, forecast, row, color=row))
-    believing, forecast = f"{usual[1.0]}, believing the model", demo.if_right[1]
-    curves.append(Curve(believing, labels, forecast, style="dashed", color=4))
-    groups.append(demo.realized.points(believing, forecast, 1, color=4))
+        groups.append(demo.realized.points(name, curve.values, row, color=row))
+    name = f"{usual[1.0]}, believing the model"
+    curves.append(Curve(name, labels, demo.believing[1], style="dashed", color=4))
+    groups.append(demo.realized.points(name, demo.believing[1], 1, color=4))
     title = "Error: predicted (lines) and realized (points)"
     return (
         CurvesPanel(title, "labels", "error on new images", tuple(curves), x_scale="log"),

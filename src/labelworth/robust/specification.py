@@ -15,7 +15,7 @@ from labelworth.linalg.symmetric import Pencil
 from labelworth.models.classes.responsibilities import posterior
 from labelworth.models.protocol import Family, Model, ModelT
 from labelworth.progress import SILENT, Progress, tracking
-from labelworth.robust.misspecified.row_forms import RowForms, class_covariances
+from labelworth.robust.row_forms import RowForms, class_covariances
 
 Method = Literal["auto", "chi-square", "bootstrap"]
 

@@ -13,7 +13,7 @@ from labelworth.models.classes.responsibilities import condition
 from labelworth.models.protocol import Family, ModelT
 from labelworth.progress import SILENT, Progress, tracking
 from labelworth.robust.held_out import HeldOutPredictions
-from labelworth.robust.misspecified.row_forms import RowForms, class_covariances
+from labelworth.robust.row_forms import RowForms, class_covariances
 
 WEIGHTS = (0.0, 0.01, 0.03, 0.1, 0.3, 1.0)
 """The weights tried."""

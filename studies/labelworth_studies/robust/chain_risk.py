@@ -13,8 +13,8 @@ from labelworth.estimation.conditional_fit import fit_conditional
 from labelworth.models.chains.boltzmann_chain import BoltzmannChainFamily, BoltzmannChainModel
 from labelworth.models.chains.conditional_random_field import ConditionalRandomFieldModel
 from labelworth.policies.policy import Policy
-from labelworth.robust.misspecified.sandwich import Moments, Sandwich
 from labelworth_studies.robust.curvature import WordModel, clamped_covariance, reference_covariance
+from labelworth_studies.robust.sandwich import Moments, Sandwich
 
 _TOLERANCES = (1e-5, 1e-8)
 """How closely quasi-Newton fits before Newton's method; the second where the first was too early."""

@@ -19,8 +19,8 @@ from labelworth.linalg.conjugate_gradients import LockstepConjugateGradients
 from labelworth.models.classes.multinomial import MultinomialFamily, MultinomialModel
 from labelworth.models.classes.responsibilities import condition
 from labelworth.progress import SILENT, Progress
-from labelworth.robust.misspecified.pseudo_true import pseudo_true_path, weighted_population
 from labelworth_studies.robust.finite_sample import named_distance
+from labelworth_studies.robust.pseudo_true import pseudo_true_path, weighted_population
 
 _PATH_TOLERANCE = 1e-10
 _SOLVED = 1e-4  # what is left to add to the squared errors, relatively

@@ -16,9 +16,9 @@ from labelworth.data.evidence import Evidence
 from labelworth.data.samples import Samples
 from labelworth.models.protocol import Family, Model, ModelT
 from labelworth.progress import SILENT, Progress, tracking
-from labelworth.robust.misspecified.row_forms import RowForms
-from labelworth.robust.misspecified.sandwich import Sandwich, require_population
+from labelworth.robust.row_forms import RowForms
 from labelworth_studies.robust.corrections import Corrections, contrast_root, expected_drift, normal_nodes
+from labelworth_studies.robust.sandwich import Sandwich, require_population
 
 _MAX_STEPS = 200
 _MAX_ROUNDS = 60

@@ -12,9 +12,9 @@ from labelworth.errors import InvalidInputError
 from labelworth.estimation.fit import fit
 from labelworth.models.protocol import Family, Model, ModelT
 from labelworth.progress import SILENT, Progress
-from labelworth.robust.misspecified.pseudo_true import pseudo_true_path
-from labelworth.robust.misspecified.sandwich import Sandwich, ScoreMoments, sandwich, score_moments
 from labelworth_studies.robust.finite_sample import finite_sample_path, named_distance
+from labelworth_studies.robust.pseudo_true import pseudo_true_path
+from labelworth_studies.robust.sandwich import Sandwich, ScoreMoments, sandwich, score_moments
 
 Method = Literal["finite-sample", "endless-data"]
 _ENDLESS = 1e9  # so many samples that a prior of a few pseudo-counts no longer shows

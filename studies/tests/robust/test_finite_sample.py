@@ -5,10 +5,10 @@ import pytest
 
 from labelworth.estimation.fit import fit
 from labelworth.models.classes.multinomial import MultinomialFamily, MultinomialModel
-from labelworth.robust.misspecified.pseudo_true import pseudo_true_path
-from labelworth.robust.misspecified.sandwich import sandwich, score_moments
 from labelworth_studies.robust.finite_sample import finite_sample_path, named_distance, walk_down
+from labelworth_studies.robust.pseudo_true import pseudo_true_path
 from labelworth_studies.robust.risk import full_label_model, misspecified_risk
+from labelworth_studies.robust.sandwich import sandwich, score_moments
 from support.small_models import multinomial
 from support.wrong_populations import bursty_documents
 

@@ -6,9 +6,9 @@ import pytest
 from labelworth.errors import InvalidInputError
 from labelworth.estimation.fit import fit
 from labelworth.models.classes.multinomial import MultinomialFamily
-from labelworth.robust.misspecified.pseudo_true import pseudo_true_path
-from labelworth.robust.misspecified.sandwich import Sandwich, sandwich, score_moments
+from labelworth_studies.robust.pseudo_true import pseudo_true_path
 from labelworth_studies.robust.risk import full_label_model, mean_log_losses, misspecified_risk
+from labelworth_studies.robust.sandwich import Sandwich, sandwich, score_moments
 from support.small_models import CASES
 from support.statistical import assert_mean_is
 from support.wrong_populations import bursty_documents

@@ -11,7 +11,7 @@ from labelworth.errors import InvalidInputError
 from labelworth.estimation.fit import fit
 from labelworth.models.protocol import Family, ModelT
 from labelworth.progress import SILENT, Progress, tracking
-from labelworth.robust.misspecified.sandwich import require_population
+from labelworth_studies.robust.sandwich import require_population
 
 _TOLERANCE = 1e-12
 _MAX_ITERATIONS = 20_000

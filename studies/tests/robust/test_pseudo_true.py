@@ -7,8 +7,8 @@ import pytest
 
 from labelworth.errors import InvalidInputError
 from labelworth.models.classes.multinomial import MultinomialFamily
-from labelworth.robust.misspecified.pseudo_true import pseudo_true_path
-from labelworth.robust.misspecified.sandwich import score_moments
+from labelworth_studies.robust.pseudo_true import pseudo_true_path
+from labelworth_studies.robust.sandwich import score_moments
 from support.oracles import numerical_gradient
 from support.wrong_populations import bursty_documents
 

@@ -15,7 +15,7 @@ from labelworth.fisher.directions import most_changed
 from labelworth.models.classes.responsibilities import condition
 from labelworth.models.coordinates import Coordinates
 from labelworth.models.protocol import Model
-from labelworth.robust.misspecified.row_forms import RowForms
+from labelworth.robust.row_forms import RowForms
 
 
 @dataclass(frozen=True, eq=False)
