@@ -7,8 +7,10 @@ from typing import Any
 import numpy as np
 import pytest
 from scipy.stats import chi2
+from sklearn.base import clone
 
 from labelworth.data.samples import Samples
+from labelworth.errors import LabelworthWarning
 from labelworth.estimation.fit import fit
 from labelworth.fisher.documents.population import LABEL_OR_NOT, DocumentPopulation, enumerated_information
 from labelworth.fisher.information import of_fraction
@@ -77,6 +79,15 @@ def errors_of_refits(
         assert fitted.converged
         errors.append(theta_of(fitted.model) - theta_of(model))
     return np.array(errors)
+
+
+def test_a_fit_that_runs_to_an_edge_says_along_what(page: dict[str, Any]) -> None:
+    # Five rows of a class do not tell two clouds.
+    rows, codes = page["mixture_sample"](page["mixture_truth"], 12, np.random.default_rng(1))
+    mixture = clone(page["mixture"]).set_params(n_init=3, random_state=0)
+    with pytest.warns(LabelworthWarning, match=r"nothing any more of scales\[0, 1\], shares\[0, "):
+        mixture.fit(rows, np.array(mixture.classes)[codes])
+    assert len(mixture.fit_.starts) == 3
 
 
 @pytest.mark.statistical

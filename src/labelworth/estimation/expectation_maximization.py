@@ -1,7 +1,7 @@
 """EM from one starting model: every step raises the objective, the accelerated ones are kept only if they do."""
 
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import ClassVar, Generic, TypeVar
 
@@ -150,11 +150,11 @@ class ExpectationMaximization(Generic[ParametersT]):
         objective = expectation.log_likelihood + self.family.log_prior(model)
         return Point(model, expectation.statistics, expectation.log_likelihood, objective)
 
-    def closed_form(self) -> Ascent[ParametersT]:
+    def supervised(self, starts: Iterator[ParametersT]) -> list[Ascent[ParametersT]]:
         """Every class is known: the responsibilities do not depend on the model, so one step is the maximum."""
         neutral = self.data.expectation(self.family.neutral())
         end = self.evaluate(self.family.maximize(neutral.statistics))
-        return Ascent(end, np.array([end.objective]), True, 1, 2)
+        return [Ascent(end, np.array([end.objective]), True, 1, 2)]
 
     def climb(self, start: Point[ParametersT], task: Task) -> Ascent[ParametersT]:
         """Walk from an evaluated start until nothing is left to gain, or the steps are used up."""

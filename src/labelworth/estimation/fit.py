@@ -166,9 +166,6 @@ def fit(
     climber = _climber(
         family, family.prepare(data, weights), tolerance, max_iterations, accelerated, float(weights.sum())
     )
-    if data.evidence.is_gold.all() or data.evidence.n_classes == 1:
-        return _warned(Fit.best_of([climber.closed_form()], family, unlabeled_weight, ()), climber.title)
-    exchangeable = report_exchangeable(data.evidence, progress)
 
     def starts() -> Iterator[ParametersT]:
         if start is not None:
@@ -180,6 +177,9 @@ def fit(
         else:
             yield from starting_models(smoother, data, weights, count, source)
 
+    if data.evidence.is_gold.all() or data.evidence.n_classes == 1:
+        return _warned(Fit.best_of(climber.supervised(starts()), family, unlabeled_weight, ()), climber.title)
+    exchangeable = report_exchangeable(data.evidence, progress)
     ascents = []
     with tracking(progress, climber.title, None) as task:
         for model in starts():

@@ -1,6 +1,7 @@
 """L-BFGS from one starting model: where there is no M-step, the objective is climbed along its own slope."""
 
 import warnings
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar, Generic
 
@@ -41,9 +42,10 @@ class LikelihoodAscent(Generic[ParametersT]):
         objective = expectation.log_likelihood + self.family.log_prior(model)
         return Point(model, {}, expectation.log_likelihood, objective)
 
-    def closed_form(self) -> Ascent[ParametersT]:
+    def supervised(self, starts: Iterator[ParametersT]) -> list[Ascent[ParametersT]]:
         """Every class is known; without an M-step that too is a climb, to the end."""
-        return self._climbed(self.evaluate(self.family.neutral()), min(self.tolerance, _CLOSE), _MOST_STEPS)
+        tolerance = min(self.tolerance, _CLOSE)
+        return [self._climbed(self.evaluate(model), tolerance, _MOST_STEPS) for model in starts]
 
     def climb(self, start: Point[ParametersT], task: Task) -> Ascent[ParametersT]:
         """Walk from an evaluated start until nothing is left to gain, or the steps are used up."""

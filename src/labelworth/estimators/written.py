@@ -2,6 +2,7 @@
 
 import hashlib
 import os
+import warnings
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -12,7 +13,7 @@ from labelworth.arrays import UNLABELED, FloatArray
 from labelworth.data.counts import as_vectors
 from labelworth.data.evidence import encode_labels
 from labelworth.data.samples import Samples
-from labelworth.errors import InvalidInputError
+from labelworth.errors import InvalidInputError, LabelworthWarning
 from labelworth.estimation.fit import Fit
 from labelworth.estimation.starts import counting
 from labelworth.estimators.classifier import GenerativeClassifier
@@ -193,8 +194,16 @@ class WrittenModel(GenerativeClassifier):
 
     def _fitted(self, data: Samples, progress: Progress) -> Fit[Any, Any]:
         fitted = super()._fitted(data, progress)
+        counted, weights = counting(data, self.unlabeled_weight)
+        names = fitted.family.at_the_edge(fitted.model, counted, weights)
+        if names:
+            warnings.warn(
+                f"The fit has run to an edge: the rows say nothing any more of {', '.join(names[:6])}"
+                f"{', ..' if len(names) > 6 else ''}. Give more rows, fewer parameters, or a log_prior.",
+                LabelworthWarning,
+                stacklevel=3,
+            )
         if self.maximize is not None and fitted.converged:
-            counted, weights = counting(data, self.unlabeled_weight)
             gain, name = fitted.family.still_climbing(fitted.model, counted, weights)
             if gain > _STILL_TO_GAIN * self.tol:
                 raise InvalidInputError(

@@ -18,6 +18,7 @@ from labelworth.models.written.model import Inputs, Written, WrittenDensity
 
 _ROUNDING = 1e-9
 _SHAKE = 0.5
+_NOTHING = 1e-6  # of what one row can say
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,6 +115,18 @@ class WrittenFamily:
         gains = 0.5 * np.square(slope) / np.where(squares > 0, squares, 1.0)
         worst = int(np.argmax(gains))
         return float(gains[worst] / row_weights.sum()), model.coordinates.name(worst)
+
+    def at_the_edge(self, model: WrittenDensity, samples: Samples, row_weights: FloatArray) -> list[str]:
+        """Positive numbers and probabilities of which all rows together say nothing: a fit has run off along them."""
+        responsibilities, _ = condition(model.log_joint(samples), samples.evidence)
+        weights = (row_weights[:, None] * responsibilities).ravel()
+        scores = model.class_scores(samples)
+        names = []
+        for leaf, own in model.relative_scores(scores.reshape(len(weights), -1)):
+            if leaf.constraint != "free":
+                seen = weights @ np.square(own)
+                names += [leaf.entry(int(index)) for index in np.flatnonzero(seen < _NOTHING)]
+        return names
 
     def _model(self, arrays: tuple[FloatArray, ...]) -> WrittenDensity:
         return WrittenDensity(self.written, self.n_features, arrays, self.feature_names, self.observed)

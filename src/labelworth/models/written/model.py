@@ -1,6 +1,6 @@
 """A model of p(x, y) that somebody wrote as a function, at some parameters; see `Model` of the protocol."""
 
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Hashable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Self
@@ -15,7 +15,7 @@ from labelworth.data.samples import Samples
 from labelworth.errors import InvalidInputError
 from labelworth.models.coordinates import Coordinates
 from labelworth.models.doors import require_features
-from labelworth.models.written.tree import ParameterTree
+from labelworth.models.written.tree import Leaf, ParameterTree
 
 if TYPE_CHECKING:
     from labelworth.models.written.derivatives import Derivatives
@@ -194,6 +194,24 @@ class WrittenDensity:
             "(model_.parameters) and give them as the start of the same WrittenModel."
         )
 
+    def relative_scores(self, scores: FloatArray) -> Iterator[tuple[Leaf, FloatArray]]:
+        """Every leaf with its part of scores (n, d): in logarithms of what is positive, in log-odds of a simplex.
+
+        Of a leaf all entries, (n, size of the leaf).
+        """
+        slices, tables = self.coordinates.slices(), self.tables
+        for leaf in self.written.tree.leaves:
+            own, table = scores[:, slices[leaf.name]], tables[leaf.name]
+            if leaf.constraint == "positive":
+                own = own * table.ravel()
+            elif leaf.constraint == "simplex":
+                n_rows, n_columns = table.shape
+                free = np.zeros((len(scores), n_rows, n_columns))
+                free[:, :, :-1] = own.reshape(len(scores), n_rows, n_columns - 1)
+                mean = (free * table).sum(axis=2, keepdims=True)
+                own = np.asarray(table * (free - mean)).reshape(len(scores), -1)
+            yield leaf, own
+
     def _scores(self, rows: FloatArray) -> FloatArray:
         scores = self.written.derivatives.scores(self.arrays, rows)
         if not np.isfinite(scores).all():
@@ -261,42 +279,24 @@ class WrittenDensity:
                 for part in self.written.derivatives.parts(_N_DRAWS)
             ]
         )
-        for leaf, block in zip(self.written.tree.leaves, self.coordinates.blocks, strict=True):
-            own = scores[:, self.coordinates.slices()[block.table]]
+        for leaf, own in self.relative_scores(scores):
+            mean, error = own.mean(axis=0), own.std(axis=0) / np.sqrt(_N_DRAWS)
             if leaf.constraint == "free":
                 is_met = np.minimum((own > 0).sum(axis=0), (own < 0).sum(axis=0)) >= _FEW_EVENTS
             else:
-                own = _relative(own, self.tables[block.table], is_simplex=leaf.constraint == "simplex")
-                is_met = np.abs(own.mean(axis=0)) > _FEW_EVENTS / _N_DRAWS
-            mean, error = own.mean(axis=0), own.std(axis=0) / np.sqrt(_N_DRAWS)
+                is_met = np.abs(mean) > _FEW_EVENTS / _N_DRAWS
             wrong = np.flatnonzero(is_met & (np.abs(mean) > _CERTAIN * error))
             if wrong.size:
                 index = int(wrong[np.argmax(np.abs(mean[wrong]))])
-                name = block.naming(
-                    block.table,
-                    block.rows[index // len(block.columns)],
-                    block.columns[index % len(block.columns)],
-                )
                 raise InvalidInputError(
                     f"sample and log_joint do not describe the same p(x, y): over {_N_DRAWS} draws the score of "
-                    f"{name} has the mean {mean[index]:.2g} (standard error {error[index]:.1g}), and should have "
-                    "none. Is log_joint normalized, with all terms that hold parameters?"
+                    f"{leaf.entry(index)} has the mean {mean[index]:.2g} (standard error {error[index]:.1g}), and "
+                    "should have none. Is log_joint normalized, with all terms that hold parameters?"
                 )
 
     def _described(self) -> str:
         parts = (f"{name} = {_shown(table.ravel())}" for name, table in self.tables.items())
         return ", ".join(parts)
-
-
-def _relative(scores: FloatArray, table: FloatArray, *, is_simplex: bool) -> FloatArray:
-    """Scores (n, n_free) of a table of positive numbers in their logarithms, or in the log-odds of all entries."""
-    if not is_simplex:
-        return scores * table.ravel()
-    n_rows, n_columns = table.shape
-    free = np.zeros((len(scores), n_rows, n_columns))
-    free[:, :, :-1] = scores.reshape(len(scores), n_rows, n_columns - 1)
-    mean = (free * table).sum(axis=2, keepdims=True)
-    return np.asarray(table * (free - mean)).reshape(len(scores), -1)
 
 
 def _shown(values: FloatArray) -> str:

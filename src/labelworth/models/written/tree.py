@@ -46,6 +46,12 @@ class Leaf:
             return SimplexRows(self.name, rows, columns, _entry_name)
         return FreeTable(self.name, rows, columns, _entry_name, 0.0 if self.constraint == "positive" else -np.inf)
 
+    def entry(self, index: int) -> str:
+        """What an entry is called, counted row by row."""
+        block = self.block()
+        row, column = divmod(index, len(block.columns))
+        return block.naming(self.name, block.rows[row], block.columns[column])
+
     def require(self, values: FloatArray, source: str) -> None:
         """Refuse values that the constraint rules out."""
         if values.shape != self.shape:
