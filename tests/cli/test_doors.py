@@ -46,6 +46,43 @@ def plan_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "p.json"
 
 
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("next", "DATA", "--plan", "PLAN", "-o", "DATA"),
+        ("next", "DATA", "--plan", "PLAN", "-o", "PLAN"),
+        ("next", "DATA", "--count", 5, "-o", "DATA"),
+        ("fit", "DATA", "-o", "DATA"),
+        ("fit", "DATA", "-o", "LINK"),
+        ("fit", "DATA", "--template", "PLAN", "-o", "PLAN"),
+        ("plan", "DATA", "--budget", 20, "-o", "DATA"),
+        ("plan", "DATA", "--budget", 20, "--report", "DATA"),
+        ("plan", "DATA", "--budget", 20, "-o", "NEW", "--report", "NEW"),
+        ("plan", "--again", "PLAN", "-o", "DATA"),
+        ("predict", "MODEL", "DATA", "-o", "DATA"),
+        ("predict", "MODEL", "DATA", "-o", "MODEL"),
+        ("merge", "DATA", "BATCH", "-o", "LINK"),
+        ("merge", "DATA", "DATA", "--in-place"),
+    ],
+)
+def test_no_command_writes_onto_what_it_reads(plan_file: Path, tmp_path: Path, arguments: tuple[Any, ...]) -> None:
+    data = _documents(tmp_path / "docs.jsonl")
+    paths = {"DATA": data, "NEW": tmp_path / "new.html"}
+    for name in ("PLAN", "MODEL", "BATCH"):
+        paths[name] = tmp_path / f"{name}.jsonl"
+        paths[name].write_bytes(plan_file.read_bytes())
+    record = json.loads(plan_file.read_text())
+    record["asked"]["path"] = str(data)
+    paths["PLAN"].write_text(json.dumps(record))
+    paths["LINK"] = tmp_path / "link.jsonl"
+    paths["LINK"].hardlink_to(data)
+    before = {path: path.read_bytes() for path in tmp_path.iterdir()}
+    answer = labelworth(*(paths.get(argument, argument) for argument in arguments))
+    assert answer.code == 2
+    assert "would overwrite" in answer.stderr or "cannot both be" in answer.stderr
+    assert {path: path.read_bytes() for path in tmp_path.iterdir()} == before
+
+
 def _changed(plan_file: Path, tmp_path: Path, **asked: Any) -> Path:
     document = json.loads(plan_file.read_text())
     document["asked"].update(asked)

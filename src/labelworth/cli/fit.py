@@ -27,7 +27,7 @@ def fit(
     from labelworth.report.record import Record, Stopwatch
     from labelworth.report.tables import show_table
 
-    require_writable(output)
+    require_writable(output, (*data.files, *model.files))
     watch = Stopwatch()
     with working() as progress:
         with watch.timing("read"):

@@ -76,12 +76,17 @@ def _answer(
     as_json: bool,
 ) -> None:
     from labelworth.data.files import require_writable
+    from labelworth.errors import InvalidInputError
     from labelworth.planning.plan import plan as make_plan
     from labelworth.report.record import Record, Stopwatch
 
     paths = [path for path in (output, report) if path is not None]
     for path in paths:
-        require_writable(path)
+        require_writable(path, (*inquiry.data.files, *inquiry.model.files))
+    if output is not None and report is not None and output.resolve() == report.resolve():
+        raise InvalidInputError(
+            f"The plan file and the page cannot both be {str(output)!r}: name another file for one."
+        )
     watch = Stopwatch()
     with working() as progress:
         with watch.timing("read"):

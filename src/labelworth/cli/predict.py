@@ -39,7 +39,7 @@ def predict(
 
     if output is not None:
         require_ending(output)
-        require_writable(output)
+        require_writable(output, (model, *data.files))
     watch = Stopwatch()
     estimator = load(model)
     with working() as progress, watch.timing("predict"):

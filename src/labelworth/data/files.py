@@ -57,14 +57,26 @@ def atomic_writer(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     _flush_folder(target.parent)
 
 
-def require_writable(path: str | os.PathLike[str]) -> None:
+def require_writable(path: str | os.PathLike[str], inputs: Iterable[Path | None] = ()) -> None:
     """Refuse a place where no file can be written: asked before the work, so that it is not done in vain.
+
+    Parameters
+    ----------
+    path : path
+    inputs : paths
+        What the work reads, and must not be lost to what it writes; None stands for a file that is not given.
 
     Raises
     ------
     OutputError
-        If `path` is a folder, or its own folder is missing or read-only.
+        If `path` is a folder, its own folder is missing or read-only, or it is one of the `inputs`, by whatever name
+        or link.
     """
+    for other in inputs:
+        if other is not None and _is_same_file(path, other):
+            raise OutputError(
+                f"Writing {str(path)!r} would overwrite {str(other)!r}, which is read. Name another file."
+            )
     target = Path(os.path.realpath(path))
     if target.is_dir():
         raise OutputError(f"Cannot write {str(path)!r}: it is a folder. Name a file in it.")
@@ -119,6 +131,16 @@ def _write_lines(stream: BinaryIO | gzip.GzipFile, lines: Iterable[str]) -> None
             raise InvalidInputError(
                 f"Line {number + 1} holds half of a surrogate pair, which no file can hold as text: {line[:40]!r}."
             ) from error
+
+
+def _is_same_file(path: str | os.PathLike[str], other: Path) -> bool:
+    """By symbolic and hard links too; a device (``/dev/null``, a terminal) loses nothing when written to."""
+    if not Path(path).is_file():
+        return False
+    # What cannot be read is refused, in its own words, by whoever reads it.
+    with suppress(OSError):
+        return Path(path).samefile(other)
+    return False
 
 
 def _mode(target: Path) -> int:

@@ -1,5 +1,6 @@
 import hashlib
 import os
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -61,6 +62,29 @@ def test_a_bad_place_is_told(tmp_path: Path, place: str) -> None:
 def test_a_place_is_found_good_without_leaving_anything(tmp_path: Path) -> None:
     require_writable(tmp_path / "file")
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("link", [Path.symlink_to, Path.hardlink_to, None])
+def test_what_is_read_is_not_written_by_whatever_name(
+    tmp_path: Path, link: Callable[[Path, Path], None] | None
+) -> None:
+    data, output = tmp_path / "data", tmp_path / "output"
+    data.write_text("rows")
+    if link is None:
+        output = tmp_path / "folder" / ".." / "data"
+        (tmp_path / "folder").mkdir()
+    else:
+        link(output, data)
+    with pytest.raises(OutputError, match=r"would overwrite .*data.*, which is read"):
+        require_writable(output, [None, data])
+
+
+def test_other_files_and_devices_may_be_written_beside_what_is_read(tmp_path: Path) -> None:
+    data = tmp_path / "data"
+    data.write_text("rows")
+    (tmp_path / "old").write_text("rows")
+    require_writable(tmp_path / "old", [data, tmp_path / "missing"])
+    require_writable(os.devnull, [Path(os.devnull)])
 
 
 def test_a_device_that_fails_is_told() -> None:

@@ -29,8 +29,8 @@ def merge(
     from labelworth.report.record import Record, Stopwatch
     from labelworth.report.tables import show_lines
 
-    target = _target(data.path, batch, output, in_place=in_place)
-    require_writable(target)
+    target = _target(data.path, output, in_place=in_place)
+    require_writable(target, (batch,) if in_place else (batch, *data.files))
     watch = Stopwatch()
     with watch.timing("merge"):
         samples = data.read()
@@ -55,8 +55,7 @@ def merge(
     tell(f"Wrote {target}{'' if data.encoding.lower() in ('utf-8', 'utf8') else ' in UTF-8'}")
 
 
-def _target(data: Path, batch: Path, output: Path | None, *, in_place: bool) -> Path:
-    """Where to write; never onto the data or the batch unless that is asked for."""
+def _target(data: Path, output: Path | None, *, in_place: bool) -> Path:
     from labelworth.data.readers.choose import ending
     from labelworth.errors import InvalidInputError
 
@@ -64,9 +63,6 @@ def _target(data: Path, batch: Path, output: Path | None, *, in_place: bool) -> 
         raise InvalidInputError("Say once where to write: --output NEW, or --in-place for onto DATA.")
     if output is None:
         return data
-    for other, cure in ((data, "Use --in-place if that is meant."), (batch, "Name another file.")):
-        if output.exists() and other.exists() and output.samefile(other):
-            raise InvalidInputError(f"--output {output} would overwrite {other}. {cure}")
     if ending(output) != ending(data):
         raise InvalidInputError(
             f"The data stay in the form they have: end the name of the output in {ending(data)}, not in "

@@ -38,12 +38,12 @@ def next_batch(
         raise InvalidInputError("Say how much to label, once: --plan plan.json or --count N.")
     if policy is not None and count is None:
         raise InvalidInputError("A plan has its own rules; --policy goes with --count.")
+    if output is not None:
+        require_writable(output, (plan, *data.files))
     watch = Stopwatch()
     samples = data.read(model.model)
     batches = samples.batches(output)
     batches.require_form()
-    if output is not None:
-        require_writable(output)
     digest = data.digest()
     counts, expected = _counts_of_plan(plan, digest) if plan is not None else ({"everything": int(count or 0)}, None)
     batch = batches.draw(counts, policy, seed)

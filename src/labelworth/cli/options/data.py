@@ -108,6 +108,11 @@ class DataOptions(Options):
         return holds_sequences(self.path, self.format)
 
     @property
+    def files(self) -> tuple[Path | None, ...]:
+        """Everything that is read."""
+        return self.path, self.labels
+
+    @property
     def label_name(self) -> str:
         """The column of labels in rows, also where there are none yet."""
         return "label" if self.label_column in (None, NONE) else str(self.label_column)

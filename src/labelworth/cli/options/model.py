@@ -115,6 +115,11 @@ class ModelOptions(Options):
         settings = {**self._settings(), "classes": data.classes, "unlabeled": None, "random_state": seed}
         return kind.estimator(**{name: value for name, value in settings.items() if name in known})
 
+    @property
+    def files(self) -> tuple[Path, ...]:
+        """What is read, where the template is a file."""
+        return () if self.template is None else (Path(self.template),)
+
     def _settings(self) -> dict[str, Any]:
         """By the keyword of the estimators."""
         values = {**self.asked(), "template": _template_text(self.template)}
