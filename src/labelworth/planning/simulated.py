@@ -65,7 +65,6 @@ class SimulatedAccuracy:
     held_error: float  # What the labels held are good for.
     starts: FloatArray  # (n_arms,): Samples of each arm alone that are as good as what is held.
     criterion: str
-    reason: str
     # One per arm: how far off the slope of its curve may be, in units of the error per sample; empty: not
     # known.
     slope_errors: tuple[ForecastLine, ...] = ()
@@ -110,7 +109,6 @@ def simulated_accuracies(
     arms: Sequence[str],
     labels_per_sample: FloatArray,
     most: float,
-    reason: str,
 ) -> dict[Part, SimulatedAccuracy]:
     """The forecast and the ends of its interval, as accuracies.
 
@@ -133,9 +131,7 @@ def simulated_accuracies(
         whole = lines[list(arms).index("everything")] if "everything" in arms else lines[0]
         held = whole.at(float(basis.n_labeled))
         starts = np.array([basis.n_labeled if line is whole else line.size_of(held) for line in lines], float)
-        accuracies[part] = SimulatedAccuracy(
-            tuple(arms), lines, labels_per_sample, held, starts, measure, reason, slopes
-        )
+        accuracies[part] = SimulatedAccuracy(tuple(arms), lines, labels_per_sample, held, starts, measure, slopes)
     return accuracies
 
 
@@ -211,7 +207,6 @@ def simulated_situation(
         [rule.spec for rule in arms],
         labels,
         pool.n_labeled + room,
-        chosen.reason,
     )
     return Situation(
         held_before(pool, prices),

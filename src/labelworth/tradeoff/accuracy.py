@@ -30,10 +30,6 @@ class Accuracy(Protocol):
     def source(self) -> Source:
         """Where the figures come from."""
 
-    @property
-    def reason(self) -> str:
-        """Why that source, in words."""
-
     def error(self, counts: FloatArray) -> float:
         """The error at these counts, (n_arms,); infinite where the model is not identified."""
 

@@ -34,8 +34,6 @@ class AsymptoticAccuracy:
     criterion: str  # A name of `labelworth.fisher.criteria.CRITERIA`.
     chosen: tuple[int, ...] = ()  # The indices of the arms among the rules; all rules when empty.
     held: tuple[float, ...] = ()  # Samples already there, by rule; none when empty.
-    # Why asymptotic accuracy, in words.
-    reason: str = "The information of every arm is known, so the error of every design follows."
     level: float = 0.0  # What the true model pays, where the figure is a loss as it will be measured.
     shift: float = 0.0  # Moves the figure on the scale on which noise adds, its logarithm: as convex as before.
     _last: dict[bytes, FigurePoint | None] = field(default_factory=dict, init=False, repr=False)
@@ -60,7 +58,6 @@ class AsymptoticAccuracy:
         *,
         menu: Sequence[str] | None = None,
         held: Mapping[str, float] | None = None,
-        reason: str | None = None,
         level: float = 0.0,
     ) -> "AsymptoticAccuracy":
         """Arms are the rules of `menu`, by name, all of them when absent; samples are held by rule.
@@ -76,14 +73,13 @@ class AsymptoticAccuracy:
             raise InvalidInputError(
                 f"A menu takes its rules from: {', '.join(rules)}. Got {', '.join(absent or names) or 'nothing'}."
             )
-        accuracy = cls(
+        return cls(
             information,
             criterion,
             tuple(rules.index(name) for name in names),
             tuple(float((held or {}).get(name, 0.0)) for name in rules),
             level=level,
         )
-        return accuracy if reason is None else replace(accuracy, reason=reason)
 
     @property
     def arms(self) -> tuple[str, ...]:

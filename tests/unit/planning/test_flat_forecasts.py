@@ -24,7 +24,7 @@ ALWAYS_RISING = np.array([0.20, 0.21, 0.22, 0.23, 0.24])
 def situation(values: np.ndarray, slope_error: float = 1e-5) -> Situation:
     line, own = ForecastLine(SIZES, values), ForecastLine(SIZES, np.full(5, slope_error))
     starts = np.array([float(HELD)])
-    accuracy = SimulatedAccuracy(("everything",), (line,), np.ones(1), line.at(HELD), starts, "error", "", (own,))
+    accuracy = SimulatedAccuracy(("everything",), (line,), np.ones(1), line.at(HELD), starts, "error", (own,))
     held = Held("documents", HELD + POOL, HELD, HELD, POOL, 9, ("a", "b"), float(HELD), None)
     return Situation(held, accuracy, ArmPrices(("everything",), np.ones(1)), POOL, keeps_rest=True)
 

@@ -29,7 +29,6 @@ def accuracy() -> SimulatedAccuracy:
         whole.at(20.0),
         np.array([20.0, 40.0]),
         "error",
-        "",
     )
 
 

@@ -20,7 +20,7 @@ class Labels:
 
     arms = ("everything",)
     labels_per_sample = np.ones(1)
-    criterion, source, reason = "excess_log_loss", "asymptotic", ""
+    criterion, source = "excess_log_loss", "asymptotic"
 
     def __init__(self, scale: float) -> None:
         self.scale = scale

@@ -14,7 +14,6 @@ class Hyperbola:
     """error(k, u) = scale / (held + k + 0.1 u): labels and, a tenth as good, unlabeled samples."""
 
     criterion = "excess_log_loss"
-    reason = ""
 
     def __init__(self, scale: float = 40.0, held: float = 20.0, source: str = "asymptotic", n_arms: int = 2) -> None:
         self.scale, self.held, self.source = scale, held, source

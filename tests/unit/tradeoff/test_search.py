@@ -21,7 +21,6 @@ class Drawn:
     arms: tuple[str, ...] = ("everything", "nothing")
     criterion: str = "error"
     source: str = "simulated"
-    reason: str = "By hand."
 
     @property
     def labels_per_sample(self) -> np.ndarray:

@@ -17,7 +17,6 @@ class Falling:
     arms: tuple[str, ...] = ("everything",)
     criterion: str = "error"
     source: str = "asymptotic"
-    reason: str = ""
 
     @property
     def labels_per_sample(self) -> np.ndarray:

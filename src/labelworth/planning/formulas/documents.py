@@ -34,8 +34,6 @@ from labelworth.tradeoff.asymptotic_accuracy import AsymptoticAccuracy
 
 NearbyMethod = Literal["enumeration", "formula", "draws"]
 
-MOST_PARAMETERS = 600
-"""Up to so many, matrices are formed at every parameter that is asked about."""
 _QUICK_WORK = 5e7
 """Enumeration is chosen while its products stay below some hundredths of a second."""
 _FEWEST_DRAWS = 20_000
@@ -111,7 +109,6 @@ class DocumentFormulas:
     pool: DocumentPool
     arms: tuple[str, ...]  # "everything", and "nothing" where unlabeled documents are learned from.
     criterion: str
-    reason: str
     seed: int
     progress: Progress = SILENT
 
@@ -134,7 +131,6 @@ class DocumentFormulas:
             criterion=self.criterion,
             held_labeled=float(self.pool.n_labeled),
             uses_unlabeled="nothing" in self.arms,
-            reason=self.reason,
             seed=self.seed,
         )
 
@@ -209,7 +205,7 @@ class ProbedFormulas(DocumentFormulas):
             progress=self.progress,
         )
         held = {"everything": float(pool.n_labeled)}
-        return AsymptoticAccuracy.of(information, self.criterion, menu=self.arms, held=held, reason=self.reason)
+        return AsymptoticAccuracy.of(information, self.criterion, menu=self.arms, held=held)
 
     def normal_draws(self, n_draws: int) -> list[Any]:
         return []
@@ -225,7 +221,6 @@ def dense_accuracy(
     criterion: str,
     held_labeled: float,
     uses_unlabeled: bool = True,
-    reason: str = "",
     seed: int = 0,
 ) -> Accuracy:
     """The accuracy at the parameters of `model`, from matrices."""
@@ -239,14 +234,12 @@ def dense_accuracy(
             adds_level=criterion == "error",
             is_alone=not uses_unlabeled,
             seed=seed,
-            reason=reason,
         )
     return AsymptoticAccuracy.of(
         information,
         "excess_log_loss" if criterion == "log_loss" else criterion,
         menu=None if uses_unlabeled else ("everything",),
         held={"everything": held_labeled},
-        reason=reason,
         level=entropy(model, near.documents) if criterion == "log_loss" else 0.0,
     )
 

@@ -125,7 +125,6 @@ class ErrorAccuracy:
     adds_level: bool = True  # Whether the error of the true model is added; else it is the excess alone.
     is_alone: bool = False  # Whether labeled documents are the only arm.
     seed: int = 0  # Of the random directions, with more than two classes.
-    reason: str = "The information is known at every labeled fraction, so the error of every design follows."
     _last: dict[bytes, tuple[float, float]] = field(default_factory=dict, init=False, repr=False)
 
     @property

@@ -110,7 +110,7 @@ def _formulas_of(pool: Any, menu: Sequence[Rule], chosen: ChosenSource, seed: in
     from labelworth.planning.formulas.documents import DocumentFormulas, ProbedFormulas
 
     arms, way = tuple(rule.spec for rule in menu), ProbedFormulas if pool.is_large else DocumentFormulas
-    return way(pool, arms, chosen.criterion, chosen.reason, seed, progress)
+    return way(pool, arms, chosen.criterion, seed, progress)
 
 
 def nearby(formulas: Formulas, n_models: int, progress: Progress = SILENT) -> Alternatives:

@@ -79,10 +79,6 @@ class ReflectedAccuracy:
         return self.center.source
 
     @property
-    def reason(self) -> str:
-        return self.center.reason
-
-    @property
     def is_convex(self) -> bool:
         """Nearly, but that is no theorem."""
         return False

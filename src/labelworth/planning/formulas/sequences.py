@@ -105,7 +105,6 @@ class PluggedIn:
     pool: SequencePool
     menu: tuple[str, ...]  # The arms.
     criterion: str  # As in `AsymptoticAccuracy`.
-    reason: str
     information: DenseInformation  # Of the arms, complete labels and none.
     partly: DenseInformation | None  # What sequences labeled in part tell, each; the first of its rules.
 
@@ -142,7 +141,7 @@ class PluggedIn:
         return self._accuracy_of(self._all_rules.without_batches())
 
     def _accuracy_of(self, information: DenseInformation) -> AsymptoticAccuracy:
-        return AsymptoticAccuracy.of(information, self.criterion, menu=self.menu, held=self._held, reason=self.reason)
+        return AsymptoticAccuracy.of(information, self.criterion, menu=self.menu, held=self._held)
 
 
 @dataclass(frozen=True, eq=False)
@@ -153,7 +152,6 @@ class SequenceFormulas:
     center: Any  # At which the plan is made, with the words or attributes that occur.
     menu: Sequence[Rule]
     criterion: str
-    reason: str
     seed: int
     progress: Progress = SILENT
 
@@ -188,7 +186,7 @@ class SequenceFormulas:
         cls, pool: SequencePool, menu: Sequence[Rule], chosen: ChosenSource, seed: int, progress: Progress
     ) -> "SequenceFormulas":
         center = _off_the_edge(pool.occurring_model)
-        return cls(pool, center, menu, chosen.criterion, chosen.reason, seed, progress)
+        return cls(pool, center, menu, chosen.criterion, seed, progress)
 
     def accuracy(self) -> AsymptoticAccuracy:
         return self._at_fit.exact_accuracy
@@ -227,7 +225,7 @@ class SequenceFormulas:
     def _plugged(self, parts: list[DenseInformation]) -> PluggedIn:
         specs = tuple(rule.spec for rule in self.menu)
         partly = parts[1] if len(parts) > 1 else None
-        return PluggedIn(self.pool, specs, self.criterion, self.reason, parts[0], partly)
+        return PluggedIn(self.pool, specs, self.criterion, parts[0], partly)
 
 
 def _off_the_edge(model: Any) -> Any:

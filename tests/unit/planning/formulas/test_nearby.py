@@ -19,7 +19,7 @@ def family(samples: Samples, smoothing: float = 1.0) -> MultinomialFamily:
 
 def formulas_of(samples: Samples, fitted: Fit) -> DocumentFormulas:
     pool = DocumentPool(samples, fitted, fitted.family)
-    return DocumentFormulas(pool, ("everything", "nothing"), "excess_log_loss", "", seed=1)
+    return DocumentFormulas(pool, ("everything", "nothing"), "excess_log_loss", seed=1)
 
 
 def numerical_hessian(samples: Samples, smoothing: float, center: np.ndarray) -> np.ndarray:

@@ -22,9 +22,7 @@ BACKGROUND = Background(True, "asked for", (), (), {}, "multinomial", 0)
 
 def accuracy(values: np.ndarray) -> SimulatedAccuracy:
     line, own = ForecastLine(SIZES, values), ForecastLine(SIZES, np.full(4, 1e-5))
-    return SimulatedAccuracy(
-        ("everything",), (line,), np.ones(1), line.at(HELD), np.array([HELD]), "error", "", (own,)
-    )
+    return SimulatedAccuracy(("everything",), (line,), np.ones(1), line.at(HELD), np.array([HELD]), "error", (own,))
 
 
 def planned(problem: str, value: float, spread: float, pool: int = POOL) -> Plan:
