@@ -1,21 +1,17 @@
 """Splits for trying a model out: rows whose class is not known are trained on and never tested on."""
 
 import warnings
-from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
-from labelworth.arrays import UNLABELED, BoolArray, IntArray
-from labelworth.data.evidence import Evidence, encode_labels
+from labelworth.arrays import BoolArray, IntArray
+from labelworth.data.evidence import Evidence
 from labelworth.errors import InvalidInputError, LabelworthWarning
 
 
 @dataclass(frozen=True, eq=False)
 class Fold:
-    """One split."""
-
     train: IntArray  # Rows to fit on, rising: all but the tested ones, unlabeled and ambiguous rows among them.
     test: IntArray  # Rows to test on, rising; the class of each is known.
 
@@ -58,48 +54,6 @@ def labeled_folds(evidence: Evidence, n_folds: int, rng: np.random.Generator) ->
         train[test] = False
         folds.append(Fold(np.flatnonzero(train), test))
     return folds
-
-
-class LabeledFolds:
-    """`labeled_folds` as scikit-learn's ``cv=`` takes them.
-
-    Parameters
-    ----------
-    n_splits : int
-        How many folds.
-    seed : int
-        The same folds come out whenever the same labels and seed go in.
-    unlabeled : hashable
-        The marker for an unlabeled row in y.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> y = np.array([0, 1, -1, 0, 1, -1])
-    >>> [test.tolist() for _, test in LabeledFolds(2).split(y, y)]
-    [[0, 1], [3, 4]]
-    """
-
-    def __init__(self, n_splits: int = 5, *, seed: int = 0, unlabeled: Hashable = UNLABELED) -> None:
-        self.n_splits = n_splits
-        self.seed = seed
-        self.unlabeled = unlabeled
-
-    def __repr__(self) -> str:
-        return f"LabeledFolds(n_splits={self.n_splits}, seed={self.seed}, unlabeled={self.unlabeled!r})"
-
-    def split(
-        self, X: Any, y: Sequence[Any] | None = None, groups: Any = None
-    ) -> Iterator[tuple[IntArray, IntArray]]:
-        """Give rows to train and to test on, fold by fold."""
-        if y is None:
-            raise InvalidInputError("Folds by class need y; give the labels, with a marker for the unlabeled rows.")
-        evidence = encode_labels(y, unlabeled=self.unlabeled)
-        for fold in labeled_folds(evidence, self.n_splits, np.random.default_rng(self.seed)):
-            yield fold.train, fold.test
-
-    def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:
-        return self.n_splits
 
 
 def _by_class(evidence: Evidence, taken: BoolArray, rng: np.random.Generator) -> IntArray:

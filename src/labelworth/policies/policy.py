@@ -5,12 +5,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from labelworth.arrays import AnyArray, BoolArray, FloatArray, IntArray, as_floats, require_probabilities
-from labelworth.data.lengths import LengthDistribution
+from labelworth.arrays import BoolArray, FloatArray, IntArray, as_floats, require_probabilities
 from labelworth.data.protocol import Data, DataT
 from labelworth.errors import InvalidInputError
 from labelworth.policies.catalog import plain_number, require_count
-from labelworth.policies.rule import Rule, as_lengths
+from labelworth.policies.rule import Rule
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,15 +46,6 @@ class Draw:
                 "data."
             )
         return sequences.hide(~self.labeled)
-
-
-@dataclass(frozen=True)
-class ExpectedCost:
-    """What a policy costs on average."""
-
-    n_sequences: float  # How many sequences this is for.
-    labels: float  # The labels bought, on average.
-    cost: float  # Labels times the price of one, plus sequences times the price of one.
 
 
 @dataclass(frozen=True)
@@ -139,34 +129,6 @@ class Policy:
     def expected_labels(self, length: int) -> float:
         """How many positions of a sequence of that length are labeled on average."""
         return float(sum(weight * rule.expected_labels(length) for rule, weight in self.items()))
-
-    def expected_cost(
-        self,
-        lengths: "AnyArray | Sequence[int] | LengthDistribution",
-        *,
-        price_per_label: float = 1.0,
-        price_per_sequence: float = 0.0,
-    ) -> ExpectedCost:
-        """What labeling by this policy costs on average.
-
-        Parameters
-        ----------
-        lengths : array of shape (n_sequences,), or LengthDistribution
-            Of the sequences to be labeled, all together; or their distribution, and the answer is for one sequence.
-        price_per_label, price_per_sequence : float
-            Of one labeled position, and of having one more sequence, labeled or not.
-        """
-        for name, price in (("price_per_label", price_per_label), ("price_per_sequence", price_per_sequence)):
-            if not (np.isfinite(price) and price >= 0):
-                raise InvalidInputError(f"{name} must be a non-negative number. Got {price!r} instead.")
-        if isinstance(lengths, LengthDistribution):
-            counted = dict(lengths.items())
-        else:
-            distinct, counts = np.unique(as_lengths(np.asarray(lengths)), return_counts=True)
-            counted = dict(zip(distinct.tolist(), counts.tolist(), strict=True))
-        n_sequences = float(sum(counted.values()))
-        labels = float(sum(count * self.expected_labels(length) for length, count in counted.items()))
-        return ExpectedCost(n_sequences, labels, price_per_label * labels + price_per_sequence * n_sequences)
 
     def draw(self, data: Data, seed: int) -> Draw:
         """Draw a rule for every sequence, and the positions that it labels; a document is a sequence of length one.

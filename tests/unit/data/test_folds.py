@@ -4,7 +4,7 @@ from sklearn.dummy import DummyClassifier
 from sklearn.model_selection import GridSearchCV, cross_val_score
 
 from labelworth.data.evidence import Evidence, encode_labels
-from labelworth.data.folds import LabeledFolds, labeled_folds
+from labelworth.data.folds import labeled_folds
 from labelworth.errors import InvalidInputError, LabelworthWarning
 
 
@@ -63,11 +63,8 @@ def test_too_few_labels_are_refused_with_the_number_there_is() -> None:
 def test_scikit_learn_accepts_the_folds() -> None:
     y = np.array([0, 1, -1] * 10)
     features = np.zeros((30, 1))
-    scores = cross_val_score(DummyClassifier(strategy="constant", constant=0), features, y, cv=LabeledFolds(5))
+    folds = [(fold.train, fold.test) for fold in labeled_folds(encode_labels(y), 5, np.random.default_rng(0))]
+    scores = cross_val_score(DummyClassifier(strategy="constant", constant=0), features, y, cv=folds)
     assert scores.tolist() == [0.5] * 5  # unlabeled rows, a third of all, are never scored
-    search = GridSearchCV(DummyClassifier(strategy="constant"), {"constant": [0, 1]}, cv=LabeledFolds(2, seed=3))
+    search = GridSearchCV(DummyClassifier(strategy="constant"), {"constant": [0, 1]}, cv=folds)
     assert search.fit(features, y).best_score_ == 0.5
-    assert repr(LabeledFolds(3, unlabeled="?")) == "LabeledFolds(n_splits=3, seed=0, unlabeled='?')"
-    assert LabeledFolds(3).get_n_splits() == 3
-    with pytest.raises(InvalidInputError, match="need y"):
-        list(LabeledFolds(3).split(features))

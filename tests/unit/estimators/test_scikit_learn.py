@@ -13,7 +13,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import estimator_checks_generator
 
 from labelworth import BernoulliNaiveBayes, GaussianClasses, InvalidInputError, MultinomialNaiveBayes
-from labelworth.data.folds import LabeledFolds
+from labelworth.data.evidence import encode_labels
+from labelworth.data.folds import labeled_folds
 
 CLASSIFIERS = [
     MultinomialNaiveBayes(),
@@ -85,7 +86,10 @@ def test_a_pipeline_learns_from_text() -> None:
 
 def test_cross_validation_scores_labeled_rows() -> None:
     X = CountVectorizer().fit_transform(TEXTS)
-    scores = cross_val_score(MultinomialNaiveBayes(), X, np.array(TOPICS, dtype=object), cv=LabeledFolds(4))
+    y = np.array(TOPICS, dtype=object)
+    folds = labeled_folds(encode_labels(y), 4, np.random.default_rng(0))
+    pairs = [(fold.train, fold.test) for fold in folds]
+    scores = cross_val_score(MultinomialNaiveBayes(), X, y, cv=pairs)
     assert scores.tolist() == [1.0] * 4
 
 

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 from labelworth.data.evidence import Evidence
-from labelworth.data.lengths import LengthDistribution
 from labelworth.data.sequences import Sequences
 from labelworth.errors import InvalidInputError
 from labelworth.policies.policy import Policy
@@ -86,19 +85,9 @@ def test_a_rule_may_look_at_the_sample() -> None:
     assert hidden.evidence.codes.tolist() == [0, -1, -1, 0, 0]
 
 
-def test_expected_labels_and_cost() -> None:
+def test_expected_labels_are_those_of_the_mixture() -> None:
     policy = parse_policy("0.25*everything + 0.75*prefix:0.5")
     assert policy.expected_labels(5) == 0.25 * 5 + 0.75 * 2
-    cost = policy.expected_cost([5, 5, 1], price_per_label=2.0, price_per_sequence=0.5)
-    assert cost.n_sequences == 3
-    assert cost.labels == pytest.approx(2 * 2.75 + 0.25)
-    assert cost.cost == pytest.approx(2 * cost.labels + 1.5)
-    mean = policy.expected_cost(LengthDistribution.from_mapping({"5": 0.5, "1": 0.5}))
-    assert mean.labels == pytest.approx((2.75 + 0.25) / 2)
-    with pytest.raises(InvalidInputError, match="price_per_label"):
-        policy.expected_cost([3], price_per_label=-1.0)
-    with pytest.raises(InvalidInputError, match="Lengths of sequences"):
-        policy.expected_cost([0])
 
 
 @pytest.mark.parametrize("lengths", [[1_000_000], [25] * 40_000])

@@ -194,7 +194,7 @@ class _Asked:
             anchored = SequenceSupport.of(sequences, is_conditional=is_conditional).is_anchored
             expected = float(labeled.sum()) / sequences.n_sequences
             return cls(Policy.of(as_labeled(sequences)), labeled, expected, anchored)
-        expected = policy.expected_cost(sequences.lengths).labels / sequences.n_sequences
+        expected = float(np.mean([policy.expected_labels(length) for length in sequences.lengths.tolist()]))
         # Without labels a conditional model is not left to name them: all of its directions are open.
         return cls(policy, policy.draw(sequences, seed).labeled, expected, expected > 0 or is_conditional)
 
