@@ -18,7 +18,6 @@ from labelworth.errors import (
     NotIdentifiableError,
 )
 
-DONE = 0
 INFEASIBLE = 1
 BAD_INPUT = 2
 INTERRUPTED = 130

@@ -29,7 +29,7 @@ class LengthDistribution:
     probabilities: FloatArray  # (n_lengths,): q(m), positive, summing to 1.
 
     def __post_init__(self) -> None:
-        lengths = _whole_numbers("lengths", self.lengths)
+        lengths = _whole_numbers(self.lengths)
         probabilities = as_floats("length probabilities", self.probabilities, ndim=1)
         if lengths.shape != probabilities.shape:
             raise InvalidInputError(
@@ -84,21 +84,21 @@ class LengthDistribution:
 
 def _whole_number(text: Any) -> int:
     try:
-        return int(text) if isinstance(text, str) else int(_whole_numbers("lengths", [text])[0])
+        return int(text) if isinstance(text, str) else int(_whole_numbers([text])[0])
     except ValueError as error:
         raise InvalidInputError(f'A length must be a whole number such as "5". Got {text!r} instead.') from error
 
 
-def _whole_numbers(name: str, values: ArrayLike) -> IntArray:
-    numbers = as_floats(name, values, ndim=1)
+def _whole_numbers(values: ArrayLike) -> IntArray:
+    numbers = as_floats("lengths", values, ndim=1)
     rounded = np.rint(numbers)
     # Rescaled documents add up to their length only to rounding error.
     off = np.abs(numbers - rounded) > _WHOLE_NUMBER_TOLERANCE * np.maximum(1.0, np.abs(rounded))
     if off.any():
         raise InvalidInputError(
-            f"{name} must be whole numbers. Got {numbers[off][0]:g} instead; "
+            f"lengths must be whole numbers. Got {numbers[off][0]:g} instead; "
             "give counts of words, not weights such as tf-idf, or rescale the documents to a whole length."
         )
     if numbers.size and numbers.max() > _LONGEST:
-        raise InvalidInputError(f"{name} must be at most {_LONGEST}. Got {numbers.max():g}; rescale the documents.")
+        raise InvalidInputError(f"lengths must be at most {_LONGEST}. Got {numbers.max():g}; rescale the documents.")
     return rounded.astype(np.int64)

@@ -5,8 +5,9 @@ A document has one position, a sequence one per token. Evidence is per position,
 
 from typing import Protocol, Self, TypeVar
 
-from labelworth.arrays import AnyArray, BoolArray, IntArray
+from labelworth.arrays import AnyArray, BoolArray, FloatArray, IntArray, as_floats
 from labelworth.data.evidence import Evidence
+from labelworth.errors import InvalidInputError
 
 
 class Data(Protocol):
@@ -41,3 +42,15 @@ class Data(Protocol):
 
 
 DataT = TypeVar("DataT", bound=Data)
+
+
+def valid_weights(noun: str, weights: FloatArray, count: int) -> FloatArray:
+    """One non-negative weight for each of so many samples, or sequences."""
+    weights = as_floats(f"{noun.capitalize()} weights", weights, ndim=1)
+    if weights.shape != (count,):
+        raise InvalidInputError(
+            f"There must be one weight per {noun}. Got {count} {noun}s and {weights.size} weights."
+        )
+    if (weights < 0).any():
+        raise InvalidInputError(f"{noun.capitalize()} weights must be non-negative. Got {weights.min():g} instead.")
+    return weights

@@ -6,9 +6,10 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from labelworth.arrays import AnyArray, BoolArray, FloatArray, IntArray, as_floats
+from labelworth.arrays import AnyArray, BoolArray, FloatArray, IntArray
 from labelworth.data.counts import as_counts, as_vectors
 from labelworth.data.evidence import Evidence
+from labelworth.data.protocol import valid_weights
 from labelworth.errors import InvalidInputError
 
 
@@ -36,21 +37,11 @@ class Samples:
                 f"and {self.evidence.n_samples} label entries."
             )
         if self.weights is not None:
-            object.__setattr__(self, "weights", self._valid_weights(self.weights))
+            object.__setattr__(self, "weights", valid_weights("sample", self.weights, self.n_samples))
         if self.feature_names is not None and len(self.feature_names) != self.n_features:
             raise InvalidInputError(
                 f"There must be one name per column. Got {self.n_features} columns, {len(self.feature_names)} names."
             )
-
-    def _valid_weights(self, weights: FloatArray) -> FloatArray:
-        weights = as_floats("Sample weights", weights, ndim=1)
-        if weights.shape != (self.n_samples,):
-            raise InvalidInputError(
-                f"There must be one weight per sample. Got {self.n_samples} samples and {weights.size} weights."
-            )
-        if (weights < 0).any():
-            raise InvalidInputError(f"Sample weights must be non-negative. Got {weights.min():g} instead.")
-        return weights
 
     @property
     def n_samples(self) -> int:

@@ -6,8 +6,9 @@ from typing import NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from labelworth.arrays import AnyArray, BoolArray, FloatArray, IntArray, as_floats
+from labelworth.arrays import AnyArray, BoolArray, FloatArray, IntArray
 from labelworth.data.evidence import Evidence
+from labelworth.data.protocol import valid_weights
 from labelworth.errors import InvalidInputError
 
 NO_WORD = -1
@@ -54,7 +55,7 @@ class Sequences:
             )
         self._require_valid_features()
         if self.weights is not None:
-            object.__setattr__(self, "weights", self._valid_weights(self.weights))
+            object.__setattr__(self, "weights", valid_weights("sequence", self.weights, self.n_sequences))
 
     def _require_valid_features(self) -> None:
         if isinstance(self.features, sp.csr_array):
@@ -74,15 +75,6 @@ class Sequences:
                 f"Word codes must be {NO_WORD} or below the size of the vocabulary, {self.n_features}. "
                 f"Got {int(self.features.min())} to {int(self.features.max())}."
             )
-
-    def _valid_weights(self, weights: FloatArray) -> FloatArray:
-        weights = as_floats("Sequence weights", weights, ndim=1)
-        if weights.shape != (self.n_sequences,) or (weights < 0).any():
-            raise InvalidInputError(
-                f"There must be one non-negative weight for each of the {self.n_sequences} sequences. "
-                f"Got {weights.size} weight(s)."
-            )
-        return weights
 
     @property
     def n_sequences(self) -> int:

@@ -16,6 +16,7 @@ from labelworth.progress import SILENT, Progress
 
 _COARSE = 10.0
 """How much coarser the start is fitted than the end."""
+_MEMORY = 20  # Steps that L-BFGS remembers: more take fewer iterations, and each two vectors as long as the weights.
 
 
 class ConditionalObjective:
@@ -139,7 +140,6 @@ def fit_conditional(
     start: ConditionalRandomFieldModel | None = None,
     tolerance: float = 1e-5,
     max_iterations: int = 1000,
-    memory: int = 20,
     progress: Progress = SILENT,
 ) -> Fit[ConditionalRandomFieldModel, FeatureSet]:
     r"""Maximize the penalized conditional likelihood of whatever is known of the labels.
@@ -164,8 +164,6 @@ def fit_conditional(
         Where to begin; its weights are the parameters then, and `pairs` and `with_start` are not looked at.
     tolerance, max_iterations
         As in `labelworth.estimation.boltzmann_chain_fit.fit_boltzmann_chain`.
-    memory : int
-        How many steps L-BFGS remembers: more take fewer iterations, and each two vectors as long as the weights.
 
     Returns
     -------
@@ -190,7 +188,7 @@ def fit_conditional(
             theta,
             tolerance=coarseness * tolerance * total_weight,
             max_iterations=max_iterations,
-            memory=memory,
+            memory=_MEMORY,
             title=title,
             progress=progress,
         )

@@ -84,7 +84,7 @@ class DenseInformation:
         d, n_rules = self.coordinates.n_free, len(self.rules)
         require_shape("matrices", self.matrices, (n_rules, d, d))
         require_shape("expected_labels", self.expected_labels, (n_rules,))
-        require_batches("batches", self.batches, (n_rules, d, d))
+        require_batches(self.batches, (n_rules, d, d))
 
     @classmethod
     def of_labels(

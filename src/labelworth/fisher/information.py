@@ -169,7 +169,7 @@ def of_fraction(fraction: float) -> FloatArray:
 
 
 def require_fractions(fractions: ArrayLike) -> FloatArray:
-    """Labeled fractions as an array; refuse what is none."""
+    """Labeled fractions as an array; refuse numbers that are no fractions."""
     values = as_floats("labeled_fractions", fractions, ndim=1)
     if not values.size:
         raise InvalidInputError("labeled_fractions must not be empty; for example [1, 0.5, 0.1].")

@@ -35,11 +35,11 @@ def leave_one_out(batches: FloatArray) -> FloatArray:
     return np.asarray((batches.sum(axis=0) - batches) / (len(batches) - 1))
 
 
-def require_batches(name: str, batches: FloatArray | None, shape: tuple[int, ...]) -> None:
+def require_batches(batches: FloatArray | None, shape: tuple[int, ...]) -> None:
     """Refuse batches of another shape, or a single one: none, for exact information, is well."""
     if batches is None:
         return
-    require_shape(name, batches, (len(batches), *shape))
+    require_shape("batches", batches, (len(batches), *shape))
     if len(batches) < 2:
         raise InvalidInputError("Standard errors need at least two batches. Got one.")
 

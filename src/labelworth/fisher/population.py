@@ -80,8 +80,7 @@ class Population(Protocol[RulesT_contra]):
         """What a sample is called, in the plural."""
 
     @property
-    def coordinates(self) -> Coordinates:
-        """Of the model."""
+    def coordinates(self) -> Coordinates: ...
 
     @property
     def n_classes(self) -> int:

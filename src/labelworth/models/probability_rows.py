@@ -90,11 +90,11 @@ def squared_distance(first: FloatArray, second: FloatArray) -> FloatArray:
     return np.asarray(np.einsum("...w,...w->...", difference, difference))
 
 
-def spread_evenly(model: ParametersT, share: float = EVEN_SHARE) -> ParametersT:
+def spread_evenly(model: ParametersT) -> ParametersT:
     """The nearby model with a hundredth of each row of probabilities spread evenly.
 
     Where probabilities are zero the theory does not hold, and near that edge the rarest of events would decide.
     """
     return model.with_tables(
-        {name: (1 - share) * table + share / table.shape[1] for name, table in model.tables.items()}
+        {name: (1 - EVEN_SHARE) * table + EVEN_SHARE / table.shape[1] for name, table in model.tables.items()}
     )

@@ -71,7 +71,6 @@ class Planner:
     progress: Whole = field(default_factory=lambda: Whole(SILENT, "planning"))
 
     def plan(self, asked: Question) -> Plan:
-        """Answer one question."""
         situation, chosen = self.situation(asked.pool)
         self._require_unit(asked, chosen)
         background, forecast, surface = self._background(chosen, situation), None, None

@@ -44,8 +44,6 @@ class FixedRule(Rule):
 
 @dataclass(frozen=True)
 class Everything(FixedRule):
-    """Label every position."""
-
     @property
     def spec(self) -> str:
         return "everything"
@@ -56,8 +54,6 @@ class Everything(FixedRule):
 
 @dataclass(frozen=True)
 class Nothing(FixedRule):
-    """Label no position."""
-
     @property
     def spec(self) -> str:
         return "nothing"

@@ -22,7 +22,6 @@ class TimedPrices:
     # By the name of the price; None where the times said less than zero, so that zero was taken.
     standard_errors: Mapping[str, float | None]
     n_items: int  # How many annotated items there were.
-    residual_seconds: float  # The standard deviation of what the prices leave unexplained.
 
     def words(self) -> str:
         """The prices in a sentence."""
@@ -87,7 +86,6 @@ def prices_from_times(
         Prices(**{"per_label": 0.0, **dict(zip(columns, (rate * rates).tolist(), strict=True))}),
         {name: None if error is None else rate * error for name, error in zip(columns, errors, strict=True)},
         len(times),
-        float(residuals.std(ddof=table.shape[1])),
     )
 
 

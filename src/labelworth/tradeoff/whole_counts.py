@@ -74,7 +74,7 @@ class _WholeDesigns:
         return _last(lambda number: self.fits(counts + number * unit), max(most, 0))
 
     def _unlimited(self, counts: FloatArray, arm: int) -> int:
-        """A number of samples that is too dear, or as many as there are."""
+        """A number of samples that is too expensive, or as many as there are."""
         number = 1 + int(counts.sum())
         unit = np.eye(len(counts))[arm]
         while self.question.kind == "budget" and self.fits(counts + number * unit) and number < _MOST_SAMPLES:

@@ -56,8 +56,8 @@ def test_labels_are_hidden() -> None:
         ({"codes": [0, 1, -2, 0, 0, 0]}, "Got -2 to 1"),
         ({"codes": [0.5] * 6}, "whole number per token"),
         ({"weights": [1.0, np.nan, 1.0]}, "must be finite"),
-        ({"weights": [1.0, -1.0, 1.0]}, "non-negative weight"),
-        ({"weights": [1.0]}, "3 sequences. Got 1"),
+        ({"weights": [1.0, -1.0, 1.0]}, "weights must be non-negative"),
+        ({"weights": [1.0]}, "3 sequences and 1 weight"),
         ({"labels": ["X"]}, "Got 6 tokens and 1 label"),
     ],
 )

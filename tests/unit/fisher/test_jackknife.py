@@ -29,9 +29,9 @@ def test_the_bias_of_a_square_is_taken_off() -> None:
 
 
 def test_batches_of_another_shape_and_a_single_one_are_refused() -> None:
-    require_batches("batches", None, (2, 2))
-    require_batches("batches", np.zeros((3, 2, 2)), (2, 2))
+    require_batches(None, (2, 2))
+    require_batches(np.zeros((3, 2, 2)), (2, 2))
     with pytest.raises(InvalidInputError, match="batches"):
-        require_batches("batches", np.zeros((3, 2, 1)), (2, 2))
+        require_batches(np.zeros((3, 2, 1)), (2, 2))
     with pytest.raises(InvalidInputError, match="at least two batches"):
-        require_batches("batches", np.zeros((1, 2, 2)), (2, 2))
+        require_batches(np.zeros((1, 2, 2)), (2, 2))

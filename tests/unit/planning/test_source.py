@@ -68,7 +68,7 @@ def test_of_sequences_the_formulas_give_no_error(
         choose_source("asymptotic", "error", n_labels=500, n_parameters=50, abilities=SEQUENCES)
 
 
-@pytest.mark.parametrize(("asked", "criterion"), [("simulated", "log_volume"), ("auto", "f1"), ("guess", None)])
+@pytest.mark.parametrize(("asked", "criterion"), [("simulated", "log_volume"), ("auto", "f1")])
 def test_what_cannot_be_had_is_refused(asked: AskedSource, criterion: str | None) -> None:
     with pytest.raises(InvalidInputError, match=r"Got|figure of the formulas"):
         choose_source(asked, criterion, n_labels=500, n_parameters=50, abilities=DOCUMENTS)

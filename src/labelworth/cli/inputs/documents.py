@@ -94,7 +94,6 @@ class Documents:
 
     @property
     def sizes(self) -> dict[str, int]:
-        """For records."""
         return {"n_rows": self.n_samples}
 
     def labels_and_tokens(self) -> tuple[FloatArray, FloatArray]:

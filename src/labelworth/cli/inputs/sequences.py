@@ -100,7 +100,6 @@ class TokenSequences:
 
     @property
     def sizes(self) -> dict[str, int]:
-        """For records."""
         return {"n_sequences": self.n_samples, "n_tokens": len(self.raw.labels)}
 
     def labels_and_tokens(self) -> tuple[FloatArray, FloatArray]:

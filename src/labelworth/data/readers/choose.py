@@ -59,10 +59,6 @@ _SEQUENCES = {
         JSON_ENDINGS, "tokens_jsonl", "read_tokens_jsonl", ("tokens_column", "tags_column", "tag_names", "encoding")
     ),
 }
-FORMATS = tuple(_DOCUMENTS)
-"""What `read` understands."""
-SEQUENCE_FORMATS = tuple(_SEQUENCES)
-"""What `read_sequences` understands."""
 
 
 def read(
@@ -98,7 +94,7 @@ def read(
     rename : mapping or str, optional
         Labels that mean another one: ``{"hamm": "ham"}``, or ``"hamm=ham"`` with commas between several.
     format : str, optional
-        One of `FORMATS`, where the ending does not say.
+        Its name, such as "csv", where the ending does not say.
     encoding : str
         Of text files.
     zero_based, n_features
@@ -149,7 +145,7 @@ def read_sequences(
         Its ending chooses the format: ``.conll``, ``.iob``, ``.txt`` (columns), ``.crfsuite`` (attributes),
         ``.jsonl`` (objects with tokens and tags); each may end in ``.gz``.
     format : str, optional
-        One of `SEQUENCE_FORMATS`, where the ending does not say.
+        Its name, such as "conll", where the ending does not say.
     label_column, word_column
         For columns; see `labelworth.data.readers.conll.read_conll`.
     tokens_column, tags_column, tag_names

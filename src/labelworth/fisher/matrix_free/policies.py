@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from labelworth.arrays import FloatArray, require_between
+from labelworth.arrays import FloatArray
 from labelworth.data.sequences import Sequences
 from labelworth.errors import InvalidInputError, MoreSamplesNeededError
 from labelworth.fisher.criteria import CRITERIA
@@ -39,6 +39,8 @@ _NEIGHBOR_DRAWS = 20
 _FEWEST_NEIGHBOR_DRAWS = 4000
 _FEWEST_DRAWS = 64
 _DRAWS_PER_PARAMETER = 100
+_N_PROBES = 4  # Random vectors per figure; standard errors fall with its square root.
+_TOLERANCE = 1e-3  # Steps are taken until what is left would add less than this share to the figures.
 _MAX_STEPS = 40
 
 _LEAST_MET = 0.5
@@ -98,8 +100,6 @@ def matrix_free_policies(
     rules: RuleList | None = None,
     n_draws: int | None = None,
     drawn: Sequences | None = None,
-    n_probes: int = 4,
-    tolerance: float = 1e-3,
     progress: Progress = SILENT,
 ) -> MatrixFree:
     r"""Every figure but the worst direction, of policies of a hidden Markov model.
@@ -114,10 +114,6 @@ def matrix_free_policies(
         How many sequences to draw; a hundred per parameter when absent.
     drawn : Sequences, optional
         Fully labeled sequences drawn from the model, instead.
-    n_probes : int
-        Random vectors per figure; standard errors fall with its square root.
-    tolerance : float
-        Steps are taken until what is left would add less than this share to the figures.
 
     Raises
     ------
@@ -139,7 +135,6 @@ def matrix_free_policies(
         raise InvalidInputError(
             f"The matrix-free way needs a hidden-markov model. Got a {model.kind} model; use method='sampling'."
         )
-    require_between("n_probes", n_probes, 2, 1000)
     whitening = Whitening(model, population.lengths)
     d = whitening.n_parameters
     if not FEWEST_FOR_PROBES <= d <= MAX_PARAMETERS:
@@ -154,8 +149,8 @@ def matrix_free_policies(
             f"{drawn.n_sequences} draws are too few for {d} parameters: draw {_FEWEST_DRAWS * d} or more."
         )
     with tracking(progress, "Passes over drawn sequences", None) as task:
-        probes, seed = Probes.drawn(whitening, n_probes, rng), int(rng.integers(2**63))
-        work = _Work(whitening, drawn, probes, seed, tolerance, task)
+        probes, seed = Probes.drawn(whitening, _N_PROBES, rng), int(rng.integers(2**63))
+        work = _Work(whitening, drawn, probes, seed, task)
         answers = tuple(work.estimate(policy) for policy in policies)
     rules = rules or RuleList.of([rule for policy in policies for rule in policy.rules])
     weights = np.array([rules.weights_of(policy) for policy in policies])
@@ -165,11 +160,9 @@ def matrix_free_policies(
 class _Work:
     """What all policies share: the draws, the probes, and what unlabeled sequences say to the probes."""
 
-    def __init__(
-        self, whitening: Whitening, drawn: Sequences, probes: Probes, seed: int, tolerance: float, task: Task
-    ) -> None:
+    def __init__(self, whitening: Whitening, drawn: Sequences, probes: Probes, seed: int, task: Task) -> None:
         self.whitening, self.drawn, self.probes = whitening, drawn, probes
-        self._seed, self._tolerance, self._task = seed, tolerance, task
+        self._seed, self._task = seed, task
         self.n_passes = self.n_hardly_met = 0
         self._nothing = PolicyOperator(Shown(whitening, drawn.hide(), np.zeros(whitening.size), 1.0))
         self._nothing_neighbor = self._near(self._nothing.shown)
@@ -244,7 +237,7 @@ class _Work:
             return result
 
         run = LockstepConjugateGradients(product, neighbor.solve, np.concatenate(starts, axis=1))
-        while run.remainders(len(starts)).max() > self._tolerance:
+        while run.remainders(len(starts)).max() > _TOLERANCE:
             if run.n_steps == _MAX_STEPS:
                 raise np.linalg.LinAlgError("Conjugate gradients do not converge.")
             run.step()

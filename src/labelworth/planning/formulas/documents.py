@@ -104,8 +104,6 @@ _N_KNOTS = 9
 
 @dataclass(frozen=True, eq=False)
 class DocumentFormulas:
-    """From matrices."""
-
     pool: DocumentPool
     arms: tuple[str, ...]  # "everything", and "nothing" where unlabeled documents are learned from.
     criterion: str
@@ -290,7 +288,6 @@ def _counts(accuracy: Accuracy, labels: float, n_units: float) -> FloatArray:
 
 
 def why_no_excess(pool: DocumentPool) -> str:
-    """In words."""
     if pool.is_large:
         return (
             "The curve of the formulas is left out: it takes matrices, which are formed for up to "

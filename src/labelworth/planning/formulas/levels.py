@@ -121,7 +121,6 @@ class ErrorAccuracy:
     information: DenseInformation
     documents: Samples  # Averaged over where there are too many distinct ones to enumerate.
     held_labeled: float = 0.0
-    held_unlabeled: float = 0.0
     adds_level: bool = True  # Whether the error of the true model is added; else it is the excess alone.
     is_alone: bool = False  # Whether labeled documents are the only arm.
     seed: int = 0  # Of the random directions, with more than two classes.
@@ -163,9 +162,7 @@ class ErrorAccuracy:
         return self._last[key]
 
     def _computed(self, counts: FloatArray) -> tuple[float, float]:
-        total = np.array([self.held_labeled + float(counts[0]), self.held_unlabeled])
-        if not self.is_alone:
-            total[1] += float(counts[1])
+        total = np.array([self.held_labeled + float(counts[0]), 0.0 if self.is_alone else float(counts[1])])
         if self.information.point(CRITERIA["log_volume"], total) is None:
             return np.inf, np.inf
         lost = self._scored.lost(variances_of(self.information, total))
