@@ -1,10 +1,9 @@
 """`lw.check`: does the unlabeled data help, and do the labels pin the model down?"""
 
 from collections.abc import Hashable, Sequence
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 from labelworth.arrays import UNLABELED
-from labelworth.estimators.kinds import KINDS
 from labelworth.estimators.reading import estimator_of, is_family, samples_of_family
 from labelworth.progress import SILENT, Progress
 
@@ -20,10 +19,6 @@ def check(
     model: Any = "multinomial",
     classes: Sequence[Hashable] | None = None,
     unlabeled: Hashable = UNLABELED,
-    smoothing: float | None = None,
-    document_length: float | None = None,
-    covariance: Literal["shared", "diagonal", "full"] | None = None,
-    start_smoothing: float | None = None,
     seed: int = 0,
     progress: Progress = SILENT,
     **options: Any,
@@ -44,15 +39,6 @@ def check(
         All classes there are; one that no label names is then reported as missing.
     unlabeled : hashable
         The marker for "not seen", where `model` is a name.
-    smoothing : float, optional
-        Strength of the prior, where `model` is a name: the ``alpha`` of word counts and hidden Markov models, the
-        ``smoothing`` of Gaussian classes, the ``c2`` of the others.
-    document_length : float, optional
-        Rescale counts to this many words per row (multinomial).
-    covariance : str, optional
-        Of Gaussian classes.
-    start_smoothing : float, optional
-        How many times stronger the prior is in the model EM starts from.
     seed : int
         Deals the folds and drives the simulations.
     progress : Progress
@@ -78,17 +64,6 @@ def check(
     if is_family(model):
         from labelworth.robust.check import check_samples
 
-        if start_smoothing is not None:
-            options["start_smoothing"] = start_smoothing
         return check_samples(samples_of_family(X, y), model, **options)
-    given = {
-        KINDS[model].strength if isinstance(model, str) and model in KINDS else "smoothing": smoothing,
-        "document_length": document_length,
-        "covariance": covariance,
-        "start_smoothing": start_smoothing,
-    }
-    own = {name: value for name, value in given.items() if value is not None}
-    report: CheckReport | SequenceCheckReport = estimator_of(model, unlabeled, **own).check(
-        X, y, classes=classes, **options
-    )
+    report: CheckReport | SequenceCheckReport = estimator_of(model, unlabeled).check(X, y, classes=classes, **options)
     return report

@@ -19,7 +19,6 @@ class ModelKind:
 
     name: str  # As in ``lw.plan(..., model="multinomial")``, ``--model`` and model files.
     takes: Takes
-    strength: str  # What the estimator calls the strength of its prior.
     estimator_path: str  # "module:Class" of what is fitted to X and y.
     model_path: str  # "module:Class" of what a fit gives.
 
@@ -44,42 +43,36 @@ KINDS: dict[str, ModelKind] = {
         ModelKind(
             "multinomial",
             "counts",
-            "alpha",
             f"{_ESTIMATORS}.multinomial:MultinomialNaiveBayes",
             f"{_MODELS}.classes.multinomial:MultinomialModel",
         ),
         ModelKind(
             "bernoulli",
             "counts",
-            "alpha",
             f"{_ESTIMATORS}.bernoulli:BernoulliNaiveBayes",
             f"{_MODELS}.classes.bernoulli:BernoulliModel",
         ),
         ModelKind(
             "gaussian",
             "vectors",
-            "smoothing",
             f"{_ESTIMATORS}.gaussian:GaussianClasses",
             f"{_MODELS}.classes.gaussian_model:GaussianModel",
         ),
         ModelKind(
             "hidden-markov",
             "sequences",
-            "alpha",
             f"{_ESTIMATORS}.hidden_markov:HiddenMarkov",
             f"{_MODELS}.chains.hidden_markov:HiddenMarkovModel",
         ),
         ModelKind(
             "boltzmann-chain",
             "sequences",
-            "c2",
             f"{_ESTIMATORS}.boltzmann_chain:BoltzmannChain",
             f"{_MODELS}.chains.boltzmann_chain:BoltzmannChainModel",
         ),
         ModelKind(
             "conditional-random-field",
             "sequences",
-            "c2",
             f"{_ESTIMATORS}.conditional_random_field:ConditionalRandomField",
             f"{_MODELS}.chains.conditional_random_field:ConditionalRandomFieldModel",
         ),

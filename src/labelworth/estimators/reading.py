@@ -25,14 +25,14 @@ def takes_sequences(model: Any) -> bool:
     return isinstance(model, Estimator) and model.takes_sequences
 
 
-def estimator_of(model: Any, unlabeled: Hashable, **parameters: Any) -> Estimator[Any]:
+def estimator_of(model: Any, unlabeled: Hashable) -> Estimator[Any]:
     """An estimator that is yet to be fitted.
 
     Parameters
     ----------
     model : str or estimator
         A name of `labelworth.estimators.kinds.KINDS`, or an estimator, fitted or not.
-    unlabeled, parameters
+    unlabeled
         Of the estimator, where `model` is a name.
 
     Raises
@@ -40,17 +40,9 @@ def estimator_of(model: Any, unlabeled: Hashable, **parameters: Any) -> Estimato
     InvalidInputError
     """
     if isinstance(model, str):
-        kind = kind_named(model)
-        try:
-            named: Estimator[Any] = kind.estimator(unlabeled=unlabeled, **parameters)
-        except TypeError as error:
-            given = ", ".join(f"{name}=" for name in parameters)
-            raise InvalidInputError(f"A {model} model does not take all of {given} ({error}).") from error
+        named: Estimator[Any] = kind_named(model).estimator(unlabeled=unlabeled)
         return named
     if isinstance(model, Estimator):
-        if parameters:
-            given = ", ".join(f"{name}=" for name in parameters)
-            raise InvalidInputError(f"{given} is for a model that is named. Got an estimator; give it its own.")
         copy: Estimator[Any] = clone(model)
         return copy
     raise InvalidInputError(f"model must be a name, an estimator or a family. Got {type(model).__name__}.")

@@ -116,7 +116,10 @@ def test_other_models_are_checked_too(model: str, seed: int) -> None:
 
 def test_rescaling_changes_what_is_fitted(seed: int) -> None:
     samples = with_labels(bursty_documents(np.random.default_rng(seed), 60), 30)
-    plain, rescaled = (check(samples, document_length=length, specification=False) for length in (None, 3.0))
+    plain, rescaled = (
+        check(samples, model=lw.MultinomialNaiveBayes(document_length=length), specification=False)
+        for length in (None, 3.0)
+    )
     assert plain.harm is not None
     assert rescaled.harm is not None
     assert plain.harm.raw_log_loss != rescaled.harm.raw_log_loss
@@ -137,14 +140,16 @@ TAGS = [["D", "N", "V"], ["D", "N", None], None, ["D", "N", "V"]] * 5
 
 
 @pytest.mark.parametrize("fitted", [False, True])
-def test_an_estimator_is_checked_as_its_name_is(fitted: bool, seed: int) -> None:
+def test_an_estimator_is_checked_with_its_settings(fitted: bool, seed: int) -> None:
     samples = with_labels(bursty_documents(np.random.default_rng(seed), 60), 30)
     estimator = lw.MultinomialNaiveBayes(alpha=0.5)
     if fitted:
         estimator.fit(samples.counts, samples.evidence.codes)
     report = check(samples.counts, samples.evidence.codes, model=estimator, specification=False)
-    named = check(samples.counts, samples.evidence.codes, model="multinomial", smoothing=0.5, specification=False)
-    assert report.to_dict() == named.to_dict()
+    named = check(samples.counts, samples.evidence.codes, model="multinomial", specification=False)
+    assert report.to_dict() != named.to_dict()
+    usual = lw.MultinomialNaiveBayes().check(samples.counts, samples.evidence.codes, specification=False)
+    assert usual.to_dict() == named.to_dict()
     assert report.to_dict() == estimator.check(samples.counts, samples.evidence.codes, specification=False).to_dict()
 
 
@@ -158,10 +163,13 @@ def test_sequences_are_checked_by_the_name_of_their_model_and_by_estimators(name
     assert lw.check(sequences, model=name, policies=["every-other"]).to_dict() == report.to_dict()
 
 
-def test_parameters_that_a_model_does_not_have_are_refused() -> None:
-    with pytest.raises(InvalidInputError, match="document_length"):
+def test_settings_of_a_model_are_given_to_its_estimator() -> None:
+    with pytest.raises(TypeError, match="document_length"):
         lw.check(SENTENCES, TAGS, model="hidden-markov", document_length=3.0)
-    with pytest.raises(InvalidInputError, match="give it its own"):
+    with pytest.raises(TypeError, match="smoothing"):
         lw.check(np.eye(2), [0, 1], model=lw.MultinomialNaiveBayes(), smoothing=0.5)
+
+
+def test_labels_are_given_once() -> None:
     with pytest.raises(InvalidInputError, match="leave y out"):
         lw.check(lw.HiddenMarkov().pool(SENTENCES, TAGS).data, TAGS, model="hidden-markov")
