@@ -14,16 +14,15 @@ from labelworth.criteria.table import InformationPoint, InformationTable
 from labelworth.data.lengths import LengthDistribution
 from labelworth.data.readers.json_files import read_json
 from labelworth.errors import InvalidInputError
-from labelworth.models.chains.boltzmann_chain import BoltzmannChainModel
-from labelworth.models.chains.conditional_random_field import ConditionalRandomFieldModel
-from labelworth.models.chains.hidden_markov import HiddenMarkovModel
+from labelworth.estimators.kinds import KINDS
 from labelworth.models.chains.protocol import ChainModel
 from labelworth.models.classes.multinomial import MultinomialModel
 from labelworth.progress import SILENT, Progress
 from labelworth.report.record import Record, Stopwatch, require_schema
 from labelworth.report.values import Measured, Table
 
-CHAIN_KINDS = ("hidden-markov", "boltzmann-chain", "conditional-random-field")
+_DOCUMENTS = "multinomial-naive-bayes"
+_CHAINS = tuple(name for name, kind in KINDS.items() if kind.takes_sequences)
 
 _SHOWN = {
     "total_variance": "total variance",
@@ -51,12 +50,12 @@ class InformationSpec:
     def from_document(cls, document: Any) -> Self:
         """Check a specification and build its model."""
         kind = document.get("model") if isinstance(document, dict) else None
-        if kind in CHAIN_KINDS:
+        if kind in _CHAINS:
             require_schema(document, "chain_spec", f"specification of a {kind} model")
             question = _chain_question(document)
             return cls(document, _chain_model(document), question)
-        if isinstance(kind, str) and kind != "multinomial-naive-bayes":
-            known = ", ".join(["multinomial-naive-bayes", *CHAIN_KINDS])
+        if isinstance(kind, str) and kind != _DOCUMENTS:
+            known = ", ".join([_DOCUMENTS, *_CHAINS])
             raise InvalidInputError(f"There is no model {kind!r} to specify. Models are: {known}.")
         if isinstance(document, dict) and ("document_length" in document) == ("lengths" in document):
             raise InvalidInputError(
@@ -135,19 +134,15 @@ def _chain_model(document: Mapping[str, Any]) -> ChainModel:
             f"There must be a name for each of the {len(emission)} labels and {emission.shape[1]} words of emission. "
             f"Got {len(classes)} classes and {len(names)} words."
         )
-    if kind != "hidden-markov":
-        for name, table in (("start", start), ("transition", transition), ("emission", emission)):
-            if table is not None:
-                require_workable_weights(name, table)
-    if kind == "boltzmann-chain":
-        return BoltzmannChainModel(classes, start, transition, emission, names)
-    if kind == "conditional-random-field":
-        return ConditionalRandomFieldModel(classes, start, transition, _all_stored(emission), names)
-    if start is None:
+    if kind == "hidden-markov" and start is None:
         raise InvalidInputError('A hidden-markov model needs "start": the probability of every first label.')
+    require = require_workable_probabilities if kind == "hidden-markov" else require_workable_weights
     for name, table in (("start", start), ("transition", transition), ("emission", emission)):
-        require_workable_probabilities(name, table)
-    return HiddenMarkovModel(classes, start, transition, emission, names)
+        if table is not None:
+            require(name, table)
+    stored = _all_stored(emission) if kind == "conditional-random-field" else emission
+    model: ChainModel = KINDS[kind].model(classes, start, transition, stored, names)
+    return model
 
 
 def _all_stored(table: FloatArray) -> sp.csc_array:
