@@ -11,13 +11,13 @@ from labelworth.data.samples import Samples
 from labelworth.errors import InvalidInputError, NotIdentifiableError
 from labelworth.estimation.fit import Fit, settled
 from labelworth.fisher.choice import Chosen
+from labelworth.fisher.dense import DENSE_LIMIT
 from labelworth.fisher.documents.observed import observed_information
 from labelworth.fisher.documents.probing import matrix_free_information
 from labelworth.models.classes.multinomial import MultinomialFamily
 from labelworth.models.protocol import AnyFamily
 from labelworth.progress import SILENT, Progress
 
-_DENSE_LIMIT = 1500
 _N_FRACTIONS = 20
 
 
@@ -79,7 +79,7 @@ def information_at_fit(
 def _chosen(fitted: Fit[Any, Any], samples: Samples, seed: int, n_probes: int, progress: Progress) -> Chosen:
     model, family = fitted.model, fitted.family
     n_parameters = model.coordinates.n_free
-    if n_parameters <= _DENSE_LIMIT:
+    if n_parameters <= DENSE_LIMIT:
         return Chosen(
             observed_information(model, samples, family.prior_curvature(model)),
             "it holds for the samples at hand, and the matrices are small",
@@ -87,7 +87,7 @@ def _chosen(fitted: Fit[Any, Any], samples: Samples, seed: int, n_probes: int, p
     if not isinstance(family, MultinomialFamily):
         raise InvalidInputError(
             f"A {model.kind} model with {n_parameters} parameters would need matrices of that size; up to "
-            f"{_DENSE_LIMIT} are formed. Leave features out."
+            f"{DENSE_LIMIT} are formed. Leave features out."
         )
     curve = matrix_free_information(
         model,

@@ -16,6 +16,9 @@ from labelworth.fisher.jackknife import Jackknife, Replicates, corrected, requir
 from labelworth.fisher.whitened import FigurePoint, MatrixRules, PencilRules
 from labelworth.models.coordinates import Coordinates
 
+DENSE_LIMIT = 1500
+"""Up to so many parameters matrices are written out and weak directions looked for."""
+
 _CERTAIN = 5.0
 """So many standard errors a smallest share must be away from zero for a policy to be called identifiable."""
 

@@ -16,7 +16,7 @@ from labelworth.data.evidence import Evidence
 from labelworth.data.samples import Samples
 from labelworth.errors import InvalidInputError
 from labelworth.fisher.contrasts import Contrasts
-from labelworth.fisher.dense import DenseInformation
+from labelworth.fisher.dense import DENSE_LIMIT, DenseInformation
 from labelworth.fisher.documents.two_class_formula import TwoClassInformation, two_class_information
 from labelworth.fisher.enumeration import enumerated
 from labelworth.fisher.information import DOCUMENT_RULES, of_fraction
@@ -40,7 +40,6 @@ _QUICK_WORK = 2e9
 
 _MASS_TOLERANCE = 1e-9
 _LISTED_TOLERANCE = 1e-8  # counts that have no end are listed up to where they hardly occur
-_MAX_PARAMETERS = 1500
 _MAX_DRAWS = 1 << 22
 _MAX_WORK = 2e12
 
@@ -302,10 +301,10 @@ class DocumentPopulation:
     def most_draws(self, rules: RuleSet) -> int:
         """About four million, less for many parameters."""
         d = self.coordinates.n_free
-        if d > _MAX_PARAMETERS:
+        if d > DENSE_LIMIT:
             raise InvalidInputError(
                 f"Sampling keeps many matrices of {d} x {d} numbers in memory; it is meant for up to "
-                f"{_MAX_PARAMETERS} parameters. Give the fitted data too, as in classifier.information(X, y, ...), "
+                f"{DENSE_LIMIT} parameters. Give the fitted data too, as in classifier.information(X, y, ...), "
                 "which forms no matrix; or use fewer features."
             )
         return min(_MAX_DRAWS, int(_MAX_WORK / (self.n_classes * d**2)))

@@ -13,16 +13,13 @@ from labelworth.arrays import BoolArray, FloatArray, as_floats, require_between
 from labelworth.errors import InvalidInputError
 from labelworth.fisher.by_fraction import FractionInformation
 from labelworth.fisher.criteria import Criterion, Estimate, Weight
-from labelworth.fisher.dense import DenseInformation
+from labelworth.fisher.dense import DENSE_LIMIT, DenseInformation
 from labelworth.fisher.documents.two_class_contrasts import Contrasts
 from labelworth.fisher.documents.two_class_moments import MissingMoments, TwoClasses, missing_moments
 from labelworth.linalg.low_rank import ConstrainedInverse, DiagonalPlusLowRank, constrained_inverse
 from labelworth.linalg.symmetric import largest_eigenvalue
 from labelworth.models.classes.multinomial import MultinomialModel
 from labelworth.models.probability_rows import require_interior
-
-_DENSE_LIMIT = 1500
-"""Up to so many parameters matrices are written out and weak directions looked for."""
 
 _BLIND = 1e-10  # without labels, a direction with 1 - mu below this cannot be told from one nothing is known of
 
@@ -72,7 +69,7 @@ class TwoClassInformation(FractionInformation):
     @cached_property
     def dense(self) -> DenseInformation | None:
         """The same as matrices; None if they would be too large."""
-        if self.n_parameters > _DENSE_LIMIT:
+        if self.n_parameters > DENSE_LIMIT:
             return None
         return DenseInformation.of_labels(
             self.model.coordinates, self.complete_dense(), self.missing_dense(), self.method
