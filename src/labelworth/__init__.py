@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from labelworth.criteria.information import information
     from labelworth.data.readers import read_sequences
     from labelworth.data.tokens.templates import Template, parse_template
+    from labelworth.estimators.any_classifier import AnyClassifier
     from labelworth.estimators.bernoulli import BernoulliNaiveBayes
     from labelworth.estimators.boltzmann_chain import BoltzmannChain
     from labelworth.estimators.check import check
@@ -45,6 +46,7 @@ if TYPE_CHECKING:
     __version__: str
 
 _HOMES = {
+    "AnyClassifier": "labelworth.estimators.any_classifier",
     "FrontierDisplay": "labelworth.report.displays",
     "InformationDisplay": "labelworth.report.displays",
     "Policy": "labelworth.policies.policy",
@@ -63,6 +65,7 @@ _HOMES = {
 }
 
 __all__ = [
+    "AnyClassifier",
     "BernoulliNaiveBayes",
     "BoltzmannChain",
     "ConditionalRandomField",

@@ -15,11 +15,11 @@ from labelworth.errors import DataUnavailableError
 
 if TYPE_CHECKING:
     from labelworth.data.readers.raw import RawTexts
-    from labelworth.data.samples import Samples
+    from labelworth.data.rows import Rows
     from labelworth.data.sequences import Sequences
 
 
-def data_digest(data: "Samples | Sequences") -> str:
+def data_digest(data: "Rows | Sequences") -> str:
     """The SHA-256 of features, lengths, evidence, weights and names, as ``sha256:...``.
 
     Equal data have equal digests; the order of rows counts, the width of stored indices does not.
@@ -30,16 +30,22 @@ def data_digest(data: "Samples | Sequences") -> str:
         digest.add("shape", list(features.shape))
         for name in ("data", "indices", "indptr"):
             digest.add_array(name, getattr(features, name))
-    else:
+    elif isinstance(features, np.ndarray) and features.dtype.kind in "fiub":
         digest.add_array("features", features)
+    else:
+        # Texts, frames, other sparse matrices: as joblib sees them.
+        from joblib import hash as joblib_hash
+
+        digest.add("features", joblib_hash(features, hash_name="sha1"))
     digest.add_array("lengths", data.lengths)
     evidence = data.evidence
     # The type is part of the name: the classes 1 and "1" are different.
     digest.add("classes", [[type(name).__name__, str(name)] for name in evidence.classes])
     digest.add_array("codes", evidence.codes)
     digest.add_array("candidate sets", evidence.weights)
-    digest.add_array("weights", np.ones(data.n_samples) if data.weights is None else data.weights)
-    digest.add("feature names", data.feature_names)
+    weights = getattr(data, "weights", None)
+    digest.add_array("weights", np.ones(data.n_samples) if weights is None else weights)
+    digest.add("feature names", getattr(data, "feature_names", None))
     return digest.text()
 
 

@@ -6,15 +6,15 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from labelworth.arrays import AnyArray, BoolArray, FloatArray, IntArray
+from labelworth.arrays import AnyArray, FloatArray
 from labelworth.data.counts import as_counts, as_vectors
-from labelworth.data.evidence import Evidence
 from labelworth.data.protocol import valid_weights
+from labelworth.data.rows import Rows
 from labelworth.errors import InvalidInputError
 
 
 @dataclass(frozen=True, eq=False)
-class Samples:
+class Samples(Rows):
     """What was observed.
 
     Features that are not yet a CSR array or a dense array of doubles go through the doors of `counts`.
@@ -22,7 +22,6 @@ class Samples:
 
     # (n, n_features): Word counts of documents (sparse, sorted, without duplicates), or dense vectors.
     features: "sp.csr_array | FloatArray"
-    evidence: Evidence  # What is known of each sample's class.
     # (n,), optional: How much each sample counts in the likelihood; None means one each.
     weights: FloatArray | None = None
     feature_names: tuple[str, ...] | None = None  # What the columns stand for.
@@ -31,21 +30,13 @@ class Samples:
         if not _is_clean(self.features):
             read = as_counts if sp.issparse(self.features) else as_vectors
             object.__setattr__(self, "features", read(self.features))
-        if self.n_samples != self.evidence.n_samples:
-            raise InvalidInputError(
-                f"There must be one label entry per sample. Got {self.n_samples} samples "
-                f"and {self.evidence.n_samples} label entries."
-            )
+        super().__post_init__()
         if self.weights is not None:
             object.__setattr__(self, "weights", valid_weights("sample", self.weights, self.n_samples))
         if self.feature_names is not None and len(self.feature_names) != self.n_features:
             raise InvalidInputError(
                 f"There must be one name per column. Got {self.n_features} columns, {len(self.feature_names)} names."
             )
-
-    @property
-    def n_samples(self) -> int:
-        return int(self.features.shape[0])
 
     @property
     def n_features(self) -> int:
@@ -75,35 +66,14 @@ class Samples:
         """How much each sample counts, spelled out."""
         return np.ones(self.n_samples) if self.weights is None else self.weights
 
-    @property
-    def lengths(self) -> IntArray:
-        """A sample is a sequence of length one, as far as labels go."""
-        return np.ones(self.n_samples, dtype=np.int64)
-
-    @property
-    def is_labeled(self) -> BoolArray:
-        return ~self.evidence.is_unlabeled
-
-    def positions_of(self, samples: AnyArray) -> IntArray:
-        """Where the labels of these samples stand: the rows themselves."""
-        return np.arange(self.n_samples)[samples]
-
     def take(self, rows: AnyArray) -> "Samples":
         """Keep `rows` (indices or a mask), in that order."""
         weights = None if self.weights is None else self.weights[rows]
         return replace(self, features=self.features[rows], evidence=self.evidence.take(rows), weights=weights)
 
-    def hide(self, rows: AnyArray | None = None) -> "Samples":
-        """Forget the labels of `rows`; of everything when None."""
-        return replace(self, evidence=self.evidence.hidden(rows))
-
     def weighted(self, weights: FloatArray | None) -> "Samples":
         """The same samples, counting `weights` each."""
         return replace(self, weights=weights)
-
-    def with_evidence(self, evidence: Evidence) -> "Samples":
-        """The same samples, of whose classes something else is known."""
-        return replace(self, evidence=evidence)
 
     def labeled_only(self) -> "Samples":
         """Keep the samples of whose class something is known."""

@@ -8,6 +8,7 @@ from importlib import import_module
 from typing import Any, Literal
 
 from labelworth.errors import InvalidInputError
+from labelworth.estimators.named_classifiers import NAMED
 
 Takes = Literal["counts", "vectors", "sequences"]
 """What X is: a table of counts, dense vectors, or a list of sequences of tokens."""
@@ -89,7 +90,8 @@ def kind_named(name: str) -> ModelKind:
         If there is none of that name.
     """
     if name not in KINDS:
-        raise InvalidInputError(f"model must be one of {', '.join(KINDS)}, or an estimator. Got {name!r}.")
+        names = ", ".join([*KINDS, *NAMED])
+        raise InvalidInputError(f"model must be one of {names}, or an estimator. Got {name!r}.")
     return KINDS[name]
 
 

@@ -9,6 +9,7 @@ from labelworth.data.samples import Samples
 from labelworth.errors import InvalidInputError
 from labelworth.estimators.estimator import Estimator, require_no_labels_beside
 from labelworth.estimators.kinds import kind_named
+from labelworth.estimators.named_classifiers import NAMED
 from labelworth.estimators.pools.pool import Pool
 from labelworth.progress import SILENT, Progress
 
@@ -21,7 +22,7 @@ def is_family(model: Any) -> bool:
 def takes_sequences(model: Any) -> bool:
     """Whether X is a list of sequences."""
     if isinstance(model, str):
-        return kind_named(model).takes_sequences
+        return model not in NAMED and kind_named(model).takes_sequences
     return isinstance(model, Estimator) and model.takes_sequences
 
 
@@ -31,7 +32,8 @@ def estimator_of(model: Any, unlabeled: Hashable) -> Estimator[Any]:
     Parameters
     ----------
     model : str or estimator
-        A name of `labelworth.estimators.kinds.KINDS`, or an estimator, fitted or not.
+        A name of `labelworth.estimators.kinds.KINDS`; an estimator, fitted or not; or any classifier with
+        scikit-learn's manners.
     unlabeled
         Of the estimator, where `model` is a name.
 
@@ -39,13 +41,15 @@ def estimator_of(model: Any, unlabeled: Hashable) -> Estimator[Any]:
     ------
     InvalidInputError
     """
-    if isinstance(model, str):
+    if isinstance(model, str) and model not in NAMED:
         named: Estimator[Any] = kind_named(model).estimator(unlabeled=unlabeled)
         return named
     if isinstance(model, Estimator):
         copy: Estimator[Any] = clone(model)
         return copy
-    raise InvalidInputError(f"model must be a name, an estimator or a family. Got {type(model).__name__}.")
+    from labelworth.estimators.any_classifier import classifier_of
+
+    return classifier_of(model, unlabeled)
 
 
 def pool_of(

@@ -119,7 +119,7 @@ class Held:
     n_labeled: int  # Those with a label.
     n_labels: int  # Labels: of documents as many, of sequences tokens.
     n_pool: int  # Samples without any label.
-    n_parameters: int  # Of the model.
+    n_parameters: int | None  # Of the model; None: not known, of a classifier that is known by its fits alone.
     classes: tuple[str, ...]
     cost: float  # What the labels held cost by the prices given.
     error: float | None  # What to expect of the labels held, by the same figures as the plan's.

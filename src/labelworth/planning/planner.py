@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 
 from labelworth.arrays import BoolArray, IntArray
-from labelworth.data.digest import arrays_digest, bytes_digest, data_digest
+from labelworth.data.digest import bytes_digest, data_digest
 from labelworth.data.kept import Checkpoint
 from labelworth.errors import InvalidInputError
 from labelworth.estimators.pools.pool import Pool
@@ -49,9 +49,9 @@ from labelworth.planning.trust.verdict import (
 from labelworth.policies.policy import Policy
 from labelworth.policies.rule import Rule
 from labelworth.progress import SILENT, Whole
-from labelworth.simulation.basis import N_REPLICATES, ForecastBasis, forecast_basis, forecast_work, simulated_sizes
+from labelworth.simulation.basis import ForecastBasis, forecast_basis, forecast_work, simulated_sizes, sources_of
 from labelworth.simulation.forecast import Excess
-from labelworth.simulation.learner import Mode
+from labelworth.simulation.learner import Mode, Source
 from labelworth.simulation.pilot_points import point_sizes
 from labelworth.simulation.pool_use import PoolUse, pool_use_work, simulate_pool_use
 from labelworth.tradeoff.costs import Prices
@@ -165,16 +165,18 @@ class Planner:
         policies = [Policy.of(rule) for rule in menu if rule.spec not in _WHOLE]
         steps = self._steps(self._largest, [policy.spec for policy in policies])
 
+        work = forecast_work(self.pool.learner, self.pool.data, self._largest, policies)
+
         def computed() -> dict[str, Any]:
-            work = forecast_work(self.pool.learner, self.pool.data, self._largest, policies)
             least = work.pilot + work.replicate
-            self.progress.expect(work.pilot + N_REPLICATES * work.replicate + self._surface_work, least)
+            self.progress.expect(work.pilot + work.n_replicates * work.replicate + self._surface_work, least)
             return forecast_basis(
                 self.pool.learner,
                 self.pool.data,
                 self._largest,
                 policies=policies,
                 seed=self.settings.seed,
+                sources=self._sources,
                 has_time=self.progress.has_time,
                 workers=None,
                 progress=self.progress,
@@ -182,9 +184,14 @@ class Planner:
             ).to_dict()
 
         def is_final(stored: dict[str, Any]) -> bool:
-            return ForecastBasis.from_dict(stored).n_replicates == N_REPLICATES
+            return ForecastBasis.from_dict(stored).n_replicates == work.n_replicates
 
         return ForecastBasis.from_dict(steps.step("forecast", computed, is_final))
+
+    @cached_property
+    def _sources(self) -> dict[str, Source]:
+        """Where simulated labels come from."""
+        return sources_of(self.pool.learner, self.pool.data)
 
     def _choice(self, distrust: str | None = None) -> ChosenSource:
         return choose_source(
@@ -242,6 +249,7 @@ class Planner:
                 self.pool.data,
                 self.basis,
                 seed=self.settings.seed,
+                sources=self._sources,
                 workers=None,
                 progress=self.progress,
                 keep=steps.step,
@@ -260,8 +268,10 @@ class Planner:
     def _out_of_time(self, surface: Surface | None) -> list[str]:
         """What was left out of a simulation for want of time."""
         left_out = []
-        if self.basis.n_replicates < N_REPLICATES:
-            left_out.append(f"curves were simulated once, not {N_REPLICATES} times, so figures are noisier")
+        wanted = forecast_work(self.pool.learner, self.pool.data, self._largest).n_replicates
+        if self.basis.n_replicates < wanted:
+            times = "once" if self.basis.n_replicates == 1 else f"{self.basis.n_replicates} times"
+            left_out.append(f"curves were simulated {times}, not {wanted} times, so figures are noisier")
         if surface is None and self._surface_work:
             left_out.append("the error over parts of the pool was not simulated")
         return [f"With max_time={self.settings.max_time:g} minutes, {' and '.join(left_out)}."] if left_out else []
@@ -273,7 +283,7 @@ class Planner:
             self._checks(chosen),
             [*self.pool.notes, *self._notes(chosen, situation)],
             pilot_record(self.pool.is_labeled),
-            self.pool.model.kind,
+            self.pool.model_name,
             self.settings.seed,
         )
 
@@ -301,7 +311,7 @@ class Planner:
         return (
             self.verdict.check(),
             *((simulation_check(self.basis, self._mode),) if chosen.is_simulated else ()),
-            randomness_check(randomness(self.pool.data, self.settings.seed)),
+            randomness_check(randomness(self.pool.in_numbers, self.settings.seed)),
             class_check(self.pool.data),
             convergence_check(self.pool.converged),
         )
@@ -311,7 +321,7 @@ class Planner:
         """What every finished step depends on."""
         return {
             "data": data_digest(self.pool.data),
-            "model": [self.pool.model.kind, arrays_digest(self.pool.model.tables)],
+            "model": [self.pool.model_name, self.pool.model_digest],
             "settings": dict(self.pool.settings),
             "seed": self.settings.seed,
             "labelworth": version("labelworth"),

@@ -17,7 +17,7 @@ from labelworth.planning.source import ChosenSource
 from labelworth.planning.words import apart
 from labelworth.policies.rule import Rule
 from labelworth.simulation.basis import ForecastBasis
-from labelworth.simulation.calibration import TUNED, calibrate
+from labelworth.simulation.calibration import calibrate
 from labelworth.simulation.forecast import Excess, forecast
 from labelworth.simulation.learner import Mode
 from labelworth.simulation.pool_use import SHARES, PoolUse
@@ -149,7 +149,7 @@ def slope_errors(
     rows = np.arange(len(sizes))
     contrasts[rows, np.searchsorted(every, sizes)] -= 1 / doubling
     contrasts[rows, np.searchsorted(every, 2 * sizes)] += 1 / doubling
-    spread = calibrate(basis, mode, measure, every, TUNED[measure], policy).contrast_errors(contrasts)
+    spread = calibrate(basis, mode, measure, every, policy=policy).contrast_errors(contrasts)
     return np.asarray(spread * values * (1 - values if measure == "error" else 1.0) / sizes)
 
 

@@ -100,7 +100,7 @@ def choose_source(
     criterion: str | None,
     *,
     n_labels: int,
-    n_parameters: int,
+    n_parameters: int | None,
     abilities: Abilities,
     distrust: str | None = None,
 ) -> ChosenSource:
@@ -111,7 +111,9 @@ def choose_source(
     asked : "auto", "asymptotic" or "simulated"
     criterion : str or None
         None: the share of wrong predictions; where the formulas are asked and do not give it, the excess log-loss.
-    n_labels, n_parameters : int
+    n_labels : int
+    n_parameters : int or None
+        None: not known, and there are no formulas.
     abilities : Abilities
         Of the pool: what the formulas can do, and whether held-out predictions are behind the verdict.
     distrust : str, optional
@@ -125,13 +127,14 @@ def choose_source(
     by_formulas = abilities.formula_criteria
     _require_known(asked, criterion, by_formulas)
     is_measured = criterion in MEASURED
-    if asked == "asymptotic" or (asked == "auto" and criterion is not None and not is_measured):
+    if asked == "simulated" or n_parameters is None:
+        reason = "asked for" if asked == "simulated" else "there are no formulas for such a classifier"
+        return ChosenSource("simulated", criterion or "error", reason)
+    if asked == "asymptotic" or (criterion is not None and not is_measured):
         is_large = n_parameters > abilities.most_parameters
         usual = "error" if "error" in by_formulas and not is_large else "excess_log_loss"
         reason = "asked for" if asked == "asymptotic" else f"{criterion} is a figure of the formulas"
         return ChosenSource("asymptotic", criterion or usual, reason)
-    if asked == "simulated":
-        return ChosenSource("simulated", criterion or "error", "asked for")
     if is_measured and criterion not in by_formulas:
         return ChosenSource("simulated", str(criterion), f"{criterion} is forecast by simulation")
     if distrust is not None and abilities.folds:
@@ -147,6 +150,8 @@ def _require_known(asked: AskedSource, criterion: str | None, by_formulas: tuple
     known = tuple(dict.fromkeys((*MEASURED, *by_formulas)))
     if criterion is not None and criterion not in known:
         raise InvalidInputError(f"criterion must be one of {', '.join(known)}. Got {criterion!r}.")
+    if asked == "asymptotic" and not by_formulas:
+        raise InvalidInputError("There are no formulas for such a classifier. Leave source out, or take 'simulated'.")
     if asked == "asymptotic" and criterion is not None and criterion not in by_formulas:
         raise InvalidInputError(
             f"Of such data the formulas give no {criterion}; take source='simulated', or one of "

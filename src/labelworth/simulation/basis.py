@@ -1,5 +1,6 @@
 """What a forecast rests on: the pilot's points and simulated curves, as plain values that can be kept."""
 
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -8,20 +9,19 @@ import numpy as np
 
 from labelworth.arrays import FloatArray, IntArray
 from labelworth.data.protocol import DataT
-from labelworth.errors import InvalidInputError
+from labelworth.errors import InvalidInputError, LabelworthWarning
 from labelworth.policies.policy import Policy
 from labelworth.progress import SILENT, Progress
-from labelworth.simulation.jobs import Keep, keep_nothing, run_jobs
-from labelworth.simulation.learner import MODES, Learner, Mode
+from labelworth.simulation.jobs import Keep, keep_nothing
+from labelworth.simulation.learner import MODES, Learner, LearnerKind, Mode, Source
 from labelworth.simulation.pilot_points import PilotPoints, labeled_units, pilot_points, pilot_work, point_sizes
-from labelworth.simulation.simulator import SMALLEST_HELD_OUT, CurveDesign, LabelSource, simulate
+from labelworth.simulation.simulator import SMALLEST_HELD_OUT, CurveDesign, LabelSource, held_out_units, simulate
 
-N_REPLICATES = 2
-"""Simulated curves per mode and source."""
 N_REPEATS: Mapping[Mode, int] = {"labels-only": 3, "semi-supervised": 1}
 """How often the pilot is dealt into folds: without EM a fit costs next to nothing."""
 NODE_RATIO = 3.0
 """Simulated sizes lie at most this factor apart; curves are smooth between."""
+_ENOUGH_TESTED, _MOST_REPLICATES = 1000, 16  # positions in all: shares are then known to about a point
 _SHARP = 0.05  # the temperature at which the drawn labels are the predicted ones
 
 
@@ -54,13 +54,15 @@ class Comparison:
 class ForecastBasis:
     """Everything that was computed for a forecast."""
 
+    kind: LearnerKind  # Of the learner.
     n_labeled: int  # Labeled units in the pilot.
     n_units: int  # Units in the pilot and the pool.
     points: Mapping[tuple[Mode, str], Points]
-    # The source is the mode of the fit whose predictions took the place of the truth; the policy is the spec of
-    # what is labeled, `WHOLE` where units are labeled whole.
-    simulated: Mapping[tuple[Mode, Mode, str, str], Simulated]
+    # By the source of the labels that took the place of the truth, the mode, and the policy: the spec of what is
+    # labeled, `WHOLE` where units are labeled whole.
+    simulated: Mapping[tuple[str, Mode, str, str], Simulated]
     comparisons: Mapping[str, Comparison]  # Empty when only one mode was asked for.
+    source_errors: Mapping[str, float]  # Share of the pilot's labels that every source missed, cross-validated.
 
     @property
     def n_replicates(self) -> int:
@@ -73,10 +75,12 @@ class ForecastBasis:
     def to_dict(self) -> dict[str, Any]:
         """As JSON knows it; keys are joined by a slash."""
         return {
+            "kind": self.kind,
             "n_labeled": self.n_labeled,
             "n_units": self.n_units,
             "points": {"/".join(key): _lists(points) for key, points in self.points.items()},
             "simulated": {"/".join(key): _lists(curves) for key, curves in self.simulated.items()},
+            "source_errors": dict(self.source_errors),
             "comparisons": {key: [value.difference, value.standard_error] for key, value in self.comparisons.items()},
         }
 
@@ -89,7 +93,8 @@ class ForecastBasis:
             tuple(key.split("/")): Simulated(**_arrays(lists)) for key, lists in stored["simulated"].items()
         }
         comparisons = {key: Comparison(*value) for key, value in stored["comparisons"].items()}
-        return cls(stored["n_labeled"], stored["n_units"], points, simulated, comparisons)
+        kind, n_labeled, n_units = stored["kind"], stored["n_labeled"], stored["n_units"]
+        return cls(kind, n_labeled, n_units, points, simulated, comparisons, stored["source_errors"])
 
 
 def _lists(value: Points | Simulated) -> dict[str, Any]:
@@ -107,7 +112,7 @@ def forecast_basis(
     *,
     policies: Sequence[Policy] = (),
     seed: int = 0,
-    n_replicates: int = N_REPLICATES,
+    sources: Mapping[str, Source] | None = None,
     has_time: Callable[[int], bool] = lambda work: True,
     workers: int | None = 1,
     progress: Progress = SILENT,
@@ -124,8 +129,8 @@ def forecast_basis(
         extended on their own slope.
     policies : sequence of Policy
         What else may be labeled of sequences, beside all of it.
-    n_replicates : int
-        Simulated curves per mode and source.
+    sources : mapping, optional
+        Where simulated labels come from; asked of the learner when absent.
     has_time : function
         Asked, once the pilot is done, whether replicates that take so much work (`forecast_work`) may be simulated;
         one of them is in any case.
@@ -139,43 +144,39 @@ def forecast_basis(
     )
     n_units, n_labeled = data.n_samples, labeled_units(data).size
     sizes = simulated_sizes(point_sizes(n_labeled), largest, n_units)
+    work = forecast_work(learner, data, largest, policies)
+    n_replicates = next((n for n in range(work.n_replicates, 1, -1) if has_time(n * work.replicate)), 1)
+    points, simulated, source_errors = _points(pilot), {}, {}
     designs = [CurveDesign(mode, policy) for mode in modes for policy in (None, *policies)]
-    simulated: dict[tuple[Mode, Mode, str, str], Simulated] = {}
-    each = forecast_work(learner, data, largest, policies).replicate
-    n_replicates = next((n for n in range(n_replicates, 1, -1) if has_time(n * each)), 1)
-
-    def fitted(source: Mode) -> LabelSource:
-        return label_source(learner, data, source)
-
-    def work(source: Mode) -> int:
-        return learner.in_mode(source).work(n_labeled, n_units)
-
-    truths = run_jobs(fitted, modes, workers=workers, title="fitting the pilot", progress=progress, work=work)
-    for source, truth in zip(modes, truths, strict=True):
+    for name, source in (sources or sources_of(learner, data)).items():
+        # A fit of the learner itself errs as its points say.
+        own: Any = name
+        source_errors[name] = float(points[own, "error"].means[-1] if source.error is None else source.error)
         for curve in simulate(
             learner,
             data,
-            truth,
+            label_source(source),
             designs,
             sizes,
             n_replicates=n_replicates,
             seed=seed,
             workers=workers,
             progress=progress,
-            keep=_under(f"simulated/{source}", keep),
+            keep=_under(f"simulated/{name}", keep),
         ):
-            key = (source, curve.design.mode, curve.design.name)
+            key = (name, curve.design.mode, curve.design.name)
             simulated[*key, "error"] = Simulated(sizes, curve.errors)
             simulated[*key, "log_loss"] = Simulated(sizes, curve.log_losses)
-    return ForecastBasis(n_labeled, n_units, _points(pilot), simulated, _comparisons(pilot))
+    return ForecastBasis(learner.kind, n_labeled, n_units, points, simulated, _comparisons(pilot), source_errors)
 
 
 @dataclass(frozen=True)
 class ForecastWork:
     """What the refits of a forecast take; see `Learner.work`."""
 
-    pilot: int  # Parts of the pilot, and all of it.
+    pilot: int  # Parts of the pilot.
     replicate: int  # One replicate of every simulated curve.
+    n_replicates: int  # As many as it takes to test on some thousand positions.
 
 
 def forecast_work(
@@ -188,16 +189,24 @@ def forecast_work(
     parts = [pilot_work(own, int(size), n_units, N_REPEATS[own.mode]) for own in learners for size in points]
     sizes = simulated_sizes(points, largest, n_units)
     curves = [own.work(int(size), n_units) for own in learners for size in sizes]
+    n_tested = held_out_units(n_units, int(sizes.max())) * float(np.mean(data.lengths))
     return ForecastWork(
-        sum(parts) + sum(own.work(n_labeled, n_units) for own in learners),
-        len(learners) * (1 + len(policies)) * sum(curves),
+        sum(parts),
+        (len(learners) + learner.n_other_sources) * (1 + len(policies)) * sum(curves),
+        int(np.clip(np.ceil(_ENOUGH_TESTED / n_tested), 1, _MOST_REPLICATES)),
     )
 
 
-def label_source(learner: Learner[DataT], data: DataT, mode: Mode) -> LabelSource:
-    """What takes the place of the truth: the predictions of a fit to all that is known."""
-    in_mode = learner.in_mode(mode)
-    return LabelSource(in_mode.predict(in_mode.fit(data), data), _SHARP)
+def sources_of(learner: Learner[DataT], data: DataT) -> dict[str, Source]:
+    """What takes the place of the truth, by name."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", LabelworthWarning)
+        return learner.sources(data)
+
+
+def label_source(source: Source) -> LabelSource:
+    """The most probable labels of a source."""
+    return LabelSource(source.prediction, _SHARP)
 
 
 def _under(prefix: str, keep: Keep) -> Keep:

@@ -3,7 +3,7 @@
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Generic, Literal, Protocol, Self
+from typing import Any, ClassVar, Generic, Literal, Protocol, Self
 
 import numpy as np
 
@@ -13,6 +13,8 @@ from labelworth.evaluation.temperature import best_temperature
 from labelworth.policies.policy import Policy
 
 Mode = Literal["labels-only", "semi-supervised"]
+LearnerKind = Literal["generative", "linear", "local", "sequences"]
+"""Whose learning curves are alike: models of p(x, y); linear borders; neighbors, trees, all else; sequences."""
 MODES: tuple[Mode, Mode] = ("labels-only", "semi-supervised")
 
 
@@ -31,11 +33,30 @@ class Prediction(Protocol):
 
 
 @dataclass(frozen=True, eq=False)
+class Source:
+    """Labels for all of the data from one point of view, and how far the pilot bears them out."""
+
+    prediction: Prediction
+    error: float | None = None  # Cross-validated on the pilot; None: that of the learner itself, which has points.
+
+
+@dataclass(frozen=True, eq=False)
 class Learner(ABC, Generic[DataT]):
     """A way to learn, frozen: the kind of model, its prior, and what a sample without label counts."""
 
     mode: Mode = field(default="semi-supervised", kw_only=True)  # Whether samples without labels are learned from.
     modes: tuple[Mode, ...] = field(default=MODES, kw_only=True)  # The ways it can learn: a CRF has only one.
+
+    n_other_sources: ClassVar[int] = 0  # From how many sides labels are simulated beside its own.
+
+    @property
+    @abstractmethod
+    def kind(self) -> LearnerKind:
+        """Whose constants its forecasts take."""
+
+    def sources(self, data: DataT) -> dict[str, Source]:
+        """What takes the place of the truth in simulations, by name; unless a learner knows better, its own fits."""
+        return own_sources(self, data)
 
     def in_mode(self, mode: Mode) -> Self:
         """The same learner with or without the unlabeled samples."""
@@ -58,6 +79,12 @@ class Learner(ABC, Generic[DataT]):
     @abstractmethod
     def predict(self, model: Any, data: DataT) -> Prediction:
         """Predict all positions; labels that are there are not looked at."""
+
+
+def own_sources(learner: Learner[DataT], data: DataT) -> dict[str, Source]:
+    """The fits of all modes, by the name of the mode."""
+    learners = {mode: learner.in_mode(mode) for mode in learner.modes}
+    return {mode: Source(own.predict(own.fit(data), data)) for mode, own in learners.items()}
 
 
 def keep_labels(data: DataT, kept: IntArray, policy: Policy | None = None, seed: int = 0) -> DataT:

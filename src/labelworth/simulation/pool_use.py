@@ -9,10 +9,9 @@ import numpy as np
 from labelworth.arrays import FloatArray, IntArray
 from labelworth.data.protocol import DataT
 from labelworth.progress import SILENT, Progress
-from labelworth.simulation.basis import ForecastBasis, label_source
-from labelworth.simulation.calibration import TUNED, source_share
+from labelworth.simulation.basis import ForecastBasis, label_source, sources_of
 from labelworth.simulation.jobs import Keep, keep_nothing, run_jobs
-from labelworth.simulation.learner import Learner, Mode
+from labelworth.simulation.learner import Learner, Source
 from labelworth.simulation.scales import Measure
 from labelworth.simulation.simulator import WHOLE, CurveDesign, Replicate, held_out_units
 
@@ -39,7 +38,7 @@ class PoolUse:
     labels takes away adds to all three alike and leaves u as it is.
     """
 
-    source: Mode  # The fit whose predictions took the place of the truth.
+    source: str  # What took the place of the truth.
     sizes: IntArray  # (n_sizes,): Numbers of labels L.
     # (n_replicates, n_sizes, n_shares): What parts of the pool take off the loss, at `SHARES`.
     gains: Mapping[Measure, FloatArray]
@@ -97,27 +96,27 @@ def simulate_pool_use(
     basis: ForecastBasis,
     *,
     seed: int,
+    sources: Mapping[str, Source] | None = None,
     workers: int | None = 1,
     progress: Progress = SILENT,
     keep: Keep = keep_nothing,
 ) -> PoolUse:
     """Refit with parts of the pool, at the sizes and in the first replicate of `basis`; its curves are the ends.
 
-    Labels come from the one source that more probably predicts the pilot better. Fits to parts are cheap: all of
-    them together cost as much as a few fits to the whole pool.
+    Labels come from the source that misses the fewest of the pilot's. Fits to parts are cheap: all of them together
+    cost as much as a few fits to the whole pool.
 
     Parameters
     ----------
     learner, data, seed
         Those that the basis was made with.
     """
-    source: Mode = "semi-supervised"
-    if source_share(basis.comparisons["log_loss"], TUNED["error"].doubt) < 0.5:
-        source = "labels-only"
+    source = min(basis.source_errors, key=lambda name: basis.source_errors[name])
+    truth = label_source((sources or sources_of(learner, data))[source])
     ends = basis.simulated[source, "semi-supervised", WHOLE, "error"]
     n_pool = basis.n_units - held_out_units(basis.n_units, int(ends.sizes.max()))
     used = _units_used(ends.sizes, n_pool)
-    truth, n_replicates = label_source(learner, data, source), min(N_REPLICATES, len(ends.values))
+    n_replicates = min(N_REPLICATES, len(ends.values))
     replicates = [Replicate(data, truth, basis.n_units - n_pool, seed, index) for index in range(n_replicates)]
     jobs = [
         _Job(replicate, int(size), int(n))

@@ -46,12 +46,3 @@ def lifted(measure: Measure, scaled: FloatArray, floors: FloatArray) -> FloatArr
     if measure == "error":
         return np.asarray(logit(floor + (1 - floor) * expit(scaled)))
     return np.asarray(np.log(floor + np.exp(scaled)))
-
-
-def lifted_slopes(measure: Measure, scaled: FloatArray, floors: FloatArray) -> FloatArray:
-    """How much lifted curves move with the curve itself, (n_floors, ...)."""
-    floor = floors.reshape(-1, *np.ones(scaled.ndim, dtype=int))
-    if measure == "error":
-        error = expit(scaled)
-        return np.asarray(error / (floor + (1 - floor) * error))
-    return np.asarray(1 / (1 + floor * np.exp(-scaled)))

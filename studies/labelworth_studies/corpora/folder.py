@@ -104,6 +104,25 @@ def conll2000(split: str = "train") -> RawTokens:
     return RawTokens(columns, ("word", "part of speech"), 0, offsets, labels, f"CoNLL-2000, {split}", read[0].notes)
 
 
+SHORT_CORPORA = {
+    "sms": ("sms_spam", "sms_spam.jsonl.gz", "SMS spam"),
+    "webkb": ("webkb4", "webkb4.jsonl.gz", "WebKB, 4 classes"),
+    "trec": ("trec", "trec.jsonl.gz", "TREC questions"),
+    "subjectivity": ("subjectivity", "subjectivity.jsonl.gz", "subjectivity"),
+    "reviews": ("customer_reviews", "customer_reviews.jsonl.gz", "customer reviews"),
+    "banking": ("banking77", "banking77.jsonl.gz", "banking77"),
+}
+"""Folder, file and title of corpora of short texts with one class each."""
+
+
+def short_texts(name: str) -> RawTexts:
+    """One of `SHORT_CORPORA`, whole; rows without text are left out."""
+    folder, file, title = SHORT_CORPORA[name]
+    raw = read_jsonl(_file(folder, file))
+    kept = [(text, label) for text, label in zip(raw.texts, raw.labels, strict=True) if text.strip()]
+    return RawTexts(tuple(text for text, _ in kept), tuple(label for _, label in kept), title)
+
+
 def digits() -> RawFeatures:
     """scikit-learn's 1 797 handwritten digits, 8 x 8 pixels of 0 to 16; comes with scikit-learn, needs no folder.
 

@@ -20,6 +20,9 @@ from labelworth.data.text import LETTERS, count_words
 from labelworth.data.tokens.lexicon import Lexicon
 from labelworth.errors import InvalidInputError
 from labelworth.estimation.fit import fit
+from labelworth.estimators.any_classifier import AnyClassifier
+from labelworth.estimators.named_classifiers import preparation_of
+from labelworth.estimators.pools.any_rows import PreparedRows
 from labelworth.estimators.pools.documents import ClassLearner
 from labelworth.estimators.pools.sequences import SequenceLearner
 from labelworth.models.chains.hidden_markov import HiddenMarkovFamily
@@ -27,7 +30,15 @@ from labelworth.models.classes.multinomial import MultinomialFamily
 from labelworth.simulation.learner import Learner
 from labelworth_studies.corpora.chunking_data import conll2000_digest
 from labelworth_studies.corpora.drawn_documents import World
-from labelworth_studies.corpora.folder import conll2000, newsgroups, rcv1_tokens, reuters_r52
+from labelworth_studies.corpora.folder import (
+    SHORT_CORPORA,
+    conll2000,
+    digits,
+    newsgroups,
+    rcv1_tokens,
+    reuters_r52,
+    short_texts,
+)
 from labelworth_studies.corpora.newsgroups_documents import word_weights_of
 
 DOCUMENT_LENGTH = 20.0
@@ -42,6 +53,12 @@ _MOST_STEPS = 1000
 _NATS_PER_SENTENCE = 1e-2  # predictions settle long before parameters do
 
 
+NAIVE_BAYES, HIDDEN_MARKOV = "naive-bayes", "hidden-markov"
+OTHERS = ("logistic", "linear-svm", "nearest-neighbors", "forest", "boosting")
+"""Learners known by their fits alone, by their names in `labelworth.estimators.named_classifiers`."""
+ROW_LEARNERS = (NAIVE_BAYES, *OTHERS)
+
+
 @dataclass(frozen=True)
 class Corpus:
     """How a corpus is used."""
@@ -53,15 +70,23 @@ class Corpus:
     n_held_out: int  # Labeled units to test on, never seen by a fit.
     n_extensions: int  # Over how many random extensions of a pilot the realized error is averaged.
     min_df: int  # Words in fewer documents are left out.
-    tuned_on: bool  # Whether the constants of the forecast were chosen on it.
+    learners: tuple[str, ...] = ROW_LEARNERS  # Which are forecast on it.
 
 
+_POOLS = (2000, 2000, 4000)
 CORPORA = MappingProxyType(
     {
-        "newsgroups": Corpus("20 Newsgroups", (100, 200, 400), (2000, 2000, 4000), 4000, 2, 20, True),
-        "r52": Corpus("Reuters R52, 8 classes", (100, 200, 400), (2000, 2000, 4000), 3000, 2, 5, True),
-        "rcv1": Corpus("Reuters RCV1", (100, 200, 400), None, 500, 4, 3, False),
-        "conll2000": Corpus("CoNLL-2000", (50, 100, 200), (500, 1000, 2000), 1500, 2, 1, False),
+        "newsgroups": Corpus("20 Newsgroups", (100, 200, 400), _POOLS, 4000, 2, 20),
+        "r52": Corpus("Reuters R52, 8 classes", (100, 200, 400), _POOLS, 3000, 2, 5),
+        "rcv1": Corpus("Reuters RCV1", (100, 200, 400), None, 500, 4, 3),
+        "sms": Corpus("SMS spam", (100, 200, 400), _POOLS, 1500, 2, 2),
+        "webkb": Corpus("WebKB", (100, 200, 400), _POOLS, 1000, 2, 3),
+        "trec": Corpus("TREC questions", (100, 200, 400), _POOLS, 1500, 2, 2),
+        "subjectivity": Corpus("subjectivity", (100, 200, 400), _POOLS, 3000, 2, 3),
+        "reviews": Corpus("customer reviews", (100, 200, 400), _POOLS, 1000, 2, 2),
+        "banking": Corpus("banking77", (100, 200, 400), _POOLS, 3000, 2, 2),
+        "digits": Corpus("digits", (100, 200), None, 500, 4, 1, OTHERS),
+        "conll2000": Corpus("CoNLL-2000", (50, 100, 200), (500, 1000, 2000), 1500, 2, 1, (HIDDEN_MARKOV,)),
     }
 )
 
@@ -78,10 +103,10 @@ WORLDS = MappingProxyType(
         "drawn-9": World(5, 300, 15, 0.7, 9),
     }
 )
-"""Classes that overlap, where many labels do not follow from the words; the last three are not tuned on."""
+"""Classes that overlap, where many labels do not follow from the words."""
 DRAWN = MappingProxyType(
     {
-        name: Corpus(f"drawn documents {world.seed}", (50, 100), (500, 1000), 3000, 2, 1, world.seed <= 6)
+        name: Corpus(f"drawn documents {world.seed}", (50, 100), (500, 1000), 3000, 2, 1, (NAIVE_BAYES, "logistic"))
         for name, world in WORLDS.items()
     }
 )
@@ -113,22 +138,45 @@ class Population:
         return self.learner
 
 
-@lru_cache(maxsize=len(CORPORA) + len(WORLDS))
-def population(name: str) -> Population:
-    """Read a corpus, or draw one; kept for the next cell of the same process."""
+@lru_cache(maxsize=4)
+def population(name: str, learner: str | None = None) -> Population:
+    """Read a corpus, or draw one, for one of its learners; kept for the next cell of the same process."""
     corpus = corpus_of(name)
-    if name in WORLDS:
-        return _drawn(corpus, WORLDS[name])
-    return _sentences(corpus) if name == "conll2000" else _documents(corpus, _texts(name))
+    learner = learner or corpus.learners[0]
+    if learner == HIDDEN_MARKOV:
+        return _sentences(corpus)
+    if learner == NAIVE_BAYES:
+        return _drawn(corpus, WORLDS[name]) if name in WORLDS else _documents(corpus, _texts(name))
+    return _named(corpus, name, learner)
+
+
+def _named(corpus: Corpus, name: str, learner: str) -> Population:
+    """Features made of all rows, as a plan makes them; labels play no part in that."""
+    if name == "digits":
+        raw: Any = digits()
+        features, evidence = raw.features, raw.evidence()
+    elif name in WORLDS:
+        samples = WORLDS[name].draw(_N_DRAWN)
+        features, evidence = samples.counts, samples.evidence
+    else:
+        raw = _texts(name)
+        features, evidence = count_words(raw.texts, min_df=corpus.min_df)[1], raw.evidence()
+    rows = PreparedRows(preparation_of(learner, features).fit_transform(features), evidence, features)
+    return Population(corpus, rows, np.flatnonzero(evidence.is_gold), AnyClassifier(learner).learner(features))
 
 
 def corpora_digest() -> str:
     """Which texts and labels the studies read: one digest of the digests of documents and sentences."""
-    parts = (texts_digest(*(_texts(name) for name in CORPORA if name != "conll2000")), conll2000_digest())
+    parts = (
+        texts_digest(*(_texts(name) for name in CORPORA if name not in ("conll2000", "digits"))),
+        conll2000_digest(),
+    )
     return f"sha256:{hashlib.sha256(' '.join(parts).encode()).hexdigest()}"
 
 
 def _texts(name: str) -> RawTexts:
+    if name in SHORT_CORPORA:
+        return short_texts(name)
     if name == "newsgroups":
         return newsgroups("all")
     return reuters_r52(n_largest=8) if name == "r52" else rcv1_tokens()

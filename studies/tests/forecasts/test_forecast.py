@@ -6,17 +6,24 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from scipy.stats import norm
 
 from labelworth.simulation.basis import ForecastBasis
-from labelworth.simulation.calibration import TUNED
+from labelworth.simulation.calibration import TUNED, NormalMixture
 from labelworth_studies.corpora import populations as forecast_data
 from labelworth_studies.corpora.populations import CORPORA, Population
-from labelworth_studies.forecasts import forecast, forecast_tuning
+from labelworth_studies.forecasts import forecast
 from labelworth_studies.forecasts import harm_verdict as forecast_harm
-from labelworth_studies.forecasts.forecast_tuning import search, surprise
 from labelworth_studies.forecasts.harm_verdict import agreement, truth_of
 from labelworth_studies.forecasts.parts import forecast_cell
 from labelworth_studies.forecasts.parts.forecast_cell import compute, drawn, grid
+from labelworth_studies.forecasts.parts.forecast_constants import (
+    fitted_without,
+    judged_by,
+    log_densities,
+    search,
+    surprise,
+)
 from labelworth_studies.forecasts.parts.forecast_scores import Score, curves_of, scores_of, summed_up
 from support.learners import document_learner, documents, sentence_learner, sentences
 
@@ -34,10 +41,9 @@ def small_corpora() -> Iterator[None]:
         "conll2000": Population(SMALL["conll2000"], sequences, np.arange(150), sentence_learner(sequences)),
     }
     with pytest.MonkeyPatch.context() as patch:
-        for module in (forecast_cell, forecast_harm, forecast_data, forecast, forecast_tuning):
+        for module in (forecast_cell, forecast_harm, forecast_data, forecast):
             patch.setattr(module, "CORPORA", SMALL, raising=False)
-            patch.setattr(module, "SHOWN", SMALL, raising=False)
-            patch.setattr(module, "population", lambda name: populations[name], raising=False)
+            patch.setattr(module, "population", lambda name, learner=None: populations[name], raising=False)
         yield
 
 
@@ -62,10 +68,10 @@ def pairs(small_corpora: None) -> list:
 
 def test_the_table_and_its_figures(pairs: list) -> None:
     outcome = forecast.summarize(pairs)
-    groups = outcome.figures["error"]["groups"]
-    assert set(groups) == {"the corpora tuned on", "the other corpora"}
-    cell = outcome.figures["error"]["cells"]["newsgroups/labels-only/20/4"]
-    assert cell["n_forecasts"] == 2
+    assert set(outcome.figures["error"]["corpora"]) == {"newsgroups", "conll2000"}
+    assert set(outcome.figures["error"]["learners"]) == {"naive-bayes", "hidden-markov"}
+    # Two pilots of 20 and two of 40 labels, in two modes, at three factors; 8 x 40 labels are more than the pool has.
+    assert outcome.figures["error"]["cells"]["newsgroups/naive-bayes"]["n_forecasts"] == 2 * 2 * (3 + 3)
     assert len(outcome.tables) == 3
     assert "ratio" in outcome.words[0]
     json.dumps(outcome.figures)
@@ -77,22 +83,36 @@ def test_what_is_forecast_is_the_mean_over_extensions(pairs: list) -> None:
     realized = np.mean([errors[0] for errors in result["realized"]["labels-only/4"]])
     assert curves[0].realized[1] == pytest.approx(realized)
     basis = ForecastBasis.from_dict(result["basis"])
-    scores = scores_of(curves[:1], TUNED["error"])
+    scores = scores_of(curves[:1], lambda curve: TUNED[curve.kind]["error"])
     assert [score.factor for score in scores] == [2, 4, 8]
     assert basis.n_labeled == 20
 
 
-def test_a_search_of_constants_surprises_less_than_its_start(pairs: list) -> None:
-    curves = curves_of(pairs[:2], "error")
-    assert surprise(curves, search(curves)) < surprise(curves, forecast_tuning.START)
-    outcome = forecast_tuning.summarize(pairs[:1])
-    assert outcome.figures["error"]["in use"]["constants"]["level_sd"] == TUNED["error"].level_sd
+def test_a_corpus_is_judged_by_constants_fitted_without_it(pairs: list) -> None:
+    curves = curves_of(pairs, "error")
+    coordinates = fitted_without(curves, "error")
+    others = [curve for curve in curves if curve.corpus == "conll2000"]
+    np.testing.assert_array_equal(coordinates["newsgroups"], search(others, "error"))
+    assert surprise(others, "error", coordinates["newsgroups"]) < surprise(others, "error", np.zeros(3))
+    judged = judged_by(coordinates, "error")(curves[0])
+    assert judged.level_sd == pytest.approx(
+        TUNED["generative"]["error"].level_sd * np.exp(coordinates["newsgroups"][0])
+    )
+
+
+def test_log_densities_are_those_of_the_mixture() -> None:
+    mixture = NormalMixture(
+        np.array([0.7, 0.3]), np.array([[0.0, 1.0], [3.0, -2.0]]), np.array([[1.0, 0.25], [0.04, 4.0]])
+    )
+    values = np.array([0.5, -1.0])
+    expected = np.log(mixture.weights @ norm.pdf(values, mixture.means, np.sqrt(mixture.variances)))
+    np.testing.assert_allclose(log_densities(mixture, values), expected)
 
 
 def test_scores_are_summed_up_by_hand() -> None:
     scores = [
-        Score("r52", "labels-only", 100, 2, 0.2, 0.1, 0.3, 0.4, 0.25),
-        Score("r52", "labels-only", 100, 4, 0.3, 0.28, 0.4, 0.2, 0.25),
+        Score("r52", "naive-bayes", "labels-only", 100, 2, 0.2, 0.1, 0.3, 0.4, 0.25),
+        Score("r52", "naive-bayes", "labels-only", 100, 4, 0.3, 0.28, 0.4, 0.2, 0.25),
     ]
     found = summed_up(scores)
     assert found["mean_absolute_error"] == pytest.approx(0.05)

@@ -1,7 +1,7 @@
-"""Which pilots the forecast studies draw."""
+"""Which pilots the forecast study draws."""
 
-from labelworth_studies.corpora.populations import DRAWN
-from labelworth_studies.forecasts import forecast, forecast_tuning
+from labelworth_studies.corpora.populations import CORPORA
+from labelworth_studies.forecasts import forecast
 from labelworth_studies.forecasts.parts.forecast_cell import factors_of
 
 
@@ -11,10 +11,10 @@ def test_factors_stop_where_labels_run_out() -> None:
     assert factors_of("rcv1", 400, 1989) == (2,)
 
 
-def test_tuning_and_table_share_no_pilot() -> None:
-    tuned = {(cell["corpus"], cell["seed"]) for cell in forecast_tuning.cells(False, 0)}
-    shown = {(cell["corpus"], cell["seed"]) for cell in forecast.cells(False, 0)}
-    assert not tuned & shown
-    assert {corpus for corpus, _ in tuned} == {"newsgroups", "r52", *(f"drawn-{place}" for place in range(1, 7))}
-    assert not {corpus for corpus, _ in tuned if corpus in DRAWN} & {corpus for corpus, _ in shown}
-    assert len(forecast.cells(False, 0)) == 4 * 3 * 20 + 3 * 2 * 20
+def test_every_corpus_is_forecast_for_all_its_learners() -> None:
+    cells = forecast.cells(False, 0)
+    for name, corpus in CORPORA.items():
+        of_corpus = {(cell["learner"], cell["n_pilot"], cell["seed"]) for cell in cells if cell["corpus"] == name}
+        assert len(of_corpus) == len(corpus.learners) * len(corpus.pilots) * forecast.N_PILOTS
+    assert {cell["corpus"] for cell in cells} - set(CORPORA) == {"drawn-7", "drawn-8", "drawn-9"}
+    assert len(forecast.cells(True, 0)) < len(cells) / 8

@@ -132,7 +132,7 @@ def test_senseless_arguments_are_refused(seed: int) -> None:
     with pytest.raises(InvalidInputError, match="Give y"):
         check(samples.counts)
     with pytest.raises(InvalidInputError, match="model must be"):
-        check(samples, model="forest")
+        check(samples, model="woods")
 
 
 SENTENCES = [["the", "cat", "sleeps"], ["the", "dog", "sleeps"], ["a", "cat", "runs"], ["a", "dog", "runs"]] * 5

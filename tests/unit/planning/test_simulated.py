@@ -60,15 +60,17 @@ def test_errors_of_the_slope_are_those_of_a_doubling() -> None:
     curves = expit(np.stack([-0.2 - 0.3 * np.log(nodes / 25) + shift for shift in (0.05, -0.05)]))
     means, noise = np.array([0.44, 0.41, 0.37]), 1e-3 * (np.eye(3) + 1)
     basis = ForecastBasis(
+        "sequences",
         100,
         1000,
         {("labels-only", "error"): Points(at, means, noise)},
         {("labels-only", "labels-only", WHOLE, "error"): Simulated(nodes, curves)},
         {},
+        {"labels-only": 0.37},
     )
     sizes, values = np.array([100, 200]), np.array([0.35, 0.3])
     found = slope_errors(basis, "labels-only", "error", sizes, WHOLE, values)
-    calibrated = calibrate(basis, "labels-only", "error", np.array([100, 200, 400]), TUNED["error"])
+    calibrated = calibrate(basis, "labels-only", "error", np.array([100, 200, 400]), TUNED["sequences"]["error"])
     for place, (size, value) in enumerate(zip(sizes, values, strict=True)):
         own = np.stack([mean[[place, place + 1]] for mean in calibrated.means])
         rises = np.diff(own, axis=1)[:, 0]
@@ -101,7 +103,8 @@ def basis() -> ForecastBasis:
         for mode in MODES
         for measure in measures
     }
-    return ForecastBasis(100, N_UNITS, points, simulated, {"log_loss": Comparison(-0.1, 0.05)})
+    errors = {"labels-only": 0.3, "semi-supervised": 0.3}
+    return ForecastBasis("sequences", 100, N_UNITS, points, simulated, {"log_loss": Comparison(-0.1, 0.05)}, errors)
 
 
 def use(*fractions: float) -> PoolUse:

@@ -42,7 +42,7 @@ def of_sentences(keep: Keep) -> ForecastBasis:
     learner = sentence_learner(data)
     shown = keep_labels(data, np.arange(15))
     policies = [parse_policy("every-other")]
-    return forecast_basis(learner, shown, 30, policies=policies, n_replicates=1, workers=2, keep=keep)
+    return forecast_basis(learner, shown, 30, policies=policies, workers=2, keep=keep)
 
 
 @pytest.mark.parametrize("made", [of_documents, of_sentences])
@@ -71,9 +71,9 @@ def test_a_kept_piece_is_what_is_used() -> None:
     """Negative control: a piece that was tampered with shows in the result."""
     kept = Kept()
     plain = of_documents(kept)
-    curve = "simulated/labels-only/1/semi-supervised/everything/"
+    curve = "simulated/mixture/1/semi-supervised/everything/"
     name = next(name for name in kept.pieces if name.startswith(curve))
     kept.pieces[name] = "[0.5, 0.25]"
     changed = of_documents(kept)
-    key = ("labels-only", "semi-supervised", "everything", "error")
+    key = ("mixture", "semi-supervised", "everything", "error")
     assert (changed.simulated[key].values != plain.simulated[key].values).sum() == 1

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from labelworth.simulation.scales import FLOORS, from_scale, lifted, lifted_slopes, to_scale
+from labelworth.simulation.scales import FLOORS, from_scale, lifted, to_scale
 
 VALUES = np.array([0.01, 0.3, 0.9])
 
@@ -31,10 +31,3 @@ def test_labels_by_chance_add_to_the_error(seed: int) -> None:
 def test_log_losses_add_up() -> None:
     told = from_scale("log_loss", lifted("log_loss", to_scale("log_loss", VALUES), np.array([0.5])))
     np.testing.assert_allclose(told[0], VALUES + 0.5)
-
-
-@pytest.mark.parametrize("measure", ["error", "log_loss"])
-def test_slopes_are_those_of_finite_differences(measure: str) -> None:
-    scaled, floors, step = to_scale(measure, VALUES), np.array([0.0, 0.1, 0.4]), 1e-6
-    differences = (lifted(measure, scaled + step, floors) - lifted(measure, scaled - step, floors)) / (2 * step)
-    np.testing.assert_allclose(lifted_slopes(measure, scaled, floors), differences, rtol=1e-6)

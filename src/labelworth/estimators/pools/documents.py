@@ -10,6 +10,7 @@ import numpy as np
 from scipy.special import log_softmax
 
 from labelworth.arrays import FloatArray, IntArray
+from labelworth.data.rows import Rows
 from labelworth.data.samples import Samples
 from labelworth.errors import LabelworthWarning, NotIdentifiableError
 from labelworth.estimation.fit import Fit, fit
@@ -18,7 +19,7 @@ from labelworth.fisher.criteria import CRITERIA
 from labelworth.models.protocol import AnyFamily, Family, ModelT
 from labelworth.progress import SILENT, Progress
 from labelworth.robust.held_out import HeldOutPredictions, held_out_predictions
-from labelworth.simulation.learner import Learner
+from labelworth.simulation.learner import Learner, LearnerKind, Source
 
 _TOLERANCE = 1e-2  # nats per row: predictions settle long before parameters do
 _MOST_STEPS = 20  # accelerated ones; later steps changed errors by 0.013 at most on news texts
@@ -56,6 +57,17 @@ class ClassLearner(Learner[Samples], Generic[ModelT]):
     # Of EM, in nats per row; forecasts need predictions, which settle long before parameters do.
     tolerance: float = _TOLERANCE
     max_iterations: int = _MOST_STEPS  # Steps of EM at most.
+
+    n_other_sources: ClassVar[int] = 2
+
+    @property
+    def kind(self) -> LearnerKind:
+        return "generative"
+
+    def sources(self, data: Samples) -> dict[str, Source]:
+        from labelworth.estimators.pools.sources import row_sources
+
+        return row_sources(self, data)
 
     def fit_model(self, data: Samples, start: ModelT | None) -> ModelT:
         return fit(
@@ -149,7 +161,7 @@ class DocumentPool(Pool[Samples]):
         return np.concatenate([rng.choice(group, size=len(group)) for group in groups if len(group)])
 
 
-def require_documents(samples: Samples) -> None:
+def require_documents(samples: Rows) -> None:
     """Refuse data from which no plan can be made."""
     counts = samples.evidence.label_counts()
     if not counts.sum():

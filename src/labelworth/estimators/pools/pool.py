@@ -8,6 +8,7 @@ from typing import Any, ClassVar, Generic, Literal
 import numpy as np
 
 from labelworth.arrays import BoolArray
+from labelworth.data.digest import arrays_digest
 from labelworth.data.lengths import LengthDistribution
 from labelworth.data.protocol import DataT
 from labelworth.simulation.learner import Learner
@@ -49,9 +50,23 @@ class Pool(ABC, Generic[DataT]):
         return bool(self.fitted.converged)
 
     @property
+    def model_name(self) -> str:
+        return str(self.model.kind)
+
+    @property
+    def model_digest(self) -> str:
+        """Of all that was fitted; what is fitted by others' code is known by data and settings alone."""
+        return arrays_digest(self.model.tables)
+
+    @property
+    def in_numbers(self) -> Any:
+        """The data with features that are numbers; None where there are none."""
+        return self.data
+
+    @property
     @abstractmethod
-    def n_parameters(self) -> int:
-        """Of the model; what never occurs in the data does not count."""
+    def n_parameters(self) -> int | None:
+        """Of the model; what never occurs in the data does not count. None: not known."""
 
     @property
     @abstractmethod
@@ -109,7 +124,7 @@ class Pool(ABC, Generic[DataT]):
     @property
     def is_large(self) -> bool:
         """Whether there are more parameters than matrices are formed for."""
-        return self.n_parameters > self.abilities.most_parameters
+        return (self.n_parameters or 0) > self.abilities.most_parameters
 
     @property
     def notes(self) -> list[str]:

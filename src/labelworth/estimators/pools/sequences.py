@@ -21,7 +21,7 @@ from labelworth.models.chains.occurrence import Occurrence
 from labelworth.models.chains.protocol import ChainModel, Reference
 from labelworth.progress import SILENT, Progress
 from labelworth.robust.support import SequenceSupport
-from labelworth.simulation.learner import MODES, Learner, Mode
+from labelworth.simulation.learner import MODES, Learner, LearnerKind, Mode
 
 FitChain = Callable[[Sequences, Any], ChainModel]
 """Sequences and a model to start from (or None) -> the fitted model."""
@@ -65,6 +65,10 @@ class SequenceLearner(Learner[Sequences]):
     """A chain model on sequences with and without labels; labels only: sequences without any label are left out."""
 
     fit_chain: FitChain
+
+    @property
+    def kind(self) -> LearnerKind:
+        return "sequences"
 
     def fit_model(self, data: Sequences, start: ChainModel | None) -> ChainModel:
         return self.fit_chain(data, start)

@@ -205,15 +205,18 @@ def _surer(held: Held, advice: Advice, design: Design) -> str:
     return f" They become surer as labels come in: plan again {when}."
 
 
-def parameters_need(n_labels: int, n_parameters: int, source: Source) -> int | None:
+def parameters_need(n_labels: int, n_parameters: int | None, source: Source) -> int | None:
     """Labels with which the formulas would be trusted with levels; None: they are, or were not asked."""
-    if source == "simulated" or n_labels / max(n_parameters, 1) >= LABELS_PER_PARAMETER:
+    if source == "simulated" or n_parameters is None or n_labels / max(n_parameters, 1) >= LABELS_PER_PARAMETER:
         return None
     return int(np.ceil(LABELS_PER_PARAMETER * n_parameters))
 
 
-def parameter_check(n_labels: int, n_parameters: int, source: Source) -> Check:
+def parameter_check(n_labels: int, n_parameters: int | None, source: Source) -> Check:
     """Whether there are labels enough for the formulas to speak of levels."""
+    if n_parameters is None:
+        words = "not known of such a classifier; simulated forecasts do not need it."
+        return Check("labels per parameter", "good", words)
     per_parameter = f"{n_labels / max(n_parameters, 1):.2g} labels per parameter"
     if source == "simulated":
         return Check("labels per parameter", "good", f"{per_parameter}; simulated forecasts do not need more.")

@@ -46,13 +46,13 @@ class Randomness:
         )
 
 
-def randomness(data: Samples | Sequences, seed: int) -> Randomness:
+def randomness(data: Samples | Sequences | None, seed: int) -> Randomness:
     """Compare the labeled samples with the others.
 
     Parameters
     ----------
-    data : Samples or Sequences
-        A sequence counts as labeled if one of its tokens is.
+    data : Samples, Sequences or None
+        A sequence counts as labeled if one of its tokens is. None: features that are not numbers, nothing is tested.
     seed : int
         Of the permutations.
 
@@ -63,6 +63,8 @@ def randomness(data: Samples | Sequences, seed: int) -> Randomness:
     where classes look alike; equally many of each, to the last one, gives that away: whatever the shares of the
     classes, n labels fall so with probability at most :math:`n! / ((n/K)!)^K K^{-n}`.
     """
+    if data is None:
+        return Randomness({})
     rng = np.random.default_rng([seed, 7])
     labeled = data.is_labeled
     p_values: dict[str, float] = {}

@@ -23,7 +23,6 @@ from labelworth_studies.runner.study import Cell, Result
 
 FACTORS = (2, 4, 8)
 """Forecasts are made at so many times the labels of the pilot."""
-N_REPLICATES = 2
 
 Job = tuple[int, Mode, int]
 """An extension, a way to learn, and how many times the labels of the pilot."""
@@ -31,17 +30,20 @@ Realized = tuple[float, float, FloatArray]
 """Error, log-loss, and errors unit by unit."""
 
 
-def cell_of(corpus: str, n_pilot: int, seed: int) -> dict[str, Any]:
+def cell_of(corpus: str, n_pilot: int, seed: int, learner: str | None = None) -> dict[str, Any]:
     """Describe one pilot."""
-    return {"corpus": corpus, "n_pilot": n_pilot, "seed": seed}
+    return {"corpus": corpus, "learner": learner or corpus_of(corpus).learners[0], "n_pilot": n_pilot, "seed": seed}
 
 
-def grid(corpora: tuple[str, ...], n_pilots: int, first_seed: int) -> list[dict[str, Any]]:
+def grid(
+    corpora: tuple[str, ...], n_pilots: int, first_seed: int, *, all_learners: bool = False
+) -> list[dict[str, Any]]:
     """Pilots of every size on every corpus, interleaved, so that a run cut short is short everywhere."""
     return [
-        cell_of(name, n_pilot, first_seed + draw)
+        cell_of(name, n_pilot, first_seed + draw, learner)
         for draw in range(n_pilots)
         for name in corpora
+        for learner in corpus_of(name).learners[: None if all_learners else 1]
         for n_pilot in corpus_of(name).pilots
     ]
 
@@ -69,16 +71,16 @@ def drawn(whole: Population, n_pilot: int, seed: int, extension: int) -> tuple[I
 
 def compute(cell: Cell) -> Result:
     """Forecast basis of the pilot, and the realized losses, averaged over extensions."""
-    whole, n_pilot, seed = population(cell["corpus"]), int(cell["n_pilot"]), int(cell["seed"])
+    whole, n_pilot, seed = population(cell["corpus"], cell["learner"]), int(cell["n_pilot"]), int(cell["seed"])
     factors = factors_of(cell["corpus"], n_pilot, whole.gold.size)
     learner = whole.learner
     units, _ = drawn(whole, n_pilot, seed, 0)
     shown = keep_labels(whole.data.take(units), np.arange(n_pilot))
-    basis = forecast_basis(learner, shown, max(factors) * n_pilot, seed=seed, n_replicates=N_REPLICATES, workers=1)
+    basis = forecast_basis(learner, shown, max(factors) * n_pilot, seed=seed, workers=1)
     jobs: list[Job] = [
         (extension, mode, factor)
         for extension in range(whole.corpus.n_extensions)
-        for mode in MODES
+        for mode in learner.modes
         for factor in (1, *factors)
     ]
     outcomes = _all_realized(whole, n_pilot, seed, jobs)

@@ -8,9 +8,9 @@ import numpy as np
 
 from labelworth.arrays import FloatArray
 from labelworth.simulation.basis import ForecastBasis
-from labelworth.simulation.calibration import Constants, Regression, regression_of
-from labelworth.simulation.forecast import CONFIDENCE, power_law_of
-from labelworth.simulation.learner import MODES, Mode
+from labelworth.simulation.calibration import Constants, Regression, power_law_of, regression_of
+from labelworth.simulation.forecast import CONFIDENCE
+from labelworth.simulation.learner import LearnerKind, Mode
 from labelworth.simulation.scales import Measure
 from labelworth_studies.forecasts.parts.forecast_cell import FACTORS
 from labelworth_studies.runner.study import Cell, Result
@@ -23,6 +23,8 @@ class Curve:
     """One pilot in one mode."""
 
     corpus: str  # Where it comes from.
+    learner: str
+    kind: LearnerKind
     mode: Mode
     n_pilot: int
     factors: tuple[int, ...]  # At how many times the labels of the pilot.
@@ -36,6 +38,7 @@ class Score:
     """One forecast and what came of it."""
 
     corpus: str
+    learner: str
     mode: Mode
     n_pilot: int
     factor: int
@@ -51,7 +54,7 @@ def curves_of(pairs: Sequence[tuple[Cell, Result]], measure: Measure) -> list[Cu
     curves = []
     for cell, result in pairs:
         basis = ForecastBasis.from_dict(result["basis"])
-        for mode in MODES:
+        for mode in basis.modes:
             factors = tuple(factor for factor in FACTORS if f"{mode}/{factor}" in result["realized"])
             sizes = np.array(factors) * int(cell["n_pilot"])
             realized = [
@@ -60,6 +63,8 @@ def curves_of(pairs: Sequence[tuple[Cell, Result]], measure: Measure) -> list[Cu
             curves.append(
                 Curve(
                     cell["corpus"],
+                    cell["learner"],
+                    basis.kind,
                     mode,
                     int(cell["n_pilot"]),
                     factors,
@@ -71,11 +76,15 @@ def curves_of(pairs: Sequence[tuple[Cell, Result]], measure: Measure) -> list[Cu
     return curves
 
 
-def scores_of(curves: Sequence[Curve], constants: Constants) -> list[Score]:
+ConstantsOf = Callable[[Curve], Constants]
+"""The constants that a curve is judged with."""
+
+
+def scores_of(curves: Sequence[Curve], constants_of: ConstantsOf) -> list[Score]:
     """All forecasts with these constants."""
     tail, scores = (1 - CONFIDENCE) / 2, []
     for curve in curves:
-        calibrated = curve.regression.solved(constants)
+        calibrated = curve.regression.solved(constants_of(curve))
         columns = (
             curve.factors,
             calibrated.values,
@@ -85,7 +94,7 @@ def scores_of(curves: Sequence[Curve], constants: Constants) -> list[Score]:
             curve.realized,
         )
         for factor, *figures in zip(*columns, strict=True):
-            scores.append(Score(curve.corpus, curve.mode, curve.n_pilot, factor, *map(float, figures)))
+            scores.append(Score(curve.corpus, curve.learner, curve.mode, curve.n_pilot, factor, *map(float, figures)))
     return scores
 
 

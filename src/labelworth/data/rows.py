@@ -1,0 +1,62 @@
+"""Rows with one label each: features of any form, and what is known of each row's class."""
+
+from dataclasses import dataclass, replace
+from typing import Any, Self
+
+import numpy as np
+
+from labelworth.arrays import AnyArray, BoolArray, IntArray
+from labelworth.data.evidence import Evidence
+from labelworth.errors import InvalidInputError
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """What was observed, as `labelworth.data.protocol.Data` asks for it."""
+
+    features: Any  # Texts, a data frame, a sparse or a dense matrix: whatever a learner takes, a row per sample.
+    evidence: Evidence  # What is known of each row's class.
+
+    def __post_init__(self) -> None:
+        if self.n_samples != self.evidence.n_samples:
+            raise InvalidInputError(
+                f"There must be one label entry per sample. Got {self.n_samples} samples "
+                f"and {self.evidence.n_samples} label entries."
+            )
+
+    @property
+    def n_samples(self) -> int:
+        return n_rows(self.features)
+
+    @property
+    def lengths(self) -> IntArray:
+        """A row is a sequence of length one, as far as labels go."""
+        return np.ones(self.n_samples, dtype=np.int64)
+
+    @property
+    def is_labeled(self) -> BoolArray:
+        return ~self.evidence.is_unlabeled
+
+    def positions_of(self, samples: AnyArray) -> IntArray:
+        """Where the labels of these samples stand: the rows themselves."""
+        return np.arange(self.n_samples)[samples]
+
+    def take(self, rows: AnyArray) -> Self:
+        """Keep `rows` (indices or a mask), in that order."""
+        from sklearn.utils import _safe_indexing
+
+        kept = self.positions_of(rows)
+        return replace(self, features=_safe_indexing(self.features, kept), evidence=self.evidence.take(kept))
+
+    def hide(self, rows: AnyArray | None = None) -> Self:
+        """Forget the labels of `rows`; of everything when None."""
+        return replace(self, evidence=self.evidence.hidden(rows))
+
+    def with_evidence(self, evidence: Evidence) -> Self:
+        """The same rows, of whose classes something else is known."""
+        return replace(self, evidence=evidence)
+
+
+def n_rows(features: Any) -> int:
+    """Of texts, frames and matrices."""
+    return int(features.shape[0]) if hasattr(features, "shape") else len(features)

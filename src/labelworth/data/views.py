@@ -1,0 +1,68 @@
+"""Rows of any form in numbers: what simulations and checks look at where a learner keeps its features to itself."""
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from labelworth.arrays import FloatArray
+from labelworth.data.rows import Rows
+from labelworth.data.samples import Samples
+from labelworth.errors import InvalidInputError
+
+_FEWEST_TEXTS = 2
+"""Words in fewer texts than this are left out: they tell no two rows apart or together."""
+
+
+def in_numbers(rows: Rows) -> Samples | None:
+    """Counts of texts and of sparse matrices, vectors of dense ones and of tables; None where nothing fits.
+
+    Texts are counted word by word. Columns of a table that are not numbers are words too: then all of its cells are,
+    joined to one text per row.
+    """
+    if isinstance(rows, Samples):
+        return rows
+    try:
+        # Where features were made of counts or texts, those are looked at.
+        given = getattr(rows, "given", None)
+        numbers = _numbers(rows.features if given is None else given)
+        return None if numbers is None else Samples(numbers, rows.evidence)
+    except (InvalidInputError, ValueError, TypeError):
+        return None
+
+
+def _numbers(features: Any) -> "sp.csr_array | FloatArray | None":
+    if hasattr(features, "tocsr"):
+        counts: Any = sp.csr_array(features.tocsr()).astype(np.float64)
+        return counts if not counts.data.size or counts.data.min() >= 0 else None
+    if hasattr(features, "select_dtypes"):
+        return _of_table(features)
+    values = np.asarray(features)
+    if values.ndim == 2 and values.dtype.kind in "fiub":
+        return _without_gaps(values.astype(np.float64))
+    is_text = values.ndim == 1 and all(isinstance(text, str) for text in values)
+    return _words(values.tolist()) if is_text else None
+
+
+def _of_table(table: Any) -> "sp.csr_array | FloatArray":
+    numeric = table.select_dtypes(include=["number", "bool"])
+    if numeric.shape[1] == table.shape[1]:
+        return _without_gaps(numeric.to_numpy(dtype=np.float64))
+    rows = zip(*(table[name].astype(str).tolist() for name in table.columns), strict=True)
+    return _words([" ".join(row) for row in rows])
+
+
+def _words(texts: list[str]) -> sp.csr_array:
+    from labelworth.data.text import count_words
+
+    return count_words(texts, min_df=min(_FEWEST_TEXTS, len(texts)))[1]
+
+
+def _without_gaps(values: FloatArray) -> FloatArray:
+    """Cells that are missing become the mean of their column."""
+    gaps = ~np.isfinite(values)
+    if not gaps.any():
+        return values
+    known = np.where(gaps, 0.0, values)
+    means = known.sum(axis=0) / np.maximum((~gaps).sum(axis=0), 1)
+    return np.where(gaps, means, values)

@@ -1,0 +1,187 @@
+"""Any classifier with scikit-learn's manners, where an estimator of ours is asked for."""
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+from sklearn.base import ClassifierMixin, clone
+from sklearn.utils.validation import check_is_fitted
+
+from labelworth.arrays import UNLABELED, AnyArray, FloatArray
+from labelworth.data.evidence import Evidence, encode_labels
+from labelworth.data.rows import Rows, n_rows
+from labelworth.errors import InvalidInputError
+from labelworth.estimators.estimator import Estimator, require_no_labels_beside
+from labelworth.estimators.named_classifiers import NAMED, holds_words, preparation_of
+from labelworth.estimators.pools.any_rows import (
+    AnyLearner,
+    FittedClassifier,
+    PreparedRows,
+    last_step,
+    modes_of,
+    require_classifier,
+)
+from labelworth.estimators.targets import read_targets
+from labelworth.progress import Progress
+
+if TYPE_CHECKING:
+    from labelworth.estimators.pools.any_rows import AnyPool
+
+
+@dataclass(frozen=True, eq=False)
+class NamedFit:
+    """A fitted classifier and what it is called."""
+
+    fitted: FittedClassifier
+    classes: tuple[Hashable, ...]
+    kind: str
+
+
+@dataclass(frozen=True, eq=False)
+class ClassifierFit:
+    """As `labelworth.estimation.fit.Fit` is asked."""
+
+    model: NamedFit
+    converged: bool = True
+    n_iterations: int = 0
+
+
+class AnyClassifier(ClassifierMixin, Estimator[Rows]):
+    """Any classifier with scikit-learn's manners: a pipeline, a forest, boosted trees, a model of your own.
+
+    Plans for it rest on simulated labels and refits: it needs no formulas. X is whatever the classifier takes: texts,
+    a data frame, a sparse or a dense matrix.
+
+    Parameters
+    ----------
+    estimator : classifier or str
+        With ``fit``, ``get_params`` and ``predict_proba``, ``decision_function`` or, failing both, ``predict``. Or a
+        name of `labelworth.estimators.named_classifiers.NAMED`: then X is texts, counts or vectors, and features are
+        made of it.
+    semi_supervised : bool, optional
+        Whether it learns from rows of the class -1. Found out when absent for those of scikit-learn and ours.
+    name : str, optional
+        What plans call it; the name of its class when absent.
+    unlabeled : hashable
+        The marker for "not seen" in y.
+    random_state : int
+        Given to every part of the classifier whose own is None.
+
+    Examples
+    --------
+    >>> import labelworth as lw
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> model = lw.AnyClassifier(LogisticRegression())
+    >>> model.fit([[0.0], [1.0], [2.0], [3.0]], ["a", "a", "b", "b"]).predict([[2.5]]).tolist()
+    ['b']
+    """
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "estimator": "no_validation",
+        "semi_supervised": ["boolean", None],
+        "name": [str, None],
+        "unlabeled": [Hashable],
+        "random_state": "no_validation",
+    }
+
+    preparation_: Any  # Makes features of X; None where the classifier takes X as it is.
+
+    def __init__(
+        self,
+        estimator: Any,
+        *,
+        semi_supervised: bool | None = None,
+        name: str | None = None,
+        unlabeled: Hashable = UNLABELED,
+        random_state: int = 0,
+    ) -> None:
+        self.estimator = estimator
+        self.semi_supervised = semi_supervised
+        self.name = name
+        self.unlabeled = unlabeled
+        self.random_state = random_state
+
+    @property
+    def kind(self) -> str:
+        """What plans call it."""
+        own = self.estimator if isinstance(self.estimator, str) else type(last_step(self.estimator)).__name__
+        return self.name or own
+
+    def learner(self, X: Any) -> AnyLearner:
+        """How it is fitted to other rows, with what they tell without labels where it can learn that."""
+        estimator = self.estimator
+        if isinstance(estimator, str):
+            estimator = NAMED[estimator].build(holds_words(X))
+        require_classifier(estimator)
+        modes = modes_of(estimator, self.semi_supervised)
+        return AnyLearner(estimator, self.random_state, mode=modes[-1], modes=modes)
+
+    def predict_log_proba(self, X: Any) -> FloatArray:
+        """The log-probability of every class for every row, smoothed a little, shape (n, n_classes)."""
+        check_is_fitted(self)
+        features = X if self.preparation_ is None else self.preparation_.transform(X)
+        log_posteriors: FloatArray = self.model_.fitted.log_posteriors(features, n_rows(X))
+        return log_posteriors
+
+    def predict_proba(self, X: Any) -> FloatArray:
+        """The probability of every class for every row, smoothed a little, shape (n, n_classes)."""
+        return np.asarray(np.exp(self.predict_log_proba(X)))
+
+    def predict(self, X: Any) -> AnyArray:
+        """The most probable class of every row."""
+        best: AnyArray = self.classes_[np.argmax(self.predict_log_proba(X), axis=1)]
+        return best
+
+    def _read_to_fit(self, X: Any, y: Any, sample_weight: Any) -> Rows:
+        if sample_weight is not None:
+            raise InvalidInputError("sample_weight is for models of ours; give it to the classifier itself.")
+        self.require_parameters()
+        return self._prepared(X, read_targets(y, self.unlabeled))
+
+    def _read_as_known(self, X: Any, y: Any, classes: Sequence[Hashable] | None) -> Rows:
+        self.require_parameters()
+        if isinstance(X, Rows):
+            require_no_labels_beside(y, "Samples")
+            return self._prepared(X.features, X.evidence)
+        if y is None:
+            raise InvalidInputError("Give y, one entry per row, with a marker for the rows whose class was not seen.")
+        return self._prepared(X, encode_labels(y, classes=classes, unlabeled=self.unlabeled))
+
+    def _prepared(self, X: Any, evidence: Evidence) -> Rows:
+        self.learner_ = self.learner(X)
+        if not isinstance(self.estimator, str):
+            self.preparation_ = None
+            return Rows(X, evidence)
+        try:
+            self.preparation_ = preparation_of(self.estimator, X)
+            features = self.preparation_.fit_transform(X)
+        except (ValueError, TypeError) as error:
+            raise InvalidInputError(f"{self.kind} takes texts, counts or vectors: {error}") from error
+        return PreparedRows(features, evidence, X)
+
+    def _fitted(self, data: Rows, progress: Progress) -> ClassifierFit:
+        try:
+            fitted = self.learner_.fit(data)
+        except (ValueError, TypeError) as error:
+            raise InvalidInputError(f"{self.kind} cannot be fitted to these data: {error}") from error
+        return ClassifierFit(NamedFit(fitted, data.evidence.classes, self.kind))
+
+    def _checked(self, data: Rows, **options: Any) -> Any:
+        raise NotImplementedError
+
+    def _pool(self, data: Rows, progress: Progress) -> "AnyPool":
+        from labelworth.estimators.pools.any_rows import AnyPool
+        from labelworth.estimators.pools.documents import require_documents
+
+        require_documents(data)
+        settings = {"estimator": repr(self.learner_.prepared), "kind": self.kind}
+        return AnyPool(data, self._fitted(data, progress), self.learner_, settings=settings)
+
+
+def classifier_of(model: Any, unlabeled: Hashable) -> AnyClassifier:
+    """A classifier that is not ours, by its name or a copy of it, as one of ours."""
+    if isinstance(model, str):
+        return AnyClassifier(model, unlabeled=unlabeled)
+    require_classifier(model)
+    return AnyClassifier(clone(model), unlabeled=unlabeled)

@@ -1,0 +1,146 @@
+"""What takes the place of the truth in a simulation of rows: labels for the whole pool, from several sides."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from scipy.special import log_softmax
+
+from labelworth.arrays import UNLABELED, FloatArray, IntArray
+from labelworth.data.rows import Rows
+from labelworth.data.samples import Samples
+from labelworth.data.views import in_numbers
+from labelworth.estimators.pools.documents import ClassLearner, ClassPrediction
+from labelworth.simulation.learner import Learner, Prediction, Source, known_codes, own_sources
+
+MIXTURE, NEIGHBORS = "mixture", "neighbors"
+"""Classes as clusters of the pool, by EM; labels spread from neighbor to neighbor."""
+
+_DOCUMENT_LENGTH = 20.0
+_WORD_SMOOTHING = 0.1
+_VECTOR_SMOOTHING = 0.1
+_N_DIMENSIONS = 64
+_N_NEIGHBORS = 10
+_SPREADING = 0.9
+"""How much a row believes its neighbors rather than its own label."""
+_N_SPREADS = 30
+_N_FOLDS = 5
+_PSEUDO_LABELS = 20.0
+"""Class shares of a source count as much as so many labels beside those of the pilot."""
+
+
+@dataclass(frozen=True, eq=False)
+class View:
+    """Rows in numbers, as sources look at them."""
+
+    samples: Samples
+
+    @cached_property
+    def coordinates(self) -> FloatArray:
+        """At most 64 columns in which near rows are alike: of unit length for counts, standardized for vectors."""
+        from sklearn.decomposition import PCA, TruncatedSVD
+        from sklearn.feature_extraction.text import TfidfTransformer
+        from sklearn.preprocessing import StandardScaler, normalize
+
+        if self.samples.is_sparse:
+            weighted = TfidfTransformer(sublinear_tf=True).fit_transform(self.samples.counts)
+            n = min(_N_DIMENSIONS, min(weighted.shape) - 1)
+            if n < 1:
+                return np.asarray(weighted.todense())
+            return np.asarray(normalize(TruncatedSVD(n, random_state=0).fit_transform(weighted)))
+        varying = np.ptp(self.samples.vectors, axis=0) > 0
+        scaled = StandardScaler().fit_transform(self.samples.vectors[:, varying])
+        if min(scaled.shape) <= _N_DIMENSIONS:
+            return np.asarray(scaled)
+        return np.asarray(PCA(_N_DIMENSIONS, random_state=0).fit_transform(scaled))
+
+    @cached_property
+    def neighborhood(self) -> sp.csr_array:
+        """Who is near whom, symmetric, divided by the square roots of the degrees."""
+        from sklearn.neighbors import NearestNeighbors
+
+        n = self.samples.n_samples
+        k = min(_N_NEIGHBORS, n - 1)
+        near = NearestNeighbors(n_neighbors=k).fit(self.coordinates).kneighbors(return_distance=False)
+        links = sp.csr_array((np.ones(n * k), near.ravel(), np.arange(n + 1) * k), (n, n))
+        links = sp.csr_array(links.maximum(links.T))
+        roots = sp.diags_array(1 / np.sqrt(np.maximum(np.asarray(links.sum(axis=1)).ravel(), 1)))
+        return sp.csr_array(roots @ links @ roots)
+
+    def mixture(self, codes: IntArray) -> ClassPrediction:
+        """Classes as clusters: naive Bayes on words, or Gaussian classes of one covariance, by EM from the labels."""
+        from labelworth.data.counts import rescale_documents
+        from labelworth.models.classes.gaussian import GaussianFamily
+        from labelworth.models.classes.multinomial import MultinomialFamily
+
+        evidence = replace(self.samples.evidence, codes=codes, weights=np.empty((0, 0)))
+        if self.samples.is_sparse:
+            rows = Samples(rescale_documents(self.samples.counts, _DOCUMENT_LENGTH), evidence)
+            learner: ClassLearner[Any] = ClassLearner(
+                MultinomialFamily.for_samples(rows, smoothing=_WORD_SMOOTHING, class_smoothing=1.0)
+            )
+        else:
+            rows = Samples(self.coordinates, evidence)
+            learner = ClassLearner(GaussianFamily.for_samples(rows, smoothing=_VECTOR_SMOOTHING, class_smoothing=1.0))
+        return learner.predict(learner.fit(rows), rows)
+
+    def neighbors(self, codes: IntArray) -> ClassPrediction:
+        """Labels spread over the neighborhood (Zhou et al. 2004)."""
+        n_classes = self.samples.evidence.n_classes
+        own = np.zeros((len(codes), n_classes))
+        own[codes >= 0, codes[codes >= 0]] = 1.0
+        spread = own.copy()
+        for _ in range(_N_SPREADS):
+            spread = _SPREADING * (self.neighborhood @ spread) + (1 - _SPREADING) * own
+        # Rows that no label reaches: the shares of the classes.
+        spread += 1e-9 * (own.sum(axis=0) + 0.5)
+        return ClassPrediction(np.log(spread / spread.sum(axis=1, keepdims=True)))
+
+
+def row_sources(learner: Learner[Any], rows: Rows) -> dict[str, Source]:
+    """The learner's own fits, the mixture and the neighbors, all with class shares like the pilot's.
+
+    Features that are not numbers have no mixture and no neighbors that anybody but the learner knows.
+    """
+    samples, codes = in_numbers(rows), known_codes(rows)
+    sources = {name: Source(matched(own.prediction, codes)) for name, own in own_sources(learner, rows).items()}
+    if samples is not None:
+        view = View(samples)
+        sources |= {
+            name: _source(label, codes) for name, label in ((MIXTURE, view.mixture), (NEIGHBORS, view.neighbors))
+        }
+    return sources
+
+
+def _source(label: Callable[[IntArray], ClassPrediction], codes: IntArray) -> Source:
+    """Labels for all rows, and the share of the pilot's labels that a source misses when it is not shown them."""
+    pilot = np.random.default_rng(0).permutation(np.flatnonzero(codes >= 0))
+    wrong = 0
+    for fold in range(_N_FOLDS):
+        tested, shown = pilot[fold::_N_FOLDS], codes.copy()
+        shown[tested] = UNLABELED
+        if (shown >= 0).any():
+            wrong += int((matched(label(shown), shown).best[tested] != codes[tested]).sum())
+    return Source(matched(label(codes), codes), wrong / len(pilot))
+
+
+def matched(prediction: Prediction, codes: IntArray) -> ClassPrediction:
+    """The same prediction with log-odds moved so that predicted classes have about the shares of the pilot.
+
+    A source that takes a rare class for a common one would simulate an easier task, or a harder one.
+    """
+    log_posteriors = prediction.log_posteriors(1.0)
+    n_classes = log_posteriors.shape[1]
+    known = np.bincount(codes[codes >= 0], minlength=n_classes)
+    own = np.bincount(log_posteriors.argmax(axis=1), minlength=n_classes) / len(log_posteriors)
+    target = (known + _PSEUDO_LABELS * own) / (known.sum() + _PSEUDO_LABELS)
+    top = np.sort(log_posteriors, axis=1)[:, -2:]
+    scale = max(1.0, float(np.median(top[:, 1] - top[:, 0])))
+    offsets, least = np.zeros(n_classes), 0.5 / len(log_posteriors)
+    for step in range(40):
+        shares = np.bincount((log_posteriors + offsets).argmax(axis=1), minlength=n_classes) / len(log_posteriors)
+        offsets += scale / (1 + 0.2 * step) * np.log((target + least) / (shares + least))
+    return ClassPrediction(np.asarray(log_softmax(log_posteriors + offsets, axis=1)))
