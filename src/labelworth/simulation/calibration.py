@@ -165,7 +165,8 @@ class CurvesAt:
     def of(cls, basis: ForecastBasis, mode: Mode, policy: str, measure: Measure, sizes: IntArray) -> "CurvesAt":
         simulated = {
             source: interpolated(measure, basis.simulated[source, mode, policy, measure], sizes)
-            for source in basis.source_errors
+            # In one order, whether the basis was kept or not: sums in another differ in their last bits.
+            for source in sorted(basis.source_errors)
         }
         law = to_scale(measure, inside(measure, power_law_of(basis, mode, measure).at(sizes)))
         return cls(simulated, basis.source_errors, law, np.log(sizes / basis.n_labeled))

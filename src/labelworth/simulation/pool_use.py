@@ -111,7 +111,7 @@ def simulate_pool_use(
     learner, data, seed
         Those that the basis was made with.
     """
-    source = min(basis.source_errors, key=lambda name: basis.source_errors[name])
+    source = min(sorted(basis.source_errors), key=lambda name: basis.source_errors[name])
     truth = label_source((sources or sources_of(learner, data))[source])
     ends = basis.simulated[source, "semi-supervised", WHOLE, "error"]
     n_pool = basis.n_units - held_out_units(basis.n_units, int(ends.sizes.max()))
