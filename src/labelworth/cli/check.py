@@ -40,7 +40,7 @@ def check(
     with working() as progress:
         with watch.timing("read"):
             samples = data.read(model.model)
-            estimator = model.estimator(samples, seed)
+            estimator = model.estimator(samples, seed, may_choose=True)
         for note in samples.notes:
             progress.say(note)
         with watch.timing("check"):

@@ -37,7 +37,7 @@ class Inquiry:
             "X": samples.X,
             "y": samples.y,
             "classes": samples.classes,
-            "model": self.model.estimator(samples, self.seed),
+            "model": self.model.estimator(samples, self.seed, may_choose=True),
             "prices": self.prices.prices(samples, note),
             "seed": self.seed,
             **self.plan.asked(),

@@ -112,7 +112,7 @@ def _answer(
 
 
 def _show(console: "Console", advice: "Plan") -> None:
-    from labelworth.report.tables import show_lines, show_table
+    from labelworth.report.tables import models_table, show_lines, show_table
 
     flag_of = flags(plan)
     headline, *others = (in_options(line, flag_of) for line in advice.lines())
@@ -120,6 +120,9 @@ def _show(console: "Console", advice: "Plan") -> None:
     show_lines(console, [*others, *notes], headline)
     console.print()
     show_table(console, _table(advice))
+    if advice.models is not None:
+        console.print()
+        show_table(console, models_table(advice.models))
 
 
 def _table(plan: "Plan") -> "Table":

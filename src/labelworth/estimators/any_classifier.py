@@ -117,6 +117,11 @@ class AnyClassifier(ClassifierMixin, Estimator[Rows]):
         modes = modes_of(estimator, self.semi_supervised)
         return AnyLearner(estimator, self.random_state, mode=modes[-1], modes=modes)
 
+    def refits(self, samples: Rows) -> tuple[Rows, AnyLearner]:
+        """The samples as this model takes them, and how it is fitted to parts of them."""
+        trial: AnyClassifier = clone(self)
+        return trial._read_as_known(samples, None, None), trial.learner_
+
     def predict_log_proba(self, X: Any) -> FloatArray:
         """The log-probability of every class for every row, smoothed a little, shape (n, n_classes)."""
         check_is_fitted(self)

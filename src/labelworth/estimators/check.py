@@ -1,10 +1,11 @@
 """`lw.check`: does the unlabeled data help, and do the labels pin the model down?"""
 
 from collections.abc import Hashable, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from labelworth.arrays import UNLABELED
-from labelworth.estimators.reading import estimator_of, is_family, samples_of_family
+from labelworth.estimators.reading import automatic_of, estimator_of, is_family, samples_of_family
 from labelworth.progress import SILENT, Progress
 
 if TYPE_CHECKING:
@@ -16,7 +17,7 @@ def check(
     X: Any,
     y: Any = None,
     *,
-    model: Any = "multinomial",
+    model: Any = "auto",
     classes: Sequence[Hashable] | None = None,
     unlabeled: Hashable = UNLABELED,
     seed: int = 0,
@@ -34,7 +35,7 @@ def check(
     y : array-like of shape (n,), or a list of lists
         A class per row, or a label per token; `unlabeled`, None or NaN where it was not seen.
     model : str, estimator or family
-        As in `labelworth.plan`.
+        As in `labelworth.plan`; "auto" is our own model of such data with the settings that predict the pilot best.
     classes : sequence, optional
         All classes there are; one that no label names is then reported as missing.
     unlabeled : hashable
@@ -65,5 +66,7 @@ def check(
         from labelworth.robust.check import check_samples
 
         return check_samples(samples_of_family(X, y), model, **options)
-    report: CheckReport | SequenceCheckReport = estimator_of(model, unlabeled).check(X, y, classes=classes, **options)
+    automatic = automatic_of(model, unlabeled)
+    chosen = estimator_of(model, unlabeled) if automatic is None else replace(automatic, seed=seed)
+    report: CheckReport | SequenceCheckReport = chosen.check(X, y, classes=classes, **options)
     return report

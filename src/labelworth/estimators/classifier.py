@@ -31,8 +31,9 @@ from labelworth.models.protocol import AnyFamily, AnyModel
 from labelworth.progress import Progress
 
 if TYPE_CHECKING:
-    from labelworth.estimators.pools.documents import DocumentPool
+    from labelworth.estimators.pools.documents import ClassLearner, DocumentPool
     from labelworth.robust.check import CheckReport
+    from labelworth.simulation.learner import Mode
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -141,6 +142,15 @@ class GenerativeClassifier(ClassifierMixin, Estimator[Samples]):
             X, lambda: encode_labels(y, classes=self.model_.classes, unlabeled=self.unlabeled), sample_weight
         )
         return information_at_fit(self.model_, trial._family(samples), samples, **options)
+
+    def refits(self, samples: Samples) -> "tuple[Samples, ClassLearner[Any]]":
+        """The samples as this model takes them, and how it is fitted to parts of them."""
+        from labelworth.estimators.pools.documents import ClassLearner
+
+        trial = clone(self)
+        data = trial._read_as_known(samples, None, None)
+        mode: Mode = "semi-supervised" if self.unlabeled_weight > 0 else "labels-only"
+        return data, ClassLearner(trial._family(data), self.unlabeled_weight, self.start_smoothing, mode=mode)
 
     def _read_to_fit(self, X: Any, y: Any, sample_weight: Any) -> Samples:
         return self._samples(X, lambda: read_targets(y, self.unlabeled), sample_weight)

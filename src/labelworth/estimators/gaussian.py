@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
+import numpy as np
 from sklearn.utils._param_validation import StrOptions
 
 from labelworth.arrays import FloatArray
@@ -60,13 +61,16 @@ class GaussianClasses(GenerativeClassifier):
     def _family(self, samples: Samples) -> AnyFamily:
         from labelworth.models.classes.gaussian import GaussianFamily
 
-        return GaussianFamily.for_samples(
+        family = GaussianFamily.for_samples(
             samples,
             self.covariance,
             smoothing=self.smoothing,
             mean_smoothing=self.mean_smoothing,
             class_smoothing=self.class_smoothing,
         )
+        # The prior is that of all rows, whichever of them are learned from: in a few, features may not vary at all.
+        weights = np.ones(samples.n_samples) if samples.weights is None else samples.weights
+        return family.adapted(samples, weights)
 
     def _features(self, X: Any) -> FloatArray:
         return as_vectors(X)

@@ -10,6 +10,8 @@ from typing import Any, Literal
 from labelworth.errors import InvalidInputError
 from labelworth.estimators.named_classifiers import NAMED
 
+AUTO = "auto"
+"""In place of a kind: the model is chosen on the pilot."""
 Takes = Literal["counts", "vectors", "sequences"]
 """What X is: a table of counts, dense vectors, or a list of sequences of tokens."""
 
@@ -90,7 +92,7 @@ def kind_named(name: str) -> ModelKind:
         If there is none of that name.
     """
     if name not in KINDS:
-        names = ", ".join([*KINDS, *NAMED])
+        names = ", ".join([AUTO, *KINDS, *NAMED])
         raise InvalidInputError(f"model must be one of {names}, or an estimator. Got {name!r}.")
     return KINDS[name]
 

@@ -7,8 +7,9 @@ from sklearn.base import clone
 
 from labelworth.data.samples import Samples
 from labelworth.errors import InvalidInputError
+from labelworth.estimators.automatic import AutomaticModel
 from labelworth.estimators.estimator import Estimator, require_no_labels_beside
-from labelworth.estimators.kinds import kind_named
+from labelworth.estimators.kinds import AUTO, kind_named
 from labelworth.estimators.named_classifiers import NAMED
 from labelworth.estimators.pools.pool import Pool
 from labelworth.progress import SILENT, Progress
@@ -22,7 +23,7 @@ def is_family(model: Any) -> bool:
 def takes_sequences(model: Any) -> bool:
     """Whether X is a list of sequences."""
     if isinstance(model, str):
-        return model not in NAMED and kind_named(model).takes_sequences
+        return model not in (AUTO, *NAMED) and kind_named(model).takes_sequences
     return isinstance(model, Estimator) and model.takes_sequences
 
 
@@ -52,6 +53,13 @@ def estimator_of(model: Any, unlabeled: Hashable) -> Estimator[Any]:
     return classifier_of(model, unlabeled)
 
 
+def automatic_of(model: Any, unlabeled: Hashable) -> AutomaticModel | None:
+    """What chooses the model, where none is named; else None."""
+    if isinstance(model, AutomaticModel):
+        return model
+    return AutomaticModel(unlabeled) if isinstance(model, str) and model == AUTO else None
+
+
 def pool_of(
     X: Any,
     y: Any,
@@ -66,7 +74,9 @@ def pool_of(
         from labelworth.estimators.pools.documents import DocumentPool
 
         return DocumentPool.of_family(model, samples_of_family(X, y), progress)
-    return estimator_of(model, unlabeled).pool(X, y, classes=classes, progress=progress)
+    return (automatic_of(model, unlabeled) or estimator_of(model, unlabeled)).pool(
+        X, y, classes=classes, progress=progress
+    )
 
 
 def samples_of_family(X: Any, y: Any) -> Samples:

@@ -5,6 +5,7 @@ from typing import Any, Literal
 
 from labelworth.estimators.pools.pool import PoolKind
 from labelworth.planning.landscape import ForecastCurve, FrontierDesign, Solutions, Surface
+from labelworth.simulation.selection import ModelChoice
 from labelworth.tradeoff.accuracy import Source
 from labelworth.tradeoff.problem import Problem
 
@@ -179,6 +180,8 @@ class Plan:
         What one more sample of every arm costs, or which function said so; and what was paid for what is held.
     more_pilot : int or None
         How many more samples to label at random before planning again, where the advice is a larger pilot.
+    models : ModelChoice or None
+        How the model was chosen, and the others beside it; None: it was named.
     """
 
     question: PlanQuestion
@@ -205,6 +208,7 @@ class Plan:
     seed: int = 0
     prices: dict[str, Any] = field(default_factory=dict)
     more_pilot: int | None = None
+    models: ModelChoice | None = None
 
     @property
     def arms(self) -> tuple[str, ...]:
@@ -224,4 +228,7 @@ class Plan:
 
     def to_dict(self) -> dict[str, Any]:
         """As JSON knows it."""
-        return {**asdict(self), "lines": self.lines()}
+        figures = {**asdict(self), "lines": self.lines()}
+        if self.models is None:
+            del figures["models"]
+        return figures

@@ -36,6 +36,7 @@ from labelworth.planning.trust.stop import MOST_TIMES, more_pilot, why_stop
 from labelworth.planning.uncertainty import band_intervals, spread
 from labelworth.planning.words import CRITERION_WORDS, LABELS_PER_CLASS, number
 from labelworth.progress import SILENT, Progress
+from labelworth.simulation.selection import ModelChoice
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,6 +50,7 @@ class Background:
     pilot: dict[str, Any]
     model: str
     seed: int
+    models: ModelChoice | None = None  # How the model was chosen.
 
 
 def assemble(
@@ -134,6 +136,7 @@ def assemble(
         seed=background.seed,
         prices=situation.price_list,
         more_pilot=first,
+        models=background.models,
     )
 
 

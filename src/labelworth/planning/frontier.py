@@ -63,7 +63,7 @@ def frontier(
     X: Any,
     y: Any = None,
     *,
-    model: Any = "multinomial",
+    model: Any = "auto",
     prices: GivenPrices = None,
     criterion: str | None = None,
     source: AskedSource = "auto",

@@ -1,6 +1,7 @@
 """`lw.plan`: how many more labels, of which kind, for what."""
 
 from collections.abc import Hashable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -8,7 +9,7 @@ from threadpoolctl import threadpool_limits
 
 from labelworth.arrays import UNLABELED
 from labelworth.errors import InvalidInputError
-from labelworth.estimators.reading import pool_of, takes_sequences
+from labelworth.estimators.reading import automatic_of, pool_of, takes_sequences
 from labelworth.planning.answer import Plan
 from labelworth.planning.planner import Planner
 from labelworth.planning.source import AskedSource, GivenPrices, PlanSettings, UseUnlabeled
@@ -20,7 +21,7 @@ def plan(
     X: Any,
     y: Any = None,
     *,
-    model: Any = "multinomial",
+    model: Any = "auto",
     budget: float | None = None,
     target: float | None = None,
     alpha: float | None = None,
@@ -51,8 +52,10 @@ def plan(
     y : array-like of shape (n,), or a list of lists
         A class per row, or a label per token; `unlabeled`, None or NaN where it was not seen.
     model : str, estimator or family
-        "multinomial", "bernoulli", "gaussian", "hidden-markov", "boltzmann-chain", "conditional-random-field"; or an
-        estimator, fitted or not.
+        "auto": chosen by cross-validation on the pilot among our own models with several settings, logistic
+        regression, a linear SVM and, for vectors, nearest neighbors, with samples without a
+        label or without. Or "multinomial", "bernoulli", "gaussian", "hidden-markov", "boltzmann-chain",
+        "conditional-random-field"; or an estimator, fitted or not.
     budget, target, alpha : float
         Exactly one: the least error for this much money, labels held included; the least cost for this error; or the
         least cost + alpha x error.
@@ -143,7 +146,7 @@ def planner_of(
     y: Any,
     settings: PlanSettings,
     *,
-    model: Any = "multinomial",
+    model: Any = "auto",
     classes: Sequence[Hashable] | None = None,
     unlabeled: Hashable = UNLABELED,
     progress: Progress = SILENT,
@@ -151,5 +154,10 @@ def planner_of(
     """Read the data and fit the model; arguments as in `plan`."""
     if settings.rules is not None and not takes_sequences(model):
         raise InvalidInputError("Documents are labeled or not: rules= is for sequences.")
+    automatic = automatic_of(model, unlabeled)
+    if automatic is not None:
+        model = replace(
+            automatic, use_unlabeled=settings.use_unlabeled, is_plain=settings.asks_formulas, seed=settings.seed
+        )
     pool = pool_of(X, y, model, classes=classes, unlabeled=unlabeled, progress=progress)
     return Planner(pool, settings, progress if isinstance(progress, Whole) else Whole(progress, "planning"))

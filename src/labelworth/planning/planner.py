@@ -42,6 +42,7 @@ from labelworth.planning.trust.verdict import (
     NOT_TESTED,
     THERE_IS_NONE,
     Verdict,
+    verdict_by_choice,
     verdict_by_folds,
     verdict_by_forecast,
     verdict_without_classes,
@@ -54,6 +55,7 @@ from labelworth.simulation.forecast import Excess
 from labelworth.simulation.learner import Mode, Source
 from labelworth.simulation.pilot_points import point_sizes
 from labelworth.simulation.pool_use import PoolUse, pool_use_work, simulate_pool_use
+from labelworth.simulation.selection import without_optimism
 from labelworth.tradeoff.costs import Prices
 from labelworth.tradeoff.problem import Question
 
@@ -125,11 +127,15 @@ class Planner:
     @cached_property
     def chosen(self) -> ChosenSource:
         """Formulas or simulation, and what error means."""
-        return self._choice(self.verdict.distrust)
+        weight = getattr(self.pool, "unlabeled_weight", 1.0)
+        counted = f"samples without a label count {weight:g} each, which formulas do not know"
+        return self._choice(self.verdict.distrust or (counted if self.uses_unlabeled and weight != 1 else None))
 
     @cached_property
     def verdict(self) -> Verdict:
         """Whether unlabeled samples help: as asked, by the forecast's own comparison, or by cross-validation."""
+        if self.pool.choice is not None and self.pool.n_unlabeled and self.settings.use_unlabeled == "auto":
+            return verdict_by_choice(self.pool.choice)
         if self.pool.is_conditional:
             return CONDITIONAL
         if self.pool.n_unlabeled == 0 and self.pool.abilities.folds:
@@ -186,7 +192,11 @@ class Planner:
         def is_final(stored: dict[str, Any]) -> bool:
             return ForecastBasis.from_dict(stored).n_replicates == work.n_replicates
 
-        return ForecastBasis.from_dict(steps.step("forecast", computed, is_final))
+        basis = ForecastBasis.from_dict(steps.step("forecast", computed, is_final))
+        choice = self.pool.choice
+        if choice is None:
+            return basis
+        return without_optimism(basis, "semi-supervised" if choice.chosen.uses_unlabeled else "labels-only", choice)
 
     @cached_property
     def _sources(self) -> dict[str, Source]:
@@ -260,7 +270,7 @@ class Planner:
     @cached_property
     def _surface_work(self) -> int:
         """What the refits behind the surface take; 0: there is none."""
-        if not self.pool.abilities.surface or not self.pool.n_unlabeled:
+        if not self.pool.abilities.surface or not self.pool.n_unlabeled or len(self.pool.learner.modes) < 2:
             return 0
         sizes = simulated_sizes(point_sizes(self.pool.n_labeled), self._largest, self.pool.n_samples)
         return pool_use_work(sizes, self.pool.n_samples)
@@ -285,6 +295,7 @@ class Planner:
             pilot_record(self.pool.is_labeled),
             self.pool.model_name,
             self.settings.seed,
+            self.pool.choice,
         )
 
     def _notes(self, chosen: ChosenSource, situation: Situation) -> list[str]:

@@ -72,6 +72,11 @@ class PlanSettings:
             ) from error
 
     @property
+    def asks_formulas(self) -> bool:
+        """Whether only the formulas give what was asked for."""
+        return self.source == "asymptotic" or (self.criterion is not None and self.criterion not in MEASURED)
+
+    @property
     def price_list(self) -> Prices:
         """Prices per sample; the usual ones where a function says what samples cost."""
         return self.costs if isinstance(self.costs, Prices) else Prices()

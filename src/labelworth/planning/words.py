@@ -11,6 +11,7 @@ from labelworth.wording import percent
 
 if TYPE_CHECKING:
     from labelworth.planning.answer import ArmCount, Interval, Plan
+    from labelworth.simulation.selection import ComparedModel, ModelChoice
 
 CRITERION_WORDS: Mapping[str, str] = MappingProxyType(
     {
@@ -33,7 +34,7 @@ _ROUNDING = 1e-13
 
 
 def lines(plan: "Plan") -> list[str]:
-    """Six lines, then a line per warning; classes that the pilot lacks are said before anything else."""
+    """Six lines, seven where a model was chosen, then a line per warning; classes that the pilot lacks come first."""
     missing = [check.words for check in plan.checks if check.name == LABELS_PER_CLASS and check.state == "bad"]
     warned = [
         f"Warning: {check.words}"
@@ -47,6 +48,7 @@ def lines(plan: "Plan") -> list[str]:
         _money(plan),
         _worth(plan),
         _unlabeled(plan),
+        *_model(plan),
         _source(plan),
         *warned,
     ]
@@ -251,6 +253,30 @@ def _unlabeled(plan: "Plan") -> str:
     verdict = next((check for check in plan.checks if check.name == UNLABELED_DATA), None)
     opening = "Use the unlabeled data" if plan.uses_unlabeled else "Do not use the unlabeled data"
     return f"{opening}." if verdict is None else f"{opening}: {verdict.words}"
+
+
+def _model(plan: "Plan") -> list[str]:
+    """Which model was chosen and what is beside it: the best of every other kind."""
+    choice = plan.models
+    if choice is None:
+        return []
+    others = [f"{other.name} {in_units(other.error, 'error')}" for other in other_kinds(choice)]
+    beside = f"; {', '.join(others)}" if others else ""
+    how_many, error = count(1 + len(choice.others), "model"), in_units(choice.chosen.error, "error")
+    return [
+        f"Model: {choice.chosen.name}, error {error}{beside} (the best of {how_many}, "
+        f"cross-validated on {count(choice.n_labels, 'label')} in {number(choice.n_fits)} fits). The forecast adds "
+        f"{apart(choice.optimism['error'].shift, 'error')} for having chosen it."
+    ]
+
+
+def other_kinds(choice: "ModelChoice") -> list["ComparedModel"]:
+    """The best of every other kind of model, whatever its settings."""
+    kinds: dict[str, ComparedModel] = {}
+    for model in choice.others:
+        kinds.setdefault(model.kind, model)
+    kinds.pop(choice.chosen.kind, None)
+    return list(kinds.values())
 
 
 def _source(plan: "Plan") -> str:

@@ -13,6 +13,7 @@ from labelworth.data.files import atomic_write
 from labelworth.planning.answer import Check, Plan
 from labelworth.planning.words import SHARES, apart, count, exactly_in_units, in_units, next_samples, number
 from labelworth.report.page_data import page_data
+from labelworth.report.tables import models_table, words
 from labelworth.wording import percent
 
 _CAPTIONS = {
@@ -61,7 +62,7 @@ def page(plan: Plan, provenance: Mapping[str, Any]) -> str:
     return Template((parts / "page.html").read_text()).substitute(
         title=escape(_title(plan)),
         style=(parts / "page.css").read_text(),
-        answer=_paragraphs(plan.lines()) + _design_table(plan),
+        answer=_paragraphs(plan.lines()) + _design_table(plan) + _models(plan),
         figures="\n".join(
             _figure(name, plan) if data[name] is not None else _absent(name, plan) for name in _CAPTIONS
         ),
@@ -146,6 +147,15 @@ def _between(plan: Plan) -> str:
 def _design_table(plan: Plan) -> str:
     rows = [(arm.arm, number(arm.count), number(arm.labels), number(arm.cost)) for arm in plan.recommended.arms]
     return _table(("rule", plan.held.kind, "labels", "cost"), rows)
+
+
+def _models(plan: Plan) -> str:
+    """The models that were compared, where one was chosen."""
+    if plan.models is None:
+        return ""
+    compared = models_table(plan.models)
+    rows = [tuple(map(words, row)) for row in compared.rows]
+    return f"<p>{escape(compared.note)}</p>{_table(compared.columns, rows)}"
 
 
 def _frontier_table(plan: Plan) -> str:

@@ -9,7 +9,9 @@ from rich.console import Console
 from rich.table import Table as RichTable
 from rich.text import Text
 
+from labelworth.planning.words import in_units
 from labelworth.report.values import Measured, Outcome, Table
+from labelworth.simulation.selection import ModelChoice
 
 _SIGNIFICANT = 4
 
@@ -26,6 +28,22 @@ def show_table(console: Console, table: Table) -> None:
     if table.note:
         console.print(Text(table.note, style="dim"))
         console.print()
+
+
+def models_table(choice: ModelChoice) -> Table:
+    """The models that were compared, the chosen one first, with their cross-validated figures."""
+    has_forecast = any(model.forecast is not None for model in (choice.chosen, *choice.others))
+    columns = ("model", "error", "less the chosen one's", "log-loss", *(("forecast",) if has_forecast else ()))
+    rows = []
+    for model in (choice.chosen, *choice.others):
+        gap = Measured(100 * model.difference, 100 * model.difference_se) if model is not choice.chosen else None
+        beyond = (model.forecast,) if has_forecast else ()
+        rows.append((model.name, in_units(model.error, "error"), gap, model.log_loss, *beyond))
+    note = (
+        f"Each of {choice.n_labels:,} labels was predicted by fits to four fifths of all; differences in points "
+        f"with standard errors. Chosen by error and log-loss together, in {choice.n_fits:,} fits."
+    )
+    return Table("Models compared on the pilot", columns, tuple(rows), note=note)
 
 
 def show_lines(console: Console, lines: Iterable[str], headline: str = "") -> None:

@@ -25,7 +25,7 @@ from labelworth.simulation.learner import (
 SHARES = (1 / 8, 1 / 4, 1 / 2)
 """Sizes of sub-samples beside the training part of a fold, as shares of the pilot."""
 N_FOLDS = 5
-_FEWEST_UNITS = 10
+FEWEST_UNITS = 10
 
 
 @dataclass(frozen=True, eq=False)
@@ -158,9 +158,9 @@ def labeled_units(data: Data) -> IntArray:
     """
     owner = np.repeat(np.arange(data.n_samples), data.lengths)
     pilot = np.unique(owner[known_codes(data) >= 0])
-    if pilot.size < _FEWEST_UNITS:
+    if pilot.size < FEWEST_UNITS:
         raise InvalidInputError(
-            f"A forecast needs at least {_FEWEST_UNITS} labeled examples. Got {pilot.size}; label more."
+            f"A forecast needs at least {FEWEST_UNITS} labeled examples. Got {pilot.size}; label more."
         )
     return pilot
 

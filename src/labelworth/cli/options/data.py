@@ -101,9 +101,9 @@ class DataOptions(Options):
     def holds_sequences(self, model: str | None = None) -> bool:
         """By the format or model that was named, the ending of the file, or its first line."""
         from labelworth.data.readers.choose import holds_sequences
-        from labelworth.estimators.kinds import kind_named
+        from labelworth.estimators.kinds import AUTO, kind_named
 
-        if self.format is None and model is not None:
+        if self.format is None and model not in (None, AUTO):
             return kind_named(model).takes_sequences
         return holds_sequences(self.path, self.format)
 

@@ -26,8 +26,9 @@ class ModelOptions(Options):
         str | None,
         typer.Option(
             metavar="NAME",
-            help="multinomial (unless named), bernoulli or gaussian; for sequences hidden-markov (unless named), "
-            "boltzmann-chain or conditional-random-field.",
+            help="auto (in plans and checks, unless a setting is given): chosen on the pilot; multinomial (in fit), "
+            "bernoulli or gaussian; for sequences hidden-markov (unless named), boltzmann-chain or "
+            "conditional-random-field.",
             rich_help_panel=COMMON,
         ),
     ] = None
@@ -80,8 +81,10 @@ class ModelOptions(Options):
         Between(0),
     ] = 1.0
 
-    def estimator(self, data: "Documents | TokenSequences", seed: int) -> Any:
+    def estimator(self, data: "Documents | TokenSequences", seed: int, *, may_choose: bool = False) -> Any:
         """The estimator that was asked for, or the usual one for the data; yet to be fitted.
+
+        With `may_choose`, of documents: what chooses a model, unless one is named or a setting is given.
 
         Raises
         ------
@@ -91,9 +94,16 @@ class ModelOptions(Options):
         import numpy as np
 
         from labelworth.errors import InvalidInputError
-        from labelworth.estimators.kinds import kind_named
+        from labelworth.estimators.automatic import AutomaticModel
+        from labelworth.estimators.kinds import AUTO, kind_named
 
-        kind = kind_named(data.usual_model if self.model is None else self.model)
+        if data.sample == "document" and (self.model == AUTO or (self == type(self)() and may_choose)):
+            if not may_choose:
+                raise InvalidInputError(
+                    "One model is fitted: name it with --model. auto is for plan, frontier and check."
+                )
+            return AutomaticModel(unlabeled=None, seed=seed)
+        kind = kind_named(data.usual_model if self.model in (None, AUTO) else self.model)
         wanted = "sequence" if kind.takes_sequences else "document"
         if data.sample != wanted:
             raise InvalidInputError(

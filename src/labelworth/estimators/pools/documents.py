@@ -2,7 +2,7 @@
 
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, ClassVar, Generic
 
@@ -118,7 +118,10 @@ class DocumentPool(Pool[Samples]):
 
     @cached_property
     def learner(self) -> ClassLearner[Any]:
-        return ClassLearner(self.family, self.unlabeled_weight, self.start_smoothing)
+        learner = ClassLearner(self.family, self.unlabeled_weight, self.start_smoothing)
+        if self.choice is None or self.choice.chosen.uses_unlabeled:
+            return learner
+        return replace(learner, mode="labels-only", modes=("labels-only",))
 
     def require_anchored(self) -> None:
         """Refuse classes that no label names, and labels that cannot tell classes apart."""

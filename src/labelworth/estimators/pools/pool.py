@@ -12,6 +12,7 @@ from labelworth.data.digest import arrays_digest
 from labelworth.data.lengths import LengthDistribution
 from labelworth.data.protocol import DataT
 from labelworth.simulation.learner import Learner
+from labelworth.simulation.selection import ModelChoice
 
 PoolKind = Literal["documents", "sequences"]
 
@@ -37,6 +38,8 @@ class Pool(ABC, Generic[DataT]):
     fitted: Any  # To all of it: has ``model`` and ``converged``.
     # What else than the data decides what is fitted, as a checkpoint knows it again.
     settings: Mapping[str, Any] = field(default_factory=dict, kw_only=True)
+    # How the model was chosen; None: it was named.
+    choice: ModelChoice | None = field(default=None, kw_only=True)
 
     kind: ClassVar[PoolKind]
     abilities: ClassVar[Abilities]

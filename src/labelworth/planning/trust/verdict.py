@@ -1,6 +1,6 @@
 """Whether unlabeled data helps: what was asked for, or came out, before a plan uses any."""
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -12,6 +12,7 @@ from labelworth.planning.words import UNLABELED_DATA, count, in_units
 from labelworth.progress import SILENT, Progress
 from labelworth.robust.harm import PairedDifference, combined, verdict_of
 from labelworth.simulation.basis import ForecastBasis
+from labelworth.simulation.selection import ModelChoice
 
 if TYPE_CHECKING:
     from labelworth.estimators.pools.documents import DocumentPool
@@ -35,6 +36,7 @@ class Verdict:
     error_with_unlabeled: float | None = None
     # Whether nothing could be tested, for want of labels: then the safer choice is not to use any.
     is_blind: bool = False
+    is_used: bool | None = None  # What the choice of a model decided; None: the answer does.
 
     @property
     def hurts(self) -> bool:
@@ -43,6 +45,8 @@ class Verdict:
     @property
     def allows_use(self) -> bool:
         """Whether a plan learns from unlabeled data."""
+        if self.is_used is not None:
+            return self.is_used
         return not self.hurts and not self.is_blind and self != THERE_IS_NONE
 
     @property
@@ -113,6 +117,24 @@ def verdict_by_folds(pool: "DocumentPool", seed: int, progress: Progress = SILEN
     )
     judged = verdict_of(predictions, pool.unlabeled_weight)
     return _measured(judged.answer, judged.error, f"only on {judged.n_tested:,} held-out labels")
+
+
+def verdict_by_choice(choice: ModelChoice) -> Verdict:
+    """Of models that were compared, some with samples without a label and some without."""
+    alone, together = (choice.best(uses_unlabeled=uses) for uses in (False, True))
+    if alone is None or together is None:
+        return replace(AS_ASKED["no" if together is None else "yes"], is_used=together is not None)
+    is_used = choice.chosen.uses_unlabeled
+    other = alone if is_used else together
+    gap = other.difference if not is_used else -other.difference
+    error = PairedDifference("error", alone.error, together.error, gap, other.difference_se)
+    shares = [in_units(model.error, "error") for model in (choice.chosen, other)]
+    used, unused = ("with it", "with labels only") if is_used else ("with labels only", "with it")
+    words = (
+        f"{_OPENINGS[error.answer]} (error {shares[0]} of {choice.chosen.name}, the best {used}, {shares[1]} of "
+        f"{other.name}, the best {unused}, cross-validated on {choice.n_labels:,} labels)."
+    )
+    return Verdict(error.answer, words, alone.error, together.error, is_used=is_used)
 
 
 def verdict_by_forecast(basis: ForecastBasis) -> Verdict:

@@ -1,0 +1,129 @@
+"""The model is chosen on the pilot: what is tried, what is chosen, and what a plan says of it."""
+
+import json
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+import labelworth as lw
+from labelworth.data.evidence import Evidence
+from labelworth.data.samples import Samples
+from labelworth.errors import InvalidInputError
+from labelworth.estimators.automatic import AutomaticModel, candidates, weighted, with_telling_features
+from labelworth.planning.answer import Plan
+from labelworth.report.page import page
+from labelworth.report.record import plain
+from support.pilots import drawn_documents
+
+
+@pytest.fixture(scope="module")
+def plan() -> Plan:
+    """Documents drawn from naive Bayes: unlabeled ones help."""
+    return lw.plan(drawn_documents(600, 40, seed=0), budget=100, source="simulated", seed=1)
+
+
+def vectors(seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
+    """A ring around a disc: no Gaussian classes, but near neighbors are alike."""
+    rng = np.random.default_rng(seed)
+    inner = rng.random(500) < 0.5
+    angles, radii = rng.uniform(0, 2 * np.pi, 500), np.where(inner, rng.uniform(0, 1, 500), rng.uniform(2, 3, 500))
+    X = np.column_stack([radii * np.cos(angles), radii * np.sin(angles), np.zeros(500)])
+    return X, np.where(np.arange(500) < 120, inner.astype(int), -1)
+
+
+def test_a_plan_is_of_the_chosen_model_and_shows_the_others(plan: Plan) -> None:
+    choice = plan.models
+    assert choice is not None
+    assert choice.n_labels == 40
+    assert choice.n_fits == 5 * (1 + len(choice.others)) == 55
+    assert choice.chosen.kind == "naive Bayes"
+    assert plan.uses_unlabeled == choice.chosen.uses_unlabeled
+    line = next(line for line in plan.lines() if line.startswith("Model: "))
+    assert choice.chosen.name in line
+    assert "logistic regression" in line
+    assert "55 fits" in line
+    stored = json.loads(json.dumps(plain(plan.to_dict())))
+    assert stored["models"]["chosen"]["name"] == choice.chosen.name
+    shown = page(plan, {})
+    assert all(model.name in shown for model in (choice.chosen, *choice.others))
+
+
+def test_a_named_model_is_not_compared() -> None:
+    named = lw.plan(drawn_documents(200, 40, seed=0), model="multinomial", budget=60, n_draws=0)
+    assert named.models is None
+    assert "models" not in named.to_dict()
+
+
+def test_formulas_take_the_usual_model_without_a_choice() -> None:
+    documents = drawn_documents(300, 60, seed=1)
+    asked = {"budget": 100, "criterion": "excess_log_loss", "n_draws": 0}
+    assert lw.plan(documents, **asked).to_dict() == lw.plan(documents, model="multinomial", **asked).to_dict()
+
+
+def test_vectors_that_are_no_gaussian_classes_get_their_neighbors() -> None:
+    X, y = vectors()
+    best, choice = AutomaticModel().choose(with_telling_features(AutomaticModel().read(X, y, None)), _of(X, y))
+    assert choice is not None
+    assert best.name == "nearest neighbors"
+    assert choice.chosen.error < 0.05 < choice.others[-1].error
+
+
+def _of(X: np.ndarray, y: np.ndarray) -> list:
+    return candidates(AutomaticModel().read(X, y, None))
+
+
+@pytest.mark.parametrize(("use_unlabeled", "expected"), [("yes", {True}), ("no", {False})])
+def test_what_was_asked_of_unlabeled_data_holds(use_unlabeled: str, expected: set[bool]) -> None:
+    samples = drawn_documents(200, 40, seed=2)
+    _, choice = AutomaticModel(use_unlabeled=use_unlabeled).choose(samples, candidates(samples))
+    assert choice is not None
+    assert {model.uses_unlabeled for model in (choice.chosen, *choice.others)} == expected
+
+
+def test_without_unlabeled_samples_only_models_of_labels_are_tried() -> None:
+    samples = drawn_documents(60, 60, seed=3)
+    _, choice = AutomaticModel().choose(samples, candidates(samples))
+    assert choice is not None
+    assert not any(model.uses_unlabeled for model in (choice.chosen, *choice.others))
+
+
+def test_few_labels_compare_nothing() -> None:
+    samples = drawn_documents(100, 9, seed=4)
+    best, choice = AutomaticModel().choose(samples, candidates(samples))
+    assert choice is None
+    assert best.name == "EM naive Bayes"
+
+
+def test_words_of_one_document_and_constant_columns_are_left_out() -> None:
+    counts = sp.csr_array(np.array([[1.0, 0, 2, 0], [1, 1, 0, 0], [0, 0, 1, 0]]))
+    evidence = Evidence(np.array([0, 1, -1]), ("a", "b"))
+    kept = with_telling_features(Samples(counts, evidence, feature_names=("v", "w", "x", "y")))
+    assert kept.feature_names == ("v", "x")
+    dense = with_telling_features(Samples(np.array([[0.0, 1.0], [0.0, 2.0], [0.0, 3.0]]), evidence))
+    np.testing.assert_array_equal(dense.vectors, [[1.0], [2.0], [3.0]])
+
+
+def test_words_weigh_by_how_few_documents_hold_them() -> None:
+    counts = sp.csr_array(np.array([[1.0, 2.0], [1.0, 0.0]]))
+    np.testing.assert_allclose(weighted(counts).toarray(), [[0.0, 2 * np.log(2)], [0.0, 0.0]])
+
+
+def test_texts_and_counts_of_them_are_the_same_data() -> None:
+    texts = ["good fine", "bad poor", "good good", "poor bad"] * 5
+    labels = ["up", "down"] * 10
+    read = AutomaticModel().read(texts, labels, None)
+    assert read.is_sparse
+    assert read.n_features == 4
+
+
+def test_what_cannot_be_read_is_refused() -> None:
+    with pytest.raises(InvalidInputError, match="Give y"):
+        AutomaticModel().read(np.ones((3, 2)), None, None)
+    with pytest.raises(InvalidInputError, match="model="):
+        AutomaticModel().read([object(), object()], ["a", "b"], None)
+
+
+def test_a_check_takes_our_own_model_with_the_settings_that_fit() -> None:
+    report = lw.check(drawn_documents(300, 40, seed=5), specification=False)
+    assert report.verdict in ("helps", "cannot be told")

@@ -1,0 +1,90 @@
+"""The choice between models, and what it flatters itself by."""
+
+import numpy as np
+import pytest
+
+from labelworth.simulation.basis import ForecastBasis, Points
+from labelworth.simulation.selection import LOG_LOSS_WEIGHT, ModelChoice, Optimism, Trials, without_optimism
+from support.statistical import assert_mean_is
+
+N_UNITS, N_PILOTS = 60, 300
+
+
+def trials_of(errors: np.ndarray, log_losses: np.ndarray, n_labels: np.ndarray | None = None) -> Trials:
+    own = np.ones(errors.shape[1]) if n_labels is None else n_labels
+    return Trials(own, errors, log_losses)
+
+
+def drawn(truths: np.ndarray, rng: np.random.Generator) -> Trials:
+    """Losses of candidates that err with these probabilities, on units some of which are hard for all."""
+    hardness = rng.uniform(-0.25, 0.25, N_UNITS)
+    errors = (rng.random((len(truths), N_UNITS)) < truths[:, None] + hardness).astype(float)
+    return trials_of(errors, 0.5 * errors + rng.exponential(0.2, errors.shape))
+
+
+def test_the_least_error_wins_and_log_losses_break_ties() -> None:
+    errors = np.array([[1.0, 0, 0, 0], [0, 0, 0, 1.0], [1.0, 1.0, 0, 0]])
+    level = np.full((3, 4), 0.5)
+    assert trials_of(errors, level).chosen == 0
+    level[0] = 0.6
+    assert trials_of(errors, level).order.tolist() == [1, 0, 2]
+    level[2] = 0.5 - 0.25 / LOG_LOSS_WEIGHT - 0.01
+    assert trials_of(errors, level).chosen == 2
+
+
+def test_units_count_by_their_labels_and_differences_are_paired() -> None:
+    errors, level = np.array([[1.0, 0, 0], [0, 0.5, 0]]), np.zeros((2, 3))
+    assert trials_of(errors, level).chosen == 1
+    weighed = trials_of(errors, level, np.array([1.0, 8.0, 1.0]))
+    choice = weighed.choice(["left", "right"], [True, False], 0)
+    assert (choice.chosen.name, choice.others[0].name) == ("left", "right")
+    assert choice.others[0].difference == pytest.approx(0.4 - 0.1)
+    assert choice.best(uses_unlabeled=False) == choice.others[0]
+    assert choice.n_labels == 10
+    assert choice.n_fits == 10
+
+
+@pytest.mark.statistical
+@pytest.mark.parametrize("spread", [0.0, 0.1])
+def test_the_level_of_the_chosen_model_is_unbiased_once_corrected(spread: float, seed: int) -> None:
+    """Against the true errors; as it is (the negative control) it is too low by many standard errors."""
+    truths = 0.3 + spread * np.linspace(0, 1, 12) ** 2
+    plain, corrected = [], []
+    for pilot in range(N_PILOTS):
+        trials = drawn(truths, np.random.default_rng([seed, pilot]))
+        level = trials.errors[trials.chosen].mean()
+        optimism = trials.optimism(trials.errors, np.random.default_rng([seed, pilot, 1]))
+        plain.append(level - truths[trials.chosen])
+        corrected.append(level + optimism.shift - truths[trials.chosen])
+    with pytest.raises(AssertionError):
+        assert_mean_is(np.array(plain), 0.0)
+    assert_mean_is(np.array(corrected), 0.0, model_tolerance=0.1 * abs(np.mean(plain)))
+
+
+def test_a_model_that_is_best_by_far_is_not_corrected() -> None:
+    rng = np.random.default_rng(0)
+    errors = np.stack([rng.random(80) < 0.05, rng.random(80) < 0.6]).astype(float)
+    optimism = trials_of(errors, errors).optimism(errors, np.random.default_rng(1))
+    assert optimism.variance == 0
+    # What is left is the noise of the resamples.
+    assert abs(optimism.shift) < 0.01
+
+
+def test_points_share_the_optimism_by_their_covariance() -> None:
+    covariance = np.array([[4.0, 1.0], [1.0, 2.0]]) * 1e-4
+    points = {
+        ("labels-only", measure): Points(np.array([20, 80]), np.array([0.4, 0.3]), covariance)
+        for measure in ("error", "log_loss")
+    }
+    basis = ForecastBasis("linear", 100, 1000, points, {}, {}, {})
+    errors = np.array([[0.0, 1.0, 0.0], [1.0, 1.0, 0.0]])
+    plain = trials_of(errors, errors).choice(["left", "right"], [False, False], 0)
+    choice = ModelChoice(
+        plain.chosen, plain.others, 3, 10, {"error": Optimism(0.02, 1e-4), "log_loss": Optimism(0.0, 0.0)}
+    )
+    moved = without_optimism(basis, "labels-only", choice).points
+    np.testing.assert_allclose(moved["labels-only", "error"].means, [0.41, 0.32])
+    np.testing.assert_allclose(
+        moved["labels-only", "error"].covariance, covariance + 1e-4 * np.array([[0.25, 0.5], [0.5, 1.0]])
+    )
+    np.testing.assert_allclose(moved["labels-only", "log_loss"].means, [0.4, 0.3])
