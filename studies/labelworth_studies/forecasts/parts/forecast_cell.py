@@ -87,7 +87,11 @@ def compute(cell: Cell) -> Result:
     losses: dict[str, list[list[float]]] = {}
     for (_, mode, factor), (error, log_loss, _) in zip(jobs, outcomes, strict=True):
         losses.setdefault(f"{mode}/{factor}", []).append([error, log_loss])
-    return {"basis": basis.to_dict(), "realized": losses, "gaps": _gaps(jobs, outcomes) if len(learner.modes) > 1 else []}
+    return {
+        "basis": basis.to_dict(),
+        "realized": losses,
+        "gaps": _gaps(jobs, outcomes) if len(learner.modes) > 1 else [],
+    }
 
 
 def gaps_of(whole: Population, n_pilot: int, seed: int) -> list[list[float]]:
