@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from labelworth.data.readers import read_sequences
     from labelworth.data.tokens.templates import Template, parse_template
     from labelworth.estimators.any_classifier import AnyClassifier
+    from labelworth.estimators.any_tagger import AnyTagger
     from labelworth.estimators.bernoulli import BernoulliNaiveBayes
     from labelworth.estimators.boltzmann_chain import BoltzmannChain
     from labelworth.estimators.check import check
@@ -47,6 +48,7 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "AnyClassifier": "labelworth.estimators.any_classifier",
+    "AnyTagger": "labelworth.estimators.any_tagger",
     "FrontierDisplay": "labelworth.report.displays",
     "InformationDisplay": "labelworth.report.displays",
     "Policy": "labelworth.policies.policy",
@@ -66,6 +68,7 @@ _HOMES = {
 
 __all__ = [
     "AnyClassifier",
+    "AnyTagger",
     "BernoulliNaiveBayes",
     "BoltzmannChain",
     "ConditionalRandomField",

@@ -1,6 +1,7 @@
 """Ctrl-C in the middle of a plan, as a shell sends it: told in a line, and the same command goes on."""
 
 import json
+import os
 import signal
 import subprocess
 import sys
@@ -83,3 +84,50 @@ def test_an_early_interruption_says_that_nothing_was_finished(texts: Path, tmp_p
     assert done.returncode == 130
     assert done.stderr.splitlines()[-1] == "Stopped. No step was finished yet; the same command begins again."
     assert "Traceback" not in done.stderr
+
+
+SLOW = """
+import os, time
+from pathlib import Path
+from sklearn.naive_bayes import MultinomialNB
+
+class Slow(MultinomialNB):
+    def fit(self, X, y):
+        Path("owners", str(os.getpid())).touch()
+        time.sleep(0.05)
+        return super().fit(X, y)
+
+model = Slow()
+"""
+
+
+def test_processes_end_with_the_command(tmp_path: Path) -> None:
+    (tmp_path / "slow_models.py").write_text(SLOW)
+    owners, steps, rows = tmp_path / "owners", tmp_path / "steps", tmp_path / "rows.npz"
+    owners.mkdir()
+    rng = np.random.default_rng(0)
+    y = np.where(np.arange(200) < 60, rng.integers(3, size=200), -1)
+    np.savez(rows, X=rng.poisson(1.0, size=(200, 5)).astype(float), y=y)
+    asked = ("plan", rows, "--model", "slow_models:model", "--budget", 150, "--checkpoint", steps)
+    eager = "import labelworth.simulation.jobs as jobs; jobs._WORTH_PROCESSES = 0.0; "
+    process = subprocess.Popen(
+        [sys.executable, "-c", eager + _RUN, *map(str, asked)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+        cwd=tmp_path,
+    )
+    end = time.monotonic() + _LONGEST
+    while len(list(owners.iterdir())) < 2 and process.poll() is None and time.monotonic() < end:
+        time.sleep(0.05)
+    others = {int(path.name) for path in owners.iterdir()} - {process.pid}
+    # As a terminal does it: everybody of the session hears it.
+    os.killpg(process.pid, signal.SIGINT)
+    _, stderr = process.communicate(timeout=_LONGEST)
+    assert others
+    assert process.returncode == 130, stderr
+    assert "Traceback" not in stderr
+    assert stderr.splitlines()[-1].startswith("Stopped.")
+    time.sleep(1.0)
+    assert not [owner for owner in others if Path(f"/proc/{owner}").exists()]

@@ -27,6 +27,7 @@ def fit(
     from labelworth.report.record import Record, Stopwatch
     from labelworth.report.tables import show_table
 
+    model.require_storable()
     require_writable(output, (*data.files, *model.files))
     watch = Stopwatch()
     with working() as progress:

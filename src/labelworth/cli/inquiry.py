@@ -33,11 +33,12 @@ class Inquiry:
         samples = self.data.read(self.model.model)
         for words in samples.notes:
             note(words)
+        estimator = self.model.estimator(samples, self.seed, may_choose=True)
         arguments = {
-            "X": samples.X,
+            "X": samples.X_for(estimator),
             "y": samples.y,
             "classes": samples.classes,
-            "model": self.model.estimator(samples, self.seed, may_choose=True),
+            "model": estimator,
             "prices": self.prices.prices(samples, note),
             "seed": self.seed,
             **self.plan.asked(),
@@ -50,19 +51,27 @@ class Inquiry:
         return {name: value for group in groups for name, value in group.asked().items()}
 
     @classmethod
-    def read_again(cls, path: Path) -> "tuple[Inquiry, Question]":
+    def read_again(cls, path: Path, typed_model: str | None = None) -> "tuple[Inquiry, Question]":
         """What a plan file was made from and its question, every value checked; says if the data has changed since.
+
+        Parameters
+        ----------
+        typed_model : str, optional
+            What the user typed as the model: what a file names is never imported unless it is typed again.
 
         Raises
         ------
         InvalidInputError
-            If it is not the record of a plan, or a value is not one that an option takes.
+            If it is not the record of a plan, a value is not one that an option takes, or the model is one to import
+            and was not typed.
         """
         record = read_plan_file(path)
         source = f"The plan file {str(path)!r}"
+        model = ModelOptions.from_record(record.asked, source)
+        _require_typed(model, typed_model, source)
         inquiry = cls(
             _unnamed_columns(DataOptions.from_record(record.asked, source)),
-            ModelOptions.from_record(record.asked, source),
+            model,
             PriceOptions.from_record(record.asked, source),
             PlanOptions.from_record(record.asked, source),
             SEED.restored(record.seed, source),
@@ -70,6 +79,16 @@ class Inquiry:
         if inquiry.data.digest() != record.data_digest:
             tell(f"{inquiry.data.path} has changed since that plan: this one is for the data as it is now.")
         return inquiry, Question.from_record(record.asked, source)
+
+
+def _require_typed(model: ModelOptions, typed: str | None, source: str) -> None:
+    from labelworth.errors import InvalidInputError
+
+    if model.is_imported and typed != model.model:
+        raise InvalidInputError(
+            f"{source} was made with a model of your own. What a file names is not run unless you type it: add "
+            f"--model {model.model}"
+        )
 
 
 def read_plan_file(path: Path) -> "Record":

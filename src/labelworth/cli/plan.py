@@ -52,11 +52,12 @@ def plan(
     from labelworth.errors import InvalidInputError
 
     if again is not None:
-        if data is not None or seed or any(group != type(group)() for group in (question, model, plan, prices)):
+        others = replace(model, model=None) if model.is_imported else model
+        if data is not None or seed or any(group != type(group)() for group in (question, others, plan, prices)):
             raise InvalidInputError(
                 "--again takes everything from the plan file; leave DATA, the question and other options out."
             )
-        inquiry, question = Inquiry.read_again(again)
+        inquiry, question = Inquiry.read_again(again, model.model)
     elif data is None:
         raise InvalidInputError("Name the file to plan from, or a plan file with --again.")
     else:

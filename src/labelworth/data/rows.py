@@ -58,5 +58,19 @@ class Rows:
 
 
 def n_rows(features: Any) -> int:
-    """Of texts, frames and matrices."""
-    return int(features.shape[0]) if hasattr(features, "shape") else len(features)
+    """Of texts, frames and matrices.
+
+    Raises
+    ------
+    InvalidInputError
+        If there are none.
+    """
+    shape = getattr(features, "shape", None)
+    if shape:
+        return int(shape[0])
+    if shape is None and hasattr(features, "__len__") and not isinstance(features, str | bytes):
+        return len(features)
+    raise InvalidInputError(
+        "X must be a list of texts, a data frame, or a sparse or dense matrix, a row per sample. "
+        f"Got {type(features).__name__}."
+    )

@@ -1,7 +1,7 @@
 """Sequences: flat tokens, where each sequence begins, and what is known of every token's label."""
 
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -132,7 +132,7 @@ class Sequences:
         ends = np.cumsum(lengths)
         return np.repeat(self.offsets[:-1][samples] - ends + lengths, lengths) + np.arange(lengths.sum())
 
-    def take(self, rows: AnyArray) -> "Sequences":
+    def take(self, rows: AnyArray) -> Self:
         """Keep the sequences `rows` (indices or a mask), in that order."""
         rows = np.arange(self.n_sequences)[rows]
         tokens = self.positions_of(rows)
@@ -144,11 +144,11 @@ class Sequences:
             weights=None if self.weights is None else self.weights[rows],
         )
 
-    def hide(self, tokens: AnyArray | None = None) -> "Sequences":
+    def hide(self, tokens: AnyArray | None = None) -> Self:
         """Forget the labels of `tokens` (indices or a mask over all tokens); of everything when None."""
         return replace(self, evidence=self.evidence.hidden(tokens))
 
-    def with_evidence(self, evidence: Evidence) -> "Sequences":
+    def with_evidence(self, evidence: Evidence) -> Self:
         """The same tokens, of whose labels something else is known."""
         return replace(self, evidence=evidence)
 

@@ -1,7 +1,9 @@
 """Any classifier with scikit-learn's manners, where an estimator of ours is asked for."""
 
+import os
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
+from numbers import Integral
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -13,11 +15,13 @@ from labelworth.data.evidence import Evidence, encode_labels
 from labelworth.data.rows import Rows, n_rows
 from labelworth.errors import InvalidInputError
 from labelworth.estimators.estimator import Estimator, require_no_labels_beside
-from labelworth.estimators.named_classifiers import NAMED, holds_words, preparation_of
+from labelworth.estimators.named_classifiers import classifier_named, holds_words, preparation_of
 from labelworth.estimators.pools.any_rows import (
+    FAILURES,
     AnyLearner,
     FittedClassifier,
     PreparedRows,
+    in_short,
     last_step,
     modes_of,
     require_classifier,
@@ -27,6 +31,7 @@ from labelworth.progress import Progress
 
 if TYPE_CHECKING:
     from labelworth.estimators.pools.any_rows import AnyPool
+    from labelworth.robust.check import CheckReport
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,8 +70,8 @@ class AnyClassifier(ClassifierMixin, Estimator[Rows]):
         What plans call it; the name of its class when absent.
     unlabeled : hashable
         The marker for "not seen" in y.
-    random_state : int
-        Given to every part of the classifier whose own is None.
+    random_state : int, optional
+        Given to every part of the classifier whose own is None. When absent the seed of the plan, else 0.
 
     Examples
     --------
@@ -77,12 +82,14 @@ class AnyClassifier(ClassifierMixin, Estimator[Rows]):
     ['b']
     """
 
+    is_ours: ClassVar[bool] = False
+
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "estimator": "no_validation",
         "semi_supervised": ["boolean", None],
         "name": [str, None],
         "unlabeled": [Hashable],
-        "random_state": "no_validation",
+        "random_state": [Integral, None],
     }
 
     preparation_: Any  # Makes features of X; None where the classifier takes X as it is.
@@ -94,7 +101,7 @@ class AnyClassifier(ClassifierMixin, Estimator[Rows]):
         semi_supervised: bool | None = None,
         name: str | None = None,
         unlabeled: Hashable = UNLABELED,
-        random_state: int = 0,
+        random_state: int | None = None,
     ) -> None:
         self.estimator = estimator
         self.semi_supervised = semi_supervised
@@ -112,10 +119,10 @@ class AnyClassifier(ClassifierMixin, Estimator[Rows]):
         """How it is fitted to other rows, with what they tell without labels where it can learn that."""
         estimator = self.estimator
         if isinstance(estimator, str):
-            estimator = NAMED[estimator].build(holds_words(X))
+            estimator = classifier_named(estimator).build(holds_words(X))
         require_classifier(estimator)
         modes = modes_of(estimator, self.semi_supervised)
-        return AnyLearner(estimator, self.random_state, mode=modes[-1], modes=modes)
+        return AnyLearner(estimator, self.random_state or 0, mode=modes[-1], modes=modes)
 
     def refits(self, samples: Rows) -> tuple[Rows, AnyLearner]:
         """The samples as this model takes them, and how it is fitted to parts of them."""
@@ -161,19 +168,30 @@ class AnyClassifier(ClassifierMixin, Estimator[Rows]):
         try:
             self.preparation_ = preparation_of(self.estimator, X)
             features = self.preparation_.fit_transform(X)
-        except (ValueError, TypeError) as error:
-            raise InvalidInputError(f"{self.kind} takes texts, counts or vectors: {error}") from error
+        except FAILURES as error:
+            raise InvalidInputError(f"{self.kind} takes texts, counts or vectors: {in_short(error)}.") from error
         return PreparedRows(features, evidence, X)
 
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Refuse: what others' code has fitted cannot be written to a file that runs nothing when it is read.
+
+        Raises
+        ------
+        InvalidInputError
+        """
+        raise InvalidInputError(not_storable(self.kind))
+
     def _fitted(self, data: Rows, progress: Progress) -> ClassifierFit:
-        try:
-            fitted = self.learner_.fit(data)
-        except (ValueError, TypeError) as error:
-            raise InvalidInputError(f"{self.kind} cannot be fitted to these data: {error}") from error
+        fitted = self.learner_.fit(data)
+        failure = self.learner_.failure(data, fitted)
+        if failure:
+            raise InvalidInputError(f"{self.kind} cannot be fitted to these data: {failure}.")
         return ClassifierFit(NamedFit(fitted, data.evidence.classes, self.kind))
 
-    def _checked(self, data: Rows, **options: Any) -> Any:
-        raise NotImplementedError
+    def _checked(self, data: Rows, **options: Any) -> "CheckReport":
+        from labelworth.estimators.any_check import check_rows
+
+        return check_rows(data, self.learner_, self.kind, **options)
 
     def _pool(self, data: Rows, progress: Progress) -> "AnyPool":
         from labelworth.estimators.pools.any_rows import AnyPool
@@ -182,6 +200,15 @@ class AnyClassifier(ClassifierMixin, Estimator[Rows]):
         require_documents(data)
         settings = {"estimator": repr(self.learner_.prepared), "kind": self.kind}
         return AnyPool(data, self._fitted(data, progress), self.learner_, settings=settings)
+
+
+def not_storable(name: str) -> str:
+    """Why a classifier that is not ours is not written to a file, and what to do."""
+    return (
+        f"{name} is fitted by other code than ours, and cannot be written to a file that runs nothing when it is "
+        "read. Plan with it here; fit it in Python and keep it as its makers say (scikit-learn: joblib.dump, or "
+        "skops.io.dump)."
+    )
 
 
 def classifier_of(model: Any, unlabeled: Hashable) -> AnyClassifier:

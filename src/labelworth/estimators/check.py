@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from labelworth.arrays import UNLABELED
-from labelworth.estimators.reading import automatic_of, estimator_of, is_family, samples_of_family
+from labelworth.estimators.reading import automatic_of, estimator_of, is_family, samples_of_family, seeded
 from labelworth.progress import SILENT, Progress
 
 if TYPE_CHECKING:
@@ -67,6 +67,6 @@ def check(
 
         return check_samples(samples_of_family(X, y), model, **options)
     automatic = automatic_of(model, unlabeled)
-    chosen = estimator_of(model, unlabeled) if automatic is None else replace(automatic, seed=seed)
+    chosen = seeded(estimator_of(model, unlabeled), seed) if automatic is None else replace(automatic, seed=seed)
     report: CheckReport | SequenceCheckReport = chosen.check(X, y, classes=classes, **options)
     return report

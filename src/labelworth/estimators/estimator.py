@@ -36,6 +36,7 @@ class Estimator(BaseEstimator, ABC, Generic[DataT]):
     """
 
     takes_sequences: ClassVar[bool] = False
+    is_ours: ClassVar[bool] = True  # Whether it is fitted by our own code.
     unlabeled: Hashable = UNLABELED
 
     classes_: AnyArray = field(init=False)

@@ -10,8 +10,6 @@ from typing import Any
 
 from labelworth.errors import InvalidInputError
 
-_N_DIMENSIONS = 64
-
 
 @dataclass(frozen=True)
 class NamedClassifier:
@@ -72,6 +70,19 @@ NAMED: dict[str, NamedClassifier] = {
 }
 
 
+def classifier_named(name: str) -> NamedClassifier:
+    """Look a classifier up.
+
+    Raises
+    ------
+    InvalidInputError
+        If there is none of that name.
+    """
+    if name not in NAMED:
+        raise InvalidInputError(f"There is no classifier {name!r}. Choose one of {', '.join(NAMED)}.")
+    return NAMED[name]
+
+
 def holds_words(X: Any) -> bool:
     """Whether X is texts or sparse counts: both are brought to TF-IDF. Anything else is a table of numbers."""
     import numpy as np
@@ -87,20 +98,19 @@ def preparation_of(name: str, X: Any) -> Any:
     Raises
     ------
     InvalidInputError
-        If there is no such name, or X is neither texts, counts nor numbers.
+        If there is no such name.
     """
-    from sklearn.decomposition import TruncatedSVD
     from sklearn.feature_extraction.text import TfidfTransformer, TfidfVectorizer
     from sklearn.pipeline import make_pipeline
     from sklearn.preprocessing import Normalizer, StandardScaler
 
-    if name not in NAMED:
-        raise InvalidInputError(f"There is no classifier {name!r}. Choose one of {', '.join(NAMED)}.")
+    from labelworth.estimators.dimensions import Dimensions
+
     if not holds_words(X):
         return StandardScaler()
     weights = (
         TfidfTransformer(sublinear_tf=True) if hasattr(X, "tocsr") else TfidfVectorizer(sublinear_tf=True, min_df=2)
     )
-    if not NAMED[name].is_dense:
+    if not classifier_named(name).is_dense:
         return make_pipeline(weights)
-    return make_pipeline(weights, TruncatedSVD(_N_DIMENSIONS, random_state=0), Normalizer())
+    return make_pipeline(weights, Dimensions(), Normalizer())

@@ -24,7 +24,12 @@ def takes_sequences(model: Any) -> bool:
     """Whether X is a list of sequences."""
     if isinstance(model, str):
         return model not in (AUTO, *NAMED) and kind_named(model).takes_sequences
-    return isinstance(model, Estimator) and model.takes_sequences
+    return is_tagger(model) or (isinstance(model, Estimator) and model.takes_sequences)
+
+
+def is_tagger(model: Any) -> bool:
+    """Whether this is a tagger that is not ours: one that says how probable labels of tokens are."""
+    return hasattr(model, "predict_marginals") and not isinstance(model, Estimator | type)
 
 
 def estimator_of(model: Any, unlabeled: Hashable) -> Estimator[Any]:
@@ -48,6 +53,10 @@ def estimator_of(model: Any, unlabeled: Hashable) -> Estimator[Any]:
     if isinstance(model, Estimator):
         copy: Estimator[Any] = clone(model)
         return copy
+    if is_tagger(model):
+        from labelworth.estimators.any_tagger import AnyTagger
+
+        return AnyTagger(clone(model), unlabeled=unlabeled)
     from labelworth.estimators.any_classifier import classifier_of
 
     return classifier_of(model, unlabeled)
@@ -67,6 +76,7 @@ def pool_of(
     *,
     classes: Sequence[Hashable] | None = None,
     unlabeled: Hashable = -1,
+    seed: int = 0,
     progress: Progress = SILENT,
 ) -> Pool[Any]:
     """Read and fit the data of a plan; arguments as in `labelworth.plan`."""
@@ -74,9 +84,15 @@ def pool_of(
         from labelworth.estimators.pools.documents import DocumentPool
 
         return DocumentPool.of_family(model, samples_of_family(X, y), progress)
-    return (automatic_of(model, unlabeled) or estimator_of(model, unlabeled)).pool(
-        X, y, classes=classes, progress=progress
-    )
+    chosen = automatic_of(model, unlabeled) or seeded(estimator_of(model, unlabeled), seed)
+    return chosen.pool(X, y, classes=classes, progress=progress)
+
+
+def seeded(estimator: Estimator[Any], seed: int) -> Estimator[Any]:
+    """The same; what is not ours takes the seed where it has none of its own."""
+    if not estimator.is_ours and estimator.get_params(deep=False)["random_state"] is None:
+        estimator.set_params(random_state=seed)
+    return estimator
 
 
 def samples_of_family(X: Any, y: Any) -> Samples:

@@ -55,7 +55,9 @@ def plan(
         "auto": chosen by cross-validation on the pilot among our own models with several settings, logistic
         regression, a linear SVM and, for vectors, nearest neighbors, with samples without a
         label or without. Or "multinomial", "bernoulli", "gaussian", "hidden-markov", "boltzmann-chain",
-        "conditional-random-field"; or an estimator, fitted or not.
+        "conditional-random-field", "logistic", "linear-svm", "boosting", "forest", "nearest-neighbors",
+        "self-training"; or an estimator of ours, fitted or not; or any classifier, pipeline or tagger with the
+        manners of scikit-learn or sklearn-crfsuite, which takes X as it is.
     budget, target, alpha : float
         Exactly one: the least error for this much money, labels held included; the least cost for this error; or the
         least cost + alpha x error.
@@ -159,5 +161,5 @@ def planner_of(
         model = replace(
             automatic, use_unlabeled=settings.use_unlabeled, is_plain=settings.asks_formulas, seed=settings.seed
         )
-    pool = pool_of(X, y, model, classes=classes, unlabeled=unlabeled, progress=progress)
+    pool = pool_of(X, y, model, classes=classes, unlabeled=unlabeled, seed=settings.seed, progress=progress)
     return Planner(pool, settings, progress if isinstance(progress, Whole) else Whole(progress, "planning"))

@@ -18,10 +18,10 @@ from labelworth.robust.specification import (
     SpecificationTest,
     specification_test,
 )
-from labelworth.robust.support import LabelSupport
+from labelworth.robust.support import LabelSupport, RowSupport
 from labelworth.robust.unlabeled_weight import WEIGHTS, WeightChoice, choice_by_sandwich, choice_of
 
-CheckVerdict = Literal["helps", "hurts", "cannot be told", "not identified"]
+CheckVerdict = Literal["helps", "hurts", "cannot be told", "not used", "not identified"]
 
 
 @dataclass(frozen=True)
@@ -30,8 +30,8 @@ class CheckReport:
 
     Attributes
     ----------
-    verdict : "helps", "hurts", "cannot be told" or "not identified"
-    support : LabelSupport
+    verdict : "helps", "hurts", "cannot be told", "not used" (nothing is learned from it) or "not identified"
+    support : RowSupport
         What the labels pin down.
     harm : HarmVerdict or None
         Paired cross-validation; None where there are too few labels for it.
@@ -44,7 +44,7 @@ class CheckReport:
     """
 
     verdict: CheckVerdict
-    support: LabelSupport
+    support: RowSupport
     harm: HarmVerdict | None
     specification: SpecificationTest | None
     weight: WeightChoice | None
@@ -135,10 +135,7 @@ def _predictive(
 ) -> tuple[HarmVerdict | None, WeightChoice | None]:
     """Verdict and weight, from the same folds."""
     if support.n_testable < 2 * len(support.label_counts):
-        notes.append(
-            "There are too few labels to try predictions on: "
-            f"{support.n_testable} in classes with two or more. Label at least two rows of each class."
-        )
+        notes.append(too_few(support))
         return None, None
     folds = min(n_folds, support.n_testable)
     with warnings.catch_warnings(record=True) as caught:
@@ -153,6 +150,14 @@ def _predictive(
         )
     notes += sorted({str(warning.message) for warning in caught if issubclass(warning.category, LabelworthWarning)})
     return verdict_of(predictions, 1.0), weight
+
+
+def too_few(support: RowSupport) -> str:
+    """Why predictions were not tried."""
+    return (
+        f"There are too few labels to try predictions on: {support.n_testable} in classes with two or more. Label "
+        "at least two rows of each class."
+    )
 
 
 def _tested(

@@ -61,16 +61,8 @@ class AnchoredClasses:
 
 
 @dataclass(frozen=True, eq=False)
-class LabelSupport(AnchoredClasses):
-    """How far the labels of rows identify a model of so many parameters."""
-
-    n_parameters: int
-
-    @classmethod
-    def of(cls, family: AnyFamily, samples: Samples) -> "LabelSupport":
-        """Count the labels of every class against the parameters of the family."""
-        neutral = family.adapted(samples, samples.sample_weights).neutral()
-        return cls(samples.evidence, neutral.coordinates.n_free)
+class RowSupport(AnchoredClasses):
+    """How far the labels of rows reach, whatever is learned from them."""
 
     @property
     def n_unlabeled(self) -> int:
@@ -83,21 +75,18 @@ class LabelSupport(AnchoredClasses):
         return len(self.label_counts) > 1 and anchored and self.n_unlabeled > 0
 
     @property
-    def labels_per_parameter(self) -> float:
-        """Below 1 the labels alone cannot pin the model down without the prior."""
-        return self.n_labels / max(self.n_parameters, 1)
-
-    @property
     def n_testable(self) -> int:
         """Labels in classes that keep one when another is held out."""
         return sum(count for _, count in self.label_counts if count > 1)
 
+    @property
+    def _amounts(self) -> str:
+        n_classes = len(self.label_counts)
+        return f"{self.n_labels:,} labeled and {self.n_unlabeled:,} unlabeled rows, {n_classes} classes"
+
     def lines(self) -> list[str]:
         """What is there and what is missing, a sentence each."""
-        lines = [
-            f"{self.n_labels:,} labeled and {self.n_unlabeled:,} unlabeled rows, {len(self.label_counts)} classes, "
-            f"{self.n_parameters:,} parameters."
-        ]
+        lines = [f"{self._amounts}."]
         if len(self.label_counts) < 2:
             lines.append("There is only one class, so there is nothing to tell apart. Label rows of other classes.")
         if self.n_unlabeled == 0:
@@ -114,6 +103,36 @@ class LabelSupport(AnchoredClasses):
             lines.append(
                 f"Fewer than {_FEW_LABELS} labels: {listed(scarce)}. The answers below are shaky for these classes."
             )
+        return lines
+
+    def to_dict(self) -> dict[str, Any]:
+        """As for other classes; how many parameters there are is not known here."""
+        return super().to_dict() | {"n_unlabeled": self.n_unlabeled, "n_parameters": None}
+
+
+@dataclass(frozen=True, eq=False)
+class LabelSupport(RowSupport):
+    """How far the labels of rows identify a model of so many parameters."""
+
+    n_parameters: int
+
+    @classmethod
+    def of(cls, family: AnyFamily, samples: Samples) -> "LabelSupport":
+        """Count the labels of every class against the parameters of the family."""
+        neutral = family.adapted(samples, samples.sample_weights).neutral()
+        return cls(samples.evidence, neutral.coordinates.n_free)
+
+    @property
+    def labels_per_parameter(self) -> float:
+        """Below 1 the labels alone cannot pin the model down without the prior."""
+        return self.n_labels / max(self.n_parameters, 1)
+
+    @property
+    def _amounts(self) -> str:
+        return f"{super()._amounts}, {self.n_parameters:,} parameters"
+
+    def lines(self) -> list[str]:
+        lines = super().lines()
         if self.identified and self.labels_per_parameter < 1:
             lines.append(
                 f"{self.labels_per_parameter:.2g} labels per parameter: the labels alone lean on the smoothing, and "
@@ -123,7 +142,6 @@ class LabelSupport(AnchoredClasses):
 
     def to_dict(self) -> dict[str, Any]:
         return super().to_dict() | {
-            "n_unlabeled": self.n_unlabeled,
             "n_parameters": self.n_parameters,
             "labels_per_parameter": self.labels_per_parameter,
         }

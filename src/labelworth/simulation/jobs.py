@@ -1,15 +1,30 @@
-"""Many independent fits, in threads: kernels let go of the interpreter, and nothing has to be copied."""
+"""Many independent fits, in threads: kernels let go of the interpreter, and nothing has to be copied.
 
+Fits by other code may hold on to it. Where many of those are left to do, they go to processes (`Processes`).
+"""
+
+import signal
 import time
 import warnings
 from collections.abc import Callable, Generator, Sequence
+from concurrent.futures import BrokenExecutor
 from contextlib import closing
+from pickle import PicklingError
+from threading import Lock
 from typing import Any, TypeVar
 
 from joblib import Parallel, cpu_count, delayed
+from joblib.externals.loky import get_reusable_executor
 
 from labelworth.errors import InvalidInputError, LabelworthWarning
 from labelworth.progress import Progress, tracking
+
+_WORTH_PROCESSES = 10.0
+"""Seconds that all fits still take, from which on processes are started: that alone takes two to five."""
+_IDLE = 60
+"""Seconds after which processes without work end."""
+_ONE_THREAD = {f"{library}_NUM_THREADS": "1" for library in ("OMP", "OPENBLAS", "MKL", "BLIS", "NUMBA")}
+_NOT_SENT = (PicklingError, BrokenExecutor)
 
 JobT = TypeVar("JobT")
 ResultT = TypeVar("ResultT")
@@ -31,6 +46,7 @@ def run_jobs(
     title: str,
     progress: Progress,
     work: Callable[[JobT], int] = lambda job: 1,
+    stop: Callable[[], None] = lambda: None,
 ) -> list[ResultT]:
     """Results in the order of the jobs; the same bits whatever the number of workers.
 
@@ -40,6 +56,8 @@ def run_jobs(
     ----------
     work : function
         How many steps of the progress a job is: what it takes, relative to others.
+    stop : function
+        Called where work ends before its time.
     """
     n_workers = cpu_count() if workers is None else workers
     if n_workers < 1:
@@ -59,10 +77,110 @@ def run_jobs(
         warnings.simplefilter("ignore", LabelworthWarning)
         # joblib counts the results that nobody takes where work is stopped.
         warnings.filterwarnings("ignore", r"\d+ tasks ", UserWarning)
-        for job, (result, seconds) in zip(jobs, finished, strict=True):
-            results.append(result)
-            task.advance(work(job), seconds=seconds)
+        try:
+            for job, (result, seconds) in zip(jobs, finished, strict=True):
+                results.append(result)
+                task.advance(work(job), seconds=seconds)
+        except BaseException:
+            stop()
+            raise
     return results
+
+
+def run_fits(
+    bind: Callable[[JobT], Callable[[], ResultT]],
+    jobs: Sequence[JobT],
+    *,
+    name: Callable[[JobT], str],
+    keep: Keep,
+    in_processes: bool,
+    workers: int | None,
+    title: str,
+    progress: Progress,
+    work: Callable[[JobT], int],
+) -> list[ResultT]:
+    """The same for fits that are kept one by one.
+
+    Parameters
+    ----------
+    bind : function
+        A job -> how to do it, without arguments and without anything that other jobs need: it may be sent elsewhere.
+    name, keep : function
+        Asked here, wherever fits run.
+    in_processes : bool
+        Whether fits are by code that may hold on to the interpreter.
+    """
+    processes = Processes(cpu_count() if workers is None else workers, sum(map(work, jobs)))
+
+    def run(job: JobT) -> ResultT:
+        def compute() -> ResultT:
+            return processes.do(bind(job), work(job)) if in_processes else bind(job)()
+
+        kept: ResultT = keep(name(job), compute)
+        return kept
+
+    return run_jobs(run, jobs, workers=workers, title=title, progress=progress, work=work, stop=processes.stop)
+
+
+class Processes:
+    """Does tasks here until it is known that enough is left for processes to pay, and then sends them there.
+
+    Parameters
+    ----------
+    n_workers : int
+        How many tasks are done at once.
+    work : int
+        What all of them take, in the units of `do`.
+    """
+
+    def __init__(self, n_workers: int, work: int) -> None:
+        self._n_workers, self._left = n_workers, work
+        self._seconds, self._done = 0.0, 0
+        self._is_here, self._is_stopped = n_workers < 2, False
+        self._executor: Any = None
+        self._lock = Lock()
+
+    def do(self, task: Callable[[], ResultT], work: int) -> ResultT:
+        """The answer of a task, the same bits wherever it is done."""
+        with self._lock:
+            pays = self._done > 0 and self._seconds / self._done * self._left / self._n_workers > _WORTH_PROCESSES
+            self._left -= work
+            is_elsewhere = pays and not self._is_here
+        if is_elsewhere:
+            try:
+                return self._elsewhere(task)
+            except _NOT_SENT:
+                if self._is_stopped:
+                    raise
+                # It cannot be sent, or the other side cannot read it: an estimator of a script, say.
+                self._is_here = True
+        started = time.perf_counter()
+        result = task()
+        with self._lock:
+            self._seconds += time.perf_counter() - started
+            self._done += work
+        return result
+
+    def stop(self) -> None:
+        """End processes in the middle of their work."""
+        self._is_stopped = True
+        if self._executor is not None:
+            self._executor.shutdown(wait=False, kill_workers=True)
+
+    def _elsewhere(self, task: Callable[[], ResultT]) -> ResultT:
+        with self._lock:
+            # The same one as before, if it is still there.
+            self._executor = get_reusable_executor(
+                max_workers=self._n_workers, timeout=_IDLE, initializer=_ignore_interrupts, env=_ONE_THREAD
+            )
+            answering = self._executor.submit(task)
+        answer: ResultT = answering.result()
+        return answer
+
+
+def _ignore_interrupts() -> None:
+    """Ctrl-C is for who has started a process; it ends it."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
 def _computed(

@@ -47,6 +47,7 @@ class Learner(ABC, Generic[DataT]):
     mode: Mode = field(default="semi-supervised", kw_only=True)  # Whether samples without labels are learned from.
     modes: tuple[Mode, ...] = field(default=MODES, kw_only=True)  # The ways it can learn: a CRF has only one.
 
+    in_processes: ClassVar[bool] = False  # Whether fits may hold on to the interpreter: then processes pay.
     n_other_sources: ClassVar[int] = 0  # From how many sides labels are simulated beside its own.
 
     @property

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Generic
 
 import numpy as np
@@ -10,7 +11,7 @@ from labelworth.arrays import FloatArray, IntArray
 from labelworth.data.protocol import Data, DataT
 from labelworth.errors import InvalidInputError
 from labelworth.progress import SILENT, Progress
-from labelworth.simulation.jobs import Keep, keep_nothing, run_jobs
+from labelworth.simulation.jobs import Keep, keep_nothing, run_fits
 from labelworth.simulation.learner import (
     Learner,
     Mode,
@@ -129,15 +130,19 @@ def pilot_points(
     # The slow ones first: they tell how long all will take.
     parts = [_Part(mode, int(size)) for mode in modes[::-1] for size in sizes[::-1]]
 
-    def losses(part: _Part) -> dict[str, Any]:
-        kept: dict[str, Any] = keep(part.name, lambda: _losses(sampling, part, n_repeats[part.mode]))
-        return kept
-
     def work(part: _Part) -> int:
         return pilot_work(learner.in_mode(part.mode), part.size, data.n_samples, n_repeats[part.mode])
 
-    results = run_jobs(
-        losses, parts, workers=workers, title="learning from parts of the pilot", progress=progress, work=work
+    results = run_fits(
+        lambda part: partial(_losses, sampling, part, n_repeats[part.mode]),
+        parts,
+        name=lambda part: part.name,
+        keep=keep,
+        in_processes=learner.in_processes,
+        workers=workers,
+        title="learning from parts of the pilot",
+        progress=progress,
+        work=work,
     )
     of_part = dict(zip(parts, results, strict=True))
     return {mode: _points(sampling, sizes, [of_part[_Part(mode, int(size))] for size in sizes]) for mode in modes}

@@ -1,7 +1,8 @@
 """What a part of the pool does: simulated refits between labels alone and labels with all others."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,7 @@ from labelworth.arrays import FloatArray, IntArray
 from labelworth.data.protocol import DataT
 from labelworth.progress import SILENT, Progress
 from labelworth.simulation.basis import ForecastBasis, label_source, sources_of
-from labelworth.simulation.jobs import Keep, keep_nothing, run_jobs
+from labelworth.simulation.jobs import Keep, keep_nothing, run_fits
 from labelworth.simulation.learner import Learner, Source
 from labelworth.simulation.scales import Measure
 from labelworth.simulation.simulator import WHOLE, CurveDesign, Replicate, held_out_units
@@ -125,19 +126,17 @@ def simulate_pool_use(
         for n in row
     ]
 
-    def run(job: _Job) -> tuple[float, float]:
-        losses: tuple[float, float] = keep(
-            f"pool use/{source}/{job.replicate}/{job.size}/{job.used}",
-            lambda: replicates[job.replicate].losses(
-                learner.in_mode("semi-supervised"), CurveDesign("semi-supervised"), job.size, job.used
-            ),
-        )
-        return losses
+    def fit(job: _Job) -> Callable[[], tuple[float, float]]:
+        together = learner.in_mode("semi-supervised")
+        return partial(replicates[job.replicate].losses, together, CurveDesign("semi-supervised"), job.size, job.used)
 
     losses = np.array(
-        run_jobs(
-            run,
+        run_fits(
+            fit,
             jobs,
+            name=lambda job: f"pool use/{source}/{job.replicate}/{job.size}/{job.used}",
+            keep=keep,
+            in_processes=learner.in_processes,
             workers=workers,
             title="using parts of the pool",
             progress=progress,

@@ -1,8 +1,8 @@
 """Learning curves where the truth is known: labels drawn for the real pool, hidden, refitted, evaluated."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Generic
 
 import numpy as np
@@ -13,7 +13,7 @@ from labelworth.data.protocol import DataT
 from labelworth.errors import InvalidInputError
 from labelworth.policies.policy import Policy
 from labelworth.progress import SILENT, Progress
-from labelworth.simulation.jobs import Keep, keep_nothing, run_jobs
+from labelworth.simulation.jobs import Keep, keep_nothing, run_fits
 from labelworth.simulation.learner import Learner, Mode, Prediction, expected_error, expected_log_loss, keep_labels
 
 WHOLE = "everything"
@@ -142,18 +142,30 @@ def simulate(
         for size in sizes
     ]
 
-    def run(job: _Job) -> Sequence[float]:
+    def fit(job: _Job) -> Callable[[], Sequence[float]]:
         design = designs[job.design]
-        losses: Sequence[float] = keep(
-            f"{job.replicate}/{design.mode}/{design.name}/{job.size}",
-            lambda: replicates[job.replicate].losses(learner.in_mode(design.mode), design, job.size),
-        )
-        return losses
+        return partial(replicates[job.replicate].losses, learner.in_mode(design.mode), design, job.size)
+
+    def name(job: _Job) -> str:
+        design = designs[job.design]
+        return f"{job.replicate}/{design.mode}/{design.name}/{job.size}"
 
     def work(job: _Job) -> int:
         return learner.in_mode(designs[job.design].mode).work(job.size, data.n_samples)
 
-    losses = np.array(run_jobs(run, jobs, workers=workers, title="simulating labels", progress=progress, work=work))
+    losses = np.array(
+        run_fits(
+            fit,
+            jobs,
+            name=name,
+            keep=keep,
+            in_processes=learner.in_processes,
+            workers=workers,
+            title="simulating labels",
+            progress=progress,
+            work=work,
+        )
+    )
     cube = losses.reshape(n_replicates, len(designs), len(sizes), 2)
     return [
         LearningCurve(design, np.asarray(sizes), cube[:, index, :, 0], cube[:, index, :, 1])

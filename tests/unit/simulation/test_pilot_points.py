@@ -31,7 +31,7 @@ def test_every_pilot_unit_is_tested_without_its_own_label() -> None:
     learner = document_learner(samples)
 
     class Remembers:
-        modes, mode = ("labels-only",), "labels-only"
+        modes, mode, in_processes = ("labels-only",), "labels-only", False
 
         def in_mode(self, mode: str) -> "Remembers":
             return self

@@ -16,6 +16,7 @@ from labelworth.data.labels import by_text
 from labelworth.data.readers import NOT_NAMED, RawFeatures, RawTexts, read
 from labelworth.data.text import Vocabulary, count_words
 from labelworth.errors import InvalidInputError
+from labelworth.estimators.any_classifier import AnyClassifier
 from labelworth.estimators.storage import Reading
 
 if TYPE_CHECKING:
@@ -63,6 +64,11 @@ class Documents:
     def X(self) -> Any:
         """Counts or vectors, a row per document."""
         return self._vocabulary_and_counts[1]
+
+    def X_for(self, estimator: Any) -> Any:
+        """What an estimator takes: ours and those known by name counts or vectors, others what the file holds."""
+        own = isinstance(estimator, AnyClassifier) and not isinstance(estimator.estimator, str)
+        return list(self.raw.texts) if own and isinstance(self.raw, RawTexts) else self.X
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -113,7 +119,9 @@ class Documents:
         """Whether unlabeled rows help."""
         if policies:
             raise InvalidInputError("Documents are labeled whole; --policy is for sequences.")
-        return classifier.check(self.X, self.y, classes=self.classes, specification=specification, **options)
+        return classifier.check(
+            self.X_for(classifier), self.y, classes=self.classes, specification=specification, **options
+        )
 
     def batches(self, path: Path | None) -> "DocumentBatches":
         """How batches of them are written to a file, read back and merged."""

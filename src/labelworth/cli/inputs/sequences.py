@@ -74,6 +74,10 @@ class TokenSequences:
     def X(self) -> RawTokens | RawAttributes:
         return self.raw
 
+    def X_for(self, estimator: Any) -> RawTokens | RawAttributes:
+        """What an estimator takes: all take what was read."""
+        return self.raw
+
     @property
     def usual_model(self) -> str:
         return "hidden-markov" if isinstance(self.raw, RawTokens) else "conditional-random-field"

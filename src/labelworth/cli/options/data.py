@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, ClassVar
 
 import typer
 
+from labelworth.cli.imported import is_imported
 from labelworth.cli.options.table import COMMON, Between, Keywords, Options
 
 if TYPE_CHECKING:
@@ -34,8 +35,8 @@ class DataOptions(Options):
         str | None,
         typer.Option(
             metavar="NAME",
-            help="The column of texts, 'text' unless named; of tokens, 'tokens' or in CoNLL columns a number, 0 "
-            "unless named.",
+            help="The column of texts, 'text' unless named, or of vectors (lists of numbers in Parquet); of tokens, "
+            "'tokens' or in CoNLL columns a number, 0 unless named.",
             rich_help_panel=COMMON,
         ),
         Keywords("tokens_column", "word_column"),
@@ -101,10 +102,11 @@ class DataOptions(Options):
     def holds_sequences(self, model: str | None = None) -> bool:
         """By the format or model that was named, the ending of the file, or its first line."""
         from labelworth.data.readers.choose import holds_sequences
-        from labelworth.estimators.kinds import AUTO, kind_named
+        from labelworth.estimators.kinds import AUTO
+        from labelworth.estimators.reading import takes_sequences
 
-        if self.format is None and model not in (None, AUTO):
-            return kind_named(model).takes_sequences
+        if self.format is None and model not in (None, AUTO) and not is_imported(model):
+            return takes_sequences(model)
         return holds_sequences(self.path, self.format)
 
     @property

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 import typer
 
+from labelworth.cli.imported import imported, is_imported
 from labelworth.cli.options.table import COMMON, Between, Keywords, Options, options_of_group
 
 if TYPE_CHECKING:
@@ -27,8 +28,10 @@ class ModelOptions(Options):
         typer.Option(
             metavar="NAME",
             help="auto (in plans and checks, unless a setting is given): chosen on the pilot; multinomial (in fit), "
-            "bernoulli or gaussian; for sequences hidden-markov (unless named), boltzmann-chain or "
-            "conditional-random-field.",
+            "bernoulli or gaussian; logistic, linear-svm, boosting, forest, nearest-neighbors or self-training, to "
+            "plan with; for sequences hidden-markov (unless named), boltzmann-chain or conditional-random-field; or "
+            "package.module:name, an estimator of your own or a function that returns one, which is imported and "
+            "given texts and vectors as they are.",
             rich_help_panel=COMMON,
         ),
     ] = None
@@ -81,6 +84,25 @@ class ModelOptions(Options):
         Between(0),
     ] = 1.0
 
+    @property
+    def is_imported(self) -> bool:
+        """Whether the model is the user's own."""
+        return is_imported(self.model)
+
+    def require_storable(self) -> None:
+        """Refuse, before anything is read, a model that cannot be written to a file.
+
+        Raises
+        ------
+        InvalidInputError
+        """
+        from labelworth.errors import InvalidInputError
+        from labelworth.estimators.any_classifier import not_storable
+        from labelworth.estimators.named_classifiers import NAMED
+
+        if self.model is not None and (self.is_imported or self.model in NAMED):
+            raise InvalidInputError(not_storable(self.model))
+
     def estimator(self, data: "Documents | TokenSequences", seed: int, *, may_choose: bool = False) -> Any:
         """The estimator that was asked for, or the usual one for the data; yet to be fitted.
 
@@ -96,6 +118,7 @@ class ModelOptions(Options):
         from labelworth.errors import InvalidInputError
         from labelworth.estimators.automatic import AutomaticModel
         from labelworth.estimators.kinds import AUTO, kind_named
+        from labelworth.estimators.named_classifiers import NAMED
 
         if data.sample == "document" and (self.model == AUTO or (self == type(self)() and may_choose)):
             if not may_choose:
@@ -103,6 +126,8 @@ class ModelOptions(Options):
                     "One model is fitted: name it with --model. auto is for plan, frontier and check."
                 )
             return AutomaticModel(unlabeled=None, seed=seed)
+        if self.model is not None and (self.is_imported or self.model in NAMED):
+            return self._classifier(self.model, data, seed)
         kind = kind_named(data.usual_model if self.model in (None, AUTO) else self.model)
         wanted = "sequence" if kind.takes_sequences else "document"
         if data.sample != wanted:
@@ -112,7 +137,7 @@ class ModelOptions(Options):
             )
         if kind.takes == "vectors" and not isinstance(data.X, np.ndarray):
             raise InvalidInputError(
-                f"A {kind.name} model takes dense vectors (an .npz file with an array X). "
+                f"A {kind.name} model takes dense vectors (an .npz file with an array X, or lists in Parquet). "
                 "Texts and sparse counts go with --model multinomial or --model bernoulli."
             )
         known = inspect.signature(kind.estimator).parameters
@@ -129,6 +154,25 @@ class ModelOptions(Options):
     def files(self) -> tuple[Path, ...]:
         """What is read, where the template is a file."""
         return () if self.template is None else (Path(self.template),)
+
+    def _classifier(self, model: str, data: "Documents | TokenSequences", seed: int) -> Any:
+        """One that is fitted by others' code, with its own settings."""
+        from labelworth.errors import InvalidInputError
+        from labelworth.estimators.reading import estimator_of, seeded
+
+        idle = [option for option in options_of_group(ModelOptions) if option.name != "model"]
+        given = next((option for option in idle if getattr(self, option.name) != option.default), None)
+        if given is not None:
+            raise InvalidInputError(f"{given.flag} is for other models; {model} has its own settings. Leave it out.")
+        # What was not seen is None after reading.
+        estimator = seeded(estimator_of(imported(model) if self.is_imported else model, None), seed)
+        wanted = "sequence" if estimator.takes_sequences else "document"
+        if data.sample != wanted:
+            raise InvalidInputError(
+                f"{data.options.path} holds {data.sample}s, and {model} is for {wanted}s. Name another with --model, "
+                "or say with --format what the file holds."
+            )
+        return estimator
 
     def _settings(self) -> dict[str, Any]:
         """By the keyword of the estimators."""

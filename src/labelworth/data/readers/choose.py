@@ -83,7 +83,8 @@ def read(
     ----------
     path : path
         Its ending chooses the format: ``.jsonl`` or ``.json`` (objects, one per line or in an array), ``.csv``,
-        ``.tsv``, ``.parquet`` (texts), ``.svm`` (features), ``.npz`` (features); each may end in ``.gz``.
+        ``.tsv``, ``.parquet`` (texts, or features as lists), ``.svm`` (features), ``.npz`` (features); each
+        may end in ``.gz``.
     text_column, label_column : str
         For files of texts. ``label_column=None``: the file has no labels.
     labels : path, optional

@@ -1,13 +1,16 @@
-"""Parquet tables with a text and a label column."""
+"""Parquet tables with a column of texts or of vectors, and a label column."""
 
 from collections.abc import Hashable, Sequence
 from io import BytesIO
+from math import isfinite
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from labelworth.data.guard import guarded, most_unpacked, unpacks_to_too_much
-from labelworth.data.readers.cells import NOT_NAMED, TextRows, missing_column
-from labelworth.data.readers.raw import RawTexts
+from labelworth.data.readers.cells import NOT_NAMED, LabelCells, TextRows, missing_column
+from labelworth.data.readers.raw import RawFeatures, RawTexts
 from labelworth.data.readers.streams import read_bytes
 from labelworth.errors import InvalidInputError
 
@@ -17,18 +20,40 @@ _CURE = "Write or copy it again, with texts and labels as texts or numbers."
 
 def read_parquet(
     path: Path, *, text_column: str = "text", label_column: str | None = "label", unlabeled: Hashable = NOT_NAMED
-) -> RawTexts:
-    """Read a Parquet file; needs pyarrow. See `labelworth.data.readers.read`."""
-    rows = TextRows.of(path, unlabeled)
+) -> RawTexts | RawFeatures:
+    """Read a Parquet file; needs pyarrow. See `labelworth.data.readers.read`.
+
+    A text column of lists of numbers holds vectors, as embeddings are written: all of one length.
+    """
     wanted = {"text_column": text_column}
     if label_column is not None:
         wanted["label_column"] = label_column
     columns = read_columns(path, wanted)
     texts = columns[text_column]
     labels = [None] * len(texts) if label_column is None else columns[label_column]
+    if any(isinstance(cell, list) and cell and isinstance(cell[0], int | float) for cell in texts):
+        return _vectors(path, texts, labels, unlabeled)
+    rows = TextRows.of(path, unlabeled)
     for number, (text, label) in enumerate(zip(texts, labels, strict=True), start=1):
         rows.add(text, label, f"{path}, row {number}")
     return rows.finish()
+
+
+def _vectors(path: Path, cells: list[Any], labels: list[Any], unlabeled: Hashable) -> RawFeatures:
+    n_columns = len(next(cell for cell in cells if isinstance(cell, list) and cell))
+    for number, cell in enumerate(cells, start=1):
+        if not isinstance(cell, list) or len(cell) != n_columns:
+            held = f"a list of {len(cell):,}" if isinstance(cell, list) else repr(cell)[:60]
+            raise InvalidInputError(
+                f"{path}, row {number}: every row must hold a vector of {n_columns:,} numbers, as the others. "
+                f"Got {held}."
+            )
+        if not all(isinstance(entry, int | float) and isfinite(entry) for entry in cell):
+            entry = next(entry for entry in cell if not (isinstance(entry, int | float) and isfinite(entry)))
+            raise InvalidInputError(f"{path}, row {number}: vectors hold numbers. Got {entry!r:.60}.")
+    read = LabelCells(unlabeled)
+    named = tuple(read.read(label, f"{path}, row {number}") for number, label in enumerate(labels, start=1))
+    return RawFeatures(np.array(cells, dtype=np.float64).reshape(len(cells), n_columns), named, str(path))
 
 
 def read_columns(path: Path, wanted: dict[str, str] | None = None) -> dict[str, list[Any]]:

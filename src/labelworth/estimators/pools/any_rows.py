@@ -1,14 +1,18 @@
 """Rows with any classifier of scikit-learn's manners, known by its fits alone: no likelihood, no formulas."""
 
+import sys
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any, ClassVar
 
 import numpy as np
 from scipy.special import log_softmax
 from sklearn.base import clone
 from sklearn.pipeline import Pipeline
+from threadpoolctl import ThreadpoolController
 
 from labelworth.arrays import UNLABELED, AnyArray, FloatArray, IntArray
 from labelworth.data.rows import Rows
@@ -19,6 +23,7 @@ from labelworth.estimators.pools.documents import ClassPrediction
 from labelworth.estimators.pools.pool import Abilities, Pool, PoolKind
 from labelworth.estimators.pools.sources import row_sources
 from labelworth.simulation.learner import Learner, LearnerKind, Mode, Source, known_codes
+from labelworth.simulation.pilot_points import point_sizes
 
 _SMOOTHING = 1e-3
 """Share of every prediction that is spread over all classes: forests and neighbors say zero and one."""
@@ -27,6 +32,10 @@ _PLAIN_SMOOTHING = 0.05
 _LINEAR = ("LogisticRegression", "LinearSVC", "SGD", "Ridge", "Perceptron", "PassiveAggressive", "LinearDiscriminant")
 _UNSEEN = 5.0
 """By how much the score of a class without a label lies below the least score of all."""
+FAILURES = (ValueError, TypeError, ArithmeticError, LookupError, RuntimeError, AttributeError)
+"""What estimators say that are given too little, or what they cannot take."""
+_N_TRIED = 5
+"""So many small parts of the pilot are tried, before a plan speaks of the least that a classifier learns from."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,31 +53,52 @@ class PreparedRows(Rows):
 class FittedClassifier:
     """What a fit gave: a fitted estimator, or the shares of classes where there was nothing to tell apart."""
 
-    estimator: Any  # None: only one class was labeled, which estimators refuse.
+    estimator: Any  # None: it could not be fitted, or only one class was labeled, which estimators refuse.
     codes: IntArray  # What the estimator's own classes are, as codes, in its order.
     shares: FloatArray  # (n_classes,): Of the labels, smoothed.
+    own_classes: AnyArray  # As the estimator names them, in the same order.
+    failure: str = ""  # Why it could not be fitted.
 
     def log_posteriors(self, features: Any, n_samples: int) -> FloatArray:
-        """log p(class | x) as far as the estimator says it, (n, n_classes)."""
-        n_classes = len(self.shares)
-        if self.estimator is None:
-            return np.tile(np.log(self.shares), (n_samples, 1))
-        if hasattr(self.estimator, "predict_proba"):
-            own = np.asarray(self.estimator.predict_proba(features), dtype=np.float64)
-            return self._smoothed(own, n_classes, _SMOOTHING)
-        if hasattr(self.estimator, "decision_function"):
-            scores = np.asarray(self.estimator.decision_function(features), dtype=np.float64)
-            scores = np.column_stack([-scores, scores]) if scores.ndim == 1 else scores
-            full = np.full((len(scores), n_classes), scores.min() - _UNSEEN)
-            full[:, self.codes] = scores
-            return np.asarray(log_softmax(full, axis=1))
-        named = np.asarray(self.estimator.predict(features))
-        return self._smoothed(named[:, None] == self.estimator.classes_[None, :], n_classes, _PLAIN_SMOOTHING)
+        """log p(class | x) as far as the estimator says it, (n, n_classes).
 
-    def _smoothed(self, own: AnyArray, n_classes: int, smoothing: float) -> FloatArray:
+        Raises
+        ------
+        ValueError
+            If it says what is not a number.
+        """
+        if self.estimator is None:
+            return self.log_shares(n_samples)
+        if hasattr(self.estimator, "predict_proba"):
+            return self._smoothed(_numbers(self.estimator.predict_proba(features)), _SMOOTHING)
+        if hasattr(self.estimator, "decision_function"):
+            scores = _numbers(self.estimator.decision_function(features))
+            scores = np.column_stack([-scores, scores]) if scores.ndim == 1 else scores
+            # Scores of pairs of classes are not those of classes: then it is asked to predict.
+            is_by_pairs = getattr(last_step(self.estimator), "decision_function_shape", "ovr") == "ovo"
+            if not is_by_pairs and scores.shape[1] == len(self.codes):
+                full = np.full((len(scores), len(self.shares)), scores.min() - _UNSEEN)
+                full[:, self.codes] = scores
+                return np.asarray(log_softmax(full, axis=1))
+        named = np.asarray(self.estimator.predict(features))
+        return self._smoothed(named[:, None] == self.own_classes[None, :], _PLAIN_SMOOTHING)
+
+    def log_shares(self, n_samples: int) -> FloatArray:
+        """The same for every row: what labels alone say, (n, n_classes)."""
+        return np.tile(np.log(self.shares), (n_samples, 1))
+
+    def _smoothed(self, own: AnyArray, smoothing: float) -> FloatArray:
+        n_classes = len(self.shares)
         probabilities = np.zeros((len(own), n_classes))
         probabilities[:, self.codes] = own
         return np.log((1 - smoothing) * probabilities + smoothing / n_classes)
+
+
+def _numbers(values: Any) -> FloatArray:
+    numbers = np.asarray(values, dtype=np.float64)
+    if not np.isfinite(numbers).all():
+        raise ValueError("its predictions are not numbers")
+    return numbers
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,20 +112,13 @@ class AnyLearner(Learner[Rows]):
     estimator: Any  # Yet to be fitted.
     seed: int = 0
 
+    in_processes: ClassVar[bool] = True
     n_other_sources: ClassVar[int] = 2
 
     @cached_property
     def prepared(self) -> Any:
         """The estimator with its chance and its threads settled."""
-        estimator = clone(self.estimator)
-        settled = {}
-        for name, value in estimator.get_params(deep=True).items():
-            last = name.rpartition("__")[2]
-            if last == "random_state" and value is None:
-                settled[name] = self.seed
-            elif last == "n_jobs" and value not in (None, 1):
-                settled[name] = 1
-        return estimator.set_params(**settled)
+        return settled(self.estimator, self.seed)
 
     @property
     def kind(self) -> LearnerKind:
@@ -107,37 +130,95 @@ class AnyLearner(Learner[Rows]):
         return row_sources(self, data)
 
     def fit_model(self, data: Rows, start: Any) -> FittedClassifier:
+        """Classifiers that refuse so few labels answer with the shares of the classes; ``failure`` says why."""
         codes, classes = known_codes(data), data.evidence.classes
         counts = np.bincount(codes[codes >= 0], minlength=len(classes))
         shares = (counts + 0.5) / (counts.sum() + 0.5 * len(classes))
         present = np.flatnonzero(counts)
+        names = _as_targets(classes)
         if len(present) < 2:
-            return FittedClassifier(None, present, shares)
-        with warnings.catch_warnings():
-            # What a fit to a few rows has to say of itself is not repeated a hundred times.
-            warnings.simplefilter("ignore")
-            if self.mode == "semi-supervised":
-                # Numbers: names beside the marker -1 are not sorted by everybody.
-                fitted = clone(self.prepared).fit(data.features, codes)
-                return FittedClassifier(fitted, np.asarray(fitted.classes_, dtype=np.int64), shares)
-            seen = data.take(codes >= 0)
-            names = np.empty(len(classes), dtype=object)
-            names[:] = classes
-            named = np.array(names.tolist()) if _is_plain(classes) else names
-            fitted = clone(labels_only(self.prepared)).fit(seen.features, named[known_codes(seen)])
-        code_of = {name: code for code, name in enumerate(classes)}
-        own = [code_of[name.item() if hasattr(name, "item") else name] for name in fitted.classes_]
-        return FittedClassifier(fitted, np.array(own), shares)
+            return FittedClassifier(None, present, shares, names[present])
+        with quietly():
+            try:
+                if self.mode == "semi-supervised":
+                    # Numbers: names beside the marker -1 are not sorted by everybody.
+                    names = names if _are_counted(classes) else np.arange(len(classes))
+                    targets = np.where(codes >= 0, names[codes], UNLABELED)
+                    fitted = clone(self.prepared).fit(data.features, targets)
+                else:
+                    seen = data.take(codes >= 0)
+                    fitted = clone(labels_only(self.prepared)).fit(seen.features, names[known_codes(seen)])
+            except FAILURES as error:
+                return FittedClassifier(None, present, shares, names[present], in_short(error))
+        own = np.asarray(getattr(fitted, "classes_", np.unique(names[present])))
+        code_of = {name: code for code, name in enumerate(names.tolist())}
+        return FittedClassifier(fitted, np.array([code_of[name] for name in own.tolist()]), shares, own)
 
     def predict(self, model: Any, data: Rows) -> ClassPrediction:
-        return ClassPrediction(model.log_posteriors(data.features, data.n_samples))
+        try:
+            with quietly():
+                return ClassPrediction(model.log_posteriors(data.features, data.n_samples))
+        except FAILURES:
+            # Five neighbors of three rows.
+            return ClassPrediction(model.log_shares(data.n_samples))
+
+    def failure(self, data: Rows, model: Any = None) -> str:
+        """Why it cannot be fitted to the labels of `data`, or cannot predict all of it then; empty: it can."""
+        model = self.fit(data) if model is None else model
+        try:
+            model.log_posteriors(data.features, data.n_samples)
+        except FAILURES as error:
+            return in_short(error)
+        return str(model.failure)
 
 
-def _is_plain(classes: tuple[Any, ...]) -> bool:
-    """Whether the names are all texts, or all whole numbers: what NumPy writes without changing one."""
-    return all(isinstance(name, str) for name in classes) or all(
-        isinstance(name, int) and not isinstance(name, bool) for name in classes
-    )
+@contextmanager
+def quietly() -> Iterator[None]:
+    """Run others' code without threads of its own, since fits run side by side already, and without its warnings.
+
+    What a fit to a few rows has to say of itself is not repeated a hundred times.
+    """
+    with warnings.catch_warnings(), _thread_pools(len(sys.modules)).limit(limits=1, user_api="openmp"):
+        warnings.simplefilter("ignore")
+        yield
+
+
+@lru_cache(maxsize=1)
+def _thread_pools(n_modules: int) -> ThreadpoolController:
+    """The libraries with threads of their own; they are looked for again, which takes long, after every import."""
+    return ThreadpoolController()
+
+
+def settled(estimator: Any, seed: int) -> Any:
+    """A copy in which every ``random_state`` that is left open is the seed, and every ``n_jobs`` is one."""
+    copy = clone(estimator)
+    parameters = {}
+    for name, value in copy.get_params(deep=True).items():
+        last = name.rpartition("__")[2]
+        if last == "random_state" and value is None:
+            parameters[name] = seed
+        elif last == "n_jobs" and value not in (None, 1):
+            parameters[name] = 1
+    return copy.set_params(**parameters)
+
+
+def in_short(error: Exception) -> str:
+    """The first line of what an error says, without the full stop."""
+    lines = str(error).strip().splitlines() or [type(error).__name__]
+    return lines[0].rstrip(". ")
+
+
+def _as_targets(classes: tuple[Any, ...]) -> AnyArray:
+    """Classes as scikit-learn takes them: their own names if those are all texts, whole numbers or truth values.
+
+    What NumPy would change, or nobody can sort, becomes the code of the class.
+    """
+    kinds = {type(name) for name in classes}
+    return np.array(classes) if len(kinds) == 1 and kinds <= {str, int, bool} else np.arange(len(classes))
+
+
+def _are_counted(classes: tuple[Any, ...]) -> bool:
+    return all(type(name) is int and name != UNLABELED for name in classes)
 
 
 def last_step(estimator: Any) -> Any:
@@ -207,7 +288,9 @@ class AnyPool(Pool[Rows]):
 
     @property
     def tokens_per_position(self) -> float | None:
-        return None
+        """Words per document where they were counted."""
+        given: Any = getattr(self.data, "given", None)
+        return float(given.sum() / self.n_samples) if hasattr(given, "tocsr") else None
 
     @cached_property
     def in_numbers(self) -> Samples | None:
@@ -224,6 +307,26 @@ class AnyPool(Pool[Rows]):
     @property
     def model_digest(self) -> str:
         return ""
+
+    @cached_property
+    def notes(self) -> list[str]:
+        """From how many labels on the classifier can be fitted, where the smallest parts of the pilot are too few."""
+        if "labels-only" not in self.learner.modes:
+            return []
+        learner, labeled = self.learner.in_mode("labels-only"), np.flatnonzero(known_codes(self.data) >= 0)
+        failed, failure = 0, ""
+        for size in point_sizes(len(labeled)).tolist():
+            parts = [np.random.default_rng([size, part]).permutation(labeled)[:size] for part in range(_N_TRIED)]
+            failures = [learner.failure(self.data.take(np.sort(part))) for part in parts]
+            if not any(failures):
+                break
+            failed, failure = size, next(filter(None, failures))
+        if not failed:
+            return []
+        return [
+            f"{self.model_name} cannot always be fitted to {failed:,} labels ({failure}); where it cannot, the most "
+            "frequent class was predicted, so the first part of its curve says little."
+        ]
 
     def require_anchored(self) -> None:
         """Classes are told apart by their labels alone."""
