@@ -8,3 +8,12 @@ def percent(share: float, decimals: int = 0) -> str:
     ('90 %', '7.1 %')
     """
     return f"{100 * share:.{decimals}f} %"
+
+
+def exact_percent(share: float) -> str:
+    """A share that somebody typed or will type, none of its digits lost.
+
+    >>> exact_percent(0.0125), exact_percent(0.02504)
+    ('1.25 %', '2.504 %')
+    """
+    return f"{100 * share:.12g} %"

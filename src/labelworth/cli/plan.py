@@ -128,7 +128,7 @@ def _show(console: "Console", advice: "Plan") -> None:
 
 def _table(plan: "Plan") -> "Table":
     """What other amounts of money would buy."""
-    from labelworth.planning.words import in_units, number
+    from labelworth.planning.words import flat_beyond, in_units
     from labelworth.report.values import Table
 
     design = plan.recommended
@@ -139,11 +139,17 @@ def _table(plan: "Plan") -> "Table":
     others = [row for row in bought if row != recommended]
     step = max(1, -(-len(others) // _N_ROWS))
     chosen = dict.fromkeys([*others[::step], *others[-1:]])
-    rows = sorted([*((*row, "") for row in chosen), (*recommended, "recommended")], key=lambda row: row[0] or 0.0)
+    # Where a larger pilot comes first, the forecast's best is not what is recommended.
+    mark = "best forecast" if plan.advice == "larger pilot" else "recommended"
+    rows = sorted([*((*row, "") for row in chosen), (*recommended, mark)], key=lambda row: row[0] or 0.0)
     note = f"{plan.held.n_labels:,} labels are held; {plan.held.n_pool:,} {plan.held.kind} have none."
     if plan.source == "simulated" and len({solution.counts for solution in budgets[-2:]}) == 1:
-        note += f" Beyond {number(budgets[-1].cost_in_all)} more money buys nothing, by this forecast."
+        far = budgets[-1]
+        is_less = far.error is not None and far.error < design.error
+        labels = far.labels if is_less and far.labels is not None else design.labels
+        note += f" {flat_beyond(plan.source, plan.held.n_labels + labels)}."
     shown = tuple(
-        (cost, labels, in_units(error, plan.question.criterion), mark) for cost, labels, error, mark in rows
+        (cost, round(labels or 0.0), in_units(error, plan.question.criterion), mark)
+        for cost, labels, error, mark in rows
     )
     return Table("What money buys", ("cost in all", "labels to buy", plan.criterion_words, ""), shown, note=note)

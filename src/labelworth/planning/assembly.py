@@ -34,7 +34,7 @@ from labelworth.planning.trust.checks import (
 )
 from labelworth.planning.trust.stop import MOST_TIMES, more_pilot, why_stop
 from labelworth.planning.uncertainty import band_intervals, spread
-from labelworth.planning.words import CRITERION_WORDS, LABELS_PER_CLASS, number
+from labelworth.planning.words import CRITERION_WORDS, LABELS_PER_CLASS, flat_beyond, in_units, number
 from labelworth.progress import SILENT, Progress
 from labelworth.simulation.selection import ModelChoice
 
@@ -80,7 +80,7 @@ def assemble(
     answer = solved(situation, asked.problem, asked.value)
     design = _with_noise(situation, answer.counts)
     designs = curve_counts(situation)
-    labels_interval, error_interval, bands, gain_bands = None, _probes_interval(design), None, None
+    labels_interval, error_interval, bands, gain_bands, bias = None, _probes_interval(design), None, None, None
     if isinstance(situation.doubt, Band):
         labels_interval, error_interval = band_intervals(
             situation, situation.doubt, asked.problem, asked.value, answer.counts
@@ -97,7 +97,7 @@ def assemble(
             progress=progress,
         )
         labels_interval, error_interval, bands = around.labels_interval(), around.error_interval(), around.bands()
-        gain_bands = around.gain_bands(labels_of(situation, designs))
+        gain_bands, bias = around.gain_bands(labels_of(situation, designs)), around.biased_error()
     forecast = with_gains(situation, forecast or forecast_curve(situation, designs, bands), gain_bands)
     held = situation.held
     width = Width.of(design, open_labels(asked, design, labels_interval), error_interval, asked.criterion)
@@ -130,7 +130,7 @@ def assemble(
         forecast=forecast,
         solutions=grid_solutions(situation),
         checks=tuple(sorted((*background.checks, *trust), key=lambda check: not _lacks_classes(check))),
-        notes=(*background.notes, *_limit_notes(situation, asked, answer.counts)),
+        notes=(*background.notes, *_bias_notes(bias, asked), *_limit_notes(situation, asked, answer.counts, advice)),
         pilot=background.pilot,
         model=background.model,
         seed=background.seed,
@@ -164,8 +164,18 @@ def _probes_interval(design: Design) -> Interval | None:
     return Interval(design.error - reach, design.error + reach, method="probes")
 
 
-def _limit_notes(situation: Situation, asked: PlanQuestion, counts: FloatArray) -> list[str]:
-    if asked.problem != "budget" or situation.pool < 1:
+def _bias_notes(bias: tuple[float, float] | None, asked: PlanQuestion) -> list[str]:
+    if bias is None:
+        return []
+    own, middle = (in_units(error, asked.criterion) for error in bias)
+    return [
+        f"Fitted to other pilots of this kind, the model speaks rather for {middle} than for {own}: so few labels "
+        "make classes look easier or harder to tell apart than they are. The interval holds both."
+    ]
+
+
+def _limit_notes(situation: Situation, asked: PlanQuestion, counts: FloatArray, advice: Advice) -> list[str]:
+    if asked.problem != "budget" or situation.pool < 1 or advice == "larger pilot":
         return []
     design, labeling = situation.design(counts), [arm != "nothing" for arm in situation.accuracy.arms]
     left = asked.value - design.cost_in_all
@@ -178,9 +188,6 @@ def _limit_notes(situation: Situation, asked: PlanQuestion, counts: FloatArray) 
         ]
     prices = [situation.prices.next_price(counts, arm) for arm, labels in enumerate(labeling) if labels]
     if left >= min(prices) > 0:
-        what = "forecast" if situation.accuracy.source == "simulated" else "error"
-        return [
-            f"The {what} does not fall beyond {number(round(design.labels_in_all))} labels, so {number(left)} of the "
-            "budget are left."
-        ]
+        flat = flat_beyond(situation.accuracy.source, design.labels_in_all)
+        return [f"{flat}, so {number(left)} of the budget are left."]
     return []

@@ -124,7 +124,8 @@ def plan(
     """
     asked = Question.of(budget=budget, target=target, alpha=alpha, pool=pool)
     if asked.kind == "target":
-        require_target(asked.value, criterion)
+        # What "auto" and a simulation take when no criterion is named is the error.
+        require_target(asked.value, criterion, is_share=criterion is None and source != "asymptotic")
     settings = PlanSettings(
         prices=prices,
         criterion=criterion,

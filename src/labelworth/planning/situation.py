@@ -35,7 +35,7 @@ class Alternatives:
     @property
     def reflects(self) -> bool:
         """Whether answers are reflected at the fit: refits miss it as it misses the truth, bias and all."""
-        return self.at_fit is not None and self.origin == "bootstrap"
+        return self.origin == "bootstrap"
 
     @property
     def workers(self) -> int | None:

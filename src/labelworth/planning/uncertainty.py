@@ -45,6 +45,13 @@ class NearbyAnswers:
         """Of the error of the recommended design."""
         return self._interval(self.errors, 1)
 
+    def biased_error(self) -> tuple[float, float] | None:
+        """The error of the plan and the middle one of all answers, where the answers' interval misses the plan's."""
+        interval, own = _interval(self.errors, self.origin), np.nan if self.own is None else float(self.own[1])
+        if interval is None or not np.isfinite(own) or interval.low <= own <= interval.high:
+            return None
+        return own, float(np.median(self.errors))
+
     def bands(self) -> tuple[tuple[float | None, ...], tuple[float | None, ...]]:
         """The lower and upper ends along the forecast."""
         ends = [self._interval(column, 2 + index) for index, column in enumerate(self.curves.T)]
@@ -81,7 +88,7 @@ def spread(
     Where the target cannot be met at some parameters, all of the pool would be labeled.
     """
     left = money_left(situation, value) if problem == "budget" else value
-    designs, corrections = [recommended, *curve], _Corrections.of(others, recommended)
+    designs, corrections = [recommended, *curve], _Corrections.of(situation.accuracy, others, recommended)
 
     def asked(build: Callable[[], Accuracy]) -> list[float | None]:
         accuracy, noise = corrections.corrected(build())
@@ -103,13 +110,12 @@ def spread(
     table = np.array(rows, dtype=np.float64).reshape(len(rows), 2 + len(designs))
     table[np.isnan(table)] = np.inf
     noise, labels, errors = table[:, 0], table[:, 1], table[:, 2:]
-    if corrections.center is None:
-        return NearbyAnswers(labels, errors[:, 0], errors[:, 1:], others.origin)
     per_sample, criterion = situation.accuracy.labels_per_sample, situation.accuracy.criterion
-    factor = stretch(criterion, errors[:, 0], noise, corrections.noise_of_plan)
-    # No fewer labels than none, and no more than the pool has room for.
-    labels = np.clip(_stretched(labels, factor), 0.0, situation.pool * float(per_sample.max()))
-    errors = np.column_stack([_stretched_errors(criterion, column, factor) for column in errors.T])
+    if corrections.center is not None:
+        factor = stretch(criterion, errors[:, 0], noise, corrections.noise_of_plan)
+        # No fewer labels than none, and no more than the pool has room for.
+        labels = np.clip(_stretched(labels, factor), 0.0, situation.pool * float(per_sample.max()))
+        errors = np.column_stack([_stretched_errors(criterion, column, factor) for column in errors.T])
     own = [float(recommended @ per_sample), *(situation.accuracy.error(counts) for counts in designs)]
     return NearbyAnswers(labels, errors[:, 0], errors[:, 1:], others.origin, np.array(own))
 
@@ -118,17 +124,21 @@ def spread(
 class _Corrections:
     """What answers at other parameters need before they say how sure a plan is, where they may have been sampled."""
 
-    # At the fit, without its bias; None where nothing could have been drawn, and nothing is corrected.
+    # At the fit, without its bias; None where nothing could have been drawn, and draws need no correction.
     center: Settled | None
-    reflects: bool  # Whether answers are reflected at the fit.
+    mirror: Accuracy | None  # At which answers are reflected: that at the fit; None where they are not.
     shift: float  # Takes off the bias that as few draws as other parameters have lead to.
     recommended: FloatArray  # The counts at which bias and noise are looked at.
 
     @classmethod
-    def of(cls, others: Alternatives, recommended: FloatArray) -> "_Corrections":
+    def of(cls, at_fit: Accuracy, others: Alternatives, recommended: FloatArray) -> "_Corrections":
+        center = None if others.at_fit is None else settle(others.at_fit, recommended)
+        # Reflected, an error with kinks has no slope to follow: the search at every refit would take minutes.
+        plain = None if at_fit.criterion == "worst_direction" else at_fit
+        mirror = plain if center is None else center.accuracy
         return cls(
-            None if others.at_fit is None else settle(others.at_fit, recommended),
-            others.reflects,
+            center,
+            mirror if others.reflects else None,
             0.0 if others.twin is None else settle(others.twin, recommended).accuracy.shift,
             recommended,
         )
@@ -136,16 +146,14 @@ class _Corrections:
     @property
     def noise_of_plan(self) -> float:
         """That of the draws at the fit, which reflected answers have twice over."""
-        return 0.0 if self.center is None else self.center.noise * (2 if self.reflects else 1)
+        return 0.0 if self.center is None else self.center.noise * (1 if self.mirror is None else 2)
 
     def corrected(self, other: Accuracy) -> tuple[Accuracy, float]:
         """What to ask in its place, and the noise of its draws."""
-        if not isinstance(other, AsymptoticAccuracy):
-            return other, 0.0
-        accuracy, noise = replace(other, shift=self.shift), settle(other, self.recommended).noise
-        if self.center is None or not self.reflects:
-            return accuracy, noise
-        return ReflectedAccuracy(self.center.accuracy.apart(), accuracy), noise
+        accuracy, noise = other, 0.0
+        if isinstance(other, AsymptoticAccuracy):
+            accuracy, noise = replace(other, shift=self.shift), settle(other, self.recommended).noise
+        return accuracy if self.mirror is None else ReflectedAccuracy.of(self.mirror, accuracy), noise
 
 
 def _all_asked(

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 from labelworth.fisher.criteria import CRITERIA
 from labelworth.planning.answer import LEVEL
-from labelworth.wording import percent
+from labelworth.tradeoff.problem import LOGARITHMIC, SHARES
+from labelworth.wording import exact_percent, percent
 
 if TYPE_CHECKING:
     from labelworth.planning.answer import ArmCount, Interval, Plan
@@ -27,10 +28,10 @@ UNLABELED_DATA = "unlabeled data"
 """The check that has a line of its own."""
 LABELS_PER_CLASS = "labels per class"
 """The check that is said first where it is bad: what lacks classes is no forecast of all of them."""
-SHARES = ("error", "excess_error")
-"""Criteria that are shares of predictions: in words they are percent, and their differences points."""
 
 _ROUNDING = 1e-13
+_UNSEEN = 1e-3
+"""A fall of an error by a smaller part of it is none to speak of: a test would take millions of labels to see it."""
 
 
 def lines(plan: "Plan") -> list[str]:
@@ -96,7 +97,7 @@ def exactly_in_units(value: float, criterion: str) -> str:
     >>> exactly_in_units(0.0125, "error"), exactly_in_units(0.0125, "log_loss")
     ('1.25 %', '0.0125')
     """
-    return f"{100 * value:.12g} %" if criterion in SHARES else f"{value:g}"
+    return exact_percent(value) if criterion in SHARES else f"{value:g}"
 
 
 def apart(difference: float, criterion: str) -> str:
@@ -109,6 +110,12 @@ def apart(difference: float, criterion: str) -> str:
         return f"{difference:.2g}"
     points = f"{100 * difference:.2g}"
     return f"{points} point{'' if points == '1' else 's'}"
+
+
+def flat_beyond(source: str, labels_in_all: float) -> str:
+    """That more labels than so many, those held included, are forecast to buy nothing."""
+    what = "forecast" if source == "simulated" else "error"
+    return f"The {what} does not fall beyond {count(round(labels_in_all), 'label')} in all"
 
 
 def next_samples(plan: "Plan") -> int:
@@ -175,7 +182,11 @@ def _expectation(plan: "Plan") -> str:
         low, high = in_units(interval.low, own), in_units(interval.high, own)
         between = f" ({percent(interval.level)}: {low.removesuffix(' %')}-{high})"
     now = "" if plan.held.error is None else f"; with the labels held, {in_units(plan.held.error, own)}"
-    when = f"with {number(round(plan.recommended.labels_in_all))} labels in all" if _is_far(plan) else "then"
+    when = "then"
+    if plan.advice == "larger pilot":
+        # Of what the forecast is for, which is not what is to be done first.
+        in_all = count(round(plan.recommended.labels_in_all), "label")
+        when, now = (f"with {in_all} in all", now) if _is_far(plan) else (f"with the {in_all} held", "")
     return f"{criterion} to expect {when}: {in_units(plan.recommended.error, own)}{between}{now}."
 
 
@@ -186,10 +197,18 @@ def _is_far(plan: "Plan") -> bool:
 
 def _money(plan: "Plan") -> str:
     design, question = plan.recommended, plan.question
-    opening = "All of them cost" if _is_far(plan) else "That costs"
-    paid = f"{opening} {number(design.cost)}, {number(design.cost_in_all)} with what is held"
+    opening, cost = "All of them cost" if _is_far(plan) else "That costs", design.cost
+    if plan.advice == "larger pilot" and not _is_far(plan):
+        each = plan.prices.get("per_sample", {}).get("everything")
+        if each is None:
+            return f"What is held has cost {number(plan.held.cost)}; no more than the larger pilot is to be paid now."
+        cost = (plan.more_pilot or 0) * each
+    in_all = plan.held.cost + cost
+    paid = f"{opening} {number(cost)}, {number(in_all)} with what is held"
+    if plan.advice == "larger pilot" and not _is_far(plan) and question.problem != "budget":
+        return f"{paid}."
     if question.problem == "budget":
-        left = question.value - design.cost_in_all
+        left = question.value - in_all
         return f"{paid}, of a budget of {number(question.value)} ({number(max(left, 0.0))} left over)."
     if question.problem == "target":
         return f"{paid}: the least for a target of {exactly_in_units(question.value, question.criterion)}."
@@ -208,6 +227,9 @@ def _worth(plan: "Plan") -> str:
     one, own = n_next == 1, plan.question.criterion
     if best.gain <= 0:
         return f"{opening} {'is' if one else 'are'} forecast to buy nothing: the forecast does not fall any further."
+    if own not in LOGARITHMIC and n_next * best.gain < _UNSEEN * plan.recommended.error:
+        small = "by less than a thousandth of itself: nobody can tell that from nothing"
+        return f"{opening} would lower {_what(own)} {small}."
     fall = _fall(plan, n_next * best.gain)
     if not best.is_clear:
         least = apart(n_next * best.noise, own)
@@ -235,8 +257,11 @@ def _fall(plan: "Plan", gain: float) -> str:
     if not math.isclose(round(first, decimals) - round(last, decimals), round(first - last, decimals), rel_tol=1e-6):
         decimals += 1
     difference = f"{first - last:.{decimals}f}{' points' if is_share else ''}"
-    what = {"error": "the error", "excess_error": "the excess error"}.get(own, "it")
-    return f"{what} from {first:.{decimals}f}{unit} to {last:.{decimals}f}{unit} ({difference}"
+    return f"{_what(own)} from {first:.{decimals}f}{unit} to {last:.{decimals}f}{unit} ({difference}"
+
+
+def _what(criterion: str) -> str:
+    return {"error": "the error", "excess_error": "the excess error"}.get(criterion, "it")
 
 
 def _next_samples(plan: "Plan", arm: str, n_next: int) -> str:

@@ -11,9 +11,10 @@ from typing import Any
 
 from labelworth.data.files import atomic_write
 from labelworth.planning.answer import Check, Plan
-from labelworth.planning.words import SHARES, apart, count, exactly_in_units, in_units, next_samples, number
+from labelworth.planning.words import apart, count, exactly_in_units, in_units, next_samples, number
 from labelworth.report.page_data import page_data
 from labelworth.report.tables import models_table, words
+from labelworth.tradeoff.problem import SHARES
 from labelworth.wording import percent
 
 _CAPTIONS = {

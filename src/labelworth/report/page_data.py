@@ -6,8 +6,8 @@ from typing import Any
 
 from labelworth.planning.answer import Plan
 from labelworth.planning.landscape import FrontierDesign, GridAnswer
-from labelworth.planning.words import SHARES, next_samples
-from labelworth.tradeoff.problem import Problem
+from labelworth.planning.words import next_samples
+from labelworth.tradeoff.problem import SHARES, Problem
 
 _WIDE = 8.0
 _TITLES: dict[Problem, str] = {"budget": "Budget", "target": "Target", "alpha": "Money per unit of error"}

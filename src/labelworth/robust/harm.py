@@ -8,11 +8,13 @@ from scipy.stats import norm
 
 from labelworth.arrays import FloatArray
 from labelworth.robust.held_out import HeldOutPredictions
+from labelworth.wording import percent
 
 Answer = Literal["helps", "hurts", "cannot be told"]
 
 FALSE_VERDICT_RATE = 0.05
 """How often "helps" or "hurts" is said when in truth there is no difference."""
+ERROR = "error"
 _N_MEASURES = 2
 _FEWEST_TESTED = 10  # below it the normal approximation says nothing
 
@@ -36,9 +38,16 @@ class PairedDifference:
         return "helps" if self.difference < 0 else "hurts"
 
     def words(self) -> str:
+        """Of shares in percent, their differences in points."""
+        figures = [self.labels_only, self.with_unlabeled, self.standard_error]
+        before, after, chance = (f"{figure:.3f}" for figure in figures)
+        difference = f"{self.difference:+.3f}"
+        if self.measure == ERROR:
+            before, after = percent(self.labels_only, 1), percent(self.with_unlabeled, 1)
+            difference, chance = f"{100 * self.difference:+.1f} points", f"{100 * self.standard_error:.1f}"
         return (
-            f"{self.measure} {self.labels_only:.3f} with labels only, {self.with_unlabeled:.3f} with unlabeled rows "
-            f"(difference {self.difference:+.3f}, standard error {self.standard_error:.3f})"
+            f"{self.measure} {before} with labels only, {after} with unlabeled rows (difference {difference}, "
+            f"standard error {chance})"
         )
 
 
@@ -78,6 +87,8 @@ class HarmVerdict:
     def _why_open(self) -> str:
         if self.n_tested < _FEWEST_TESTED:
             return f"No verdict is given on fewer than {_FEWEST_TESTED} labels."
+        if self.log_loss.answer != "cannot be told" and self.error.difference == 0:
+            return "The log-loss with honest log-odds and that of the probabilities as they are point opposite ways."
         if self.log_loss.answer != "cannot be told":
             return "The log-losses differ beyond chance, but the errors point the other way."
         return f"Either difference is within chance; {self._labels_needed()}"
@@ -100,13 +111,16 @@ def verdict_of(predictions: HeldOutPredictions, unlabeled_weight: float) -> Harm
     """Compare predictions made at weight 0, by the labels only, with those made at `unlabeled_weight`, row by row.
 
     The error decides if it differs beyond chance. If not, the log-loss with honest log-odds does, which is the more
-    sensitive measure, provided that the errors do not point the other way. When there is no difference in truth,
-    "helps" or "hurts" is said with probability 0.05 at most, to the normal approximation.
+    sensitive measure, provided that the errors do not point the other way; and where they point nowhere, that the
+    log-loss as it is does not say the opposite beyond chance. When there is no difference in truth, "helps" or
+    "hurts" is said with probability 0.05 at most, to the normal approximation.
     """
-    error = paired("error", predictions.errors(0.0), predictions.errors(unlabeled_weight))
+    error = paired(ERROR, predictions.errors(0.0), predictions.errors(unlabeled_weight))
     log_loss = paired("log-loss", predictions.tempered_losses(0.0), predictions.tempered_losses(unlabeled_weight))
     raw = paired("raw log-loss", predictions.losses(0.0), predictions.losses(unlabeled_weight))
     answer = combined(error, log_loss) if predictions.n_tested >= _FEWEST_TESTED else "cannot be told"
+    if error.difference == 0 and {answer, raw.answer} == {"helps", "hurts"}:
+        answer = "cannot be told"
     return HarmVerdict(answer, predictions.n_tested, error, log_loss, raw, unlabeled_weight)
 
 

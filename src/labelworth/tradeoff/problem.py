@@ -12,11 +12,15 @@ from labelworth.errors import InfeasiblePlanError, InvalidInputError
 from labelworth.fisher.criteria import CRITERIA
 from labelworth.tradeoff.accuracy import Accuracy
 from labelworth.tradeoff.costs import Costs, is_finite_number, shown
+from labelworth.wording import exact_percent
 
 Problem = Literal["budget", "target", "alpha"]
 
 LOGARITHMIC = tuple(name for name, criterion in CRITERIA.items() if criterion.is_logarithmic)
 """Criteria in nats, of any sign: differences of them mean something, ratios do not."""
+
+SHARES = ("error", "excess_error")
+"""Criteria that are shares of predictions: in words they are percent, and their differences points."""
 
 Rank = tuple[float, float]
 """What is to be small: first the one, and where that is equal the other."""
@@ -148,14 +152,21 @@ def _require_number(name: str, value: Any) -> None:
         raise InvalidInputError(f"{name} must be a finite number. Got {shown(value)} instead.")
 
 
-def require_target(target: float, criterion: str | None) -> None:
+def require_target(target: float, criterion: str | None, *, is_share: bool = False) -> None:
     """Refuse what no error can be; a log volume can be any number.
 
     Parameters
     ----------
     criterion : str or None
         None: one of those that are taken when none is named.
+    is_share : bool
+        Whether that one will be a share.
     """
+    if (criterion in SHARES or is_share) and target >= 1:
+        raise InvalidInputError(
+            f"target must be a share of predictions, below 1: a target of {target:g} % is {target / 100:g}. "
+            f"Got {target:g}, which is {exact_percent(target)}."
+        )
     if criterion not in LOGARITHMIC and not target > 0:
         raise InvalidInputError(
             f"target, an error, must be positive. Got {target:g}: no number of labels brings an error to that."
@@ -190,20 +201,28 @@ def error_ceiling(question: Question, criterion: str, least: float, tolerance: f
         return max(target, least)
     digits = _DIGITS if f"{target:.{_DIGITS}g}" != f"{least:.{_DIGITS}g}" else _MORE_DIGITS
     raise InfeasiblePlanError(
-        f"No design {among} reaches {criterion} {target:.{digits}g}. The nearest is {least:.{digits}g}: raise "
-        "the target, or get more samples.",
+        f"No design {among} reaches {_named(criterion, f'{target:.{digits}g}')}. The nearest is "
+        f"{_named(criterion, f'{least:.{digits}g}', is_nearest=True)}: raise the target, or get more samples.",
         least,
     )
 
 
 def infeasible_target(criterion: str, target: float, nearest: float, labels: float) -> InfeasiblePlanError:
     """That a target cannot be met, with the nearest that can be: as printed it is feasible."""
-    named = rounded_up(nearest)
+    named, more = _named(criterion, rounded_up(nearest), is_nearest=True), "label" if labels == 1 else "labels"
     return InfeasiblePlanError(
-        f"No number of labels reaches {criterion} {target:g}: the nearest that this pool allows is {named}, at "
-        f"{labels:,.0f} more {'label' if labels == 1 else 'labels'}. Raise the target, or get more samples.",
+        f"No number of labels reaches {_named(criterion, f'{target:g}')}: the nearest that this pool allows is "
+        f"{named}, at {labels:,.0f} more {more}. Raise the target, or get more samples.",
         nearest,
     )
+
+
+def _named(criterion: str, figure: str, *, is_nearest: bool = False) -> str:
+    """A target as people say it, shares in percent; the nearest one also as it is typed."""
+    if criterion not in SHARES:
+        return figure if is_nearest else f"{criterion} {figure}"
+    share = exact_percent(float(figure))
+    return f"{share} (target={figure})" if is_nearest else f"{criterion} {share}"
 
 
 def rounded_up(value: float, digits: int = _DIGITS) -> str:

@@ -41,7 +41,9 @@ def test_money_that_buys_nothing_is_left_and_told() -> None:
     best = min(range(HELD, 451), key=lambda size: line.at(float(size)))
     assert found.recommended.labels_in_all == pytest.approx(best, abs=1)
     in_all = found.recommended.labels_in_all
-    words = f"The forecast does not fall beyond {in_all:.0f} labels, so {450 - in_all:.0f} of the budget are left."
+    words = (
+        f"The forecast does not fall beyond {in_all:.0f} labels in all, so {450 - in_all:.0f} of the budget are left."
+    )
     assert found.notes == (words,)
     assert found.worth[0].gain < 0
     assert (
@@ -53,7 +55,7 @@ def test_labels_that_only_hurt_are_not_bought() -> None:
     found = plan(ALWAYS_RISING, 300.0)
     assert found.advice == "stop"
     assert found.recommended.labels == 0
-    assert found.notes == ("The forecast does not fall beyond 100 labels, so 200 of the budget are left.",)
+    assert found.notes == ("The forecast does not fall beyond 100 labels in all, so 200 of the budget are left.",)
 
 
 def test_nothing_is_said_where_the_forecast_falls() -> None:
@@ -104,7 +106,15 @@ def test_the_table_has_no_row_twice(values: np.ndarray) -> None:
     assert len(set(shown)) == len(shown)
     assert [row[3] for row in table.rows].count("recommended") == 1
     assert [row[0] for row in table.rows] == sorted(row[0] for row in table.rows)
-    assert ("more money buys nothing" in table.note) == (values is not FALLING)
+    assert ("The forecast does not fall beyond" in table.note) == (values is not FALLING)
+
+
+def test_where_a_forecast_ends_is_one_number_wherever_it_is_said() -> None:
+    advice = plan(RISING, 450.0)
+    (note,) = (note for note in advice.notes if "does not fall beyond" in note)
+    said = f"does not fall beyond {advice.recommended.labels_in_all:.0f} labels in all"
+    assert said in note
+    assert said in str(_table(advice).note)
 
 
 def test_a_plan_is_shown_with_its_notes() -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from labelworth.data.kept import Checkpoint
 from labelworth.planning.answer import Held
-from labelworth.planning.situation import Alternatives, Band, Situation
+from labelworth.planning.situation import Alternatives, Band, Origin, Situation
 from labelworth.planning.uncertainty import NearbyAnswers, band_intervals, spread
 from labelworth.tradeoff.costs import ArmPrices
 
@@ -32,11 +32,11 @@ class Labels:
         return None
 
 
-def situation(scales: np.ndarray) -> Situation:
+def situation(scales: np.ndarray, origin: Origin = "normal draws") -> Situation:
     held = Held("documents", 1000, 100, 100, 900, 9, ("a", "b"), HELD, None)
     alternatives = tuple(partial(Labels, float(scale)) for scale in scales)
     prices = ArmPrices(("everything",), np.ones(1))
-    return Situation(held, Labels(40.0), prices, POOL, doubt=Alternatives(alternatives))
+    return Situation(held, Labels(40.0), prices, POOL, doubt=Alternatives(alternatives, origin))
 
 
 def answers(asked: Situation, *question: Any) -> NearbyAnswers:
@@ -57,6 +57,30 @@ def test_the_middle_ninety_percent_of_the_answers() -> None:
     assert (error.low, error.high) == pytest.approx((SCALES[4] / 400, SCALES[94] / 400))
     lows, highs = found.bands()
     assert (lows[0], highs[0]) == pytest.approx((SCALES[4] / 200, SCALES[94] / 200))
+
+
+def test_refits_that_are_biased_are_reflected_at_the_fit() -> None:
+    """Refits that err less than the fit say that the fit errs less than the truth, by as much."""
+    found = answers(situation(SCALES * 0.9, "bootstrap"), "target", 0.1, np.array([300.0]), [np.array([100.0])])
+    error, labels = found.error_interval(), found.labels_interval()
+    assert error is not None
+    assert labels is not None
+    reflected = 40.0**2 / (0.9 * SCALES)
+    assert error.high == pytest.approx(reflected[4] / 400)
+    assert error.low == pytest.approx(reflected[94] / 400)
+    assert labels.high == pytest.approx(10 * reflected[4] - 100, abs=0.01)
+    assert found.biased_error() is None
+
+
+def test_an_interval_holds_the_plans_own_figure_and_a_bias_is_known() -> None:
+    for origin in ("normal draws", "bootstrap"):
+        biased = situation(np.linspace(24.0, 36.0, 99), origin)
+        found = answers(biased, "target", 0.1, np.array([300.0]), [np.array([100.0])])
+        error, bias = found.error_interval(), found.biased_error()
+        assert error is not None
+        assert bias is not None
+        assert error.low <= 40 / 400 <= error.high
+        assert bias == pytest.approx((0.1, 30 / 400 if origin == "normal draws" else 40**2 / 30 / 400))
 
 
 def test_where_a_target_cannot_be_met_all_of_the_pool_would_be_labeled() -> None:

@@ -5,7 +5,9 @@ from typing import Any
 
 import pytest
 
+from labelworth.cli.plan import _table
 from labelworth.planning.answer import ArmCount, Certificate, Check, Interval, Plan, Worth
+from labelworth.planning.trust.checks import Width
 from labelworth.planning.words import CRITERION_WORDS, count, lines, next_samples, number
 from support.plans import document_plan
 
@@ -160,3 +162,48 @@ def test_what_several_samples_cost_is_not_told_of_a_cost_function() -> None:
     plan = replace(document_plan(), prices={"function": "batches"})
     assert ", for " in lines(document_plan())[3]
     assert ", for " not in lines(plan)[3]
+
+
+def test_a_fall_that_nobody_can_see_is_called_that() -> None:
+    plan = document_plan()
+    worths = tuple(replace(worth, gain=1e-9 * plan.recommended.error) for worth in plan.worth)
+    assert lines(replace(plan, worth=worths))[3] == (
+        "After that the next 10 labels would lower it by less than a thousandth of itself: nobody can tell that from "
+        "nothing."
+    )
+
+
+def test_what_is_expected_and_costs_is_that_of_the_larger_pilot() -> None:
+    plan = document_plan()
+    design = replace(
+        plan.recommended, arms=(), labels=0.0, labels_in_all=100.0, cost=0.0, cost_in_all=100.0, error=0.032
+    )
+    larger = replace(
+        plan,
+        advice="larger pilot",
+        why_stop="more labels would not lower the error.",
+        more_pilot=40,
+        recommended=design,
+        prices={"per_sample": {"everything": 1.5, "nothing": 0.0}, "held": 100.0},
+    )
+    _, expected, paid = lines(larger)[:3]
+    assert (
+        expected
+        == "Excess log-loss (nats per sample) to expect with the 100 labels held: 0.032 (90 %: 0.006-0.0095)."
+    )
+    assert paid == "That costs 60, 160 with what is held, of a budget of 512 (352 left over)."
+    unpriced = replace(larger, prices={"function": "costs", "held": 100.0})
+    assert lines(unpriced)[2].startswith("What is held has cost 100")
+
+
+def test_labels_to_buy_are_whole_in_the_table() -> None:
+    plan = document_plan()
+    design = replace(plan.recommended, labels=93.82)
+    assert {row[1] for row in _table(replace(plan, recommended=design)).rows if row[3]} == {94}
+    pilot = _table(replace(plan, advice="larger pilot", more_pilot=40))
+    assert [row[3] for row in pilot.rows if row[3]] == ["best forecast"]
+
+
+def test_what_is_known_to_within_more_than_all_is_hardly_known() -> None:
+    width = Width(error=None, points=None, labels=4.5)
+    assert width.words() == "the labels to buy are hardly known at all"

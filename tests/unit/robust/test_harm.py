@@ -1,6 +1,7 @@
 """The verdict where unlabeled data is known to help, known to hurt, and where nothing can be told."""
 
 import json
+from dataclasses import dataclass
 
 import numpy as np
 import pytest
@@ -78,6 +79,39 @@ def test_the_error_goes_first_and_the_log_loss_must_not_be_contradicted(
 ) -> None:
     measures = [PairedDifference(name, 0.5, 0.5 + gap, gap, 0.02) for name, gap in (("e", error), ("l", log_loss))]
     assert combined(*measures) == expected
+
+
+@dataclass(frozen=True)
+class MadeUp:
+    """Twenty predictions: errors as often with unlabeled rows as without, log-losses that contradict each other."""
+
+    raw: float
+    n_tested: int = 20
+
+    def errors(self, weight: float) -> np.ndarray:
+        return np.repeat([0.0, 1.0], 10)
+
+    def tempered_losses(self, weight: float) -> np.ndarray:
+        return 0.5 - 0.1 * weight + 0.01 * np.arange(20) * weight / 20
+
+    def losses(self, weight: float) -> np.ndarray:
+        return 1.0 + self.raw * weight + 0.01 * np.arange(20) * weight
+
+
+@pytest.mark.parametrize(("raw", "expected"), [(0.8, "cannot be told"), (-0.8, "helps")])
+def test_without_a_difference_in_errors_the_log_losses_must_agree(raw: float, expected: str) -> None:
+    verdict = verdict_of(MadeUp(raw), 1.0)
+    assert (verdict.log_loss.answer, verdict.answer) == ("helps", expected)
+    assert any("point opposite ways" in line for line in verdict.lines()) == (raw > 0)
+
+
+def test_errors_are_percent_and_their_differences_points() -> None:
+    assert PairedDifference("error", 0.143, 0.1216, -0.0214, 0.0101).words() == (
+        "error 14.3 % with labels only, 12.2 % with unlabeled rows (difference -2.1 points, standard error 1.0)"
+    )
+    assert PairedDifference("log-loss", 0.143, 0.122, -0.021, 0.01).words() == (
+        "log-loss 0.143 with labels only, 0.122 with unlabeled rows (difference -0.021, standard error 0.010)"
+    )
 
 
 def test_unlabeled_rows_are_never_tested_and_each_label_once(seed: int) -> None:

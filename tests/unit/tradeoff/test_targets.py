@@ -7,7 +7,7 @@ import pytest
 
 import labelworth as lw
 from labelworth.errors import InfeasiblePlanError, InvalidInputError
-from labelworth.tradeoff.problem import require_target, rounded_up
+from labelworth.tradeoff.problem import infeasible_target, require_target, rounded_up
 from support.pilots import drawn_documents, drawn_sequences
 
 DOCUMENTS, SEQUENCES = drawn_documents(127, 40, seed=1), drawn_sequences(60, 25, seed=1)
@@ -32,7 +32,7 @@ WAYS = {
 
 def named(refusal: InfeasiblePlanError) -> tuple[float, float]:
     """The target and the labels in the words of a refusal, as they are printed."""
-    found = re.search(r"allows is (\S+), at ([\d,]+) more label", str(refusal))
+    found = re.search(r"allows is (?:\S+ % \(target=)?([^\s,)]+)\)?, at ([\d,]+) more label", str(refusal))
     assert found is not None, str(refusal)
     return float(found[1]), float(found[2].replace(",", ""))
 
@@ -78,3 +78,19 @@ def test_no_error_is_zero_or_less() -> None:
             with pytest.raises(InvalidInputError, match="must be positive"):
                 require_target(target, criterion)
     require_target(-40.0, "log_volume")
+
+
+def test_a_share_in_percent_is_refused_in_words() -> None:
+    for criterion, is_share in (("error", False), ("excess_error", False), (None, True)):
+        with pytest.raises(InvalidInputError, match=r"a target of 2 % is 0\.02"):
+            require_target(2.0, criterion, is_share=is_share)
+    require_target(2.0, None)
+    require_target(2.0, "log_loss")
+    with pytest.raises(InvalidInputError, match="below 1"):
+        lw.plan(np.eye(4), [0, 1, -1, -1], target=2.0)
+
+
+def test_shares_out_of_reach_are_said_in_percent_and_as_they_are_typed() -> None:
+    words = str(infeasible_target("error", 0.01, 0.02504, 1000.0))
+    assert "reaches error 1 %: the nearest that this pool allows is 2.504 % (target=0.02504), at 1,000 more" in words
+    assert "is 0.02504, at 1 more label." in str(infeasible_target("log_loss", 0.01, 0.02504, 1.0))

@@ -156,10 +156,13 @@ class ErrorAccuracy:
 
     def _figure(self, counts: FloatArray) -> tuple[float, float]:
         key = np.asarray(counts, dtype=np.float64).tobytes()
-        if key not in self._last:
+        kept = self._last.get(key)
+        if kept is None:
+            # Another thread may forget it at once.
+            kept = self._computed(counts)
             self._last.clear()
-            self._last[key] = self._computed(counts)
-        return self._last[key]
+            self._last[key] = kept
+        return kept
 
     def _computed(self, counts: FloatArray) -> tuple[float, float]:
         total = np.array([self.held_labeled + float(counts[0]), 0.0 if self.is_alone else float(counts[1])])

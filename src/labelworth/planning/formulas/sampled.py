@@ -7,7 +7,7 @@ import numpy as np
 from labelworth.arrays import FloatArray
 from labelworth.errors import NotIdentifiableError
 from labelworth.fisher.jackknife import Jackknife
-from labelworth.tradeoff.accuracy import Source
+from labelworth.tradeoff.accuracy import Accuracy, Source
 from labelworth.tradeoff.asymptotic_accuracy import AsymptoticAccuracy
 from labelworth.tradeoff.problem import LOGARITHMIC
 
@@ -59,8 +59,15 @@ class ReflectedAccuracy:
     twice.
     """
 
-    center: AsymptoticAccuracy  # At the fit.
-    other: AsymptoticAccuracy  # At other parameters, of the same arms.
+    center: Accuracy  # At the fit.
+    other: Accuracy  # At other parameters, of the same arms.
+
+    @classmethod
+    def of(cls, center: Accuracy, other: Accuracy) -> "ReflectedAccuracy":
+        """With a slope where both have one; shares nothing that is written to with other threads."""
+        if isinstance(center, AsymptoticAccuracy) and isinstance(other, AsymptoticAccuracy):
+            return SlopedReflectedAccuracy(center.apart(), other)
+        return cls(center, other)
 
     @property
     def arms(self) -> tuple[str, ...]:
@@ -78,18 +85,31 @@ class ReflectedAccuracy:
     def source(self) -> Source:
         return self.center.source
 
+    def error(self, counts: FloatArray) -> float:
+        """Infinite where one of the two is; that at the other parameters where one is zero: it has no logarithm."""
+        errors = self.center.error(counts), self.other.error(counts)
+        if not np.isfinite(errors).all():
+            return np.inf
+        if self.criterion not in LOGARITHMIC and min(errors) <= 0:
+            return errors[1]
+        at_fit, elsewhere = (on_scale(self.criterion, error) for error in errors)
+        return from_scale(self.criterion, 2 * at_fit - elsewhere)
+
+    def standard_error(self, counts: FloatArray) -> float | None:
+        return None
+
+
+@dataclass(frozen=True, eq=False)
+class SlopedReflectedAccuracy(ReflectedAccuracy):
+    """The same of two errors with a slope."""
+
+    center: AsymptoticAccuracy
+    other: AsymptoticAccuracy
+
     @property
     def is_convex(self) -> bool:
         """Nearly, but that is no theorem."""
         return False
-
-    def error(self, counts: FloatArray) -> float:
-        """Infinite where one of the two is."""
-        errors = self.center.error(counts), self.other.error(counts)
-        if not np.isfinite(errors).all():
-            return np.inf
-        at_fit, elsewhere = (on_scale(self.criterion, error) for error in errors)
-        return from_scale(self.criterion, 2 * at_fit - elsewhere)
 
     def slope(self, counts: FloatArray) -> FloatArray:
         """Of the error reflected.
@@ -106,9 +126,6 @@ class ReflectedAccuracy:
             return 2 * self.center.slope(counts) - self.other.slope(counts)
         steepness = 2 * self.center.slope(counts) / self.center.error(counts)
         return np.asarray(error * (steepness - self.other.slope(counts) / self.other.error(counts)))
-
-    def standard_error(self, counts: FloatArray) -> float | None:
-        return None
 
     def open_directions(self, counts: FloatArray) -> tuple[str, ...]:
         """Those at the fit, or else those at the other parameters."""

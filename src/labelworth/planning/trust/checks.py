@@ -10,11 +10,12 @@ from labelworth.data.protocol import Data
 from labelworth.planning.answer import Advice, Check, Design, Held, Interval, State
 from labelworth.planning.source import LABELS_PER_PARAMETER
 from labelworth.planning.trust.randomness import Randomness
-from labelworth.planning.words import LABELS_PER_CLASS, SHARES, apart, count
+from labelworth.planning.words import LABELS_PER_CLASS, apart, count
 from labelworth.simulation.basis import ForecastBasis
 from labelworth.simulation.forecast import simulation_warning
 from labelworth.simulation.learner import Mode
 from labelworth.tradeoff.accuracy import Source
+from labelworth.tradeoff.problem import SHARES
 from labelworth.wording import percent
 
 FEW_LABELS = 10
@@ -168,7 +169,10 @@ class Width:
             within = relative if self.points is None else f"{apart(self.points, SHARES[0])} ({relative})"
             parts.append(f"the error to expect is known to within {within}")
         if self.labels is not None:
-            parts.append(f"the labels to buy are known to within {percent(self.labels)} of all labels")
+            within = (
+                f"known to within {percent(self.labels)} of all labels" if self.labels < 1 else "hardly known at all"
+            )
+            parts.append(f"the labels to buy are {within}")
         return " and ".join(parts)
 
 

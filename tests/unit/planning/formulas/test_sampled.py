@@ -6,7 +6,14 @@ import pytest
 from labelworth.errors import NotIdentifiableError
 from labelworth.fisher.dense import DenseInformation
 from labelworth.models.coordinates import Coordinates, FreeTable
-from labelworth.planning.formulas.sampled import ReflectedAccuracy, joined_error, on_scale, settle
+from labelworth.planning.formulas.sampled import (
+    ReflectedAccuracy,
+    SlopedReflectedAccuracy,
+    joined_error,
+    on_scale,
+    settle,
+)
+from labelworth.tradeoff.accuracy import ConvexAccuracy
 from labelworth.tradeoff.asymptotic_accuracy import AsymptoticAccuracy
 from support.menus import plain_error, random_menu
 
@@ -71,8 +78,8 @@ OF_THREE = np.array([5.0, 20.0, 100.0])
 CRITERIA = ["total_variance", "worst_direction", "excess_log_loss", "log_volume"]
 
 
-def reflected(criterion: str, shifts: tuple[float, float] = (0.1, -0.2)) -> ReflectedAccuracy:
-    return ReflectedAccuracy(
+def reflected(criterion: str, shifts: tuple[float, float] = (0.1, -0.2)) -> SlopedReflectedAccuracy:
+    return SlopedReflectedAccuracy(
         *(AsymptoticAccuracy(menu, criterion, shift=shift) for menu, shift in zip(MENUS, shifts, strict=True))
     )
 
@@ -102,6 +109,35 @@ def test_the_fit_itself_is_its_own_reflection() -> None:
     assert ReflectedAccuracy(center, center.apart()).error(OF_THREE) == pytest.approx(
         center.error(OF_THREE), rel=1e-12
     )
+
+
+class Share:
+    """A share of errors without a slope."""
+
+    arms, labels_per_sample = ("everything",), np.ones(1)
+    criterion, source = "error", "asymptotic"
+
+    def __init__(self, value: float) -> None:
+        self.value = value
+
+    def error(self, counts: np.ndarray) -> float:
+        return self.value
+
+    def standard_error(self, counts: np.ndarray) -> float | None:
+        return None
+
+
+def test_errors_without_a_slope_are_reflected_too() -> None:
+    accuracy = ReflectedAccuracy.of(Share(0.08), Share(0.04))
+    assert accuracy.error(np.ones(1)) == pytest.approx(0.16)
+    assert not isinstance(accuracy, ConvexAccuracy)
+    both = AsymptoticAccuracy(MENUS[0], "total_variance"), AsymptoticAccuracy(MENUS[1], "total_variance")
+    assert isinstance(ReflectedAccuracy.of(*both), ConvexAccuracy)
+
+
+def test_an_error_of_zero_is_no_mirror() -> None:
+    assert ReflectedAccuracy.of(Share(0.0), Share(0.04)).error(np.ones(1)) == 0.04
+    assert ReflectedAccuracy.of(Share(0.04), Share(0.0)).error(np.ones(1)) == 0.0
 
 
 def test_what_is_open_stays_open() -> None:
