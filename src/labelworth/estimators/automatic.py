@@ -24,7 +24,7 @@ from labelworth.errors import InvalidInputError
 from labelworth.estimators.estimator import Estimator, require_no_labels_beside
 from labelworth.estimators.named_classifiers import NAMED
 from labelworth.estimators.pools.documents import require_documents
-from labelworth.estimators.pools.pool import Pool
+from labelworth.estimators.pools.pool import Pool, Rival
 from labelworth.progress import SILENT, Progress
 from labelworth.simulation.jobs import run_jobs
 from labelworth.simulation.pilot_points import FEWEST_UNITS, PilotPoints, labeled_units, pilot_points, point_sizes
@@ -147,7 +147,15 @@ class AutomaticModel:
             samples = with_telling_features(samples)
         best, choice = self.choose(samples, candidates(samples), progress)
         pool = best.estimator.pool(best.read(samples), progress=progress)
-        return replace(pool, choice=choice)
+        return replace(pool, choice=choice, rival=self._rival(samples, choice))
+
+    def _rival(self, samples: Samples, choice: ModelChoice | None) -> Rival | None:
+        if choice is None or not choice.rivals:
+            return None
+        name = choice.rivals[0].name
+        candidate = next(one for one in candidates(samples) if one.name == name)
+        data, learner = candidate.estimator.refits(candidate.read(samples))
+        return Rival(name, data, replace(learner, modes=(learner.mode,)))
 
     def check(self, X: Any, y: Any = None, *, classes: Sequence[Hashable] | None = None, **options: Any) -> Any:
         """As `Estimator.check`, of our own model with the settings that predict the pilot best."""

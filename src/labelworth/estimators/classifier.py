@@ -150,7 +150,7 @@ class GenerativeClassifier(ClassifierMixin, Estimator[Samples]):
         trial = clone(self)
         data = trial._read_as_known(samples, None, None)
         mode: Mode = "semi-supervised" if self.unlabeled_weight > 0 else "labels-only"
-        return data, ClassLearner(trial._family(data), self.unlabeled_weight, self.start_smoothing, mode=mode)
+        return data, ClassLearner(trial._family_of_pool(data), self.unlabeled_weight, self.start_smoothing, mode=mode)
 
     def _read_to_fit(self, X: Any, y: Any, sample_weight: Any) -> Samples:
         return self._samples(X, lambda: read_targets(y, self.unlabeled), sample_weight)
@@ -164,9 +164,16 @@ class GenerativeClassifier(ClassifierMixin, Estimator[Samples]):
             raise InvalidInputError("Give y, one entry per row, with a marker for the rows whose class was not seen.")
         return self._samples(X, lambda: encode_labels(y, classes=classes, unlabeled=self.unlabeled), None)
 
+    def _family_of_pool(self, samples: Samples) -> AnyFamily:
+        """As plans fit it, to all samples and to parts of them."""
+        return self._family(samples)
+
     def _fitted(self, data: Samples, progress: Progress) -> Fit[Any, Any]:
+        return self._fit_of(self._family(data), data, progress)
+
+    def _fit_of(self, family: AnyFamily, data: Samples, progress: Progress) -> Fit[Any, Any]:
         return fit(
-            self._family(data),
+            family,
             data,
             start_smoothing=self.start_smoothing,
             unlabeled_weight=self.unlabeled_weight,
@@ -192,10 +199,11 @@ class GenerativeClassifier(ClassifierMixin, Estimator[Samples]):
 
         # Before the family, which would ask for classes where labels are missing.
         require_documents(data)
+        family = self._family_of_pool(data)
         return DocumentPool(
             data,
-            self._fitted(data, progress),
-            self._family(data),
+            self._fit_of(family, data, progress),
+            family,
             self.unlabeled_weight,
             self.start_smoothing,
             settings=self.get_params(deep=False),

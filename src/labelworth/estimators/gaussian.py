@@ -61,16 +61,18 @@ class GaussianClasses(GenerativeClassifier):
     def _family(self, samples: Samples) -> AnyFamily:
         from labelworth.models.classes.gaussian import GaussianFamily
 
-        family = GaussianFamily.for_samples(
+        return GaussianFamily.for_samples(
             samples,
             self.covariance,
             smoothing=self.smoothing,
             mean_smoothing=self.mean_smoothing,
             class_smoothing=self.class_smoothing,
         )
-        # The prior is that of all rows, whichever of them are learned from: in a few, features may not vary at all.
+
+    def _family_of_pool(self, samples: Samples) -> AnyFamily:
+        """With the prior of all rows, whichever of them are learned from: in a few, features may not vary at all."""
         weights = np.ones(samples.n_samples) if samples.weights is None else samples.weights
-        return family.adapted(samples, weights)
+        return self._family(samples).adapted(samples, weights)
 
     def _features(self, X: Any) -> FloatArray:
         return as_vectors(X)

@@ -31,7 +31,7 @@ from labelworth.planning.assembly import Background, assemble
 from labelworth.planning.formulas.nearby import formula_situation
 from labelworth.planning.landscape import ForecastCurve, Surface
 from labelworth.planning.menu import held_by_rule, read_menu
-from labelworth.planning.simulated import simulated_curve, simulated_situation, simulated_surface
+from labelworth.planning.simulated import forecast_sizes, simulated_curve, simulated_situation, simulated_surface
 from labelworth.planning.situation import Alternatives, Situation
 from labelworth.planning.source import MEASURED, ChosenSource, PlanSettings, choose_source
 from labelworth.planning.trust.checks import class_check, convergence_check, randomness_check, simulation_check
@@ -51,11 +51,11 @@ from labelworth.policies.policy import Policy
 from labelworth.policies.rule import Rule
 from labelworth.progress import SILENT, Whole
 from labelworth.simulation.basis import ForecastBasis, forecast_basis, forecast_work, simulated_sizes, sources_of
-from labelworth.simulation.forecast import Excess
+from labelworth.simulation.forecast import Excess, forecast
 from labelworth.simulation.learner import Mode, Source
 from labelworth.simulation.pilot_points import point_sizes
 from labelworth.simulation.pool_use import PoolUse, pool_use_work, simulate_pool_use
-from labelworth.simulation.selection import without_optimism
+from labelworth.simulation.selection import ModelChoice, without_optimism
 from labelworth.tradeoff.costs import Prices
 from labelworth.tradeoff.problem import Question
 
@@ -75,14 +75,14 @@ class Planner:
     def plan(self, asked: Question) -> Plan:
         situation, chosen = self.situation(asked.pool)
         self._require_unit(asked, chosen)
-        background, forecast, surface = self._background(chosen, situation), None, None
+        background, curve, surface = self._background(chosen, situation), None, None
         if chosen.is_simulated:
             excess, left_out = self._excess(chosen, situation)
-            forecast, surface = self._forecast(chosen, situation, excess), self._surface(chosen)
+            curve, surface = self._forecast(chosen, situation, excess), self._surface(chosen)
             background = replace(background, notes=[*background.notes, *left_out, *self._out_of_time(surface)])
         elif isinstance(situation.doubt, Alternatives):
             self.progress.expect(len(situation.doubt.builds))
-        return assemble(
+        plan = assemble(
             situation,
             PlanQuestion(asked.kind, asked.value, chosen.criterion),
             background,
@@ -96,9 +96,46 @@ class Planner:
                 situation.price_list,
             ),
             progress=self.progress,
-            forecast=forecast,
+            forecast=curve,
             simulated_surface=surface,
         )
+        return replace(plan, models=self._models(plan, chosen, situation)) if chosen.is_simulated else plan
+
+    def _models(self, plan: Plan, chosen: ChosenSource, situation: Situation) -> ModelChoice | None:
+        """The choice of the model with forecasts of it and of its rival, from the same simulated labels."""
+        choice, rival = self.pool.choice, self.pool.rival
+        if choice is None or rival is None:
+            return choice
+        work = forecast_work(rival.learner, rival.data, self._largest)
+        if not self.progress.has_time(work.pilot + work.replicate):
+            return choice
+        sources = {
+            name: replace(source, error=self.basis.source_errors[name]) for name, source in self._sources.items()
+        }
+        steps = self._steps(self._largest, "rival", rival.name)
+
+        def computed() -> dict[str, Any]:
+            return forecast_basis(
+                rival.learner,
+                rival.data,
+                self._largest,
+                seed=self.settings.seed,
+                sources=sources,
+                has_time=lambda work: False,
+                workers=None,
+                keep=steps.step,
+            ).to_dict()
+
+        basis = ForecastBasis.from_dict(steps.step("forecast", computed))
+        wanted = self.pool.n_labeled + round(sum(arm.count for arm in plan.recommended.arms if arm.arm != "nothing"))
+        # Where they cross is said as far as was simulated.
+        grid = forecast_sizes(self.pool.n_labeled, min(self.pool.n_labeled + situation.pool, self._largest))
+        sizes = np.concatenate([[wanted], grid])
+        own = forecast(self.basis, self._mode, chosen.measure, sizes).values
+        other = forecast(basis, rival.learner.mode, chosen.measure, sizes).values
+        is_later = other[1:] < own[1:]
+        crossing = int(grid[is_later.argmax()]) if is_later.any() and not is_later[0] else None
+        return choice.with_forecasts(float(own[0]), float(other[0]), crossing)
 
     def situation(self, pool: float) -> tuple[Situation, ChosenSource]:
         """Where plans start; `pool` may be infinite for all samples without a label."""

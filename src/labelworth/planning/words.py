@@ -12,7 +12,6 @@ from labelworth.wording import exact_percent, percent
 
 if TYPE_CHECKING:
     from labelworth.planning.answer import ArmCount, Interval, Plan
-    from labelworth.simulation.selection import ComparedModel, ModelChoice
 
 CRITERION_WORDS: Mapping[str, str] = MappingProxyType(
     {
@@ -285,23 +284,28 @@ def _model(plan: "Plan") -> list[str]:
     choice = plan.models
     if choice is None:
         return []
-    others = [f"{other.name} {in_units(other.error, 'error')}" for other in other_kinds(choice)]
+    others = [f"{other.name} {in_units(other.error, 'error')}" for other in choice.rivals]
     beside = f"; {', '.join(others)}" if others else ""
     how_many, error = count(1 + len(choice.others), "model"), in_units(choice.chosen.error, "error")
     return [
         f"Model: {choice.chosen.name}, error {error}{beside} (the best of {how_many}, "
         f"cross-validated on {count(choice.n_labels, 'label')} in {number(choice.n_fits)} fits). The forecast adds "
-        f"{apart(choice.optimism['error'].shift, 'error')} for having chosen it."
+        f"{apart(choice.optimism['error'].shift, 'error')} for having chosen it.{_rival(plan)}"
     ]
 
 
-def other_kinds(choice: "ModelChoice") -> list["ComparedModel"]:
-    """The best of every other kind of model, whatever its settings."""
-    kinds: dict[str, ComparedModel] = {}
-    for model in choice.others:
-        kinds.setdefault(model.kind, model)
-    kinds.pop(choice.chosen.kind, None)
-    return list(kinds.values())
+def _rival(plan: "Plan") -> str:
+    """What the best model of another kind is forecast to reach, and from when on it is better."""
+    choice = plan.models
+    rival = None if choice is None else next((model for model in choice.rivals if model.forecast is not None), None)
+    if choice is None or rival is None:
+        return ""
+    own, labels = plan.question.criterion, number(round(plan.recommended.labels_in_all))
+    levels = [in_units(model.forecast, own) for model in (choice.chosen, rival)]
+    later = ""
+    if choice.crossing is not None:
+        later = f"; from about {number(choice.crossing)} labels on {rival.name} is forecast to be better"
+    return f" With {labels} labels {levels[0]}, {rival.name} {levels[1]}{later}."
 
 
 def _source(plan: "Plan") -> str:

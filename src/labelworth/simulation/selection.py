@@ -56,7 +56,22 @@ class ModelChoice:
     n_labels: int  # Labels of the pilot that were predicted, each without having been learned from.
     n_fits: int
     optimism: dict[Measure, Optimism]
-    crossing: int | None = None  # From how many labels on the first of the others is forecast to be better.
+    crossing: int | None = None  # From how many labels on the rival is forecast to be better.
+
+    @property
+    def rivals(self) -> tuple[ComparedModel, ...]:
+        """The best of every other kind of model, whatever its settings."""
+        kinds: dict[str, ComparedModel] = {}
+        for model in self.others:
+            kinds.setdefault(model.kind, model)
+        kinds.pop(self.chosen.kind, None)
+        return tuple(kinds.values())
+
+    def with_forecasts(self, chosen: float, rival: float, crossing: int | None) -> "ModelChoice":
+        """With what the chosen model and its first rival are forecast to reach."""
+        first = self.rivals[0]
+        others = tuple(replace(model, forecast=rival) if model == first else model for model in self.others)
+        return replace(self, chosen=replace(self.chosen, forecast=chosen), others=others, crossing=crossing)
 
     def best(self, *, uses_unlabeled: bool) -> ComparedModel | None:
         """The best of those that learn from samples without a label, or of those that do not."""

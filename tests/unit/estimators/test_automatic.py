@@ -12,6 +12,7 @@ from labelworth.data.samples import Samples
 from labelworth.errors import InvalidInputError
 from labelworth.estimators.automatic import AutomaticModel, candidates, weighted, with_telling_features
 from labelworth.planning.answer import Plan
+from labelworth.planning.words import in_units
 from labelworth.report.page import page
 from labelworth.report.record import plain
 from support.pilots import drawn_documents
@@ -43,6 +44,11 @@ def test_a_plan_is_of_the_chosen_model_and_shows_the_others(plan: Plan) -> None:
     assert choice.chosen.name in line
     assert "logistic regression" in line
     assert "55 fits" in line
+    rival = choice.rivals[0]
+    assert choice.chosen.forecast == pytest.approx(plan.recommended.error)
+    assert rival.forecast is not None
+    assert f"With 100 labels {in_units(choice.chosen.forecast, 'error')}, {rival.name}" in line
+    assert all(model.forecast is None for model in choice.others if model != rival)
     stored = json.loads(json.dumps(plain(plan.to_dict())))
     assert stored["models"]["chosen"]["name"] == choice.chosen.name
     shown = page(plan, {})

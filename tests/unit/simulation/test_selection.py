@@ -44,6 +44,16 @@ def test_units_count_by_their_labels_and_differences_are_paired() -> None:
     assert choice.n_fits == 10
 
 
+def test_rivals_are_the_best_of_other_kinds_and_forecasts_are_theirs() -> None:
+    names = ["naive Bayes (20 words)", "EM naive Bayes", "linear SVM", "logistic regression"]
+    level = np.outer([0.1, 0.2, 0.3, 0.4], np.ones(4))
+    choice = trials_of(level, level).choice(names, [False, True, False, False], 0)
+    assert [rival.name for rival in choice.rivals] == names[2:]
+    forecast = choice.with_forecasts(0.08, 0.09, 700)
+    assert (forecast.chosen.forecast, forecast.crossing) == (0.08, 700)
+    assert [other.forecast for other in forecast.others] == [None, 0.09, None]
+
+
 @pytest.mark.statistical
 @pytest.mark.parametrize("spread", [0.0, 0.1])
 def test_the_level_of_the_chosen_model_is_unbiased_once_corrected(spread: float, seed: int) -> None:

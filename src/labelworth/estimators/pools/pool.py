@@ -31,6 +31,15 @@ class Abilities:
 
 
 @dataclass(frozen=True, eq=False)
+class Rival:
+    """A model that was not chosen, to be forecast beside the one that was."""
+
+    name: str
+    data: Any  # As it takes them.
+    learner: Learner[Any]
+
+
+@dataclass(frozen=True, eq=False)
 class Pool(ABC, Generic[DataT]):
     """Samples with and without labels, and the model fitted to all of them."""
 
@@ -40,6 +49,7 @@ class Pool(ABC, Generic[DataT]):
     settings: Mapping[str, Any] = field(default_factory=dict, kw_only=True)
     # How the model was chosen; None: it was named.
     choice: ModelChoice | None = field(default=None, kw_only=True)
+    rival: Rival | None = field(default=None, kw_only=True)  # The best model of another kind, where one was chosen.
 
     kind: ClassVar[PoolKind]
     abilities: ClassVar[Abilities]
