@@ -119,7 +119,19 @@ def run_fits(
         kept: ResultT = keep(name(job), compute)
         return kept
 
-    return run_jobs(run, jobs, workers=workers, title=title, progress=progress, work=work, stop=processes.stop)
+    # The slow ones first: they tell how long all will take, and none of them is left to wait for at the end.
+    order = sorted(range(len(jobs)), key=lambda index: -work(jobs[index])) if in_processes else range(len(jobs))
+    results = run_jobs(
+        run,
+        [jobs[index] for index in order],
+        workers=workers,
+        title=title,
+        progress=progress,
+        work=work,
+        stop=processes.stop,
+    )
+    of_job = dict(zip(order, results, strict=True))
+    return [of_job[index] for index in range(len(jobs))]
 
 
 class Processes:

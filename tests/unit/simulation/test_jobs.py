@@ -104,10 +104,22 @@ def test_there_is_at_least_one_worker() -> None:
 
 @pytest.mark.usefixtures("eager")
 def test_a_forecast_has_the_same_bits_in_processes_as_in_one_thread() -> None:
-    X, y = vectors(90, 30, distance=1.0)
+    X, y = vectors(50, 16, distance=1.0)
     rows = Rows(X, encode_labels(y, unlabeled=-1))
-    learner = AnyLearner(RandomForestClassifier(3), 5, mode="labels-only", modes=("labels-only",))
-    alone, elsewhere = (forecast_basis(learner, rows, 60, workers=workers).to_dict() for workers in (1, 2))
+    learner = AnyLearner(RandomForestClassifier(2), 5, mode="labels-only", modes=("labels-only",))
+    alone, elsewhere = (forecast_basis(learner, rows, 32, workers=workers).to_dict() for workers in (1, 2))
     assert elsewhere == alone
-    other = AnyLearner(RandomForestClassifier(3), 6, mode="labels-only", modes=("labels-only",))
-    assert forecast_basis(other, rows, 60, workers=1).to_dict() != alone
+    other = AnyLearner(RandomForestClassifier(2), 6, mode="labels-only", modes=("labels-only",))
+    assert forecast_basis(other, rows, 32, workers=1).to_dict() != alone
+
+
+def test_slow_fits_come_first_and_answers_stay_in_order() -> None:
+    begun: list[int] = []
+
+    def keep(name: str, compute: Callable[[], Any]) -> Any:
+        begun.append(int(name))
+        return compute()
+
+    options: Any = {"name": str, "keep": keep, "in_processes": True, "workers": 1, "title": "", "progress": SILENT}
+    assert run_fits(lambda job: partial(abs, job), [1, 3, 2], work=int, **options) == [1, 3, 2]
+    assert begun == [3, 2, 1]
