@@ -13,6 +13,7 @@ from labelworth.errors import InfeasiblePlanError, MoreSamplesNeededError, NotId
 from labelworth.planning.answer import LEVEL, Interval
 from labelworth.planning.formulas.sampled import ReflectedAccuracy, Settled, on_scale, settle
 from labelworth.planning.landscape import gains_along
+from labelworth.planning.outcome import worth
 from labelworth.planning.situation import Alternatives, Band, Situation
 from labelworth.planning.solving import continuous, money_left
 from labelworth.progress import SILENT, Progress, tracking
@@ -21,6 +22,7 @@ from labelworth.tradeoff.accuracy import Accuracy
 from labelworth.tradeoff.asymptotic_accuracy import AsymptoticAccuracy
 from labelworth.tradeoff.problem import LOGARITHMIC, Problem
 
+_N_FLAT = 97
 _PER_STEP = 20
 _PER_SLOW_STEP = 4
 """At how many parameters the question is asked between two steps that are kept; fewer where each takes its time."""
@@ -191,6 +193,8 @@ def band_intervals(
     """
     left = money_left(situation, value) if problem == "budget" else value
     ends = [_labels(end, situation, problem, left) for end in (band.low, band.high)]
+    if problem == "budget":
+        ends += _flat_labels(situation, recommended, left)
     labels = sorted([*ends, float(recommended @ situation.accuracy.labels_per_sample)])
     errors = sorted(end.error(recommended) for end in (band.low, band.high))
     method = "forecast"
@@ -199,6 +203,28 @@ def band_intervals(
         Interval(round(labels[0], 3), round(labels[-1], 3), method=method),
         Interval(errors[0], errors[1], method=method),
     )
+
+
+def _flat_labels(situation: Situation, recommended: FloatArray, left: float) -> list[float]:
+    """Where a forecast stops falling before the budget ends: labels at which its slope cannot be told from none.
+
+    The ends of an interval go by the error at every number of labels; they may well bend at the same one, and say
+    nothing of how surely that is where the forecast stops to fall.
+    """
+    accuracy, arm = situation.accuracy, int(np.argmax(recommended))
+    if not recommended.any():
+        return []
+    money = left - situation.prices.cost(recommended)
+    if money < situation.prices.next_price(recommended, arm) or recommended.sum() + 1 > situation.pool:
+        return []
+    flat = []
+    for count in np.unique(np.geomspace(1, situation.pool - recommended.sum() + recommended[arm], _N_FLAT).round()):
+        counts = recommended.copy()
+        counts[arm] = count
+        if situation.prices.cost(counts) <= left:
+            own = worth(situation, counts)[arm]
+            flat += [float(counts @ accuracy.labels_per_sample)] if abs(own.gain) <= own.noise else []
+    return flat
 
 
 def _labels(accuracy: Accuracy, situation: Situation, problem: Problem, value: float) -> float:

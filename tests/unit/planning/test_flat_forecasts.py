@@ -11,7 +11,8 @@ from labelworth.planning.assembly import Background, assemble
 from labelworth.planning.grids import grid_solutions
 from labelworth.planning.outcome import worth
 from labelworth.planning.simulated import ForecastLine, SimulatedAccuracy
-from labelworth.planning.situation import Situation
+from labelworth.planning.situation import Band, Situation
+from labelworth.planning.uncertainty import band_intervals
 from labelworth.tradeoff.costs import ArmPrices
 
 HELD, POOL = 100, 400
@@ -49,6 +50,23 @@ def test_money_that_buys_nothing_is_left_and_told() -> None:
     assert (
         "the next 10 labels are forecast to buy nothing: the forecast does not fall any further." in found.lines()[3]
     )
+
+
+@pytest.mark.parametrize("slope_error", [1e-5, 1e-4])
+def test_how_surely_a_forecast_ends_there_goes_by_its_slope(slope_error: float) -> None:
+    """Ends of an interval that bend at the same number of labels say nothing of that number."""
+    own = situation(RISING, slope_error)
+    band = Band(*(situation(factor * RISING).accuracy for factor in (0.9, 1.1)))
+    recommended = np.array([200.0])
+    labels, _ = band_intervals(own, band, "budget", 450.0, recommended)
+    flat = [k for k in range(1, 351) if abs(worth(own, np.array([float(k)]))[0].gain) <= 1.645 * slope_error]
+    assert labels.low == pytest.approx(min(flat), rel=0.07)
+    assert labels.high == pytest.approx(max(flat), rel=0.07)
+    assert labels.low < 199
+    assert labels.high > 201
+    # Where the budget ends first it fixes the number.
+    bought, _ = band_intervals(own, band, "budget", 250.0, np.array([150.0]))
+    assert (bought.low, bought.high) == (150.0, 150.0)
 
 
 def test_labels_that_only_hurt_are_not_bought() -> None:
