@@ -269,3 +269,56 @@ def test_documents_are_read_without_what_sequences_need(tmp_path: Path) -> None:
 def test_read_only_what_is_named() -> None:
     with pytest.raises(InvalidInputError, match="There is no format"):
         DataOptions(Path("nothing.jsonl"), format="luck").read()
+
+
+def _damaged(plan_file: Path, tmp_path: Path, keys: tuple[Any, ...], value: Any) -> Path:
+    document = json.loads(plan_file.read_text())
+    part = document
+    for key in keys[:-1]:
+        part = part[key]
+    part[keys[-1]] = value
+    path = tmp_path / "damaged.json"
+    path.write_text(json.dumps(document))
+    return path
+
+
+@pytest.mark.parametrize(
+    ("keys", "value", "words"),
+    [
+        (("held", "n_labeled"), "x", "held/n_labeled"),
+        (("held", "classes"), "ab", "held/classes"),
+        (("recommended", "error"), [], "recommended/error"),
+        (("recommended", "arms", 0, "count"), 2.5, "recommended/arms/0/count"),
+        (("asked", "rename"), {"a": 1}, "rename must be a text"),
+        (("asked", "budget"), "20", "budget must be a number"),
+        (("recommended", "arms", 0, "arm"), "sideways", "an arm that is no labeling rule"),
+        (("advice",), "stop", "contradicts itself"),
+    ],
+)
+def test_a_plan_file_that_was_changed_by_hand_is_refused(
+    plan_file: Path, tmp_path: Path, keys: tuple[Any, ...], value: Any, words: str
+) -> None:
+    data = plan_file.with_name("docs.jsonl")
+    assert labelworth("next", data, "--plan", plan_file).code == 0
+    answer = labelworth("next", data, "--plan", _damaged(plan_file, tmp_path, keys, value))
+    assert answer.code == 2
+    assert words in answer.stderr
+
+
+def test_a_list_is_no_record(plan_file: Path, tmp_path: Path) -> None:
+    path = tmp_path / "list.json"
+    path.write_text("[1, 2]")
+    answer = labelworth("next", plan_file.with_name("docs.jsonl"), "--plan", path)
+    assert answer.code == 2
+    assert "Not a valid record: it holds a JSON list" in answer.stderr
+
+
+def test_data_are_looked_for_beside_the_plan_file_too(
+    plan_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    again = _changed(plan_file, tmp_path, path="docs.jsonl")
+    (tmp_path / "docs.jsonl").write_bytes(plan_file.with_name("docs.jsonl").read_bytes())
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir(tmp_path / "elsewhere")
+    inquiry, _ = Inquiry.read_again(again)
+    assert inquiry.data.path == tmp_path / "docs.jsonl"

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from labelworth.cli.console import tell
 from labelworth.cli.options import SEED, DataOptions, ModelOptions, PlanOptions, PriceOptions, Question
+from labelworth.cli.options.table import Options
 
 if TYPE_CHECKING:
     from labelworth.report.record import Record
@@ -70,7 +71,7 @@ class Inquiry:
         model = ModelOptions.from_record(record.asked, source)
         _require_typed(model, typed_model, source)
         inquiry = cls(
-            _unnamed_columns(DataOptions.from_record(record.asked, source)),
+            _beside(_unnamed_columns(DataOptions.from_record(record.asked, source)), path.parent),
             model,
             PriceOptions.from_record(record.asked, source),
             PlanOptions.from_record(record.asked, source),
@@ -92,14 +93,27 @@ def _require_typed(model: ModelOptions, typed: str | None, source: str) -> None:
 
 
 def read_plan_file(path: Path) -> "Record":
-    """The record of a plan; that of another command is refused."""
+    """The record of a plan; that of another command is refused, and so is what no option could have asked."""
     from labelworth.errors import InvalidInputError
     from labelworth.report.record import Record
 
     record = Record.read(path)
     if record.command != "plan":
         raise InvalidInputError(f"{str(path)!r} is the record of {record.command!r}, not of a plan.")
+    groups: tuple[type[Options], ...] = (DataOptions, ModelOptions, PriceOptions, PlanOptions, Question)
+    for group in groups:
+        group.from_record(record.asked, f"The plan file {str(path)!r}")
     return record
+
+
+def _beside(data: DataOptions, folder: Path) -> DataOptions:
+    """Files that are not where the plan file names them, but so beside it, are taken from there."""
+
+    def resolved(path: Path) -> Path:
+        return folder / path if not path.exists() and (folder / path).exists() else path
+
+    labels = None if data.labels is None else resolved(data.labels)
+    return replace(data, path=resolved(data.path), labels=labels)
 
 
 def _unnamed_columns(data: DataOptions) -> DataOptions:

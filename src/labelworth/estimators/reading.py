@@ -80,12 +80,24 @@ def pool_of(
     progress: Progress = SILENT,
 ) -> Pool[Any]:
     """Read and fit the data of a plan; arguments as in `labelworth.plan`."""
+    if not takes_sequences(model) and _holds_lists(X) and _holds_lists(y):
+        raise InvalidInputError(
+            "X and y are lists of lists, as tokens and their labels are: name a model of sequences, as "
+            "model='hidden-markov' or model='conditional-random-field'."
+        )
     if is_family(model):
         from labelworth.estimators.pools.documents import DocumentPool
 
         return DocumentPool.of_family(model, samples_of_family(X, y), progress)
     chosen = automatic_of(model, unlabeled) or seeded(estimator_of(model, unlabeled), seed)
     return chosen.pool(X, y, classes=classes, progress=progress)
+
+
+def _holds_lists(values: Any) -> bool:
+    """Whether these are lists of texts or of nothing: no numbers, as the rows of a table are."""
+    if not isinstance(values, list | tuple) or not values or not isinstance(values[0], list | tuple):
+        return False
+    return all(entry is None or isinstance(entry, str) for entry in values[0])
 
 
 def seeded(estimator: Estimator[Any], seed: int) -> Estimator[Any]:

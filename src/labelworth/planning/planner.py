@@ -183,7 +183,7 @@ class Planner:
 
     def _tested(self) -> Verdict:
         if self._choice().is_simulated:
-            return verdict_by_forecast(self.basis)
+            return verdict_by_forecast(self.basis, self.pool.kind)
         if not self.pool.abilities.folds:
             return NOT_TESTED
         pool: Any = self.pool

@@ -145,7 +145,10 @@ def _opened(value: Any) -> Any:
 
 def validate(document: Any) -> None:
     """Check a document against the schema of its command, or say where it departs from it."""
-    command = document.get("command") if isinstance(document, dict) else None
+    if not isinstance(document, dict):
+        kind = "list" if isinstance(document, list) else "single value"
+        raise InvalidInputError(f"Not a valid record: it holds a JSON {kind}, and a record is an object with names.")
+    command = document.get("command")
     name = command if isinstance(command, str) and command in _schemas() else "record"
     require_schema(document, name, f"record of {command!r}")
 

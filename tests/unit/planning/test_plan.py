@@ -289,3 +289,8 @@ def test_the_frontier_rises_in_cost_and_falls_in_error(documents: Samples) -> No
     assert found.to_dict()["boundary"] == [
         place for place, point in enumerate(found.points) if point.dominated_by is None
     ]
+
+
+def test_tokens_and_tags_without_a_model_of_them_name_the_cure() -> None:
+    with pytest.raises(InvalidInputError, match="model='hidden-markov'"):
+        lw.plan([["the", "cat"], ["a", "dog"]], [["D", "N"], [None, None]], budget=4)

@@ -1,5 +1,6 @@
 """`labelworth next DATA`: which rows, or which tokens of which sequences, to label now."""
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated
 
@@ -62,6 +63,20 @@ def next_batch(
         tell(f"The plan counted on {expected:.4g} labels: sequences of mean length. These have their own.")
 
 
+def _require_rules(counts: Mapping[str, int], path: Path) -> None:
+    """Refuse arms that are no labeling rules."""
+    from labelworth.errors import InvalidInputError
+    from labelworth.policies.spec import parse_rule
+
+    for spec in counts:
+        try:
+            parse_rule(spec)
+        except InvalidInputError as error:
+            raise InvalidInputError(
+                f"The plan file {str(path)!r} names an arm that is no labeling rule: {error}"
+            ) from error
+
+
 def _counts_of_plan(path: Path, digest: str) -> tuple[dict[str, int], float]:
     """How many samples of every arm a plan recommends, and how many labels it expects them to take."""
     from labelworth.errors import InfeasiblePlanError, InvalidInputError
@@ -74,6 +89,12 @@ def _counts_of_plan(path: Path, digest: str) -> tuple[dict[str, int], float]:
         )
     arms = record.figures["recommended"]["arms"]
     counts = {arm["arm"]: round(arm["count"]) for arm in arms if arm["arm"] != "nothing" and arm["count"] > 0}
+    _require_rules(counts, path)
+    if bool(counts) and record.figures["advice"] == "stop":
+        raise InvalidInputError(
+            f"The plan file {str(path)!r} contradicts itself: it says to stop, and to label {sum(counts.values()):,} "
+            "more. Plan again (labelworth plan --again)."
+        )
     if record.figures["advice"] == "larger pilot":
         more = record.figures["more_pilot"]
         raise InfeasiblePlanError(

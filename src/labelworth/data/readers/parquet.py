@@ -75,7 +75,14 @@ def read_columns(path: Path, wanted: dict[str, str] | None = None) -> dict[str, 
         _require_proportion(path, file.metadata, len(content))
         table = file.read(columns=chosen)
         table.validate(full=True)
-        return {name: table.column(name).to_pylist() for name in chosen}
+    return {name: _values(path, name, table.column(name)) for name in chosen}
+
+
+def _values(path: Path, name: str, column: Any) -> list[Any]:
+    """What is whole may still be no value of Python: a time of an unknown zone, a year after 9999."""
+    with guarded(path, f"holds values of {column.type} that cannot be read in column {name!r}", _CURE):
+        values: list[Any] = column.to_pylist()
+    return values
 
 
 def _require_once(path: Path, names: Sequence[str], chosen: Sequence[str]) -> None:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from labelworth.data.protocol import Data
+from labelworth.estimators.pools.pool import PoolKind
 from labelworth.planning.answer import Check, State
 from labelworth.planning.trust.checks import ClassCounts
 from labelworth.planning.words import UNLABELED_DATA, count, in_units
@@ -137,12 +138,12 @@ def verdict_by_choice(choice: ModelChoice) -> Verdict:
     return Verdict(error.answer, words, alone.error, together.error, is_used=is_used)
 
 
-def verdict_by_forecast(basis: ForecastBasis) -> Verdict:
+def verdict_by_forecast(basis: ForecastBasis, kind: PoolKind) -> Verdict:
     """From the same cross-validation that a forecast rests on."""
     if len(basis.modes) < 2:
         return Verdict("not asked", "this model learns nothing from it.")
     error, log_loss = (_gap(basis, measure) for measure in ("error", "log_loss"))
-    tested = f"only, cross-validated on {basis.n_labeled:,} labeled samples"
+    tested = f"only, cross-validated on {basis.n_labeled:,} labeled {kind}"
     return _measured(combined(error, log_loss), error, tested)
 
 

@@ -2,7 +2,9 @@ import sys
 from pathlib import Path
 
 import pandas as pd
+import pyarrow as pa
 import pytest
+from pyarrow import parquet
 
 from labelworth.data.readers.parquet import read_parquet
 from labelworth.errors import InvalidInputError
@@ -39,6 +41,15 @@ def test_a_truncated_file_is_refused(tmp_path: Path) -> None:
     path.write_bytes(path.read_bytes()[:-20])
     with pytest.raises(InvalidInputError, match="not a whole Parquet file"):
         read_parquet(path)
+
+
+def test_a_time_that_nobody_can_read_is_not_called_a_broken_file(tmp_path: Path) -> None:
+    path = tmp_path / "times.parquet"
+    times = pa.array([1, 2], pa.timestamp("us", tz="Mars/Olympus"))
+    parquet.write_table(pa.table({"text": ["ant", "bee"], "label": times}), path)
+    with pytest.raises(InvalidInputError, match=r"holds values of timestamp.*Mars/Olympus.* in column 'label'"):
+        read_parquet(path)
+    assert len(read_parquet(path, label_column=None).labels) == 2
 
 
 def test_without_pyarrow_the_cure_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
