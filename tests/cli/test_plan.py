@@ -56,6 +56,23 @@ def test_six_lines_and_a_table(texts: Path) -> None:
         assert part in answer.stdout
 
 
+def test_the_model_is_chosen_unless_one_is_named_or_set(texts: Path, tmp_path: Path) -> None:
+    asked = ("plan", texts, "--budget", 200, "--source", "simulated")
+    page = tmp_path / "plan.html"
+    shown = labelworth(*asked, "--report", page)
+    assert shown.code == 0
+    assert "Models compared on the pilot" in shown.stdout
+    assert "logistic regression" in page.read_text()
+    record = labelworth(*asked, "--model", "auto", "--json").record
+    validate(record)
+    names = [record["models"]["chosen"]["name"], *(other["name"] for other in record["models"]["others"])]
+    assert len(names) == len(set(names)) == 11
+    assert "models" not in labelworth(*asked, "--smoothing", 0.5, "--json").record
+    refused = labelworth("fit", texts, "--model", "auto", "-o", tmp_path / "model.lw")
+    assert refused.code != 0
+    assert "--model" in refused.stderr
+
+
 def test_json_is_one_valid_record(texts: Path) -> None:
     answer = labelworth("plan", texts, "--target", 0.004, *FORMULAS, "--seed", 3, "--json")
     assert answer.code == 0
