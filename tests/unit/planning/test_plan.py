@@ -271,7 +271,7 @@ class TestBadInput:
             {"criterion": "accuracy"},
             {"use_unlabeled": "maybe"},
             {"rules": ["everything"]},
-            {"model": "forest"},
+            {"model": "luck"},
             {"source": "simulated", "criterion": "log_volume"},
         ],
     )
