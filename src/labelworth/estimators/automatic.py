@@ -199,7 +199,8 @@ class AutomaticModel:
             tried = [one for one in tried if one.uses_unlabeled == (self.use_unlabeled == "yes")]
         elif samples.is_labeled.all():
             tried = [one for one in tried if not one.uses_unlabeled]
-        shown = samples.take(compared_rows(samples, self.seed))
+        # What varies among all samples may not among those compared.
+        shown = with_telling_features(samples.take(compared_rows(samples, self.seed)))
 
         def points(candidate: Candidate) -> PilotPoints:
             data, learner = candidate.estimator.refits(candidate.read(shown))

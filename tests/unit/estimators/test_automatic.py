@@ -10,6 +10,7 @@ import labelworth as lw
 from labelworth.data.evidence import Evidence
 from labelworth.data.samples import Samples
 from labelworth.errors import InvalidInputError
+from labelworth.estimators import automatic
 from labelworth.estimators.automatic import AutomaticModel, candidates, weighted, with_telling_features
 from labelworth.planning.answer import Plan
 from labelworth.planning.words import in_units
@@ -108,6 +109,14 @@ def test_words_of_one_document_and_constant_columns_are_left_out() -> None:
     assert kept.feature_names == ("v", "x")
     dense = with_telling_features(Samples(np.array([[0.0, 1.0], [0.0, 2.0], [0.0, 3.0]]), evidence))
     np.testing.assert_array_equal(dense.vectors, [[1.0], [2.0], [3.0]])
+
+
+def test_columns_that_vary_only_where_nothing_is_compared_do_no_harm(monkeypatch: pytest.MonkeyPatch) -> None:
+    X, y = vectors()
+    X[-1, 2] = 1.0
+    samples = AutomaticModel().read(X, y, None)
+    monkeypatch.setattr(automatic, "compared_rows", lambda samples, seed: np.arange(300))
+    assert AutomaticModel().choose(samples, candidates(samples))[0].name == "nearest neighbors"
 
 
 def test_words_weigh_by_how_few_documents_hold_them() -> None:
