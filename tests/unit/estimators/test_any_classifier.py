@@ -161,16 +161,16 @@ def test_a_check_says_that_nothing_is_learned_from_unlabeled_rows() -> None:
 @pytest.mark.statistical
 def test_a_check_finds_out_where_unlabeled_rows_help_and_where_they_hurt(seed: int) -> None:
     rng = np.random.default_rng(seed)
-    classes = rng.integers(2, size=800)
-    X = rng.standard_normal((800, 40)) + 0.6 * classes[:, None]
-    y = np.where(np.arange(800) < 80, classes, -1)
+    classes = rng.integers(2, size=3000)
+    X = rng.standard_normal((3000, 600)) + 0.16 * classes[:, None]
+    y = np.where(np.arange(3000) < 200, classes, -1)
     self_training = SelfTrainingClassifier(GaussianNB(), threshold=0.9)
     helped = lw.check(X, y, model=self_training, seed=seed)
     assert helped.verdict == "helps"
     assert helped.harm is not None
     assert helped.harm.error.with_unlabeled < helped.harm.error.labels_only
     # Rows that are no such rows: their labels are guessed all the same.
-    others = np.where(y[:, None] == -1, 30 * rng.standard_normal((800, 40)), X)
+    others = np.where(y[:, None] == -1, 30 * rng.standard_normal(X.shape), X)
     hurt = lw.check(others, y, model=self_training, seed=seed)
     assert hurt.verdict == "hurts"
     # Negative control: self-training that never begins.

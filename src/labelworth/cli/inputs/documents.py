@@ -16,7 +16,6 @@ from labelworth.data.labels import by_text
 from labelworth.data.readers import NOT_NAMED, RawFeatures, RawTexts, read
 from labelworth.data.text import Vocabulary, count_words
 from labelworth.errors import InvalidInputError
-from labelworth.estimators.any_classifier import AnyClassifier
 from labelworth.estimators.storage import Reading
 
 if TYPE_CHECKING:
@@ -67,8 +66,8 @@ class Documents:
 
     def X_for(self, estimator: Any) -> Any:
         """What an estimator takes: ours and those known by name counts or vectors, others what the file holds."""
-        own = isinstance(estimator, AnyClassifier) and not isinstance(estimator.estimator, str)
-        return list(self.raw.texts) if own and isinstance(self.raw, RawTexts) else self.X
+        takes_texts = not getattr(estimator, "is_ours", True) and not isinstance(estimator.estimator, str)
+        return list(self.raw.texts) if takes_texts and isinstance(self.raw, RawTexts) else self.X
 
     @property
     def notes(self) -> tuple[str, ...]:
