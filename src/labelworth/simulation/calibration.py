@@ -35,7 +35,7 @@ class Constants:
     floor_probability: float
 
 
-_SOURCES = MappingProxyType({"labels-only": 1.0, "semi-supervised": 1.0, "mixture": 1.0, "neighbors": 1.5})
+_SOURCES = MappingProxyType({"labels-only": 1.0, "semi-supervised": 1.0, "mixture": 1.0, "neighbors": 1.0})
 
 
 def _tuned(tilt_mean: float, power_law: float) -> Mapping[Measure, Constants]:
@@ -52,10 +52,10 @@ def _tuned(tilt_mean: float, power_law: float) -> Mapping[Measure, Constants]:
 # with constants that were fitted without it.
 TUNED: Mapping[LearnerKind, Mapping[Measure, Constants]] = MappingProxyType(
     {
-        "generative": _tuned(-0.02, 0.1),
-        "linear": _tuned(-0.12, 0.13),
-        "local": _tuned(0.0, 0.2),
-        "sequences": _tuned(-0.06, 0.1),
+        "generative": _tuned(-0.03, 0.1),
+        "linear": _tuned(-0.12, 0.1),
+        "local": _tuned(-0.02, 0.2),
+        "sequences": _tuned(-0.03, 0.1),
     }
 )
 

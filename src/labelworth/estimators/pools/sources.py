@@ -28,8 +28,8 @@ _SPREADING = 0.9
 """How much a row believes its neighbors rather than its own label."""
 _N_SPREADS = 30
 _N_FOLDS = 5
-_PSEUDO_LABELS = 20.0
-"""Class shares of a source count as much as so many labels beside those of the pilot."""
+_CHANCE = 1.5
+"""Standard errors by which shares of classes may differ from those of the pilot."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -128,19 +128,24 @@ def _source(label: Callable[[IntArray], ClassPrediction], codes: IntArray) -> So
 
 
 def matched(prediction: Prediction, codes: IntArray) -> ClassPrediction:
-    """The same prediction with log-odds moved so that predicted classes have about the shares of the pilot.
+    """The same prediction with log-odds moved until its classes have shares that the pilot does not contradict.
 
-    A source that takes a rare class for a common one would simulate an easier task, or a harder one.
+    A source that takes a rare class for a common one would simulate another task. What the pilot's own shares miss
+    by chance is left alone: to follow it would turn right labels into wrong ones.
     """
     log_posteriors = prediction.log_posteriors(1.0)
     n_classes = log_posteriors.shape[1]
     known = np.bincount(codes[codes >= 0], minlength=n_classes)
     own = np.bincount(log_posteriors.argmax(axis=1), minlength=n_classes) / len(log_posteriors)
-    target = (known + _PSEUDO_LABELS * own) / (known.sum() + _PSEUDO_LABELS)
+    shares = (known + 0.5) / (known.sum() + 0.5 * n_classes)
+    gaps = shares - own
+    chance = _CHANCE * np.sqrt(shares * (1 - shares) / max(known.sum(), 1))
+    target = own + np.sign(gaps) * np.maximum(np.abs(gaps) - chance, 0.0)
+    target /= target.sum()
     top = np.sort(log_posteriors, axis=1)[:, -2:]
     scale = max(1.0, float(np.median(top[:, 1] - top[:, 0])))
     offsets, least = np.zeros(n_classes), 0.5 / len(log_posteriors)
     for step in range(40):
-        shares = np.bincount((log_posteriors + offsets).argmax(axis=1), minlength=n_classes) / len(log_posteriors)
-        offsets += scale / (1 + 0.2 * step) * np.log((target + least) / (shares + least))
+        now = np.bincount((log_posteriors + offsets).argmax(axis=1), minlength=n_classes) / len(log_posteriors)
+        offsets += scale / (1 + 0.2 * step) * np.log((target + least) / (now + least))
     return ClassPrediction(np.asarray(log_softmax(log_posteriors + offsets, axis=1)))

@@ -25,8 +25,8 @@ def corpus_group(corpus: str) -> str:
 
 
 def moved(constants: Constants, coordinates: FloatArray) -> Constants:
-    """As in use, but spreads times exp(first), tilt moved by the second, log-odds of the power law by the last."""
-    width, tilt, law = float(np.exp(coordinates[0])), float(coordinates[1]), float(coordinates[2])
+    """As in use, but spreads times exp(first), tilt moved by 0.1 x second, log-odds of the power law by the last."""
+    width, tilt, law = float(np.exp(coordinates[0])), 0.1 * float(coordinates[1]), float(coordinates[2])
     return replace(
         constants,
         level_sd=width * constants.level_sd,
@@ -63,7 +63,7 @@ def search(curves: Sequence[Curve], measure: Measure) -> FloatArray:
         held_back = RIDGE * float(np.square(coordinates).sum())
         return surprise(curves, measure, coordinates) + held_back
 
-    simplex = np.vstack([np.zeros(3), np.diag([0.2, 0.05, 0.5])])
+    simplex = np.vstack([np.zeros(3), np.diag([0.2, 0.3, 0.5])])
     options: Any = {"maxfev": 60, "xatol": 0.02, "fatol": 1e-3, "initial_simplex": simplex}
     best = minimize(objective, np.zeros(3), method="Nelder-Mead", options=options)
     return np.asarray(best.x)
