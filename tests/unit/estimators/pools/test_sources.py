@@ -1,0 +1,90 @@
+"""Where simulated labels come from."""
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse as sp
+
+from labelworth.data.evidence import Evidence
+from labelworth.data.rows import Rows
+from labelworth.data.samples import Samples
+from labelworth.data.views import in_numbers
+from labelworth.estimators.pools.any_rows import AnyLearner
+from labelworth.estimators.pools.documents import ClassPrediction
+from labelworth.estimators.pools.sources import MIXTURE, NEIGHBORS, matched
+from labelworth.simulation.basis import sources_of
+
+N, N_LABELED = 600, 60
+CLASSES = ("a", "b", "c")
+
+
+def clusters(rng: np.random.Generator, kind: str) -> tuple[object, np.ndarray]:
+    """Three clusters that are the classes, as counts of words or as vectors."""
+    classes = rng.integers(3, size=N)
+    if kind == "vectors":
+        return rng.standard_normal((N, 4)) + 4 * np.eye(3, 4)[classes], classes
+    emission = 0.7 * np.repeat(np.eye(3), 10, axis=1) / 10 + 0.3 / 30
+    return sp.csr_array(np.stack([rng.multinomial(15, emission[k]) for k in classes]).astype(float)), classes
+
+
+def shown(features: object, classes: np.ndarray) -> Rows:
+    return Rows(features, Evidence(np.where(np.arange(N) < N_LABELED, classes, -1), CLASSES))
+
+
+@pytest.mark.parametrize("kind", ["counts", "vectors"])
+def test_mixture_and_neighbors_label_clusters_as_their_few_labels_say(kind: str) -> None:
+    from sklearn.linear_model import LogisticRegression
+
+    features, classes = clusters(np.random.default_rng(0), kind)
+    learner = AnyLearner(LogisticRegression(), mode="labels-only", modes=("labels-only",))
+    sources = sources_of(learner, shown(features, classes))
+    assert list(sources) == ["labels-only", MIXTURE, NEIGHBORS]
+    for name in (MIXTURE, NEIGHBORS):
+        assert (sources[name].prediction.best == classes).mean() > 0.95
+        assert sources[name].error < 0.1
+    # Negative control: labels that do not follow the clusters are missed when they are held out.
+    shuffled = np.random.default_rng(1).permutation(classes)
+    others = sources_of(learner, shown(features, shuffled))
+    assert min(others[name].error for name in (MIXTURE, NEIGHBORS)) > 0.4
+
+
+def test_what_only_the_learner_reads_has_no_other_source() -> None:
+    from sklearn.dummy import DummyClassifier
+
+    rows = Rows([{"a": 1}] * 20, Evidence(np.array([0, 1] * 10), ("x", "y")))
+    learner = AnyLearner(DummyClassifier(), mode="labels-only", modes=("labels-only",))
+    assert list(sources_of(learner, rows)) == ["labels-only"]
+
+
+def test_shares_are_moved_only_where_chance_does_not_explain_the_gap() -> None:
+    rng = np.random.default_rng(0)
+    scores = rng.standard_normal(2000)
+    codes = np.full(2000, -1)
+    codes[:100] = np.arange(100) < 13
+    taken_for_common = ClassPrediction(np.column_stack([np.zeros(2000), scores + 0.25]))
+    before, after = (
+        (prediction.best == 1).mean() for prediction in (taken_for_common, matched(taken_for_common, codes))
+    )
+    chance = 1.5 * np.sqrt(0.134 * 0.866 / 100)
+    assert before > 0.5
+    assert after == pytest.approx(0.134 + chance, abs=0.02)
+    # A prediction within chance of the pilot keeps every label.
+    codes[:100] = np.arange(100) < 57
+    np.testing.assert_array_equal(matched(taken_for_common, codes).best, taken_for_common.best)
+
+
+def test_rows_of_any_form_in_numbers() -> None:
+    evidence = Evidence(np.array([0, 1, -1]), ("x", "y"))
+    texts = in_numbers(Rows(["red fox", "red hen", "blue hen"], evidence))
+    assert texts is not None
+    np.testing.assert_array_equal(np.asarray(texts.counts.sum(axis=0)).ravel(), [2, 2])
+    frame = in_numbers(Rows(pd.DataFrame({"a": [1.0, np.nan, 3.0], "b": [1, 2, 3]}), evidence))
+    assert frame is not None
+    np.testing.assert_array_equal(frame.vectors, [[1, 1], [2, 2], [3, 3]])
+    words = in_numbers(Rows(pd.DataFrame({"a": ["red", "red", "blue"], "b": [10, 10, 20]}), evidence))
+    assert words is not None
+    assert words.is_sparse
+    assert in_numbers(Rows(sp.csr_array(np.array([[1.0], [-1.0], [0.0]])), evidence)) is None
+    assert in_numbers(Rows([{"a": 1}, {"a": 2}, {"a": 3}], evidence)) is None
+    samples = Samples(np.eye(3), evidence)
+    assert in_numbers(samples) is samples
