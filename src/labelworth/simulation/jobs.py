@@ -14,7 +14,7 @@ from threading import Lock
 from typing import Any, TypeVar
 
 from joblib import Parallel, cpu_count, delayed
-from joblib.externals.loky import get_reusable_executor
+from joblib.externals.loky import ProcessPoolExecutor
 
 from labelworth.errors import InvalidInputError, LabelworthWarning
 from labelworth.progress import Progress, tracking
@@ -181,13 +181,25 @@ class Processes:
 
     def _elsewhere(self, task: Callable[[], ResultT]) -> ResultT:
         with self._lock:
-            # The same one as before, if it is still there.
-            self._executor = get_reusable_executor(
-                max_workers=self._n_workers, timeout=_IDLE, initializer=_ignore_interrupts, env=_ONE_THREAD
-            )
-            answering = self._executor.submit(task)
+            self._executor, answering = _sent(task, self._n_workers)
         answer: ResultT = answering.result()
         return answer
+
+
+_EXECUTORS: dict[int, Any] = {}
+"""Processes that idle, by their number. Not joblib's reusable ones: it expects those to be of a kind of its own."""
+
+
+def _sent(task: Callable[[], Any], n_workers: int) -> tuple[Any, Any]:
+    """The processes of before, if they are still there, or new ones; and the answer to be."""
+    if n_workers in _EXECUTORS:
+        try:
+            return _EXECUTORS[n_workers], _EXECUTORS[n_workers].submit(task)
+        except (RuntimeError, BrokenExecutor):  # ended, or one of them died
+            del _EXECUTORS[n_workers]
+    executor = ProcessPoolExecutor(n_workers, timeout=_IDLE, initializer=_ignore_interrupts, env=_ONE_THREAD)
+    _EXECUTORS[n_workers] = executor
+    return executor, executor.submit(task)
 
 
 def _ignore_interrupts() -> None:
