@@ -27,8 +27,6 @@ if TYPE_CHECKING:
     from labelworth.criteria.information import information
     from labelworth.data.readers import read_sequences
     from labelworth.data.tokens.templates import Template, parse_template
-    from labelworth.estimators.any_classifier import AnyClassifier
-    from labelworth.estimators.any_tagger import AnyTagger
     from labelworth.estimators.bernoulli import BernoulliNaiveBayes
     from labelworth.estimators.boltzmann_chain import BoltzmannChain
     from labelworth.estimators.check import check
@@ -36,6 +34,8 @@ if TYPE_CHECKING:
     from labelworth.estimators.gaussian import GaussianClasses
     from labelworth.estimators.hidden_markov import HiddenMarkov
     from labelworth.estimators.multinomial import MultinomialNaiveBayes
+    from labelworth.estimators.others.any_classifier import AnyClassifier
+    from labelworth.estimators.others.any_tagger import AnyTagger
     from labelworth.estimators.storage import load
     from labelworth.estimators.written import WrittenModel
     from labelworth.planning.frontier import frontier
@@ -47,8 +47,8 @@ if TYPE_CHECKING:
     __version__: str
 
 _HOMES = {
-    "AnyClassifier": "labelworth.estimators.any_classifier",
-    "AnyTagger": "labelworth.estimators.any_tagger",
+    "AnyClassifier": "labelworth.estimators.others.any_classifier",
+    "AnyTagger": "labelworth.estimators.others.any_tagger",
     "FrontierDisplay": "labelworth.report.displays",
     "InformationDisplay": "labelworth.report.displays",
     "Policy": "labelworth.policies.policy",

@@ -22,7 +22,7 @@ from labelworth.data.samples import Samples
 from labelworth.data.views import in_numbers
 from labelworth.errors import InvalidInputError
 from labelworth.estimators.estimator import Estimator, require_no_labels_beside
-from labelworth.estimators.named_classifiers import NAMED
+from labelworth.estimators.others.named_classifiers import NAMED
 from labelworth.estimators.pools.documents import require_documents
 from labelworth.estimators.pools.pool import Pool, Rival
 from labelworth.progress import SILENT, Progress
@@ -114,7 +114,7 @@ def _gaussian() -> list[Candidate]:
 
 
 def _named(*names: str) -> list[Candidate]:
-    from labelworth.estimators.any_classifier import AnyClassifier
+    from labelworth.estimators.others.any_classifier import AnyClassifier
 
     return [Candidate(NAMED[name].words, AnyClassifier(name, name=NAMED[name].words)) for name in names]
 

@@ -8,7 +8,7 @@ from importlib import import_module
 from typing import Any, Literal
 
 from labelworth.errors import InvalidInputError
-from labelworth.estimators.named_classifiers import NAMED
+from labelworth.estimators.others.named_classifiers import NAMED
 
 AUTO = "auto"
 """In place of a kind: the model is chosen on the pilot."""

@@ -10,7 +10,7 @@ from labelworth.errors import InvalidInputError
 from labelworth.estimators.automatic import AutomaticModel
 from labelworth.estimators.estimator import Estimator, require_no_labels_beside
 from labelworth.estimators.kinds import AUTO, kind_named
-from labelworth.estimators.named_classifiers import NAMED
+from labelworth.estimators.others.named_classifiers import NAMED
 from labelworth.estimators.pools.pool import Pool
 from labelworth.progress import SILENT, Progress
 
@@ -54,10 +54,10 @@ def estimator_of(model: Any, unlabeled: Hashable) -> Estimator[Any]:
         copy: Estimator[Any] = clone(model)
         return copy
     if is_tagger(model):
-        from labelworth.estimators.any_tagger import AnyTagger
+        from labelworth.estimators.others.any_tagger import AnyTagger
 
         return AnyTagger(clone(model), unlabeled=unlabeled)
-    from labelworth.estimators.any_classifier import classifier_of
+    from labelworth.estimators.others.any_classifier import classifier_of
 
     return classifier_of(model, unlabeled)
 

@@ -20,8 +20,8 @@ from labelworth.data.text import LETTERS, count_words
 from labelworth.data.tokens.lexicon import Lexicon
 from labelworth.errors import InvalidInputError
 from labelworth.estimation.fit import fit
-from labelworth.estimators.any_classifier import AnyClassifier
-from labelworth.estimators.named_classifiers import preparation_of
+from labelworth.estimators.others.any_classifier import AnyClassifier
+from labelworth.estimators.others.named_classifiers import preparation_of
 from labelworth.estimators.pools.any_rows import PreparedRows
 from labelworth.estimators.pools.documents import ClassLearner
 from labelworth.estimators.pools.sequences import SequenceLearner
@@ -55,7 +55,7 @@ _NATS_PER_SENTENCE = 1e-2  # predictions settle long before parameters do
 
 NAIVE_BAYES, HIDDEN_MARKOV = "naive-bayes", "hidden-markov"
 OTHERS = ("logistic", "linear-svm", "nearest-neighbors", "forest", "boosting")
-"""Learners known by their fits alone, by their names in `labelworth.estimators.named_classifiers`."""
+"""Learners known by their fits alone, by their names in `labelworth.estimators.others.named_classifiers`."""
 ROW_LEARNERS = (NAIVE_BAYES, *OTHERS)
 
 

@@ -97,8 +97,8 @@ class ModelOptions(Options):
         InvalidInputError
         """
         from labelworth.errors import InvalidInputError
-        from labelworth.estimators.any_classifier import not_storable
-        from labelworth.estimators.named_classifiers import NAMED
+        from labelworth.estimators.others.any_classifier import not_storable
+        from labelworth.estimators.others.named_classifiers import NAMED
 
         if self.model is not None and (self.is_imported or self.model in NAMED):
             raise InvalidInputError(not_storable(self.model))
@@ -118,7 +118,7 @@ class ModelOptions(Options):
         from labelworth.errors import InvalidInputError
         from labelworth.estimators.automatic import AutomaticModel
         from labelworth.estimators.kinds import AUTO, kind_named
-        from labelworth.estimators.named_classifiers import NAMED
+        from labelworth.estimators.others.named_classifiers import NAMED
 
         if data.sample == "document" and (self.model == AUTO or (self == type(self)() and may_choose)):
             if not may_choose:

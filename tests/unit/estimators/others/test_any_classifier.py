@@ -19,7 +19,7 @@ from sklearn.svm import LinearSVC
 
 import labelworth as lw
 from labelworth.errors import InvalidInputError, NotIdentifiableError
-from labelworth.estimators.named_classifiers import NAMED
+from labelworth.estimators.others.named_classifiers import NAMED
 from support.blobs import texts, vectors
 
 TFIDF = make_pipeline(TfidfVectorizer(), LogisticRegression())

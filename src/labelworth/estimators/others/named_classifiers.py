@@ -104,8 +104,6 @@ def preparation_of(name: str, X: Any) -> Any:
     from sklearn.pipeline import make_pipeline
     from sklearn.preprocessing import Normalizer, StandardScaler
 
-    from labelworth.estimators.dimensions import Dimensions
-
     if not holds_words(X):
         return StandardScaler()
     weights = (
@@ -113,4 +111,6 @@ def preparation_of(name: str, X: Any) -> Any:
     )
     if not classifier_named(name).is_dense:
         return make_pipeline(weights)
+    from labelworth.estimators.others.dimensions import Dimensions
+
     return make_pipeline(weights, Dimensions(), Normalizer())

@@ -15,7 +15,7 @@ from labelworth.data.evidence import Evidence, encode_labels
 from labelworth.data.rows import Rows, n_rows
 from labelworth.errors import InvalidInputError
 from labelworth.estimators.estimator import Estimator, require_no_labels_beside
-from labelworth.estimators.named_classifiers import classifier_named, holds_words, preparation_of
+from labelworth.estimators.others.named_classifiers import classifier_named, holds_words, preparation_of
 from labelworth.estimators.pools.any_rows import (
     FAILURES,
     AnyLearner,
@@ -62,8 +62,8 @@ class AnyClassifier(ClassifierMixin, Estimator[Rows]):
     ----------
     estimator : classifier or str
         With ``fit``, ``get_params`` and ``predict_proba``, ``decision_function`` or, failing both, ``predict``. Or a
-        name of `labelworth.estimators.named_classifiers.NAMED`: then X is texts, counts or vectors, and features are
-        made of it.
+        name of `labelworth.estimators.others.named_classifiers.NAMED`: then X is texts, counts or vectors, and
+        features are made of it.
     semi_supervised : bool, optional
         Whether it learns from rows of the class -1. Found out when absent for those of scikit-learn and ours.
     name : str, optional
@@ -189,7 +189,7 @@ class AnyClassifier(ClassifierMixin, Estimator[Rows]):
         return ClassifierFit(NamedFit(fitted, data.evidence.classes, self.kind))
 
     def _checked(self, data: Rows, **options: Any) -> "CheckReport":
-        from labelworth.estimators.any_check import check_rows
+        from labelworth.estimators.others.any_check import check_rows
 
         return check_rows(data, self.learner_, self.kind, **options)
 

@@ -11,8 +11,8 @@ from sklearn.utils.validation import check_is_fitted
 from labelworth.arrays import UNLABELED
 from labelworth.data.readers.raw_sequences import RawAttributes, RawTokens
 from labelworth.errors import InvalidInputError
-from labelworth.estimators.any_classifier import ClassifierFit, NamedFit, not_storable
 from labelworth.estimators.estimator import Estimator
+from labelworth.estimators.others.any_classifier import ClassifierFit, NamedFit, not_storable
 from labelworth.estimators.pools.any_rows import require_classifier
 from labelworth.estimators.pools.any_tokens import TaggerLearner, TokenLists
 from labelworth.estimators.token_input import TokenInput

@@ -1,0 +1,1 @@
+"""Classifiers and taggers that are not ours, known by their fits alone."""
