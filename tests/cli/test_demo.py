@@ -1,5 +1,6 @@
 """The demonstration runs, and what it says is what it found."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -70,3 +71,7 @@ def test_the_story_comes_first_and_fits_on_a_screen(tmp_path: Path) -> None:
     lines = answer.stdout.splitlines()
     assert len(lines) <= 40
     assert not any("──" in line for line in lines[:10])
+    # Errors are percent, and the head of the table is one line.
+    assert not re.search(r"\b0\.\d{3}\b", answer.stdout)
+    assert re.search(r"the error on new images was\s+\d+\.\d % with", answer.stdout)
+    assert any(re.fullmatch(r" *labels +count +predicted +90 % +realized *", line) for line in lines)

@@ -123,7 +123,7 @@ def _show(console: "Console", advice: "Plan") -> None:
     show_table(console, _table(advice))
     if advice.models is not None:
         console.print()
-        show_table(console, models_table(advice.models))
+        show_table(console, models_table(advice.models, advice.question.criterion))
 
 
 def _table(plan: "Plan") -> "Table":

@@ -21,6 +21,7 @@ from labelworth.fisher.information import over_fractions
 from labelworth.models.classes.gaussian import GaussianFamily
 from labelworth.models.protocol import AnyFamily
 from labelworth.planning.formulas.documents import formula_excess
+from labelworth.planning.words import apart
 from labelworth.progress import Progress, tracking
 from labelworth.report.displays import InformationDisplay
 from labelworth.report.values import (
@@ -246,18 +247,22 @@ def _sizes(demo: Demonstration) -> list[dict[str, Any]]:
 
 def _error_table(demo: Demonstration) -> Table:
     settings = demo.settings
-    pairs = np.stack([demo.predicted, demo.realized.means], axis=1).reshape(-1, len(settings.label_counts))
-    rows = zip(settings.label_counts, *([f"{error:.3f}" for error in errors] for errors in pairs), strict=True)
-    columns = [
-        f"{f'unlabeled {weight:g}' if weight else 'labels only'}: {what}"
-        for weight in demo.weights
-        for what in ("predicted", "realized")
-    ]
+    rows = tuple(
+        (
+            size["n_labels"],
+            f"{size['unlabeled_weight']:g}" if size["unlabeled_weight"] else "labels only",
+            percent(size["predicted_error"], 1),
+            f"{100 * size['predicted_error_low']:.1f}-{percent(size['predicted_error_high'], 1)}",
+            percent(size["realized_error"], 1),
+        )
+        for size in sorted(_sizes(demo), key=lambda size: (size["n_labels"], size["unlabeled_weight"]))
+    )
     note = (
+        "Count: how much an unlabeled image counts beside a labeled one. "
         f"Predicted from a pilot of {settings.n_pilot} labels; "
         f"realized on {settings.n_held_out} held-out images, mean of {settings.n_draws} draws of images and labels."
     )
-    return Table("Error on new images", ("labels", *columns), tuple(rows), note)
+    return Table("Error on new images", ("labels", "count", "predicted", percent(CONFIDENCE), "realized"), rows, note)
 
 
 def _what_the_pilot_says(report: CheckReport) -> str:
@@ -291,12 +296,13 @@ def _forecast(demo: Demonstration) -> str:
     means, label_counts = demo.realized.means, demo.settings.label_counts
     gaps = np.abs(demo.predicted - means).mean(axis=1)
     believing = float(np.abs(demo.believing[1] - means[1]).mean())
+    points = [apart(gap, "error") for gap in (*gaps[:2].tolist(), believing)]
     pairs = zip(demo.forecasts, means, strict=True)
     inside = sum(int(((forecast.low <= mean) & (mean <= forecast.high)).sum()) for forecast, mean in pairs)
     return (
         f"Forecast. From the pilot alone the errors at {label_counts[0]} to {label_counts[-1]} labels were predicted "
-        f"within {gaps[0]:.3f} on average with labels only, and within {gaps[1]:.3f} with unlabeled images; "
-        f"believing the model would have missed these by {believing:.3f}. {inside} of {means.size} realized errors "
+        f"within {points[0]} on average with labels only, and within {points[1]} with unlabeled images; "
+        f"believing the model would have missed these by {points[2]}. {inside} of {means.size} realized errors "
         f"lie in the forecasts' {percent(CONFIDENCE)} intervals."
     )
 
@@ -308,10 +314,11 @@ def _what_happened(demo: Demonstration) -> str:
     for weight, errors in zip(demo.weights[1:], others, strict=True):
         gaps = errors - labels_only
         how = "as much as a labeled one" if weight == 1 else f"{weight:g}"
-        change = f"{gaps.mean():+.3f} ± {standard_error(gaps):.3f}"
-        words.append(f"{errors.mean():.3f} where an unlabeled image counts {how} ({change})")
+        change = f"{100 * gaps.mean():+.1f} ± {100 * standard_error(gaps):.1f} points"
+        words.append(f"{percent(errors.mean(), 1)} where an unlabeled image counts {how} ({change})")
     return (
-        f"What happened. With {settings.n_pilot} labels the error on new images was {labels_only.mean():.3f} with "
+        f"What happened. With {settings.n_pilot} labels the error on new images was "
+        f"{percent(labels_only.mean(), 1)} with "
         f"labels only, {' and '.join(words)}."
     )
 

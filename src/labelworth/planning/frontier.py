@@ -5,16 +5,14 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from threadpoolctl import threadpool_limits
-
 from labelworth.arrays import UNLABELED
 from labelworth.planning.answer import Held
 from labelworth.planning.landscape import FrontierDesign
 from labelworth.planning.outcome import cloud
-from labelworth.planning.plan import planner_of
+from labelworth.planning.plan import planner_at_work
 from labelworth.planning.source import AskedSource, GivenPrices, PlanSettings, UseUnlabeled
 from labelworth.planning.words import CRITERION_WORDS, count, in_units, number
-from labelworth.progress import SILENT, Progress, under_one_bar
+from labelworth.progress import SILENT, Progress
 from labelworth.tradeoff.accuracy import Source
 from labelworth.tradeoff.problem import Question
 
@@ -115,11 +113,11 @@ def frontier(
         checkpoint=checkpoint,
         max_time=max_time,
     )
-    with under_one_bar(progress, "planning", max_time) as whole:
-        planner = planner_of(X, y, settings, model=model, classes=classes, unlabeled=unlabeled, progress=whole)
-        with threadpool_limits(limits=1, user_api="blas"):
-            situation, chosen = planner.situation(room)
-            points = cloud(situation)
+    with planner_at_work(
+        X, y, settings, model=model, classes=classes, unlabeled=unlabeled, progress=progress
+    ) as planner:
+        situation, chosen = planner.situation(room)
+        points = cloud(situation)
     return PlanFrontier(
         points,
         situation.accuracy.arms,

@@ -1,6 +1,7 @@
 """`lw.plan`: how many more labels, of which kind, for what."""
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -137,11 +138,22 @@ def plan(
         checkpoint=checkpoint,
         max_time=max_time,
     )
-    with under_one_bar(progress, "planning", max_time) as whole:
-        planner = planner_of(X, y, settings, model=model, classes=classes, unlabeled=unlabeled, progress=whole)
+    with planner_at_work(
+        X, y, settings, model=model, classes=classes, unlabeled=unlabeled, progress=progress
+    ) as planner:
+        return planner.plan(asked)
+
+
+@contextmanager
+def planner_at_work(
+    X: Any, y: Any, settings: PlanSettings, *, progress: Progress = SILENT, **reading: Any
+) -> Iterator[Planner]:
+    """A planner of these data, under one bar; arguments as in `planner_of`."""
+    with under_one_bar(progress, "planning", settings.max_time) as whole:
+        planner = planner_of(X, y, settings, progress=whole, **reading)
         # Thousands of small products: threads would wait for each other, and add up in an order of their own.
         with threadpool_limits(limits=1, user_api="blas"):
-            return planner.plan(asked)
+            yield planner
 
 
 def planner_of(

@@ -154,7 +154,7 @@ def _models(plan: Plan) -> str:
     """The models that were compared, where one was chosen."""
     if plan.models is None:
         return ""
-    compared = models_table(plan.models)
+    compared = models_table(plan.models, plan.question.criterion)
     rows = [tuple(map(words, row)) for row in compared.rows]
     return f"<p>{escape(compared.note)}</p>{_table(compared.columns, rows)}"
 

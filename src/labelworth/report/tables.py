@@ -30,14 +30,20 @@ def show_table(console: Console, table: Table) -> None:
         console.print()
 
 
-def models_table(choice: ModelChoice) -> Table:
-    """The models that were compared, the chosen one first, with their cross-validated figures."""
+def models_table(choice: ModelChoice, criterion: str) -> Table:
+    """The models that were compared, the chosen one first, with their cross-validated figures.
+
+    Parameters
+    ----------
+    criterion : str
+        What was forecast of some of them.
+    """
     has_forecast = any(model.forecast is not None for model in (choice.chosen, *choice.others))
     columns = ("model", "error", "less the chosen one's", "log-loss", *(("forecast",) if has_forecast else ()))
     rows = []
     for model in (choice.chosen, *choice.others):
         gap = Measured(100 * model.difference, 100 * model.difference_se) if model is not choice.chosen else None
-        beyond = (model.forecast,) if has_forecast else ()
+        beyond = (in_units(model.forecast, criterion),) if has_forecast else ()
         rows.append((model.name, in_units(model.error, "error"), gap, model.log_loss, *beyond))
     note = (
         f"Each of {choice.n_labels:,} labels was predicted by fits to four fifths of all; differences in points "

@@ -59,7 +59,7 @@ class CheckReport:
         """The report in plain words, a line each."""
         lines = list(self.support.lines())
         if self.harm is not None:
-            lines += self.harm.lines()
+            lines += self.harm.lines(has_weight=self.weight is not None)
         if self.specification is not None:
             lines.append(self.specification.words())
         if self.weight is not None:

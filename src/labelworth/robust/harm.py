@@ -63,11 +63,12 @@ class HarmVerdict:
     raw_log_loss: PairedDifference
     unlabeled_weight: float  # How much an unlabeled row counted.
 
-    def lines(self) -> list[str]:
-        """The verdict and its evidence, a sentence each."""
+    def lines(self, *, has_weight: bool = True) -> list[str]:
+        """The verdict and its evidence, a sentence each; `has_weight`: an unlabeled row can be made to count less."""
+        less = ", or a smaller unlabeled_weight" if has_weight else ""
         opening = {
             "helps": "Unlabeled data helps prediction.",
-            "hurts": "Unlabeled data hurts prediction: use the labels only, or a smaller unlabeled_weight.",
+            "hurts": f"Unlabeled data hurts prediction: use the labels only{less}.",
             "cannot be told": "Whether unlabeled data helps or hurts prediction cannot be told yet.",
         }[self.answer]
         lines = [

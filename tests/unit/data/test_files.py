@@ -77,14 +77,17 @@ def test_what_is_read_is_not_written_by_whatever_name(
         link(output, data)
     with pytest.raises(OutputError, match=r"would overwrite .*data.*, which is read"):
         require_writable(output, [None, data])
+    assert data.read_text() == "rows"
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["data", "folder" if link is None else "output"]
 
 
 def test_other_files_and_devices_may_be_written_beside_what_is_read(tmp_path: Path) -> None:
     data = tmp_path / "data"
     data.write_text("rows")
-    (tmp_path / "old").write_text("rows")
+    (tmp_path / "old").write_text("older rows")
     require_writable(tmp_path / "old", [data, tmp_path / "missing"])
     require_writable(os.devnull, [Path(os.devnull)])
+    assert {path.name: path.read_text() for path in tmp_path.iterdir()} == {"data": "rows", "old": "older rows"}
 
 
 def test_a_device_that_fails_is_told() -> None:

@@ -107,7 +107,7 @@ class TracesOnly(FractionInformation):
         return Estimate(-self.mu / (2 * rest**2), derivative * self.mu_error)
 
     def log_volume(self, fractions: np.ndarray) -> Estimate:
-        raise NotImplementedError
+        raise AssertionError("Rates of exchange are ratios of traces: nobody should ask for another criterion.")
 
     worst_direction = log_volume
 

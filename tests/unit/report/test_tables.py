@@ -4,8 +4,9 @@ import pytest
 from rich.console import Console
 
 from labelworth.errors import InvalidInputError
-from labelworth.report.tables import show_outcome, show_table, words
+from labelworth.report.tables import models_table, show_outcome, show_table, words
 from labelworth.report.values import Measured, Outcome, Table
+from labelworth.simulation.selection import ComparedModel, ModelChoice, Optimism
 
 
 @pytest.mark.parametrize(
@@ -53,3 +54,12 @@ def test_an_empty_table_shows_its_head() -> None:
     stream = io.StringIO()
     show_table(Console(file=stream, width=60), Table("Nothing", ("a", "b"), ()))
     assert "Nothing" in stream.getvalue()
+
+
+def test_forecasts_of_compared_models_are_in_the_units_of_what_was_asked() -> None:
+    chosen = ComparedModel("naive Bayes", False, 0.04, 0.13, 0.0, 0.0, forecast=0.03634)
+    other = ComparedModel("linear SVM", False, 0.12, 0.26, 0.08, 0.028)
+    nothing = {"error": Optimism(0.0, 0.0), "log_loss": Optimism(0.0, 0.0)}
+    choice = ModelChoice(chosen, (other,), 150, 10, nothing)
+    assert [row[-1] for row in models_table(choice, "error").rows] == ["3.6 %", "-"]
+    assert models_table(choice, "log_loss").rows[0][-1] == "0.03634"

@@ -46,6 +46,8 @@ def test_it_hurts_where_the_clusters_are_not_the_classes(seed: int) -> None:
     assert found.answer == "hurts"
     assert found.error.with_unlabeled > 2 * found.error.labels_only
     assert "hurts" in found.lines()[0]
+    assert "or a smaller unlabeled_weight" in found.lines()[0]
+    assert "unlabeled_weight" not in found.lines(has_weight=False)[0]
 
 
 def test_no_unlabeled_weight_changes_nothing_and_nothing_is_claimed(seed: int) -> None:

@@ -15,6 +15,7 @@ from labelworth.robust.harm import verdict_of
 from labelworth.robust.held_out import HeldOutPredictions, honest_temperature
 from labelworth.robust.support import RowSupport
 from labelworth.simulation.learner import MODES
+from labelworth.wording import percent
 
 
 def check_rows(
@@ -80,7 +81,7 @@ def _labels_only(
     else:
         predictions, more = _held_out(rows, learner, min(n_folds, support.n_testable), seed, progress)
         error = float(predictions.errors(0.0).mean())
-        notes += [f"Its error is {error:.3f} on {predictions.n_tested:,} held-out labels.", *more]
+        notes += [f"Its error is {percent(error, 1)} on {predictions.n_tested:,} held-out labels.", *more]
     return CheckReport("not used", support, None, None, None, tuple(notes))
 
 
