@@ -238,7 +238,7 @@ class Planner:
     @cached_property
     def _sources(self) -> dict[str, Source]:
         """Where simulated labels come from."""
-        return sources_of(self.pool.learner, self.pool.data)
+        return sources_of(self.pool.learner, self.pool.data, workers=None)
 
     def _choice(self, distrust: str | None = None) -> ChosenSource:
         return choose_source(

@@ -148,7 +148,7 @@ def forecast_basis(
     n_replicates = next((n for n in range(work.n_replicates, 1, -1) if has_time(n * work.replicate)), 1)
     points, simulated, source_errors = _points(pilot), {}, {}
     designs = [CurveDesign(mode, policy) for mode in modes for policy in (None, *policies)]
-    for name, source in (sources or sources_of(learner, data)).items():
+    for name, source in (sources or sources_of(learner, data, workers)).items():
         # A fit of the learner itself errs as its points say.
         own: Any = name
         source_errors[name] = float(points[own, "error"].means[-1] if source.error is None else source.error)
@@ -197,11 +197,11 @@ def forecast_work(
     )
 
 
-def sources_of(learner: Learner[DataT], data: DataT) -> dict[str, Source]:
+def sources_of(learner: Learner[DataT], data: DataT, workers: int | None = 1) -> dict[str, Source]:
     """What takes the place of the truth, by name."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", LabelworthWarning)
-        return learner.sources(data)
+        return learner.sources(data, workers)
 
 
 def label_source(source: Source) -> LabelSource:

@@ -55,7 +55,7 @@ class Learner(ABC, Generic[DataT]):
     def kind(self) -> LearnerKind:
         """Whose constants its forecasts take."""
 
-    def sources(self, data: DataT) -> dict[str, Source]:
+    def sources(self, data: DataT, workers: int | None = 1) -> dict[str, Source]:
         """What takes the place of the truth in simulations, by name; unless a learner knows better, its own fits."""
         return own_sources(self, data)
 

@@ -126,8 +126,8 @@ class AnyLearner(Learner[Rows]):
         name = type(last_step(labels_only(self.estimator))).__name__
         return "generative" if name.endswith("NB") else "linear" if name.startswith(_LINEAR) else "local"
 
-    def sources(self, data: Rows) -> dict[str, Source]:
-        return row_sources(self, data)
+    def sources(self, data: Rows, workers: int | None = 1) -> dict[str, Source]:
+        return row_sources(self, data, workers)
 
     def fit_model(self, data: Rows, start: Any) -> FittedClassifier:
         """Classifiers that refuse so few labels answer with the shares of the classes; ``failure`` says why."""

@@ -64,10 +64,10 @@ class ClassLearner(Learner[Samples], Generic[ModelT]):
     def kind(self) -> LearnerKind:
         return "generative"
 
-    def sources(self, data: Samples) -> dict[str, Source]:
+    def sources(self, data: Samples, workers: int | None = 1) -> dict[str, Source]:
         from labelworth.estimators.pools.sources import row_sources
 
-        return row_sources(self, data)
+        return row_sources(self, data, workers)
 
     def fit_model(self, data: Samples, start: ModelT | None) -> ModelT:
         return fit(

@@ -14,6 +14,8 @@ from labelworth.data.rows import Rows
 from labelworth.data.samples import Samples
 from labelworth.data.views import in_numbers
 from labelworth.estimators.pools.documents import ClassLearner, ClassPrediction
+from labelworth.progress import SILENT
+from labelworth.simulation.jobs import run_jobs
 from labelworth.simulation.learner import Learner, Prediction, Source, known_codes, own_sources
 
 MIXTURE, NEIGHBORS = "mixture", "neighbors"
@@ -22,6 +24,8 @@ MIXTURE, NEIGHBORS = "mixture", "neighbors"
 _DOCUMENT_LENGTH = 20.0
 _WORD_SMOOTHING = 0.1
 _VECTOR_SMOOTHING = 0.1
+_FEWEST_ROWS = 2
+"""Columns that fewer rows have are left out of counts: they tell no two rows apart or together."""
 _N_DIMENSIONS = 64
 _N_NEIGHBORS = 10
 _SPREADING = 0.9
@@ -38,19 +42,31 @@ class View:
 
     samples: Samples
 
+    @classmethod
+    def of(cls, samples: Samples) -> "View":
+        """Vectors as they are; counts without the columns that one row alone has."""
+        if not samples.is_sparse:
+            return cls(samples)
+        is_shared = np.bincount(samples.counts.indices, minlength=samples.n_features) >= _FEWEST_ROWS
+        counts = samples.counts[:, is_shared] if is_shared.any() else samples.counts
+        return cls(Samples(counts, samples.evidence))
+
     @cached_property
     def coordinates(self) -> FloatArray:
         """At most 64 columns in which near rows are alike: of unit length for counts, standardized for vectors."""
         from sklearn.decomposition import PCA, TruncatedSVD
         from sklearn.feature_extraction.text import TfidfTransformer
         from sklearn.preprocessing import StandardScaler, normalize
+        from threadpoolctl import threadpool_limits
 
         if self.samples.is_sparse:
             weighted = TfidfTransformer(sublinear_tf=True).fit_transform(self.samples.counts)
             n = min(_N_DIMENSIONS, min(weighted.shape) - 1)
             if n < 1:
                 return np.asarray(weighted.todense())
-            return np.asarray(normalize(TruncatedSVD(n, random_state=0).fit_transform(weighted)))
+            # Matrices so narrow are not worth waking threads: on busy cores that takes three times as long.
+            with threadpool_limits(1, user_api="blas"):
+                return np.asarray(normalize(TruncatedSVD(n, random_state=0).fit_transform(weighted)))
         varying = np.ptp(self.samples.vectors, axis=0) > 0
         scaled = StandardScaler().fit_transform(self.samples.vectors[:, varying])
         if min(scaled.shape) <= _N_DIMENSIONS:
@@ -73,16 +89,18 @@ class View:
     def mixture(self, codes: IntArray) -> ClassPrediction:
         """Classes as clusters: naive Bayes on words, or Gaussian classes of one covariance, by EM from the labels."""
         from labelworth.data.counts import rescale_documents
-        from labelworth.models.classes.gaussian import GaussianFamily
-        from labelworth.models.classes.multinomial import MultinomialFamily
 
         evidence = replace(self.samples.evidence, codes=codes, weights=np.empty((0, 0)))
         if self.samples.is_sparse:
+            from labelworth.models.classes.multinomial import MultinomialFamily
+
             rows = Samples(rescale_documents(self.samples.counts, _DOCUMENT_LENGTH), evidence)
             learner: ClassLearner[Any] = ClassLearner(
                 MultinomialFamily.for_samples(rows, smoothing=_WORD_SMOOTHING, class_smoothing=1.0)
             )
         else:
+            from labelworth.models.classes.gaussian import GaussianFamily
+
             rows = Samples(self.coordinates, evidence)
             learner = ClassLearner(GaussianFamily.for_samples(rows, smoothing=_VECTOR_SMOOTHING, class_smoothing=1.0))
         return learner.predict(learner.fit(rows), rows)
@@ -100,19 +118,26 @@ class View:
         return ClassPrediction(np.log(spread / spread.sum(axis=1, keepdims=True)))
 
 
-def row_sources(learner: Learner[Any], rows: Rows) -> dict[str, Source]:
+def row_sources(learner: Learner[Any], rows: Rows, workers: int | None = 1) -> dict[str, Source]:
     """The learner's own fits, the mixture and the neighbors, all with class shares like the pilot's.
 
     Features that are not numbers have no mixture and no neighbors that anybody but the learner knows.
     """
     samples, codes = in_numbers(rows), known_codes(rows)
-    sources = {name: Source(matched(own.prediction, codes)) for name, own in own_sources(learner, rows).items()}
+
+    def own() -> dict[str, Source]:
+        fits = own_sources(learner, rows)
+        return {name: Source(matched(source.prediction, codes)) for name, source in fits.items()}
+
+    views: list[Callable[[], dict[str, Source]]] = [own]
     if samples is not None:
-        view = View(samples)
-        sources |= {
-            name: _source(label, codes) for name, label in ((MIXTURE, view.mixture), (NEIGHBORS, view.neighbors))
-        }
-    return sources
+        view = View.of(samples)
+        views += [
+            lambda: {MIXTURE: _source(view.mixture, codes)},
+            lambda: {NEIGHBORS: _source(view.neighbors, codes)},
+        ]
+    looked = run_jobs(lambda look: look(), views, workers=workers, title="labels from all sides", progress=SILENT)
+    return {name: source for sources in looked for name, source in sources.items()}
 
 
 def _source(label: Callable[[IntArray], ClassPrediction], codes: IntArray) -> Source:

@@ -11,7 +11,7 @@ from labelworth.data.samples import Samples
 from labelworth.data.views import in_numbers
 from labelworth.estimators.pools.any_rows import AnyLearner
 from labelworth.estimators.pools.documents import ClassPrediction
-from labelworth.estimators.pools.sources import MIXTURE, NEIGHBORS, matched
+from labelworth.estimators.pools.sources import MIXTURE, NEIGHBORS, View, matched
 from labelworth.simulation.basis import sources_of
 
 N, N_LABELED = 600, 60
@@ -46,6 +46,31 @@ def test_mixture_and_neighbors_label_clusters_as_their_few_labels_say(kind: str)
     shuffled = np.random.default_rng(1).permutation(classes)
     others = sources_of(learner, shown(features, shuffled))
     assert min(others[name].error for name in (MIXTURE, NEIGHBORS)) > 0.4
+
+
+def test_sources_are_the_same_bits_whatever_the_number_of_workers() -> None:
+    from sklearn.linear_model import LogisticRegression
+
+    learner = AnyLearner(LogisticRegression(), mode="labels-only", modes=("labels-only",))
+    rows = shown(*clusters(np.random.default_rng(0), "counts"))
+    alone, together = (sources_of(learner, rows, workers) for workers in (1, 3))
+    assert list(alone) == list(together)
+    for name in alone:
+        assert alone[name].error == together[name].error
+        np.testing.assert_array_equal(
+            alone[name].prediction.log_posteriors(1.0), together[name].prediction.log_posteriors(1.0)
+        )
+
+
+def test_a_word_of_one_text_is_not_looked_at() -> None:
+    features, classes = clusters(np.random.default_rng(0), "counts")
+    evidence = shown(features, classes).evidence
+    once = sp.csr_array(np.eye(N, 5))
+    plain, more = (View.of(Samples(x, evidence)) for x in (features, sp.hstack([features, once], format="csr")))
+    np.testing.assert_array_equal(more.samples.counts.toarray(), features.toarray())
+    np.testing.assert_array_equal(more.mixture(evidence.codes).log_joint, plain.mixture(evidence.codes).log_joint)
+    # Where every word stands in one text alone, all are looked at.
+    assert View.of(Samples(sp.csr_array(np.eye(N)), evidence)).samples.n_features == N
 
 
 def test_what_only_the_learner_reads_has_no_other_source() -> None:
