@@ -24,6 +24,8 @@ from labelworth.errors import (
 from labelworth.estimators.kinds import estimator_homes
 
 if TYPE_CHECKING:
+    from labelworth.channels.arm import Arm
+    from labelworth.channels.channel import Channel
     from labelworth.criteria.information import information
     from labelworth.data.readers import read_sequences
     from labelworth.data.tokens.templates import Template, parse_template
@@ -49,6 +51,8 @@ if TYPE_CHECKING:
 _HOMES = {
     "AnyClassifier": "labelworth.estimators.others.any_classifier",
     "AnyTagger": "labelworth.estimators.others.any_tagger",
+    "Arm": "labelworth.channels.arm",
+    "Channel": "labelworth.channels.channel",
     "FrontierDisplay": "labelworth.report.displays",
     "InformationDisplay": "labelworth.report.displays",
     "Policy": "labelworth.policies.policy",
@@ -69,8 +73,10 @@ _HOMES = {
 __all__ = [
     "AnyClassifier",
     "AnyTagger",
+    "Arm",
     "BernoulliNaiveBayes",
     "BoltzmannChain",
+    "Channel",
     "ConditionalRandomField",
     "DataUnavailableError",
     "DidNotConvergeWarning",

@@ -15,6 +15,8 @@ from labelworth.models.protocol import Model
 from labelworth.progress import SILENT, Progress
 
 if TYPE_CHECKING:
+    from labelworth.channels.arm import Arm
+    from labelworth.channels.channel import Channel
     from labelworth.data.lengths import LengthDistribution
     from labelworth.data.sequences import Sequences
     from labelworth.fisher.sequences.population import RuleMethod
@@ -28,6 +30,21 @@ def information(
     model: Model,
     *,
     labeled_fractions: ArrayLike,
+    n_samples: float,
+    method: Method = ...,
+    seed: int = ...,
+    relative_error: float = ...,
+    max_draws: int | None = ...,
+    progress: Progress = ...,
+) -> InformationTable: ...
+
+
+@overload
+def information(
+    model: Model,
+    *,
+    kinds: "Sequence[Channel | Arm]",
+    designs: Sequence[Sequence[float]],
     n_samples: float,
     method: Method = ...,
     seed: int = ...,
@@ -56,14 +73,15 @@ def information(
 
 
 def information(model: Any, **question: Any) -> InformationTable:
-    """What samples are worth: at every labeled fraction, or for sequences under every policy.
+    """What samples are worth: at every labeled fraction, in every design, or for sequences under every policy.
 
     Parameters
     ----------
     model : Model or ChainModel
         With the parameters taken for true.
     **question
-        Of single samples: `labeled_fractions`, and what `document_information` takes.
+        Of single samples: `labeled_fractions`, and what `document_information` takes; or `kinds` of answers and
+        `designs`, and what `labelworth.criteria.design_information.design_information` takes.
         Of sequences: `policies`, `lengths` or `inputs`, and what
         `labelworth.criteria.policy_information.policy_information` takes. Of both: `n_samples`.
 
@@ -87,8 +105,15 @@ def information(model: Any, **question: Any) -> InformationTable:
             "Sequences are labeled by policies: give policies=, as in ['everything', '0.5*window:5 + 0.5*nothing'], "
             "and lengths= or inputs=."
         )
+    if not is_chain and ("kinds" in question or "designs" in question):
+        from labelworth.criteria.design_information import design_information
+
+        return design_information(model, **question)
     if not is_chain and "labeled_fractions" not in question:
-        raise InvalidInputError("Single samples are labeled or not: give labeled_fractions=, as in [1, 0.5, 0.1].")
+        raise InvalidInputError(
+            "Single samples are labeled or not: give labeled_fractions=, as in [1, 0.5, 0.1]; or kinds= of answers "
+            "with designs=."
+        )
     if not is_chain:
         return document_information(model, **question)
     from labelworth.criteria.policy_information import policy_information

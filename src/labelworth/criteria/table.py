@@ -25,18 +25,25 @@ label on a sample already there, one less; in words."""
 
 @dataclass(frozen=True)
 class Asked:
-    """A labeled fraction, or a policy."""
+    """A labeled fraction, a policy, or a design over kinds of answers."""
 
     weights: FloatArray  # (n_rules,): Of all rules whose information is known.
     expected_labels: float  # Labels per sample.
     labeled_fraction: float | None = None  # Of single samples.
-    policy: str | None = None  # Of sequences: how it is written.
+    policy: str | None = None  # Of sequences, and of designs: how it is written.
+    is_design: bool = False  # Whether the rules are kinds of answers to single samples.
     n_listed: int = 2  # How many rules were asked for; the first of all.
 
     @classmethod
     def of_fraction(cls, fraction: float) -> "Asked":
         """Single samples, a fraction of them labeled."""
         return cls(of_fraction(fraction), fraction, fraction)
+
+    @classmethod
+    def of_design(cls, weights: FloatArray, names: Sequence[str], n_answers: FloatArray) -> "Asked":
+        """Single samples, shares of them answered in every way."""
+        words = " + ".join(f"{share:g} {name}" for share, name in zip(weights, names, strict=True) if share > 0)
+        return cls(weights, float(weights @ n_answers), policy=words, is_design=True, n_listed=len(names))
 
     def __str__(self) -> str:
         return f"labeled fraction {self.labeled_fraction:g}" if self.policy is None else self.policy
@@ -83,10 +90,13 @@ class InformationPoint:
         values: dict[str, Any] = {}
         if self.asked.policy is None:
             values["labeled_fraction"] = self.asked.labeled_fraction
+        elif self.asked.is_design:
+            values |= {"design": list(self.weights), "smallest_relative_information": self.smallest_share}
         else:
             values |= {"policy": self.asked.policy, "weights": list(self.weights)}
             values["smallest_relative_information"] = self.smallest_share
-        values |= {"expected_labels_per_sample": self.expected_labels, "identifiable": self.is_identifiable}
+        counted = "expected_answers_per_sample" if self.asked.is_design else "expected_labels_per_sample"
+        values |= {counted: self.expected_labels, "identifiable": self.is_identifiable}
         for name, figure in self.figures.items():
             values[name] = figure
             if name in self.standard_errors:
@@ -110,7 +120,12 @@ class InformationTable:
     @property
     def is_of_sequences(self) -> bool:
         """Whether points are policies."""
-        return self.points[0].asked.policy is not None
+        return self.points[0].asked.policy is not None and not self.is_of_designs
+
+    @property
+    def is_of_designs(self) -> bool:
+        """Whether points are designs over kinds of answers."""
+        return self.points[0].asked.is_design
 
     @property
     def is_identifiable(self) -> bool:
@@ -144,13 +159,14 @@ class InformationTable:
     def matrices(self) -> dict[str, Any]:
         """The information with the names of the parameters, in free coordinates.
 
-        Of single samples complete, missing and marginal; of sequences that of every rule.
+        Of single samples complete, missing and marginal; of sequences that of every rule, and of designs that of
+        every kind of answer, where the parameters of channels that are estimated stand behind those of the model.
         """
         dense = self.dense
-        names: dict[str, Any] = {"parameters": dense.coordinates.names()}
-        if self.is_of_sequences:
-            named = zip(dense.rules, dense.matrices, strict=True)
-            return names | {"rules": {rule: matrix.tolist() for rule, matrix in named}}
+        names: dict[str, Any] = {"parameters": dense.parameter_names}
+        if self.is_of_sequences or self.is_of_designs:
+            named = {rule: matrix.tolist() for rule, matrix in zip(dense.rules, dense.matrices, strict=True)}
+            return names | {"kinds" if self.is_of_designs else "rules": named}
         return names | {
             "complete": dense.complete.tolist(),
             "missing": dense.missing.tolist(),
@@ -228,6 +244,8 @@ def _point(asked: Asked, answer: Figures, n_samples: float, n_directions: int) -
 
 
 def _order_note(points: Sequence[InformationPoint]) -> list[str]:
+    if points[0].asked.is_design:
+        return []
     if any(point.expected_labels == 0 and point.is_identifiable for point in points):
         called = "classes" if points[0].asked.policy is None else "labels"
         return [f"Without any label the {called} are found only up to their order."]

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from labelworth.arrays import AnyArray, FloatArray, require_between, require_finite
+from labelworth.arrays import AnyArray, FloatArray, IntArray, require_between, require_finite
 from labelworth.data.guard import require_sound
 from labelworth.errors import InvalidInputError
 
@@ -171,3 +171,23 @@ def _row_and_column(counts: sp.csr_array, position: int) -> tuple[int, int]:
 
 def _kind(array: Any) -> str:
     return "complex numbers" if array.dtype.kind == "c" else f"values of type {array.dtype}"
+
+
+def all_counts(total: int, n_bins: int) -> IntArray:
+    """Every way of spreading `total` equal things over bins, one per row: bags of words, tallies of votes.
+
+    Examples
+    --------
+    >>> all_counts(2, 2).tolist()
+    [[0, 2], [1, 1], [2, 0]]
+    """
+    columns: list[IntArray] = []
+    left = np.array([total])
+    for _ in range(n_bins - 1):
+        choices = left + 1
+        parent = np.repeat(np.arange(len(left)), choices)
+        first = np.cumsum(choices) - choices
+        taken = np.arange(len(parent)) - first[parent]
+        columns = [*(column[parent] for column in columns), taken]
+        left = left[parent] - taken
+    return np.stack([*columns, left], axis=1)

@@ -64,12 +64,13 @@ class DenseInformation:
 
     coordinates: Coordinates  # Of the model; criteria of "named" tables are carried there by its Jacobian.
     rules: tuple[str, ...]  # What the rules are called, complete labels and none among them.
-    matrices: FloatArray  # (n_rules, d, d): I_j in free coordinates.
+    # (n_rules, d, d): I_j in free coordinates; (n_rules, d + p, d + p) with p nuisance parameters.
+    matrices: FloatArray
     everything: int  # The indices of complete labels and of none among the rules.
     nothing: int
     expected_labels: FloatArray  # (n_rules,): Labels per sample.
     method: str  # How it was computed.
-    # (n_batches, n_rules, d, d), optional: Independent estimates whose mean is `matrices`; with them every
+    # (n_batches, n_rules, ..), optional: Independent estimates whose mean is `matrices`; with them every
     # figure has a standard error.
     batches: FloatArray | None = None
     n_drawn: int = 0  # How many samples were drawn; 0 if none.
@@ -82,9 +83,12 @@ class DenseInformation:
     # The directions that figures are about; those that I_everything can see when absent.
     known_contrasts: Contrasts | None = None
     lowest_fraction: float = 0.0  # The smallest share of complete labels for which the matrices may be used.
+    # What rules bring that is estimated without being asked for, as the confusion of a channel, by name, behind the
+    # model's own parameters; figures are of the model's.
+    nuisance: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        d, n_rules = self.coordinates.n_free, len(self.rules)
+        d, n_rules = self.coordinates.n_free + len(self.nuisance), len(self.rules)
         require_shape("matrices", self.matrices, (n_rules, d, d))
         require_shape("expected_labels", self.expected_labels, (n_rules,))
         require_batches(self.batches, (n_rules, d, d))
@@ -130,12 +134,12 @@ class DenseInformation:
 
     @property
     def complete(self) -> FloatArray:
-        return np.asarray(self.matrices[self.everything])
+        return self._own(self.everything)
 
     @cached_property
     def missing(self) -> FloatArray:
         """I_everything - I_nothing, (d, d)."""
-        return self.complete - self.matrices[self.nothing] if self.known_missing is None else self.known_missing
+        return self.complete - self._own(self.nothing) if self.known_missing is None else self.known_missing
 
     @cached_property
     def contrasts(self) -> Contrasts:
@@ -152,9 +156,19 @@ class DenseInformation:
             If even complete labels leave a direction open, or tell so little of it that it is lost in rounding.
         """
         with self.contrasts.told_apart():
-            if len(self.rules) == 2:
+            if len(self.rules) == 2 and not self.nuisance:
                 return PencilRules.of(self.contrasts, self.complete, self.missing, self.everything)
             return MatrixRules.of(self.contrasts, self.matrices, self.everything, self.nothing)
+
+    @property
+    def parameter_names(self) -> list[str]:
+        """Of the rows of the matrices."""
+        return [*self.coordinates.names(), *self.nuisance]
+
+    def _own(self, rule: int) -> FloatArray:
+        """What a rule tells of the model's parameters where those of channels are known, (d, d)."""
+        d = self.coordinates.n_free
+        return np.asarray(self.matrices[rule][:d, :d])
 
     def without_batches(self) -> "DenseInformation":
         """The same as if it were exact."""

@@ -51,7 +51,7 @@ class Replicates:
     # The coordinates of the mean of all batches, and its contrasts: with others a replicate would be of another
     # figure.
     white: Whitened
-    batches: FloatArray  # (n_batches, n_rules, d, d)
+    batches: FloatArray  # (n_batches, n_rules, d + p, d + p)
     everything: int  # The indices of complete labels and of none among the rules.
     nothing: int
 
@@ -74,19 +74,21 @@ class Replicates:
 
     def share_error(self, weights: FloatArray, share: float, vector: FloatArray) -> float:
         """The standard error of a share of what complete labels tell, along its direction on the contrasts."""
-        direction = self.white.contrasts.lifted(vector[:, None])[:, 0]
+        direction = self.white.direction(weights, vector)
         along = (self.batches @ direction) @ direction
         excess = along @ weights - share * along[:, self.everything]
         return float(excess.std(ddof=1) / np.sqrt(len(excess)))
 
     def _totals(self, counts: FloatArray) -> FloatArray:
-        return self.white.moved(leave_one_out(np.einsum("j,bjac->bac", counts, self.batches)))
+        return self.white.told(self.white.moved(leave_one_out(np.einsum("j,bjac->bac", counts, self.batches))))
 
     @cached_property
     def _weights(self) -> dict[Weight, FloatArray]:
         """G of every replicate, (n_batches, rank, rank)."""
+        rank = len(self.white.basis)
         complete, marginal = (
-            self.white.moved(leave_one_out(self.batches[:, index])) for index in (self.everything, self.nothing)
+            self.white.moved(leave_one_out(self.batches[:, index]))[:, :rank, :rank]
+            for index in (self.everything, self.nothing)
         )
         return {
             Weight.NAMED: self.white.gram[None],

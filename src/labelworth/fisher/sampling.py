@@ -3,7 +3,7 @@
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Generic
+from typing import Generic, Protocol
 
 import numpy as np
 
@@ -82,10 +82,42 @@ def sampled(
     Paper: prop:efficiency1, prop:efficiency2.
     """
     limit = population.most_draws(rules)
-    limit = max_draws or limit
-    d = population.coordinates.n_free
-    batches = RuleBatches(population, rules, default_count(d))
-    per_batch = -(-min(max(_FIRST_DRAWS, _DRAWS_PER_PARAMETER * d), limit) // batches.count)
+    batches = RuleBatches(population, rules, default_count(population.coordinates.n_free))
+    return drawn(batches, weights, rng, max_draws or limit, relative_error, criteria, progress)
+
+
+class Batches(Protocol):
+    """Sums over batches of draws, that grow."""
+
+    @property
+    def count(self) -> int:
+        """How many batches there are."""
+
+    def extend(self, n_more: int, rng: np.random.Generator, task: Task) -> None:
+        """Add `n_more` draws to every batch."""
+
+    def information(self) -> DenseInformation:
+        """What these batches give."""
+
+    def draws_to_meet(self) -> FloatArray:
+        """How many draws would tell enough of every parameter that these hardly met."""
+
+    @property
+    def n_parameters(self) -> int:
+        """Of the model."""
+
+
+def drawn(
+    batches: Batches,
+    weights: Sequence[FloatArray],
+    rng: np.random.Generator,
+    limit: int,
+    relative_error: float,
+    criteria: Collection[str] = tuple(CRITERIA),
+    progress: Progress = SILENT,
+) -> DenseInformation:
+    """Draw until every figure of every policy is known to `relative_error`, or the limit is met; see `sampled`."""
+    per_batch = -(-min(max(_FIRST_DRAWS, _DRAWS_PER_PARAMETER * batches.n_parameters), limit) // batches.count)
     with tracking(progress, "Drawing from the model", None) as task:
         while True:
             batches.extend(per_batch, rng, task)
@@ -130,6 +162,10 @@ class RuleBatches(Generic[RulesT]):
         d = self.population.coordinates.n_free
         self.complete = np.zeros((self.count, d, d))
         self.seen = np.zeros((self.count, len(self.sampled), d, d))
+
+    @property
+    def n_parameters(self) -> int:
+        return self.population.coordinates.n_free
 
     @cached_property
     def sampled(self) -> list[int]:
@@ -211,18 +247,23 @@ class RuleBatches(Generic[RulesT]):
         return self._draws_to_meet(np.diag(everything))
 
     def _draws_to_meet(self, known: FloatArray) -> FloatArray:
-        r"""Of the parameters whose squares of complete scores are far from what they should be, (n_hardly_met,).
+        return draws_to_meet(np.einsum("bii->bi", self.complete) / self.n_per_batch, known, self.n_per_batch)
 
-        Those that no data can see are not counted. With n draws of which k speak of a parameter, and N would have to
-        on average, the share of what is known that they show is m = k / N, with a standard error u = sqrt(k) / N. So
-        :math:`N = m / u^2`, and :math:`16 n / N` draws meet sixteen. Where less than a sixteenth is shown, none of
-        them spoke of it, and N = 1 is a bold guess.
-        """
-        is_seen = known > 0
-        shares = np.einsum("bii->bi", self.complete)[:, is_seen] / self.n_per_batch / known[is_seen]
-        means, uncertainty = shares.mean(axis=0), shares.std(axis=0, ddof=1) / np.sqrt(len(shares))
-        is_hard = (means < _LEAST_MET) | (uncertainty > _MOST_UNCERTAIN)
-        means, uncertainty = means[is_hard], uncertainty[is_hard]
-        is_met = (means > 1 / _ENOUGH_MET) & (uncertainty > 0)
-        met = np.divide(means, uncertainty**2, out=np.ones_like(means), where=is_met)
-        return np.asarray(self.count * self.n_per_batch * np.maximum(_ENOUGH_MET / met, 2.0))
+
+def draws_to_meet(squares: FloatArray, known: FloatArray, n_per_batch: int) -> FloatArray:
+    r"""Of the parameters whose squares of complete scores are far from what they should be, (n_hardly_met,).
+
+    `squares` are the means of every batch, (n_batches, d), `known` what they should be, (d,). Those that no data can
+    see are not counted. With n draws of which k speak of a parameter, and N would have to
+    on average, the share of what is known that they show is m = k / N, with a standard error u = sqrt(k) / N. So
+    :math:`N = m / u^2`, and :math:`16 n / N` draws meet sixteen. Where less than a sixteenth is shown, none of
+    them spoke of it, and N = 1 is a bold guess.
+    """
+    is_seen = known > 0
+    shares = squares[:, is_seen] / known[is_seen]
+    means, uncertainty = shares.mean(axis=0), shares.std(axis=0, ddof=1) / np.sqrt(len(shares))
+    is_hard = (means < _LEAST_MET) | (uncertainty > _MOST_UNCERTAIN)
+    means, uncertainty = means[is_hard], uncertainty[is_hard]
+    is_met = (means > 1 / _ENOUGH_MET) & (uncertainty > 0)
+    met = np.divide(means, uncertainty**2, out=np.ones_like(means), where=is_met)
+    return np.asarray(len(squares) * n_per_batch * np.maximum(_ENOUGH_MET / met, 2.0))

@@ -16,14 +16,23 @@ import numpy as np
 import scipy.linalg
 
 from labelworth.arrays import FloatArray
+from labelworth.errors import MoreSamplesNeededError
 from labelworth.fisher.contrasts import Contrasts
 from labelworth.fisher.criteria import Criterion, Weight
-from labelworth.linalg.symmetric import Pencil, cholesky, largest_eigenvalue, symmetrized
+from labelworth.linalg.symmetric import Pencil, cholesky, equilibration, largest_eigenvalue, symmetrized
 
 BLIND = 1e-10
 """A direction of which samples tell less than this share of complete labels is taken for open: it is rounding."""
 
 _FULL_DECOMPOSITION = 200
+
+_UNSEEN = 1e-14
+"""A nuisance direction with less than this, at unit diagonal, times their number, is rounding of one nobody sees.
+
+Low: what is kept though it is rounding adds rounding, what is dropped though it is real claims what is not known."""
+
+_BELOW_ZERO = 1e-9
+"""An eigenvalue at unit diagonal below minus this is no rounding."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,9 +84,25 @@ class Whitened:
     def gram(self) -> FloatArray:
         return symmetrized(self.named.T @ self.named)
 
+    @property
+    def n_nuisance(self) -> int:
+        """How many parameters, behind those of the model, are estimated without being asked for."""
+        return 0
+
     def moved(self, matrices: FloatArray) -> FloatArray:
-        """W' A W, for matrices in free coordinates, (.., d, d)."""
-        return symmetrized(self.vectors.T @ matrices @ self.vectors)
+        """W' A W, for matrices in free coordinates, (.., d, d), nuisance parameters as they are."""
+        vectors = scipy.linalg.block_diag(self.vectors, np.eye(self.n_nuisance))
+        return symmetrized(vectors.T @ matrices @ vectors)
+
+    def told(self, totals: FloatArray) -> FloatArray:
+        """What whitened totals, (n, rank + p, rank + p), tell of the model's own parameters, (n, rank, rank)."""
+        if not self.n_nuisance:
+            return totals
+        return np.stack([without_nuisance(total, len(self.basis))[0] for total in totals])
+
+    def direction(self, counts: FloatArray, vector: FloatArray) -> FloatArray:
+        """A direction on the contrasts, (rank,), in free coordinates; nuisance parameters give way as they like."""
+        return self.contrasts.lifted(vector[:, None])[:, 0]
 
     def left_out(self, criteria: list[Criterion], total: FloatArray, weights: dict[Weight, FloatArray]) -> FloatArray:
         """The figures of many totals near that of the whole, (n, rank, rank), with their own G: (n, n_criteria).
@@ -189,25 +214,38 @@ class PencilRules(Whitened):
 
 @dataclass(frozen=True, eq=False)
 class MatrixRules(Whitened):
-    """Any rules: O(d^3) per design."""
+    r"""Any rules: O(d^3) per design.
 
-    arms: FloatArray  # (n_rules, rank, rank)
+    Where rules bring p nuisance parameters of their own, such as the confusion of a channel, their matrices are of
+    the model's parameters and those, and M is what is left of the model's when the others are estimated too; see
+    `without_nuisance`. With K as there, :math:`\partial M / \partial w_j = (1, -K')\, I_j\, (1, -K')'`.
+    """
+
+    arms: FloatArray  # (n_rules, rank + p, rank + p)
     nothing: int  # Which of them is that without labels.
 
     @classmethod
     def of(cls, contrasts: Contrasts, matrices: FloatArray, everything: int, nothing: int) -> "MatrixRules":
-        """Whiten matrices of shape (n_rules, d, d).
+        """Whiten matrices of shape (n_rules, d + p, d + p).
 
         Raises
         ------
         SingularMatrixError
             If that of complete labels is singular on the contrasts.
         """
-        lower, condition = cholesky(contrasts.restricted(matrices[everything]))
+        lower, condition = cholesky(
+            contrasts.restricted(matrices[everything][: len(contrasts.basis), : len(contrasts.basis)])
+        )
+
+        d = len(contrasts.basis)
 
         def whitened(matrix: FloatArray) -> FloatArray:
-            half = scipy.linalg.solve_triangular(lower, contrasts.restricted(matrix), lower=True)
-            return symmetrized(scipy.linalg.solve_triangular(lower, half.T, lower=True))
+            half = scipy.linalg.solve_triangular(lower, contrasts.restricted(matrix[:d, :d]), lower=True)
+            own = symmetrized(scipy.linalg.solve_triangular(lower, half.T, lower=True))
+            if len(matrix) == d:
+                return own
+            mixed = scipy.linalg.solve_triangular(lower, contrasts.basis.T @ matrix[:d, d:], lower=True)
+            return np.block([[own, mixed], [mixed.T, symmetrized(matrix[d:, d:])]])
 
         basis = scipy.linalg.solve_triangular(lower, np.eye(len(lower)), lower=True, trans="T")
         tolerance = 16 * len(lower) * float(np.finfo(float).eps) / condition
@@ -223,10 +261,10 @@ class MatrixRules(Whitened):
 
     def point(self, criterion: Criterion, counts: FloatArray) -> FigurePoint | None:
         """The figure of a design; None where its information is singular."""
-        total = np.tensordot(counts, self.arms, axes=1)
         try:
+            total, arms = self._told(counts)
             lower = scipy.linalg.cholesky(total, lower=True)
-        except np.linalg.LinAlgError:
+        except (np.linalg.LinAlgError, MoreSamplesNeededError):
             return None
         norm = float(np.abs(total).sum(axis=0).max())
         if scipy.linalg.lapack.dpocon(lower, norm, uplo="L")[0] <= self.blind:
@@ -235,23 +273,23 @@ class MatrixRules(Whitened):
         half, _ = scipy.linalg.lapack.dtrtri(lower, lower=1)
         if criterion.weight is None:
             value = -2 * float(np.log(np.diag(lower)).sum()) - self.log_determinant
-            return FigurePoint(value, -np.tensordot(self.arms, half.T @ half, axes=2))
+            return FigurePoint(value, -np.tensordot(arms, half.T @ half, axes=2))
         middle = half @ self._weights[criterion.weight] @ half.T
         if criterion.form == "largest":
             value, vector = _largest(symmetrized(middle))
             direction = half.T @ vector
-            return FigurePoint(value, -value * ((self.arms @ direction) @ direction))
-        slope = -criterion.factor * np.tensordot(self.arms, half.T @ middle @ half, axes=2)
+            return FigurePoint(value, -value * ((arms @ direction) @ direction))
+        slope = -criterion.factor * np.tensordot(arms, half.T @ middle @ half, axes=2)
         return FigurePoint(criterion.factor * float(np.trace(middle)), slope)
 
     def shares(self, weights: FloatArray, most: int | None = None) -> tuple[FloatArray, FloatArray]:
         """Of what complete labels tell, ascending, and the first `most` directions on the contrasts, (rank, most)."""
-        values, vectors = scipy.linalg.eigh(np.tensordot(weights, self.arms, axes=1))
+        values, vectors = scipy.linalg.eigh(self._told(weights)[0])
         return values, self.basis @ vectors[:, :most]
 
     def values(self, criteria: list[Criterion], weights: FloatArray) -> FloatArray:
         """Of information that is positive definite."""
-        shares, vectors = scipy.linalg.eigh(np.tensordot(weights, self.arms, axes=1))
+        shares, vectors = scipy.linalg.eigh(self._told(weights)[0])
         half = (vectors / np.sqrt(shares)).T
         return np.array(
             [
@@ -264,13 +302,38 @@ class MatrixRules(Whitened):
 
     @cached_property
     def _weights(self) -> dict[Weight, FloatArray]:
-        identity, seen = np.eye(len(self.basis)), self.arms[self.nothing]
+        rank = len(self.basis)
+        identity, seen = np.eye(rank), self.arms[self.nothing][:rank, :rank]
         return {
             Weight.NAMED: self.gram,
             Weight.COMPLETE: identity,
             Weight.MISSING: identity - seen,
             Weight.MARGINAL: seen,
         }
+
+    @property
+    def n_nuisance(self) -> int:
+        """How many parameters the rules bring."""
+        return int(self.arms.shape[1] - len(self.basis))
+
+    def direction(self, counts: FloatArray, vector: FloatArray) -> FloatArray:
+        """With the nuisance parameters behind."""
+        own = super().direction(counts, vector)
+        return own if not self.n_nuisance else np.concatenate([own, -self._given_way(counts)[1] @ vector])
+
+    def _told(self, counts: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """What a design tells of the model's parameters, (rank, rank), and its slope in the counts, stacked."""
+        if not self.n_nuisance:
+            return np.tensordot(counts, self.arms, axes=1), self.arms
+        rank = len(self.basis)
+        total, follow = self._given_way(counts)
+        crossed = self.arms[:, :rank, rank:] @ follow
+        inner = follow.T @ self.arms[:, rank:, rank:] @ follow
+        return total, self.arms[:, :rank, :rank] - crossed - np.swapaxes(crossed, 1, 2) + inner
+
+    def _given_way(self, counts: FloatArray) -> tuple[FloatArray, FloatArray]:
+        total = np.tensordot(counts, self.arms, axes=1)
+        return without_nuisance(total, len(self.basis), self.arms.mean(axis=0))
 
 
 def _largest(matrix: FloatArray) -> tuple[float, FloatArray]:
@@ -280,3 +343,75 @@ def _largest(matrix: FloatArray) -> tuple[float, FloatArray]:
     # All of them: where the largest ones are equal, as they are at an optimum, LAPACK may find none of a subset.
     values, vectors = np.linalg.eigh(matrix)
     return float(values[-1]), np.asarray(vectors[:, -1])
+
+
+def without_nuisance(
+    total: FloatArray, n_own: int, further: FloatArray | None = None
+) -> tuple[FloatArray, FloatArray]:
+    r"""What information of (own, nuisance) parameters leaves of the own ones when the others are estimated too.
+
+    .. math::
+
+        \begin{pmatrix} A & B \\ B' & C \end{pmatrix} \mapsto A - B K, \qquad K = C^+ B'
+
+    the Schur complement on the range of C: its inverse is the own block of the inverse, and a nuisance parameter of
+    which nothing is seen costs nothing.
+
+    Parameters
+    ----------
+    total : array of shape (n_own + p, n_own + p)
+        Positive semi-definite.
+    n_own : int
+    further : array like total, optional
+        What a few more samples would add. Along what C does not see K is any number; it is chosen so that these few
+        tell least, which is the limit of their going to zero. The slope with that K is a subgradient, and the
+        derivative where only one sort of new samples sees those parameters.
+
+    Returns
+    -------
+    told : array of shape (n_own, n_own)
+    follow : array of shape (p, n_own)
+        K: by how much the nuisance parameters follow when the own ones move.
+
+    Raises
+    ------
+    MoreSamplesNeededError
+        If sampling has left C with a negative eigenvalue.
+    """
+    own, mixed = total[:n_own, :n_own], total[:n_own, n_own:]
+    inverse, null = inverse_on_range(total[n_own:, n_own:])
+    follow = inverse @ mixed.T
+    told = symmetrized(own - mixed @ follow)
+    if further is not None:
+        follow = followed(follow, null, further[n_own:, :n_own], further[n_own:, n_own:])
+    return told, follow
+
+
+def inverse_on_range(information: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """The inverse of the information of nuisance parameters where it sees them, and the directions that it does not.
+
+    Raises
+    ------
+    MoreSamplesNeededError
+        If it has a negative eigenvalue.
+    """
+    factors = equilibration(information)
+    values, vectors = np.linalg.eigh(symmetrized(information * factors * factors[:, None]))
+    if values.min(initial=0.0) < -_BELOW_ZERO:
+        raise MoreSamplesNeededError(
+            "The draws do not tell how well the answers of a channel can be estimated: its sampled information is "
+            f"not positive ({values[0]:.2g} of the largest). Draw more, or use method='enumeration' if the model is "
+            "small."
+        )
+    vectors = vectors * factors[:, None]
+    is_seen = values > _UNSEEN * len(values)
+    seen = vectors[:, is_seen]
+    return (seen / values[is_seen]) @ seen.T, vectors[:, ~is_seen]
+
+
+def followed(follow: FloatArray, null: FloatArray, mixed: FloatArray, rest: FloatArray) -> FloatArray:
+    """K, (p, n_own), along unseen directions such that samples with these blocks tell least; `without_nuisance`."""
+    if not null.size:
+        return follow
+    wanted = null.T @ (mixed - rest @ follow)
+    return follow + null @ np.linalg.lstsq(null.T @ rest @ null, wanted, rcond=1e-12)[0]

@@ -1,6 +1,6 @@
 """The theory with given parameters: a specification in JSON in, a record out."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
@@ -9,6 +9,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from labelworth.arrays import FloatArray, as_floats, require_probabilities
+from labelworth.channels.arm import Arm
+from labelworth.channels.channel import Channel
 from labelworth.criteria.information import information
 from labelworth.criteria.table import InformationPoint, InformationTable
 from labelworth.data.lengths import LengthDistribution
@@ -62,12 +64,13 @@ class InformationSpec:
                 'A specification says how long documents are, once: "document_length": 6, or "lengths": '
                 '{"5": 0.5, "7": 0.5}.'
             )
+        if isinstance(document, dict):
+            _require_one_question(document)
         require_schema(document, "information_spec", "specification")
-        question = {
-            name: document[name]
-            for name in ("labeled_fractions", "n_samples", "method", "max_draws")
-            if name in document
-        }
+        names = ("labeled_fractions", "designs", "n_samples", "method", "max_draws")
+        question = {name: document[name] for name in names if name in document}
+        if "designs" in document:
+            question["kinds"] = _kinds(document.get("kinds", []))
         return cls(document, _model(document), question)
 
     def record(
@@ -90,6 +93,48 @@ class InformationSpec:
 def read_spec(path: Path | str) -> InformationSpec:
     """Read a specification, of documents or of chains, from a file, or from standard input for ``-``."""
     return InformationSpec.from_document(read_json(path, "specification"))
+
+
+def _require_one_question(document: Mapping[str, Any]) -> None:
+    if ("labeled_fractions" in document) == ("designs" in document):
+        raise InvalidInputError(
+            'A specification asks one thing: "labeled_fractions": [1, 0.1], or "designs": [[0.5, 0.2, 0.3]], shares '
+            'of samples that get nothing, gold, and each of "kinds".'
+        )
+    if "kinds" in document and "designs" not in document:
+        raise InvalidInputError(
+            'Of "kinds" one asks in "designs": shares of samples that get nothing, gold, then each kind in order.'
+        )
+
+
+def _kinds(described: Sequence[Mapping[str, Any]]) -> list[Arm]:
+    """Answers of channels, and rows that are audited: gold and a channel's answer."""
+    channels: dict[str, Channel] = {}
+    for kind in described:
+        name = kind["name"]
+        if ("confusion" in kind) == ("audits" in kind):
+            raise InvalidInputError(
+                f'The kind {name!r} has either a "confusion", K rows of answer probabilities, or says which kind it '
+                '"audits".'
+            )
+        if "audits" in kind and ("votes" in kind or "unknown" in kind):
+            raise InvalidInputError(
+                f'The kind {name!r} audits {kind["audits"]!r}: "votes" and "unknown" are said there.'
+            )
+        if "confusion" in kind:
+            channels[name] = Channel(
+                name, kind["confusion"], votes=kind.get("votes", 1), unknown=kind.get("unknown", False)
+            )
+    arms = []
+    for kind in described:
+        audited = kind.get("audits", kind["name"])
+        if audited not in channels:
+            known = ", ".join(channels) or "none"
+            raise InvalidInputError(
+                f"The kind {kind['name']!r} audits {audited!r}, which is no kind with a confusion: {known}."
+            )
+        arms.append(Arm.of(channels[audited], gold="audits" in kind, name=kind["name"]))
+    return arms
 
 
 def _model(document: Mapping[str, Any]) -> MultinomialModel:
@@ -187,6 +232,14 @@ def spec_table(table: InformationTable) -> Table:
     shown = {name: words for name, words in _SHOWN.items() if name in table.points[0].figures}
     figures = [tuple(_entry(point, name) for name in shown) for point in table.points]
     by = f"By {table.method}: {table.reason}. Errors are those of {table.n_samples:g}"
+    if table.is_of_designs:
+        answered = [
+            (point.policy, point.expected_labels, *row) for point, row in zip(table.points, figures, strict=True)
+        ]
+        note = " ".join([f"{by} samples, those of the model's parameters.", *table.notes])
+        return Table(
+            "What answers are worth", ("design", "answers per sample", *shown.values()), tuple(answered), note
+        )
     if not table.is_of_sequences:
         rows = [(point.labeled_fraction, *row) for point, row in zip(table.points, figures, strict=True)]
         note = " ".join([f"{by} samples.", *table.notes])

@@ -1,9 +1,11 @@
+from itertools import product
+
 import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
 
-from labelworth.data.counts import as_counts, as_vectors, document_lengths, rescale_documents
+from labelworth.data.counts import all_counts, as_counts, as_vectors, document_lengths, rescale_documents
 from labelworth.errors import InvalidInputError
 
 DENSE = [[0, 2, 0], [1, 0, 3]]
@@ -154,3 +156,12 @@ def test_rescaling_survives_counts_near_the_limits_of_doubles() -> None:
 def test_a_length_must_be_positive_and_finite(length: float) -> None:
     with pytest.raises(InvalidInputError, match="length must lie in"):
         rescale_documents(as_counts(DENSE), length)
+
+
+def test_bags_are_all_different_and_complete() -> None:
+    bags = all_counts(4, 3)
+    assert sorted(map(tuple, bags.tolist())) == sorted(bag for bag in product(range(5), repeat=3) if sum(bag) == 4)
+
+
+def test_one_word_makes_one_bag() -> None:
+    assert all_counts(3, 1).tolist() == [[3]]

@@ -12,6 +12,7 @@ import scipy.sparse as sp
 from scipy.special import gammaln, softmax
 
 from labelworth.arrays import UNLABELED, FloatArray, IntArray
+from labelworth.data.counts import all_counts
 from labelworth.data.evidence import Evidence
 from labelworth.data.samples import Samples
 from labelworth.errors import InvalidInputError
@@ -174,30 +175,10 @@ def _all_bags(model: MultinomialModel) -> tuple[FloatArray, FloatArray]:
     """Counts (n, V) of every bag of every length, and log q(m) plus the log multinomial coefficient."""
     bags, log_multiplicity = [], []
     for length, probability in model.lengths.items():
-        counts = bags_of_words(length, model.n_features).astype(np.float64)
+        counts = all_counts(length, model.n_features).astype(np.float64)
         bags.append(counts)
         log_multiplicity.append(np.log(probability) + gammaln(length + 1) - gammaln(counts + 1).sum(axis=1))
     return np.concatenate(bags), np.concatenate(log_multiplicity)
-
-
-def bags_of_words(length: int, n_words: int) -> IntArray:
-    """Every way of spreading `length` tokens over the words, one per row.
-
-    Examples
-    --------
-    >>> bags_of_words(2, 2).tolist()
-    [[0, 2], [1, 1], [2, 0]]
-    """
-    columns: list[IntArray] = []
-    left = np.array([length])
-    for _ in range(n_words - 1):
-        choices = left + 1
-        parent = np.repeat(np.arange(len(left)), choices)
-        first = np.cumsum(choices) - choices
-        taken = np.arange(len(parent)) - first[parent]
-        columns = [*(column[parent] for column in columns), taken]
-        left = left[parent] - taken
-    return np.stack([*columns, left], axis=1)
 
 
 class LabelOrNot:

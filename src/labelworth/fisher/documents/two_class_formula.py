@@ -225,6 +225,12 @@ def two_class_information(model: MultinomialModel) -> TwoClassInformation:
     >>> curve.trace(Weight.COMPLETE, np.array([1.0])).values.round(12)
     array([3.])
     """
+    classes = two_classes(model)
+    return TwoClassInformation(model, classes, missing_moments(classes))
+
+
+def two_classes(model: MultinomialModel) -> TwoClasses:
+    """What the integrals are made of; refuse what has no formula."""
     if model.n_classes != 2:
         raise InvalidInputError(
             f"The formula is for two classes. Got {model.n_classes}; use sampling, or enumeration for a small model."
@@ -233,13 +239,12 @@ def two_class_information(model: MultinomialModel) -> TwoClassInformation:
         raise InvalidInputError("A vocabulary needs at least two words. Got one.")
     require_interior("class_probabilities", model.class_probabilities)
     require_interior("word_probabilities", model.word_probabilities)
-    classes = TwoClasses(
+    return TwoClasses(
         model.class_probabilities / model.class_probabilities.sum(),
         model.word_probabilities / model.word_probabilities.sum(axis=1, keepdims=True),
         model.lengths.lengths.astype(np.float64),
         model.lengths.probabilities,
     )
-    return TwoClassInformation(model, classes, missing_moments(classes))
 
 
 def _checked(fractions: FloatArray) -> list[float]:

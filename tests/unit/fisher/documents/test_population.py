@@ -1,12 +1,9 @@
-from itertools import product
-
 import numpy as np
 import pytest
 
 from labelworth.data.lengths import LengthDistribution
 from labelworth.errors import InvalidInputError
 from labelworth.fisher.documents.population import (
-    bags_of_words,
     enumerate_outcomes,
     enumerated_information,
     n_outcomes,
@@ -47,15 +44,6 @@ def test_two_words_and_two_tokens_leave_directions_that_only_labels_see() -> Non
             of_fraction(0.0)
         )
         assert (shares <= 1e-10).sum() == n_open
-
-
-def test_bags_are_all_different_and_complete() -> None:
-    bags = bags_of_words(4, 3)
-    assert sorted(map(tuple, bags.tolist())) == sorted(bag for bag in product(range(5), repeat=3) if sum(bag) == 4)
-
-
-def test_one_word_makes_one_bag() -> None:
-    assert bags_of_words(3, 1).tolist() == [[3]]
 
 
 def test_the_number_of_outcomes_is_known_beforehand() -> None:

@@ -1,0 +1,1 @@
+"""Who answers: q(answer | class), what an answer costs, and what one row is asked."""

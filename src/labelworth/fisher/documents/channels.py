@@ -1,0 +1,321 @@
+r"""Information of single samples that anybody answers: gold, nothing, channels with known or unknown confusion.
+
+With S the complete score of the model, T that of the channels' own parameters and z the answers to a row,
+
+.. math::
+
+    I_a = I_X + E\bigl[\operatorname{Var}(E[(S, T) \mid x, z] \mid x)\bigr], \qquad
+    E[\operatorname{Var}(S \mid x, z)] = \sum_z P(z)\, Missing(\pi_y q(z|y))
+
+what unlabeled rows tell, and what the answers add: positive semi-definite by construction, so nobody's answers are
+worth less than nothing. docs/derivations/channels.md derives it.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+from scipy.linalg import block_diag
+
+from labelworth.arrays import FloatArray, as_floats, require_probabilities
+from labelworth.channels.arm import GOLD, NOTHING, Answers, Arm, Nuisance
+from labelworth.channels.forms import Classes
+from labelworth.errors import InvalidInputError
+from labelworth.fisher.choice import Chosen
+from labelworth.fisher.contrasts import Contrasts
+from labelworth.fisher.dense import DenseInformation
+from labelworth.fisher.documents.population import (
+    LABEL_OR_NOT,
+    DocumentPopulation,
+    chunks,
+    enumerate_outcomes,
+    marginal_scores,
+    require_outcomes,
+    score_spread,
+)
+from labelworth.fisher.enumeration import enumerated
+from labelworth.fisher.information import GivesFigures
+from labelworth.fisher.sampling import default_count, drawn, draws_to_meet
+from labelworth.models.classes.multinomial import MultinomialModel
+from labelworth.models.classes.responsibilities import condition
+from labelworth.models.protocol import Model, OpenModel
+from labelworth.progress import SILENT, Progress, Task
+
+_QUICK_WORK = 2e9
+"""Enumeration is chosen while its multiplications stay below a second or two of work."""
+
+_MOST_NUMBERS = 2e8
+"""How many numbers the matrices of all batches may be: 1.6 GB."""
+
+
+@dataclass(frozen=True, eq=False)
+class ArmSet:
+    """Nothing, gold and further arms, with all that can be answered; the parameters of channels are shared."""
+
+    arms: tuple[Arm, ...]
+    classes: Classes
+    everything = 1
+    nothing = 0
+
+    @classmethod
+    def of(cls, further: Sequence[Arm], classes: Classes) -> "ArmSet":
+        """Put nothing and gold first, and check that names are distinct."""
+        arms = (NOTHING, GOLD, *further)
+        names = [arm.name for arm in arms]
+        twice = sorted({name for name in names if names.count(name) > 1})
+        if twice:
+            raise InvalidInputError(f"Every kind of answer needs a name of its own. Got twice: {', '.join(twice)}.")
+        return cls(arms, classes)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return tuple(arm.name for arm in self.arms)
+
+    @cached_property
+    def nuisance(self) -> Nuisance:
+        return Nuisance.of(self.arms, self.classes)
+
+    @cached_property
+    def answers(self) -> tuple[Answers, ...]:
+        return tuple(Answers.of(arm, self.classes, self.nuisance) for arm in self.arms)
+
+    @property
+    def n_answers(self) -> FloatArray:
+        """How many answers a row of every arm gets, (n_arms,)."""
+        return np.array([float(arm.n_answers) for arm in self.arms])
+
+    @property
+    def n_combinations(self) -> int:
+        """How many things the answers of all arms can be."""
+        return sum(len(answers.likelihood) for answers in self.answers)
+
+    def exchangeable(self, weights: FloatArray) -> list[tuple[str, ...]]:
+        """Groups of classes that no answer of a design tells apart by name: only their order is open."""
+        known = np.empty((len(self.classes), 0))
+        for arm, weight in zip(self.arms, weights, strict=True):
+            if weight > 0 and arm.has_gold:
+                return []
+            for channel, _ in arm.asked if weight > 0 else ():
+                table = channel.table(self.classes)
+                known = np.column_stack([known, table.anchors if channel.is_unknown else table.probabilities])
+        groups: dict[bytes, list[str]] = {}
+        for name, row in zip(self.classes, known, strict=True):
+            groups.setdefault(row.tobytes(), []).append(str(name))
+        return [tuple(group) for group in groups.values() if len(group) > 1]
+
+    def weights_of(self, design: Sequence[float]) -> FloatArray:
+        """Shares of samples under every arm, checked."""
+        weights = as_floats("A design", design, ndim=1)
+        if len(weights) != len(self.arms):
+            raise InvalidInputError(
+                f"A design has a share for each of {', '.join(self.names)}, {len(self.arms)} in all. Got "
+                f"{len(weights)}: {weights.tolist()}."
+            )
+        require_probabilities("The shares of a design", weights)
+        return weights
+
+    def matrices(
+        self, complete: FloatArray, missing: FloatArray, added: FloatArray, class_probabilities: FloatArray
+    ) -> FloatArray:
+        """I_a of every arm, (.., n_arms, d + p, d + p), from what their answers add, of the same shape."""
+        d, p = complete.shape[-1], self.nuisance.size
+        matrices = added.copy()
+        matrices[..., :d, :d] += (complete - missing)[..., None, :, :]
+        for index, answers in enumerate(self.answers):
+            if answers.has_gold:
+                own = answers.complete_information(class_probabilities)
+                matrices[..., index, :, :] = block_diag(complete, own) if p else complete
+        return matrices
+
+
+def added_by_answers(scores: FloatArray, posterior: FloatArray, weights: FloatArray, answers: Answers) -> FloatArray:
+    r"""The sum of :math:`w_i \operatorname{Var}(E[(S, T) \mid x_i, z] \mid x_i)`, (d + p, d + p).
+
+    Parameters
+    ----------
+    scores : array of shape (n, K, d)
+        S of every row and class.
+    posterior : array of shape (n, K)
+    weights : array of shape (n,)
+    """
+    joint = posterior[:, None, :] * answers.likelihood
+    seen = joint.sum(axis=2)
+    given = np.divide(joint, seen[:, :, None], out=np.zeros_like(joint), where=seen[:, :, None] > 0)
+    own = np.matmul(given - posterior[:, None, :], scores)
+    rows = np.concatenate([own, np.einsum("nak,akp->nap", given, answers.scores)], axis=2)
+    rows *= np.sqrt(weights[:, None] * seen)[:, :, None]
+    flat = rows.reshape(-1, rows.shape[2])
+    return np.asarray(flat.T @ flat)
+
+
+def enumerated_channels(model: Model, arms: ArmSet) -> DenseInformation:
+    """One matrix per arm, by a sum over every x and every combination of answers.
+
+    Raises
+    ------
+    InvalidInputError
+        If there are too many x.
+    """
+    base = enumerated(DocumentPopulation(model), LABEL_OR_NOT)
+    size = base.n_parameters + arms.nuisance.size
+    outcomes = enumerate_outcomes(model)
+    joint, posterior, weights = np.exp(outcomes.log_joint), outcomes.posterior, outcomes.probabilities
+    added = np.zeros((len(arms.arms), size, size))
+    for part in chunks(len(posterior), _numbers_per_row(model, arms)):
+        scores = model.class_scores(outcomes.samples.take(part))
+        for index, answers in enumerate(arms.answers):
+            if arms.arms[index].asked and not answers.has_gold:
+                added[index] += added_by_answers(scores, posterior[part], weights[part], answers)
+    return DenseInformation(
+        model.coordinates,
+        arms.names,
+        arms.matrices(base.complete, base.missing, added, joint.sum(axis=0)),
+        arms.everything,
+        arms.nothing,
+        arms.n_answers,
+        "enumeration",
+        known_missing=base.missing,
+        known_contrasts=Contrasts.whole(model.coordinates),
+        nuisance=arms.nuisance.parameters,
+    )
+
+
+@dataclass
+class ChannelBatches:
+    """Sums over batches of drawn x: of Var(S | x), of what answers add to E[S | x], and of the squares of S."""
+
+    model: Model
+    arms: ArmSet
+    count: int
+    missing: FloatArray = field(init=False)
+    added: FloatArray = field(init=False)
+    squares: FloatArray = field(init=False)
+    n_per_batch: int = 0
+
+    def __post_init__(self) -> None:
+        d, size = self.n_parameters, self.n_parameters + self.arms.nuisance.size
+        self.missing, self.squares = np.zeros((self.count, d, d)), np.zeros((self.count, d))
+        self.added = np.zeros((self.count, len(self.arms.arms), size, size))
+
+    @property
+    def n_parameters(self) -> int:
+        return self.model.coordinates.n_free
+
+    @cached_property
+    def complete(self) -> FloatArray:
+        return self.model.complete_information()
+
+    def extend(self, n_more: int, rng: np.random.Generator, task: Task) -> None:
+        """Add `n_more` draws to every batch."""
+        for batch in range(self.count):
+            samples = self.model.sample(n_more, rng).hide()
+            posterior, _ = condition(self.model.log_joint(samples), samples.evidence)
+            for part in chunks(n_more, _numbers_per_row(self.model, self.arms)):
+                self._add(batch, self.model.class_scores(samples.take(part)), posterior[part])
+            task.advance(n_more)
+        self.n_per_batch += n_more
+
+    def _add(self, batch: int, scores: FloatArray, posterior: FloatArray) -> None:
+        ones, means = np.ones(len(posterior)), marginal_scores(scores, posterior)
+        self.missing[batch] += score_spread(scores, posterior, means, ones)
+        self.squares[batch] += np.einsum("nk,nkd,nkd->d", posterior, scores, scores)
+        for index, answers in enumerate(self.arms.answers):
+            if self.arms.arms[index].asked and not answers.has_gold:
+                self.added[batch, index] += added_by_answers(scores, posterior, ones, answers)
+
+    def information(self) -> DenseInformation:
+        """What these batches give: I_XY exactly, less what was drawn of the missing part."""
+        priors = np.ravel(self.model.tables["class_probabilities"])
+        n, complete = self.n_per_batch, self.complete
+        batches = self.arms.matrices(
+            np.broadcast_to(complete, self.missing.shape), self.missing / n, self.added / n, priors
+        )
+        return DenseInformation(
+            self.model.coordinates,
+            self.arms.names,
+            batches.mean(axis=0),
+            self.arms.everything,
+            self.arms.nothing,
+            self.arms.n_answers,
+            "sampling",
+            batches,
+            self.count * n,
+            len(self.draws_to_meet()),
+            known_contrasts=Contrasts.whole(self.model.coordinates),
+            nuisance=self.arms.nuisance.parameters,
+        )
+
+    def draws_to_meet(self) -> FloatArray:
+        """How many draws would tell enough of every parameter that these hardly met."""
+        return draws_to_meet(self.squares / self.n_per_batch, np.diag(self.complete), self.n_per_batch)
+
+
+def channel_information(
+    model: Model,
+    arms: ArmSet,
+    designs: Sequence[FloatArray],
+    method: str,
+    rng: np.random.Generator,
+    *,
+    relative_error: float = 0.01,
+    max_draws: int | None = None,
+    progress: Progress = SILENT,
+) -> Chosen:
+    """The information of every arm; see `labelworth.fisher.choice.choose`.
+
+    Raises
+    ------
+    InvalidInputError
+        If the method does not exist, or not for this model.
+    """
+    population = DocumentPopulation(model)
+    if method not in population.methods:
+        raise InvalidInputError(f"method must be one of {', '.join(population.methods)}. Got {method!r} instead.")
+    size = population.coordinates.n_free + arms.nuisance.size
+    reason = "asked for"
+    if method == "auto":
+        work = population.enumeration_work
+        if np.isfinite(work):
+            work += require_outcomes(model) * arms.n_combinations * size**2
+        way = population.way("auto", LABEL_OR_NOT)
+        method, reason = way.method, way.reason
+        if method == "enumeration" and work > _QUICK_WORK:
+            method, reason = "sampling", f"there are {population.n_outcomes} distinct samples with all their answers"
+            if isinstance(model, MultinomialModel) and len(model.classes) == 2:
+                method, reason = "formula", "two classes of documents have an exact formula"
+    if method == "enumeration":
+        return Chosen(enumerated_channels(model, arms), reason)
+    if method == "formula":
+        return Chosen(_by_formula(model, arms), reason)
+    if isinstance(model, OpenModel):
+        raise InvalidInputError(
+            f"Answers to a {model.kind} model are summed over every x, and its x are not listed or too many. Give "
+            "its support, fewer x."
+        )
+    limit, count = population.most_draws(LABEL_OR_NOT), default_count(population.coordinates.n_free)
+    if count * len(arms.arms) * size**2 > _MOST_NUMBERS:
+        raise InvalidInputError(
+            f"Sampling would keep {count * len(arms.arms)} matrices of {size} x {size} numbers in memory. Use fewer "
+            "features or fewer kinds of answers."
+        )
+    batches = ChannelBatches(model, arms, count)
+    information = drawn(batches, designs, rng, max_draws or limit, relative_error, progress=progress)
+    return Chosen(information, reason)
+
+
+def _by_formula(model: Model, arms: ArmSet) -> GivesFigures:
+    from labelworth.fisher.documents.two_class_channels import two_class_channels
+
+    if not isinstance(model, MultinomialModel):
+        raise InvalidInputError(
+            f"There is a formula for multinomial models with two classes only. Got a {model.kind} model; use "
+            "method='enumeration' or 'sampling'."
+        )
+    return two_class_channels(model, arms)
+
+
+def _numbers_per_row(model: Model, arms: ArmSet) -> int:
+    size = model.coordinates.n_free + arms.nuisance.size
+    largest = max(len(answers.likelihood) for answers in arms.answers)
+    return int((len(model.classes) + 2 * largest) * size)
