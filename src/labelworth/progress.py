@@ -9,6 +9,7 @@ from labelworth.errors import InfeasiblePlanError
 
 _LONG = 10.0
 """From so many seconds on it is said how long work will take."""
+_THIS = "This"
 
 
 class Task(Protocol):
@@ -87,11 +88,23 @@ class Whole:
         self._progress, self._bar, self.max_minutes = progress, progress.start(title, 100), max_minutes
         self._started = time.monotonic()
         self._total = self._least = self._done = self._shown = 0
+        self._from, self._until, self._what = 0, 100, _THIS
         self._seconds, self._measured = 0.0, 0
 
-    def expect(self, total: int, least: int | None = None) -> None:
-        """Say how many steps are to come, and how many of them cannot be left out."""
+    def expect(self, total: int, least: int | None = None, *, until: int = 100, what: str = _THIS) -> None:
+        """Say how many steps are to come, and how many of them cannot be left out.
+
+        Parameters
+        ----------
+        until : int
+            Up to how many percent of the bar these steps go, where others come after them. Steps are measured anew:
+            those of one stage say nothing of how long those of another take.
+        what : str
+            What takes so long, as the beginning of a sentence.
+        """
         self._total, self._least, self._done = total, total if least is None else least, 0
+        self._from, self._until, self._what = self._shown, until, what
+        self._seconds, self._measured = 0.0, 0
 
     def has_time(self, steps: int) -> bool:
         """Whether so many more steps fit into the limit."""
@@ -116,7 +129,8 @@ class Whole:
         self._done += steps
         if seconds is not None:
             self._seconds, self._measured = self._seconds + seconds, self._measured + steps
-        shown = 100 * self._done // self._total if self._total else 0
+        gone = self._done / self._total if self._total else 0.0
+        shown = self._from + int((self._until - self._from) * gone)
         self._bar.advance(max(shown - self._shown, 0), note)
         self._shown = max(shown, self._shown)
         if is_first and self._measured:
@@ -125,11 +139,12 @@ class Whole:
     def _foretell(self) -> None:
         left = self._takes(self._total - self._done)
         if left >= _LONG:
-            self.say(f"This takes about {duration(left)} more.")
+            self.say(f"{self._what} takes about {duration(left)} more.")
         least = self._passed + self._takes(self._least - self._done)
         if self.max_minutes is not None and least > 60 * self.max_minutes:
             raise InfeasiblePlanError(
-                f"This takes about {duration(least)} at least, longer than max_time={self.max_minutes:g} minutes. "
+                f"{self._what} takes about {duration(least)} at least, longer than "
+                f"max_time={self.max_minutes:g} minutes. "
                 "Allow more, or leave a part of the unlabeled data out; with checkpoint= what is finished is kept, "
                 "and the same question goes on from there.",
                 least / 60,

@@ -96,6 +96,21 @@ def rescale_documents(counts: sp.csr_array, length: float) -> sp.csr_array:
     return sp.csr_array((data, counts.indices, counts.indptr), shape=counts.shape)
 
 
+def inverse_document_weights(counts: sp.csr_array) -> FloatArray:
+    """log(documents / documents with the word), shape (n_features,); a word of every document tells nothing.
+
+    Examples
+    --------
+    >>> inverse_document_weights(as_counts([[1, 2], [1, 0]])).round(3).tolist()
+    [0.0, 0.693]
+    """
+    n_documents, n_words = counts.shape
+    n_holding = np.bincount(counts.indices, minlength=n_words)
+    # A word that no document holds weighs nothing either way.
+    weights: FloatArray = np.log(n_documents / np.maximum(n_holding, 1))
+    return weights
+
+
 def _matrix(features: Any, name: str) -> FloatArray:
     """Read a dense matrix of doubles, without looking at the values."""
     try:

@@ -77,6 +77,10 @@ class GenerativeClassifier(ClassifierMixin, Estimator[Samples]):
     def _features(self, X: Any) -> "sp.csr_array | FloatArray":
         """Read features that scikit-learn has checked as the family wants them."""
 
+    def _features_to_fit(self, X: Any) -> "sp.csr_array | FloatArray":
+        """The same of what is fitted, from which something may be learned that later features are read by."""
+        return self._features(X)
+
     def predict_log_proba(self, X: Any) -> FloatArray:
         """The log-probability of every class for every row, shape (n, n_classes)."""
         log_joint = self._log_joint(X)
@@ -159,7 +163,7 @@ class GenerativeClassifier(ClassifierMixin, Estimator[Samples]):
         if isinstance(X, Samples):
             self.require_parameters()
             require_no_labels_beside(y, "Samples")
-            return replace(X, features=self._features(X.features))
+            return replace(X, features=self._features_to_fit(X.features))
         if y is None:
             raise InvalidInputError("Give y, one entry per row, with a marker for the rows whose class was not seen.")
         return self._samples(X, lambda: encode_labels(y, classes=classes, unlabeled=self.unlabeled), None)
@@ -216,7 +220,7 @@ class GenerativeClassifier(ClassifierMixin, Estimator[Samples]):
         evidence = read()
         weights = None if sample_weight is None else _weights(sample_weight, checked)
         names = getattr(self, "feature_names_in_", None)
-        return Samples(self._features(checked), evidence, weights, None if names is None else tuple(names))
+        return Samples(self._features_to_fit(checked), evidence, weights, None if names is None else tuple(names))
 
     def _log_joint(self, X: Any) -> FloatArray:
         check_is_fitted(self)

@@ -2,7 +2,7 @@
 
 import os
 from abc import ABC, abstractmethod
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self
@@ -138,6 +138,19 @@ class Estimator(BaseEstimator, ABC, Generic[DataT]):
         from labelworth.estimators.storage import save
 
         save(self, path)
+
+    def learned(self) -> dict[str, Any]:
+        """What a fit has learned beside the model, as JSON knows it: kept in files."""
+        return {}
+
+    def restore(self, learned: Mapping[str, Any], model: Any) -> None:
+        """Take up again what `learned` gave beside that model.
+
+        Raises
+        ------
+        InvalidInputError, KeyError
+            If it does not fit.
+        """
 
     def require_parameters(self) -> None:
         """Refuse parameters that make no sense, by the names they were given under.

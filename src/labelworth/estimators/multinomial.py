@@ -1,13 +1,18 @@
 """Multinomial naive Bayes for word counts."""
 
-from dataclasses import dataclass
-from typing import Any, ClassVar
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Literal
 
+import numpy as np
 import scipy.sparse as sp
 from sklearn.utils import Tags
+from sklearn.utils._param_validation import StrOptions
 
-from labelworth.data.counts import as_counts, rescale_documents
+from labelworth.arrays import FloatArray
+from labelworth.data.counts import as_counts, inverse_document_weights, rescale_documents
 from labelworth.data.samples import Samples
+from labelworth.errors import InvalidInputError
 from labelworth.estimators.classifier import GenerativeClassifier
 from labelworth.estimators.estimator import ABOVE_ZERO, AT_LEAST_ZERO
 from labelworth.models.protocol import AnyFamily
@@ -22,7 +27,10 @@ class MultinomialNaiveBayes(GenerativeClassifier):
     alpha : float
         Add-alpha smoothing of the words, as a prior in the objective; 0 for plain maximum likelihood.
     class_smoothing : float
-        The same for the class probabilities.
+        The same for the class probabilities; very strong (1e6) it makes all classes equally frequent.
+    word_weights : "counts" or "inverse-document"
+        What a word counts: 1, or the logarithm of (rows / rows that hold it), of all rows fitted on, labeled or not.
+        Weighted words want `document_length` too.
     document_length : float, optional
         Rescale every document to this many words. Words are not independent, so long documents are overstated;
         9 to 100 often decides whether unlabeled documents help. None: as they are.
@@ -54,6 +62,8 @@ class MultinomialNaiveBayes(GenerativeClassifier):
         EM steps, and whether they converged.
     n_features_in_, feature_names_in_
         What was fitted on.
+    word_weights_ : array of shape (n_features,)
+        What each word counts, unless all count 1.
 
     Examples
     --------
@@ -64,11 +74,15 @@ class MultinomialNaiveBayes(GenerativeClassifier):
     """
 
     alpha: float = 1.0
+    word_weights: Literal["counts", "inverse-document"] = "counts"
     document_length: float | None = None
+
+    word_weights_: FloatArray = field(init=False)
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **GenerativeClassifier._parameter_constraints,
         "alpha": [AT_LEAST_ZERO],
+        "word_weights": [StrOptions({"counts", "inverse-document"})],
         "document_length": [ABOVE_ZERO, None],
     }
 
@@ -77,9 +91,32 @@ class MultinomialNaiveBayes(GenerativeClassifier):
 
         return MultinomialFamily.for_samples(samples, smoothing=self.alpha, class_smoothing=self.class_smoothing)
 
+    def _features_to_fit(self, X: Any) -> sp.csr_array:
+        if self._weighs_words:
+            self.word_weights_ = inverse_document_weights(as_counts(X, name="data X"))
+        return self._features(X)
+
     def _features(self, X: Any) -> sp.csr_array:
         counts = as_counts(X, name="data X")
+        if self._weighs_words:
+            # Words of every row weigh nothing, and are no longer stored.
+            counts = as_counts(sp.csr_array(counts @ sp.diags_array(self.word_weights_)))
         return counts if self.document_length is None else rescale_documents(counts, self.document_length)
+
+    @property
+    def _weighs_words(self) -> bool:
+        return self.word_weights != "counts"
+
+    def learned(self) -> dict[str, Any]:
+        return {"word_weights": self.word_weights_.tolist()} if self._weighs_words else {}
+
+    def restore(self, learned: Mapping[str, Any], model: Any) -> None:
+        if not self._weighs_words:
+            return
+        weights = np.asarray(learned["word_weights"], dtype=np.float64)
+        if weights.shape != (model.n_features,) or not (np.isfinite(weights) & (weights >= 0)).all():
+            raise InvalidInputError(f"there must be a weight of 0 or more for each of {model.n_features:,} words")
+        self.word_weights_ = weights
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

@@ -87,7 +87,8 @@ def save(
         "converged": classifier.converged_,
         "reading": reading.to_mapping(),
     }
-    save_model(path, classifier.model_, extra)
+    learned = classifier.learned()
+    save_model(path, classifier.model_, {**extra, "learned": learned} if learned else extra)
 
 
 def load(path: str | os.PathLike[str]) -> Any:
@@ -112,6 +113,7 @@ def load(path: str | os.PathLike[str]) -> Any:
         classifier.n_iter_ = int(extra["n_iterations"])
         classifier.converged_ = bool(extra["converged"])
         classifier.reading_ = Reading.from_mapping(extra["reading"])
+        classifier.restore(extra.get("learned", {}), model)
     except Exception as error:  # whatever settings that somebody else wrote bring about
         raise InvalidInputError(
             f"{str(path)!r} holds a model, but not a classifier with its settings ({error}). "

@@ -172,7 +172,11 @@ def planner_of(
     automatic = automatic_of(model, unlabeled)
     if automatic is not None:
         model = replace(
-            automatic, use_unlabeled=settings.use_unlabeled, is_plain=settings.asks_formulas, seed=settings.seed
+            automatic,
+            use_unlabeled=settings.use_unlabeled,
+            is_plain=settings.asks_formulas,
+            seed=settings.seed,
+            checkpoint=settings.checkpoint,
         )
     pool = pool_of(X, y, model, classes=classes, unlabeled=unlabeled, seed=settings.seed, progress=progress)
     return Planner(pool, settings, progress if isinstance(progress, Whole) else Whole(progress, "planning"))

@@ -8,16 +8,16 @@ from typing import Any
 
 import numpy as np
 
-from labelworth.arrays import FloatArray, IntArray
+from labelworth.arrays import BoolArray, FloatArray, IntArray
 from labelworth.simulation.basis import ForecastBasis, Points
 from labelworth.simulation.learner import Mode
 from labelworth.simulation.pilot_points import N_FOLDS, PilotPoints
 from labelworth.simulation.scales import Measure
 
-LOG_LOSS_WEIGHT = 0.5
-"""What a nat of log-loss counts beside the error, as it varies less from pilot to pilot. Tuned on our corpora: regret
-of the choice 0.53 points with it and 0.72 without on the pilots it was tuned on, 0.61 and 0.83 on others; any weight
-from 0.1 to 1 does about as well (docs/studies/model_choice.md)."""
+DOUBT_WEIGHT = 1.0
+"""What the probability given to wrong classes counts beside the error. Both are shares of the same labels; the first
+varies less from pilot to pilot. Any weight from 0.5 to 2 does about as well on our corpora; nats of log-loss in its
+place are too many where there are many classes (docs/studies/model_choice.md)."""
 _N_RESAMPLES = 400
 
 
@@ -36,6 +36,7 @@ class ComparedModel:
     name: str
     uses_unlabeled: bool
     error: float  # Learned from the training part of a fold.
+    doubt: float  # The probability given to wrong classes, in the mean.
     log_loss: float
     # Error less that of the chosen model, unit by unit: mean and standard error.
     difference: float
@@ -57,6 +58,9 @@ class ModelChoice:
     n_labels: int  # Labels of the pilot that were predicted, each without having been learned from.
     n_fits: int
     optimism: dict[Measure, Optimism]
+    # Whether the pilot lacks classes: then models that learn from samples without a label, among which those of other
+    # classes are, have to be better by more than chance.
+    is_wary: bool = False
     crossing: int | None = None  # From how many labels on the rival is forecast to be better.
 
     @property
@@ -86,14 +90,21 @@ class Trials:
     n_labels: FloatArray  # (n_units,)
     errors: FloatArray  # (n_candidates, n_units)
     log_losses: FloatArray
+    uses_unlabeled: BoolArray  # (n_candidates,)
+    is_wary: bool = False  # See `ModelChoice`.
 
     @classmethod
-    def of(cls, points: Sequence[PilotPoints]) -> "Trials":
+    def of(cls, points: Sequence[PilotPoints], uses_unlabeled: Sequence[bool], *, is_wary: bool = False) -> "Trials":
         """The largest sub-samples of points from the same folds."""
         errors, log_losses = (
             np.array([getattr(own, name)[-1] for own in points]) for name in ("errors", "log_losses")
         )
-        return cls(points[0].n_labels, errors, log_losses)
+        return cls(points[0].n_labels, errors, log_losses, np.array(uses_unlabeled), is_wary)
+
+    @cached_property
+    def doubts(self) -> FloatArray:
+        """The probability given to wrong classes, (n_candidates, n_units)."""
+        return np.asarray(-np.expm1(-self.log_losses))
 
     @property
     def _even(self) -> FloatArray:
@@ -105,18 +116,38 @@ class Trials:
         means: FloatArray = losses @ counted.T / counted.sum(axis=1)
         return means
 
-    def scores(self, times: FloatArray) -> FloatArray:
-        """Less is better, (n_candidates, n_resamples)."""
-        return self.means(self.errors + LOG_LOSS_WEIGHT * self.log_losses, times)
+    @cached_property
+    def _unit_scores(self) -> FloatArray:
+        return self.errors + DOUBT_WEIGHT * self.doubts
+
+    def winners(self, times: FloatArray) -> IntArray:
+        """Which candidate is chosen in every resample, (n_resamples,).
+
+        The one of the least error and doubt. Who is wary takes a model that learns from samples without a label only
+        where it is better than the best of the others by more than one standard error of their paired difference.
+        """
+        scores = self.means(self._unit_scores, times)
+        best = scores.argmin(axis=0)
+        if not self.is_wary or self.uses_unlabeled.all() or not self.uses_unlabeled.any():
+            return best
+        safe, bold = (
+            np.where((self.uses_unlabeled == uses)[:, None], scores, np.inf).argmin(axis=0) for uses in (False, True)
+        )
+        each = self.n_labels / (times @ self.n_labels)[:, None]  # What a unit counts every time it is there.
+        gaps = self._unit_scores[bold] - self._unit_scores[safe]
+        gap = (times * each * gaps).sum(axis=1)
+        standard_error = np.sqrt((times * (each * (gaps - gap[:, None])) ** 2).sum(axis=1))
+        return np.where(gap < -standard_error, bold, safe)
+
+    @cached_property
+    def chosen(self) -> int:
+        return int(self.winners(self._even)[0])
 
     @cached_property
     def order(self) -> IntArray:
-        """Candidates, the best first."""
-        return np.argsort(self.scores(self._even)[:, 0], kind="stable")
-
-    @property
-    def chosen(self) -> int:
-        return int(self.order[0])
+        """Candidates, the chosen one first, then the best first."""
+        order = np.argsort(self.means(self._unit_scores, self._even)[:, 0], kind="stable")
+        return np.concatenate([[self.chosen], order[order != self.chosen]])
 
     def optimism(self, losses: FloatArray, rng: np.random.Generator) -> Optimism:
         """By choosing again among resampled units.
@@ -130,14 +161,16 @@ class Trials:
         left_out = (times == 0).astype(np.float64)
         usable = left_out @ self.n_labels > 0
         times, left_out = times[usable], left_out[usable]
-        winners = self.scores(times).argmin(axis=0)
+        winners = self.winners(times)
         tested = self.means(losses, left_out)[winners, np.arange(len(winners))]
         whole = self.means(losses, self._even)[:, 0]
         return Optimism(float(tested.mean() - whole[self.chosen]), float(whole[winners].var()))
 
-    def choice(self, names: Sequence[str], uses_unlabeled: Sequence[bool], seed: int) -> ModelChoice:
+    def choice(self, names: Sequence[str], seed: int) -> ModelChoice:
         """What was chosen, beside the others."""
-        errors, log_losses = (self.means(losses, self._even)[:, 0] for losses in (self.errors, self.log_losses))
+        errors, doubts, log_losses = (
+            self.means(losses, self._even)[:, 0] for losses in (self.errors, self.doubts, self.log_losses)
+        )
         shares = self.n_labels / self.n_labels.sum()
         models = []
         for index in self.order.tolist():
@@ -146,7 +179,13 @@ class Trials:
             spread = float(np.sqrt(np.sum((shares * (gaps - gap)) ** 2)))
             models.append(
                 ComparedModel(
-                    names[index], uses_unlabeled[index], float(errors[index]), float(log_losses[index]), gap, spread
+                    names[index],
+                    bool(self.uses_unlabeled[index]),
+                    float(errors[index]),
+                    float(doubts[index]),
+                    float(log_losses[index]),
+                    gap,
+                    spread,
                 )
             )
         optimism: dict[Measure, Optimism] = {
@@ -154,7 +193,12 @@ class Trials:
             "log_loss": self.optimism(self.log_losses, np.random.default_rng([seed, 11])),
         }
         return ModelChoice(
-            models[0], tuple(models[1:]), int(self.n_labels.sum()), N_FOLDS * len(self.errors), optimism
+            models[0],
+            tuple(models[1:]),
+            int(self.n_labels.sum()),
+            N_FOLDS * len(self.errors),
+            optimism,
+            self.is_wary,
         )
 
 

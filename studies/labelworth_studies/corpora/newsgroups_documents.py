@@ -8,7 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from labelworth.arrays import BoolArray, FloatArray, IntArray
-from labelworth.data.counts import as_counts, rescale_documents
+from labelworth.data.counts import as_counts, inverse_document_weights, rescale_documents
 from labelworth.data.digest import texts_digest
 from labelworth.data.readers.raw import RawTexts
 from labelworth.data.samples import Samples
@@ -60,13 +60,7 @@ def word_weights_of(counts: sp.csr_array, word_weights: WordWeights) -> FloatArr
         raise InvalidInputError(
             f"word_weights must be one of {', '.join(get_args(WordWeights))}. Got {word_weights!r} instead."
         )
-    n_documents, n_words = counts.shape
-    if word_weights == "counts":
-        return np.ones(n_words)
-    n_holding = np.bincount(counts.indices, minlength=n_words)
-    # A word that no document holds weighs nothing either way.
-    weights: FloatArray = np.log(n_documents / np.maximum(n_holding, 1))
-    return weights
+    return np.ones(counts.shape[1]) if word_weights == "counts" else inverse_document_weights(counts)
 
 
 @lru_cache(maxsize=2)

@@ -6,17 +6,18 @@ from typing import Any
 
 import numpy as np
 
-from labelworth.arrays import UNLABELED, IntArray
+from labelworth.arrays import UNLABELED, BoolArray, IntArray
 from labelworth.data.digest import texts_digest
 from labelworth.data.evidence import Evidence
 from labelworth.data.samples import Samples
 from labelworth.data.text import count_words
 from labelworth.errors import InvalidInputError
 from labelworth.estimators.automatic import AutomaticModel, Candidate, candidates, with_telling_features
+from labelworth.planning.trust.verdict import verdict_by_choice
 from labelworth.progress import SILENT, Progress
 from labelworth.report.values import BarsPanel, Curve, Outcome, Picture, Table
 from labelworth.simulation.jobs import run_jobs
-from labelworth.simulation.selection import LOG_LOSS_WEIGHT
+from labelworth.simulation.selection import DOUBT_WEIGHT
 from labelworth_studies.corpora.folder import SHORT_CORPORA, digits, newsgroups, rcv1_tokens, reuters_r52, short_texts
 from labelworth_studies.corpora.populations import WORLDS
 from labelworth_studies.runner.study import Cell, Result, Study
@@ -24,8 +25,10 @@ from labelworth_studies.runner.study import Cell, Result, Study
 SIZES = (100, 400, 1600)
 N_PILOTS = 5
 N_POOL, N_TEST = 4000, 2500
-WEIGHTS = (0.0, 0.1, 0.2, 0.3, 0.5, 0.7, 1.0)
-"""Of the log-loss beside the error: what was tried."""
+WEIGHTS = (0.0, 0.25, 0.5, 1.0, 2.0, 4.0)
+"""Of the probability given to wrong classes beside the error: what was tried."""
+TOLD = 1.96
+"""The truth is told where a difference on rows that no fit has seen exceeds so many standard errors."""
 _N_DRAWN = 6000
 _LEAST_REST = 200
 """So many rows of a pool stay without a label."""
@@ -78,19 +81,29 @@ def compute(cell: Cell) -> Result:
         raise InvalidInputError(f"A pilot of {n_pilot} labels is too small to choose on.")
     figures = {model.name: model for model in (choice.chosen, *choice.others)}
 
-    def tested(model: Candidate) -> float:
+    def is_wrong(model: Candidate) -> BoolArray:
         # Features are made of all rows, labels play no part in it.
-        data, learner = model.estimator.refits(model.read(rows))
+        data, learner = model.estimator.refits(rows)
         best = learner.predict(learner.fit(data.take(pool)), data.take(rest)).best
-        return float((best != truths[n_pool:]).mean())
+        return np.asarray(best != truths[n_pool:])
 
+    wrong = run_jobs(is_wrong, models, workers=1, title="testing", progress=SILENT)
+    names = [model.name for model in models]
+    sides = [choice.best(uses_unlabeled=uses) for uses in (True, False)]
+    together, alone = (np.zeros(0) if side is None else wrong[names.index(side.name)] for side in sides)
+    gaps = together.astype(float) - alone
     return {
-        "names": [model.name for model in models],
+        "names": names,
         "uses_unlabeled": [model.uses_unlabeled for model in models],
-        "errors": [figures[model.name].error for model in models],
-        "log_losses": [figures[model.name].log_loss for model in models],
-        "tested": run_jobs(tested, models, workers=1, title="testing", progress=SILENT),
+        "errors": [figures[name].error for name in names],
+        "doubts": [figures[name].doubt for name in names],
+        "tested": [float(own.mean()) for own in wrong],
         "chosen": choice.chosen.name,
+        "sides": ["" if side is None else side.name for side in sides],
+        # With less without samples without a label, on rows that no fit has seen, with its standard error.
+        "gap": [float(gaps.mean()), float(gaps.std() / np.sqrt(len(gaps)))],
+        "answer": verdict_by_choice(choice).answer,
+        "is_wary": choice.is_wary,
         "shift": choice.optimism["error"].shift,
     }
 
@@ -110,47 +123,79 @@ def _shown(rows: Samples, n_pilot: int) -> tuple[Samples, IntArray]:
     return with_telling_features(rows.with_evidence(Evidence(shown, classes))), truths
 
 
-def chosen(result: Mapping[str, Any], weight: float, among: Sequence[int] | None = None) -> int:
-    """Which candidate is chosen with that weight of the log-loss."""
-    scores = np.array(result["errors"]) + weight * np.array(result["log_losses"])
-    kept = range(len(scores)) if among is None else among
-    return min(kept, key=lambda index: scores[index])
+def tested(result: Mapping[str, Any], name: str) -> float:
+    """The error of one candidate on rows that no fit has seen."""
+    return float(result["tested"][result["names"].index(name)])
 
 
-def regret(result: Mapping[str, Any], weight: float = LOG_LOSS_WEIGHT) -> float:
+def chosen(result: Mapping[str, Any], weight: float) -> str:
+    """Which candidate is chosen with that weight of the doubt; as it is, where the pilot lacks classes."""
+    if result["is_wary"]:
+        return str(result["chosen"])
+    scores = np.array(result["errors"]) + weight * np.array(result["doubts"])
+    return str(result["names"][int(scores.argmin())])
+
+
+def regret(result: Mapping[str, Any], weight: float = DOUBT_WEIGHT) -> float:
     """By how much the chosen model errs more than the best candidate."""
-    tested = result["tested"]
-    return float(tested[chosen(result, weight)] - min(tested))
+    return tested(result, chosen(result, weight)) - min(result["tested"])
 
 
-def unlabeled_regret(result: Mapping[str, Any], weight: float = LOG_LOSS_WEIGHT) -> float:
+def unlabeled_regret(result: Mapping[str, Any]) -> float:
     """By how much the chosen model errs more than the better of the two that would have been chosen with samples
     without a label, and without.
     """
-    tested, uses = result["tested"], result["uses_unlabeled"]
-    sides = [[index for index, own in enumerate(uses) if own == side] for side in (True, False)]
-    return float(tested[chosen(result, weight)] - min(tested[chosen(result, weight, side)] for side in sides))
+    return tested(result, result["chosen"]) - min(tested(result, side) for side in result["sides"])
+
+
+def cost_of_doubt(result: Mapping[str, Any]) -> float:
+    """By how much the chosen model errs more than the one that the labels alone would have chosen."""
+    return tested(result, result["chosen"]) - tested(result, result["sides"][1])
+
+
+def truth(result: Mapping[str, Any]) -> str:
+    """What the rows that no fit has seen say of samples without a label."""
+    gap, error = result["gap"]
+    if abs(gap) <= TOLD * error:
+        return "cannot be told"
+    return "helps" if gap < 0 else "hurts"
 
 
 def left_out_weight(pairs: Sequence[tuple[Cell, Result]], corpus: str) -> float:
     """The weight of least mean regret on all other corpora."""
     others = [result for cell, result in pairs if cell["corpus"] != corpus]
     if not others:
-        return LOG_LOSS_WEIGHT
+        return DOUBT_WEIGHT
     return min(WEIGHTS, key=lambda weight: np.mean([regret(result, weight) for result in others]))
 
 
-def summarize(pairs: Sequence[tuple[Cell, Result]]) -> Outcome:
-    """Regrets by corpus and size: as it is, and with the weight of the log-loss tuned on the other corpora."""
-    weights = {
-        corpus: left_out_weight(pairs, corpus) for corpus in dict.fromkeys(cell["corpus"] for cell, _ in pairs)
+def verdicts(results: Sequence[Result]) -> dict[str, Any]:
+    """How the harm verdict compares with the truth, and what it costs where it stays open."""
+    told = [result for result in results if truth(result) != "cannot be told"]
+    answers = [result["answer"] for result in told]
+    open_ones = [result for result in results if result["answer"] == "cannot be told"]
+    return {
+        "n_pilots": len(results),
+        "n_told": len(told),
+        "right": sum(answer == truth(result) for answer, result in zip(answers, told, strict=True)),
+        "open": answers.count("cannot be told"),
+        "wrong": sum(
+            answer not in (truth(result), "cannot be told") for answer, result in zip(answers, told, strict=True)
+        ),
+        "n_open": len(open_ones),
+        "cost_of_open": float(np.mean([cost_of_doubt(result) for result in open_ones])) if open_ones else 0.0,
     }
-    cells_of: dict[tuple[str, int], list[tuple[str, Result]]] = {}
+
+
+def summarize(pairs: Sequence[tuple[Cell, Result]]) -> Outcome:
+    """Regrets by corpus and size: as it is, and with the weight of the doubt tuned on the other corpora."""
+    corpora = tuple(dict.fromkeys(cell["corpus"] for cell, _ in pairs))
+    weights = {corpus: left_out_weight(pairs, corpus) for corpus in corpora}
+    cells_of: dict[tuple[str, int], list[Result]] = {}
     for cell, result in pairs:
-        cells_of.setdefault((cell["corpus"], int(cell["n_pilot"])), []).append((cell["corpus"], result))
+        cells_of.setdefault((cell["corpus"], int(cell["n_pilot"])), []).append(result)
     rows = []
-    for (corpus, size), results in cells_of.items():
-        own = [result for _, result in results]
+    for (corpus, size), own in cells_of.items():
         uses = [dict(zip(result["names"], result["uses_unlabeled"], strict=True))[result["chosen"]] for result in own]
         rows.append(
             {
@@ -165,14 +210,34 @@ def summarize(pairs: Sequence[tuple[Cell, Result]]) -> Outcome:
                 "uses": int(sum(uses)),
             }
         )
+    of_corpus = {corpus: [result for cell, result in pairs if cell["corpus"] == corpus] for corpus in corpora}
+    unlabeled = [
+        {
+            "corpus": corpus,
+            "regret": float(np.mean([unlabeled_regret(result) for result in own])),
+            "largest": max(unlabeled_regret(result) for result in own),
+            **verdicts(own),
+        }
+        for corpus, own in of_corpus.items()
+    ]
     every = [result for _, result in pairs]
+    regrets = np.array([regret(result) for result in every])
     fixed = fixed_regrets(every)
     total = {
         "n_pilots": len(every),
-        "mean_regret": float(np.mean([regret(result) for result in every])),
-        "largest_regret": max(regret(result) for result in every),
+        "mean_regret": float(regrets.mean()),
+        "mean_regret_se": float(regrets.std() / np.sqrt(len(regrets))),
+        "largest_regret": float(regrets.max()),
+        "n_above_3_points": int((regrets > 0.03).sum()),
+        "by_size": {
+            str(size): _summary([regret(result) for cell, result in pairs if cell["n_pilot"] == size])
+            for size in dict.fromkeys(cell["n_pilot"] for cell, _ in pairs)
+        },
         "mean_regret_left_out": float(np.mean([regret(result, weights[cell["corpus"]]) for cell, result in pairs])),
         "mean_unlabeled_regret": float(np.mean([unlabeled_regret(result) for result in every])),
+        "largest_unlabeled_regret_of_a_corpus": max(row["regret"] for row in unlabeled),
+        "largest_unlabeled_regret": max(row["largest"] for row in unlabeled),
+        "verdicts": verdicts(every),
         "by_weight": {
             str(weight): float(np.mean([regret(result, weight) for result in every])) for weight in WEIGHTS
         },
@@ -181,11 +246,15 @@ def summarize(pairs: Sequence[tuple[Cell, Result]]) -> Outcome:
         "level_bias": level_bias(every),
     }
     return Outcome(
-        figures={"cells": rows, **total},
+        figures={"cells": rows, "unlabeled": unlabeled, **total},
         words=_words(total),
-        tables=(_table(rows), _fixed_table(fixed)),
+        tables=(_table(rows), _unlabeled_table(unlabeled), _fixed_table(fixed)),
         pictures={"": _picture(rows)},
     )
+
+
+def _summary(regrets: Sequence[float]) -> dict[str, float]:
+    return {"n_pilots": len(regrets), "mean": float(np.mean(regrets)), "largest": max(regrets)}
 
 
 def fixed_regrets(results: Sequence[Result]) -> dict[str, list[float]]:
@@ -213,12 +282,19 @@ def level_bias(results: Sequence[Result]) -> dict[str, float]:
 
 def _words(total: Mapping[str, Any]) -> tuple[str, ...]:
     points = {name: f"{100 * value:.2f}" for name, value in total.items() if isinstance(value, float)}
+    own = total["verdicts"]
     return (
         f"Over {total['n_pilots']} pilots the chosen model errs {points['mean_regret']} points more than the best "
-        f"candidate in the mean, {points['largest_regret']} at most; {points['mean_regret_left_out']} with the "
-        "weight of the log-loss tuned on the other corpora.",
+        f"candidate in the mean (standard error {points['mean_regret_se']}), {points['largest_regret']} at most, "
+        f"more than 3 on {total['n_above_3_points']}; {points['mean_regret_left_out']} in the mean where the weight "
+        "of the doubt is tuned on the other corpora.",
         f"Using samples without a label or not costs {points['mean_unlabeled_regret']} points against the better of "
-        "the two.",
+        f"the two, {points['largest_unlabeled_regret_of_a_corpus']} in the mean of the worst corpus, "
+        f"{points['largest_unlabeled_regret']} on the worst pilot.",
+        f"Of {own['n_told']} pilots whose truth is told, the verdict on samples without a label was right on "
+        f"{own['right']}, open on {own['open']} and wrong on {own['wrong']}. Where it is open ({own['n_open']} "
+        f"pilots), what is chosen errs {100 * own['cost_of_open']:+.2f} points more than what labels alone would "
+        "have chosen.",
     )
 
 
@@ -237,9 +313,30 @@ def _table(rows: Sequence[Mapping[str, Any]]) -> Table:
             )
             for row in rows
         ),
-        note="Error on rows that no fit has seen, less that of the best candidate; with the weight of the log-loss "
+        note="Error on rows that no fit has seen, less that of the best candidate; with the weight of the doubt "
         "tuned on the other corpora (left out); and less that of the better of the two models that would be chosen "
         "with samples without a label and without (unlabeled).",
+    )
+
+
+def _unlabeled_table(rows: Sequence[Mapping[str, Any]]) -> Table:
+    return Table(
+        "Samples without a label: what using them or not costs, in points, and the verdict on them",
+        ("corpus", "pilots", "regret", "largest", "told", "right", "open", "wrong", "all open", "cost of open"),
+        tuple(
+            (
+                row["corpus"],
+                row["n_pilots"],
+                round(100 * row["regret"], 2),
+                round(100 * row["largest"], 2),
+                *(row[name] for name in ("n_told", "right", "open", "wrong", "n_open")),
+                round(100 * row["cost_of_open"], 2),
+            )
+            for row in rows
+        ),
+        note="Regret against the better of the models chosen with them and without. Told: pilots on which rows that "
+        "no fit has seen tell the two apart (1.96 standard errors). Cost of open: where the verdict cannot be told, "
+        "the error of what is chosen less that of what labels alone would have chosen.",
     )
 
 

@@ -11,7 +11,7 @@ from labelworth.data.evidence import Evidence
 from labelworth.data.samples import Samples
 from labelworth.errors import InvalidInputError
 from labelworth.estimators import automatic
-from labelworth.estimators.automatic import AutomaticModel, candidates, weighted, with_telling_features
+from labelworth.estimators.automatic import AutomaticModel, candidates, with_telling_features
 from labelworth.planning.answer import Plan
 from labelworth.planning.words import in_units
 from labelworth.report.page import page
@@ -38,13 +38,13 @@ def test_a_plan_is_of_the_chosen_model_and_shows_the_others(plan: Plan) -> None:
     choice = plan.models
     assert choice is not None
     assert choice.n_labels == 40
-    assert choice.n_fits == 5 * (1 + len(choice.others)) == 55
+    assert choice.n_fits == 5 * (1 + len(choice.others)) == 45
     assert choice.chosen.kind == "naive Bayes"
     assert plan.uses_unlabeled == choice.chosen.uses_unlabeled
     line = next(line for line in plan.lines() if line.startswith("Model: "))
     assert choice.chosen.name in line
     assert "logistic regression" in line
-    assert "55 fits" in line
+    assert "45 fits" in line
     rival = choice.rivals[0]
     assert choice.chosen.forecast == pytest.approx(plan.recommended.error)
     assert rival.forecast is not None
@@ -117,11 +117,6 @@ def test_columns_that_vary_only_where_nothing_is_compared_do_no_harm(monkeypatch
     samples = AutomaticModel().read(X, y, None)
     monkeypatch.setattr(automatic, "compared_rows", lambda samples, seed: np.arange(300))
     assert AutomaticModel().choose(samples, candidates(samples))[0].name == "nearest neighbors"
-
-
-def test_words_weigh_by_how_few_documents_hold_them() -> None:
-    counts = sp.csr_array(np.array([[1.0, 2.0], [1.0, 0.0]]))
-    np.testing.assert_allclose(weighted(counts).toarray(), [[0.0, 2 * np.log(2)], [0.0, 0.0]])
 
 
 def test_texts_and_counts_of_them_are_the_same_data() -> None:

@@ -4,15 +4,22 @@ import numpy as np
 import pytest
 
 from labelworth.simulation.basis import ForecastBasis, Points
-from labelworth.simulation.selection import LOG_LOSS_WEIGHT, ModelChoice, Optimism, Trials, without_optimism
+from labelworth.simulation.selection import DOUBT_WEIGHT, ModelChoice, Optimism, Trials, without_optimism
 from support.statistical import assert_mean_is
 
 N_UNITS, N_PILOTS = 60, 300
 
 
-def trials_of(errors: np.ndarray, log_losses: np.ndarray, n_labels: np.ndarray | None = None) -> Trials:
+def trials_of(
+    errors: np.ndarray,
+    log_losses: np.ndarray,
+    n_labels: np.ndarray | None = None,
+    uses: list[bool] | None = None,
+    *,
+    is_wary: bool = False,
+) -> Trials:
     own = np.ones(errors.shape[1]) if n_labels is None else n_labels
-    return Trials(own, errors, log_losses)
+    return Trials(own, errors, log_losses, np.array(uses or [False] * len(errors)), is_wary)
 
 
 def drawn(truths: np.ndarray, rng: np.random.Generator) -> Trials:
@@ -22,21 +29,44 @@ def drawn(truths: np.ndarray, rng: np.random.Generator) -> Trials:
     return trials_of(errors, 0.5 * errors + rng.exponential(0.2, errors.shape))
 
 
-def test_the_least_error_wins_and_log_losses_break_ties() -> None:
+def test_the_least_error_wins_and_the_probability_of_wrong_classes_breaks_ties() -> None:
     errors = np.array([[1.0, 0, 0, 0], [0, 0, 0, 1.0], [1.0, 1.0, 0, 0]])
-    level = np.full((3, 4), 0.5)
-    assert trials_of(errors, level).chosen == 0
-    level[0] = 0.6
-    assert trials_of(errors, level).order.tolist() == [1, 0, 2]
-    level[2] = 0.5 - 0.25 / LOG_LOSS_WEIGHT - 0.01
-    assert trials_of(errors, level).chosen == 2
+    doubts = np.full((3, 4), 0.5)
+    assert trials_of(errors, losses_of(doubts)).chosen == 0
+    doubts[0] = 0.6
+    assert trials_of(errors, losses_of(doubts)).order.tolist() == [1, 0, 2]
+    doubts[2] = 0.5 - 0.25 / DOUBT_WEIGHT - 0.01
+    assert trials_of(errors, losses_of(doubts)).chosen == 2
+
+
+def losses_of(doubts: np.ndarray) -> np.ndarray:
+    """Log-losses of predictions that give wrong classes this probability."""
+    return -np.log1p(-doubts)
+
+
+def test_who_is_wary_wants_more_than_chance_of_models_that_learn_from_unlabeled_samples() -> None:
+    rng = np.random.default_rng(0)
+    safe = (rng.random(100) < 0.3).astype(float)
+    for n_worse, expected in ((9, 0), (0, 1)):
+        bold = safe.copy()
+        bold[np.flatnonzero(safe)[:10]] = 0
+        bold[np.flatnonzero(safe == 0)[:n_worse]] = 1
+        errors = np.stack([safe, bold])
+        uses = [False, True]
+        assert trials_of(errors, losses_of(errors / 2), uses=uses).chosen == 1
+        wary = trials_of(errors, losses_of(errors / 2), uses=uses, is_wary=True)
+        gaps = 1.5 * (bold - safe)
+        assert (gaps.mean() < -gaps.std() / 10) == bool(expected)
+        assert wary.chosen == expected
+        assert wary.choice(["safe", "bold"], 0).is_wary
+        assert wary.order.tolist() == [expected, 1 - expected]
 
 
 def test_units_count_by_their_labels_and_differences_are_paired() -> None:
     errors, level = np.array([[1.0, 0, 0], [0, 0.5, 0]]), np.zeros((2, 3))
     assert trials_of(errors, level).chosen == 1
-    weighed = trials_of(errors, level, np.array([1.0, 8.0, 1.0]))
-    choice = weighed.choice(["left", "right"], [True, False], 0)
+    weighed = trials_of(errors, level, np.array([1.0, 8.0, 1.0]), [True, False])
+    choice = weighed.choice(["left", "right"], 0)
     assert (choice.chosen.name, choice.others[0].name) == ("left", "right")
     assert choice.others[0].difference == pytest.approx(0.4 - 0.1)
     assert choice.best(uses_unlabeled=False) == choice.others[0]
@@ -47,7 +77,7 @@ def test_units_count_by_their_labels_and_differences_are_paired() -> None:
 def test_rivals_are_the_best_of_other_kinds_and_forecasts_are_theirs() -> None:
     names = ["naive Bayes (20 words)", "EM naive Bayes", "linear SVM", "logistic regression"]
     level = np.outer([0.1, 0.2, 0.3, 0.4], np.ones(4))
-    choice = trials_of(level, level).choice(names, [False, True, False, False], 0)
+    choice = trials_of(level, level, uses=[False, True, False, False]).choice(names, 0)
     assert [rival.name for rival in choice.rivals] == names[2:]
     forecast = choice.with_forecasts(0.08, 0.09, 700)
     assert (forecast.chosen.forecast, forecast.crossing) == (0.08, 700)
@@ -88,7 +118,7 @@ def test_points_share_the_optimism_by_their_covariance() -> None:
     }
     basis = ForecastBasis("linear", 100, 1000, points, {}, {}, {})
     errors = np.array([[0.0, 1.0, 0.0], [1.0, 1.0, 0.0]])
-    plain = trials_of(errors, errors).choice(["left", "right"], [False, False], 0)
+    plain = trials_of(errors, errors).choice(["left", "right"], 0)
     choice = ModelChoice(
         plain.chosen, plain.others, 3, 10, {"error": Optimism(0.02, 1e-4), "log_loss": Optimism(0.0, 0.0)}
     )

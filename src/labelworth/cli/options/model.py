@@ -38,6 +38,17 @@ class ModelOptions(Options):
     smoothing: Annotated[
         float, typer.Option("--smoothing", "--alpha", help="Smoothing of the counts."), Between(0), Keywords("alpha")
     ] = 1.0
+    class_smoothing: Annotated[
+        float,
+        typer.Option(help="Smoothing of class shares; 1e6 makes all classes equally frequent."),
+        Between(0),
+    ] = 1.0
+    word_weights: Annotated[
+        Literal["counts", "inverse-document"],
+        typer.Option(
+            metavar="KIND", help="Of words (multinomial): counts; or inverse-document, rare ones count more."
+        ),
+    ] = "counts"
     document_length: Annotated[
         float | None, typer.Option(help="Rescale every document to this many words (multinomial).")
     ] = None
@@ -48,6 +59,9 @@ class ModelOptions(Options):
     ] = "shared"
     unlabeled_weight: Annotated[
         float, typer.Option(help="How much an unlabeled row counts; 0 uses the labels only."), Between(0)
+    ] = 1.0
+    start_smoothing: Annotated[
+        float, typer.Option(help="How many times stronger the smoothing is where EM starts."), Between(0)
     ] = 1.0
     template: Annotated[
         str | None,

@@ -5,10 +5,10 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from labelworth.data.class_counts import ClassCounts
 from labelworth.data.protocol import Data
 from labelworth.estimators.pools.pool import PoolKind
 from labelworth.planning.answer import Check, State
-from labelworth.planning.trust.checks import ClassCounts
 from labelworth.planning.words import UNLABELED_DATA, count, in_units
 from labelworth.progress import SILENT, Progress
 from labelworth.robust.harm import PairedDifference, combined, verdict_of
@@ -131,9 +131,10 @@ def verdict_by_choice(choice: ModelChoice) -> Verdict:
     error = PairedDifference("error", alone.error, together.error, gap, other.difference_se)
     shares = [in_units(model.error, "error") for model in (choice.chosen, other)]
     used, unused = ("with it", "with labels only") if is_used else ("with labels only", "with it")
+    wary = ", and as the pilot lacks classes it had to be better by more than chance" if choice.is_wary else ""
     words = (
         f"{_OPENINGS[error.answer]} (error {shares[0]} of {choice.chosen.name}, the best {used}, {shares[1]} of "
-        f"{other.name}, the best {unused}, cross-validated on {choice.n_labels:,} labels)."
+        f"{other.name}, the best {unused}, cross-validated on {choice.n_labels:,} labels{wary})."
     )
     return Verdict(error.answer, words, alone.error, together.error, is_used=is_used)
 

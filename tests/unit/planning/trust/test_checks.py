@@ -6,6 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from labelworth.data.class_counts import ClassCounts
 from labelworth.data.evidence import Evidence
 from labelworth.data.samples import Samples
 from labelworth.data.sequences import Sequences
@@ -13,7 +14,6 @@ from labelworth.estimators.pools.documents import DocumentPool
 from labelworth.models.classes.multinomial import MultinomialFamily
 from labelworth.planning.answer import ArmCount, Design, Held, Interval
 from labelworth.planning.trust.checks import (
-    ClassCounts,
     Width,
     class_check,
     parameter_check,
