@@ -1,8 +1,9 @@
 """`labelworth plan DATA --budget | --target | --alpha`: how many more labels, of which kind, for what."""
 
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -107,12 +108,12 @@ def _answer(
         from labelworth.report.page import write_page
 
         write_page(complete, report, record.provenance())
-    answer(record, lambda console: _show(console, plan), as_json=as_json)
+    answer(record, lambda console: _show(console, plan, inquiry), as_json=as_json)
     for path in paths:
         tell(f"Wrote {path}")
 
 
-def _show(console: "Console", advice: "Plan") -> None:
+def _show(console: "Console", advice: "Plan", inquiry: Inquiry) -> None:
     from labelworth.report.tables import models_table, show_lines, show_table
 
     flag_of = flags(plan)
@@ -121,9 +122,25 @@ def _show(console: "Console", advice: "Plan") -> None:
     show_lines(console, [*others, *notes], headline)
     console.print()
     show_table(console, _table(advice))
-    if advice.models is not None:
+    compared = models_table(advice)
+    if compared is not None:
         console.print()
-        show_table(console, models_table(advice.models, advice.question.criterion))
+        show_table(console, compared)
+        show_lines(console, [_how_to_fit(advice.models.settings, inquiry.data)] if advice.models else [])
+
+
+def _how_to_fit(settings: Mapping[str, Any], data: DataOptions) -> str:
+    """What to type for a classifier of the kind that was chosen."""
+    from labelworth.estimators.automatic import FEWEST_DOCUMENTS
+    from labelworth.estimators.others.named_classifiers import NAMED
+
+    if settings["model"] in NAMED:
+        return f"To fit this model, in Python: labelworth.AnyClassifier({settings['model']!r}).fit(X, y)"
+    # Rare words were left out where models were compared.
+    fewest = max(data.min_documents, FEWEST_DOCUMENTS) if settings["model"] == "multinomial" else data.min_documents
+    read = replace(data, min_documents=fewest)
+    words = ["labelworth", "fit", *read.typed(), *ModelOptions.of_settings(settings).typed(), "-o", "model.lw"]
+    return f"To fit this model: {' '.join(words)}"
 
 
 def _table(plan: "Plan") -> "Table":

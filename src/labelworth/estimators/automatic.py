@@ -41,7 +41,8 @@ _WEIGHTS = (1.0, 0.1, 0.0)
 """What a sample without a label counts."""
 _EQUALLY_FREQUENT = 1e6
 """So much smoothing of class shares leaves nothing to learn of them."""
-_FEWEST_DOCUMENTS = 2
+FEWEST_DOCUMENTS = 2
+"""Words of fewer are left out: they tell nothing of other documents."""
 _SHARE_OF_BAR = 30
 """Percent of a plan's bar that comparing models is."""
 
@@ -51,14 +52,22 @@ class Candidate:
     """A model with its settings."""
 
     name: str
+    model: str  # As in ``lw.plan(..., model="multinomial")``.
     estimator: Estimator[Any]
     uses_unlabeled: bool = False
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """What it is fitted with: the model, and what is set otherwise than usual."""
+        usual = type(self.estimator)().get_params(deep=False) if self.estimator.is_ours else {}
+        own = self.estimator.get_params(deep=False)
+        return {"model": self.model, **{name: own[name] for name in usual if own[name] != usual[name]}}
 
 
 def with_telling_features(samples: Samples) -> Samples:
     """Without words of a single document and columns that never vary: neither tells anything of other samples."""
     if samples.is_sparse:
-        is_kept = np.bincount(samples.counts.indices, minlength=samples.counts.shape[1]) >= _FEWEST_DOCUMENTS
+        is_kept = np.bincount(samples.counts.indices, minlength=samples.counts.shape[1]) >= FEWEST_DOCUMENTS
     else:
         is_kept = np.ptp(samples.vectors, axis=0) > 0
     if is_kept.all() or not is_kept.any():
@@ -78,7 +87,7 @@ def candidates(samples: Samples) -> list[Candidate]:
     return [*_gaussian(), *_named("logistic", "linear-svm", "nearest-neighbors")]
 
 
-def _weights(kind: str, setting: str, build: Any, weights: Sequence[float]) -> list[Candidate]:
+def _weights(kind: str, model: str, setting: str, build: Any, weights: Sequence[float]) -> list[Candidate]:
     """One model with several weights of the samples without a label."""
     tried = []
     for weight in weights:
@@ -86,38 +95,39 @@ def _weights(kind: str, setting: str, build: Any, weights: Sequence[float]) -> l
         if 0 < weight < 1:
             details.append(f"unlabeled count {weight:g}")
         name = (f"EM {kind}" if weight > 0 else kind) + (f" ({', '.join(details)})" if details else "")
-        tried.append(Candidate(name, build(unlabeled_weight=weight), weight > 0))
+        tried.append(Candidate(name, model, build(unlabeled_weight=weight), weight > 0))
     return tried
 
 
 def _naive_bayes() -> list[Candidate]:
     from labelworth.estimators.multinomial import MultinomialNaiveBayes
 
-    plain, kind = MultinomialNaiveBayes, "naive Bayes"
+    plain, variants = MultinomialNaiveBayes, partial(_weights, "naive Bayes", "multinomial")
     weighted = partial(plain, word_weights="inverse-document")
     # Few words and next to no smoothing: what EM wants where there are many classes and few labels.
     bold = partial(weighted, class_smoothing=_EQUALLY_FREQUENT, start_smoothing=10.0)
     return [
-        *_weights(kind, "", plain, (1.0, 0.0)),
-        *_weights(kind, "smoothing 0.1", partial(plain, alpha=0.1), (0.1,)),
-        *_weights(kind, "20 words", partial(plain, document_length=20.0, alpha=0.1), (0.1,)),
-        *_weights(kind, "20 weighted words", partial(weighted, document_length=20.0, alpha=0.1), (0.0,)),
-        *_weights(kind, "4 weighted words, equal classes", partial(bold, document_length=4.0, alpha=0.005), (1.0,)),
-        *_weights(kind, "6 weighted words, equal classes", partial(bold, document_length=6.0, alpha=0.02), (1.0,)),
+        *variants("", plain, (1.0, 0.0)),
+        *variants("smoothing 0.1", partial(plain, alpha=0.1), (0.1,)),
+        *variants("20 words", partial(plain, document_length=20.0, alpha=0.1), (0.1,)),
+        *variants("20 weighted words", partial(weighted, document_length=20.0, alpha=0.1), (0.0,)),
+        *variants("4 weighted words, equal classes", partial(bold, document_length=4.0, alpha=0.005), (1.0,)),
+        *variants("6 weighted words, equal classes", partial(bold, document_length=6.0, alpha=0.02), (1.0,)),
     ]
 
 
 def _gaussian() -> list[Candidate]:
     from labelworth.estimators.gaussian import GaussianClasses
 
-    kind, diagonal = "Gaussian classes", partial(GaussianClasses, covariance="diagonal")
-    return [*_weights(kind, "", GaussianClasses, _WEIGHTS), *_weights(kind, "own variances", diagonal, _WEIGHTS)]
+    variants = partial(_weights, "Gaussian classes", "gaussian")
+    diagonal = partial(GaussianClasses, covariance="diagonal")
+    return [*variants("", GaussianClasses, _WEIGHTS), *variants("own variances", diagonal, _WEIGHTS)]
 
 
 def _named(*names: str) -> list[Candidate]:
     from labelworth.estimators.others.any_classifier import AnyClassifier
 
-    return [Candidate(NAMED[name].words, AnyClassifier(name, name=NAMED[name].words)) for name in names]
+    return [Candidate(NAMED[name].words, name, AnyClassifier(name, name=NAMED[name].words)) for name in names]
 
 
 @dataclass(frozen=True, eq=False)
@@ -227,7 +237,8 @@ class AutomaticModel:
         trials = Trials.of(
             compared, [one.uses_unlabeled for one in tried], is_wary=ClassCounts.of(samples).lacks_classes
         )
-        return tried[trials.chosen], trials.choice([one.name for one in tried], self.seed)
+        best, choice = tried[trials.chosen], trials.choice([one.name for one in tried], self.seed)
+        return best, replace(choice, settings=best.settings)
 
     def _kept(self, shown: Samples) -> Checkpoint:
         if self.checkpoint is None:

@@ -126,15 +126,20 @@ class Planner:
                 keep=steps.step,
             ).to_dict()
 
-        basis = ForecastBasis.from_dict(steps.step("forecast", computed))
+        # The best of another kind is flattered as the best of all is.
+        basis = without_optimism(
+            ForecastBasis.from_dict(steps.step("forecast", computed)), rival.learner.mode, choice
+        )
         wanted = self.pool.n_labeled + round(sum(arm.count for arm in plan.recommended.arms if arm.arm != "nothing"))
         # Where they cross is said as far as was simulated.
         grid = forecast_sizes(self.pool.n_labeled, min(self.pool.n_labeled + situation.pool, self._largest))
         sizes = np.concatenate([[wanted], grid])
         own = forecast(self.basis, self._mode, chosen.measure, sizes).values
         other = forecast(basis, rival.learner.mode, chosen.measure, sizes).values
-        is_later = other[1:] < own[1:]
-        crossing = int(grid[is_later.argmax()]) if is_later.any() and not is_later[0] else None
+        is_behind = np.flatnonzero(other[1:] >= own[1:])
+        first = int(is_behind[-1]) + 1 if is_behind.size else 0
+        # Two digits: it is where two forecasts meet.
+        crossing = int(float(f"{grid[first]:.1e}")) if first < len(grid) else None
         return choice.with_forecasts(float(own[0]), float(other[0]), crossing)
 
     def situation(self, pool: float) -> tuple[Situation, ChosenSource]:

@@ -289,8 +289,8 @@ def _model(plan: "Plan") -> list[str]:
     how_many, error = count(1 + len(choice.others), "model"), in_units(choice.chosen.error, "error")
     return [
         f"Model: {choice.chosen.name}, error {error}{beside} (the best of {how_many}, "
-        f"cross-validated on {count(choice.n_labels, 'label')} in {number(choice.n_fits)} fits). The forecast adds "
-        f"{apart(choice.optimism['error'].shift, 'error')} for having chosen it.{_rival(plan)}"
+        f"cross-validated on {count(choice.n_labels, 'label')} in {number(choice.n_fits)} fits).{_rival(plan)} The "
+        f"forecast adds {apart(choice.optimism['error'].shift, 'error')} for having chosen the model."
     ]
 
 
@@ -300,12 +300,14 @@ def _rival(plan: "Plan") -> str:
     rival = None if choice is None else next((model for model in choice.rivals if model.forecast is not None), None)
     if choice is None or rival is None:
         return ""
-    own, labels = plan.question.criterion, number(round(plan.recommended.labels_in_all))
-    levels = [in_units(model.forecast, own) for model in (choice.chosen, rival)]
+    labels = number(round(plan.recommended.labels_in_all))
+    levels = [f"{model.name} {in_units(model.forecast, plan.question.criterion)}" for model in (choice.chosen, rival)]
     later = ""
     if choice.crossing is not None:
-        later = f"; from about {number(choice.crossing)} labels on {rival.name} is forecast to be better"
-    return f" With {labels} labels {levels[0]}, {rival.name} {levels[1]}{later}."
+        is_now = choice.crossing <= plan.held.n_labels
+        since = "already with the next labels" if is_now else f"from about {number(choice.crossing)} labels on"
+        later = f"; {since} {rival.name} is forecast to be better, so compare again after the next batch"
+    return f" Forecast with {labels} labels: {', '.join(levels)}{later}."
 
 
 def _source(plan: "Plan") -> str:

@@ -152,9 +152,9 @@ def _design_table(plan: Plan) -> str:
 
 def _models(plan: Plan) -> str:
     """The models that were compared, where one was chosen."""
-    if plan.models is None:
+    compared = models_table(plan)
+    if compared is None:
         return ""
-    compared = models_table(plan.models, plan.question.criterion)
     rows = [tuple(map(words, row)) for row in compared.rows]
     return f"<p>{escape(compared.note)}</p>{_table(compared.columns, rows)}"
 

@@ -9,9 +9,10 @@ from rich.console import Console
 from rich.table import Table as RichTable
 from rich.text import Text
 
+from labelworth.planning.answer import Plan
 from labelworth.planning.words import in_units
 from labelworth.report.values import Measured, Outcome, Table
-from labelworth.simulation.selection import ModelChoice
+from labelworth.wording import percent
 
 _SIGNIFICANT = 4
 
@@ -30,24 +31,28 @@ def show_table(console: Console, table: Table) -> None:
         console.print()
 
 
-def models_table(choice: ModelChoice, criterion: str) -> Table:
-    """The models that were compared, the chosen one first, with their cross-validated figures.
-
-    Parameters
-    ----------
-    criterion : str
-        What was forecast of some of them.
-    """
-    has_forecast = any(model.forecast is not None for model in (choice.chosen, *choice.others))
-    columns = ("model", "error", "less the chosen one's", "log-loss", *(("forecast",) if has_forecast else ()))
+def models_table(plan: Plan) -> Table | None:
+    """The models that were compared, the chosen one first, with their cross-validated figures; None: it was named."""
+    choice = plan.models
+    if choice is None:
+        return None
+    models = (choice.chosen, *choice.others)
+    is_forecast = any(model.forecast is not None for model in models)
+    forecast = f"forecast with {round(plan.recommended.labels_in_all):,} labels"
+    columns = ("model", "error", "more than chosen", "given to wrong classes", *((forecast,) if is_forecast else ()))
     rows = []
-    for model in (choice.chosen, *choice.others):
+    for model in models:
         gap = Measured(100 * model.difference, 100 * model.difference_se) if model is not choice.chosen else None
-        beyond = (in_units(model.forecast, criterion),) if has_forecast else ()
-        rows.append((model.name, in_units(model.error, "error"), gap, model.log_loss, *beyond))
+        level = None if model.forecast is None else in_units(model.forecast, plan.question.criterion)
+        error, doubt = in_units(model.error, "error"), percent(model.doubt, 1)
+        rows.append((model.name, error, gap, doubt, *((level,) if is_forecast else ())))
+    crossing = ""
+    if choice.crossing is not None:
+        crossing = f" From about {choice.crossing:,} labels on {choice.rivals[0].name} is forecast to be better."
     note = (
         f"Each of {choice.n_labels:,} labels was predicted by fits to four fifths of all; differences in points "
-        f"with standard errors. Chosen by error and log-loss together, in {choice.n_fits:,} fits."
+        "with standard errors. Chosen by the error and the probability given to wrong classes, added, in "
+        f"{choice.n_fits:,} fits.{crossing}"
     )
     return Table("Models compared on the pilot", columns, tuple(rows), note=note)
 

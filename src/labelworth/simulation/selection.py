@@ -1,7 +1,7 @@
 """Which of several ways to learn does best on the pilot's own folds, and how far that choice flatters itself."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from types import MappingProxyType
 from typing import Any
@@ -61,7 +61,9 @@ class ModelChoice:
     # Whether the pilot lacks classes: then models that learn from samples without a label, among which those of other
     # classes are, have to be better by more than chance.
     is_wary: bool = False
-    crossing: int | None = None  # From how many labels on the rival is forecast to be better.
+    crossing: int | None = None  # From about how many labels on the rival is forecast to be better.
+    # What the chosen model is fitted with: its name, and what is set otherwise than usual.
+    settings: dict[str, Any] = field(default_factory=dict)
 
     @property
     def rivals(self) -> tuple[ComparedModel, ...]:

@@ -1,22 +1,30 @@
 """The model is chosen on the pilot: what is tried, what is chosen, and what a plan says of it."""
 
 import json
+from pathlib import Path
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
 
 import labelworth as lw
+from labelworth import progress
 from labelworth.data.evidence import Evidence
 from labelworth.data.samples import Samples
-from labelworth.errors import InvalidInputError
+from labelworth.errors import InfeasiblePlanError, InvalidInputError
 from labelworth.estimators import automatic
 from labelworth.estimators.automatic import AutomaticModel, candidates, with_telling_features
+from labelworth.estimators.kinds import KINDS
+from labelworth.estimators.others.named_classifiers import NAMED
 from labelworth.planning.answer import Plan
 from labelworth.planning.words import in_units
+from labelworth.progress import SilentProgress
 from labelworth.report.page import page
 from labelworth.report.record import plain
+from labelworth.simulation import pilot_points
+from labelworth.simulation.selection import ModelChoice
 from support.pilots import drawn_documents
+from support.statistical import assert_mean_is
 
 
 @pytest.fixture(scope="module")
@@ -48,7 +56,8 @@ def test_a_plan_is_of_the_chosen_model_and_shows_the_others(plan: Plan) -> None:
     rival = choice.rivals[0]
     assert choice.chosen.forecast == pytest.approx(plan.recommended.error)
     assert rival.forecast is not None
-    assert f"With 100 labels {in_units(choice.chosen.forecast, 'error')}, {rival.name}" in line
+    levels = [f"{model.name} {in_units(model.forecast, 'error')}" for model in (choice.chosen, rival)]
+    assert f"Forecast with 100 labels: {', '.join(levels)}" in line
     assert all(model.forecast is None for model in choice.others if model != rival)
     stored = json.loads(json.dumps(plain(plan.to_dict())))
     assert stored["models"]["chosen"]["name"] == choice.chosen.name
@@ -132,6 +141,88 @@ def test_what_cannot_be_read_is_refused() -> None:
         AutomaticModel().read(np.ones((3, 2)), None, None)
     with pytest.raises(InvalidInputError, match="model="):
         AutomaticModel().read([object(), object()], ["a", "b"], None)
+
+
+def test_what_was_compared_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    samples = drawn_documents(150, 40, seed=6)
+    tried = candidates(samples)
+    fresh = AutomaticModel(checkpoint=tmp_path).choose(samples, tried)[1]
+    kept = len(list(tmp_path.iterdir()))
+    assert kept == len(tried)
+    monkeypatch.setattr(pilot_points, "_losses", lambda *_: pytest.fail("fitted again"))
+    assert AutomaticModel(checkpoint=tmp_path).choose(samples, tried)[1] == fresh
+    with pytest.raises(pytest.fail.Exception):
+        AutomaticModel(checkpoint=tmp_path, seed=1).choose(samples, tried)
+
+
+def test_comparing_models_counts_in_the_time_of_a_plan(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(progress, "_LONG", 0.0)
+    said: list[str] = []
+    watching = SilentProgress()
+    monkeypatch.setattr(watching, "say", said.append, raising=False)
+    documents = drawn_documents(150, 40, seed=6)
+    with pytest.raises(InfeasiblePlanError, match=r"Comparing 9 models, before the plan, takes about .* at least"):
+        lw.plan(documents, budget=60, source="simulated", max_time=1e-6)
+    lw.plan(documents, budget=60, source="simulated", progress=watching)
+    assert [words.partition(" takes about ")[0] for words in said] == ["Comparing 9 models, before the plan,", "This"]
+
+
+def test_a_pilot_that_lacks_classes_is_chosen_on_warily() -> None:
+    documents = drawn_documents(300, 40, seed=7)
+    assert not _chosen(documents).is_wary
+    names = tuple(f"class {index}" for index in range(12))
+    codes = documents.evidence.codes.copy()
+    codes[:10] = np.arange(2, 12)
+    lacking = documents.with_evidence(Evidence(codes, names))
+    choice = _chosen(lacking)
+    assert choice.is_wary
+    plan = lw.plan(lacking, budget=60, source="simulated")
+    line = next(line for line in plan.lines() if "use the unlabeled data" in line.lower())
+    assert "as the pilot lacks classes it had to be better by more than chance" in line
+
+
+def _chosen(samples: Samples) -> ModelChoice:
+    choice = AutomaticModel().choose(samples, candidates(samples))[1]
+    assert choice is not None
+    return choice
+
+
+def test_what_was_chosen_can_be_fitted() -> None:
+    """Every candidate of ours by the settings that a plan names, to the same predictions."""
+    samples = drawn_documents(200, 40, seed=8)
+    for candidate in candidates(samples):
+        settings = dict(candidate.settings)
+        kind = settings.pop("model")
+        if kind in NAMED:
+            assert not settings
+            continue
+        again = KINDS[kind].estimator(**settings)
+        models = [estimator.pool(samples).model for estimator in (candidate.estimator, again)]
+        np.testing.assert_array_equal(*(model.log_joint(again.pool(samples).data) for model in models))
+
+
+@pytest.mark.statistical
+def test_the_choice_does_not_flatter_what_it_reports(seed: int) -> None:
+    """Over many pilots: the cross-validated error of the chosen model, corrected, is that of the same model where
+    nobody chose it: its mean over the other pilots. As it is (the negative control) it is too low.
+    """
+    n_pilots, errors, chosen, shifts = 120, [], [], []
+    for pilot in range(n_pilots):
+        samples = drawn_documents(150, 40, seed=1000 * seed + pilot)
+        tried = [candidate for candidate in candidates(samples) if candidate.model not in NAMED]
+        best, choice = AutomaticModel(seed=pilot).choose(samples, tried)
+        assert choice is not None
+        own = {model.name: model.error for model in (choice.chosen, *choice.others)}
+        errors.append([own[candidate.name] for candidate in tried])
+        chosen.append(tried.index(best))
+        shifts.append(choice.optimism["error"].shift)
+    table = np.array(errors)
+    beyond = table - (table.sum(axis=0) - table) / (n_pilots - 1)
+    # How hard a pilot is for all of them is no flattery; its mean is zero.
+    plain = beyond[np.arange(n_pilots), chosen] - beyond.mean(axis=1)
+    with pytest.raises(AssertionError):
+        assert_mean_is(plain, 0.0)
+    assert_mean_is(plain + np.array(shifts), 0.0)
 
 
 def test_a_check_takes_our_own_model_with_the_settings_that_fit() -> None:

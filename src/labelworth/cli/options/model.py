@@ -1,6 +1,7 @@
 """Which model is fitted, and its settings."""
 
 import inspect
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
@@ -97,6 +98,14 @@ class ModelOptions(Options):
         typer.Option(help="Smoothing of first labels and transitions (hidden Markov).", rich_help_panel=_SEQUENCES),
         Between(0),
     ] = 1.0
+
+    @classmethod
+    def of_settings(cls, settings: Mapping[str, Any]) -> "ModelOptions":
+        """What to type for settings by the keywords of the estimators; those without an option are left aside."""
+        option_of = {
+            keyword: option.name for option in options_of_group(cls) for keyword in option.keywords or (option.name,)
+        }
+        return cls(**{option_of[name]: value for name, value in settings.items() if name in option_of})
 
     @property
     def is_imported(self) -> bool:

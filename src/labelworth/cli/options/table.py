@@ -11,6 +11,7 @@ import inspect
 import math
 import os
 import re
+import shlex
 import types
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import MISSING, dataclass, fields, replace
@@ -71,6 +72,20 @@ class Options:
         """As records keep them."""
         return {field.name: getattr(self, field.name) for field in fields(self)}
 
+    def typed(self) -> list[str]:
+        """As one would type it, without what is as usual."""
+        words = []
+        for option in options_of_group(type(self)):
+            value = getattr(self, option.name)
+            if option.flag is None:
+                words.append(shlex.quote(str(value)))
+            elif isinstance(value, bool) and value != option.default:
+                words.append(option.flag)
+            elif value != option.default:
+                entries = value if isinstance(value, list | tuple) else [value]
+                words += [word for entry in entries for word in (option.flag, shlex.quote(_typed(entry)))]
+        return words
+
     @classmethod
     def from_record(cls, asked: Mapping[str, Any], source: str) -> Self:
         """Read back what `asked` wrote; what the record does not name has its default.
@@ -87,6 +102,10 @@ class Options:
             elif option.default is inspect.Parameter.empty:
                 raise InvalidInputError(f"{source} does not say {option.name}.")
         return cls(**values)
+
+
+def _typed(value: Any) -> str:
+    return f"{value:g}" if isinstance(value, float) else str(value)
 
 
 @dataclass(frozen=True)
