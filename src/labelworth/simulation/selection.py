@@ -129,7 +129,7 @@ class Trials:
         where it is better than the best of the others by more than one standard error of their paired difference.
         """
         scores = self.means(self._unit_scores, times)
-        best = scores.argmin(axis=0)
+        best: IntArray = scores.argmin(axis=0)
         if not self.is_wary or self.uses_unlabeled.all() or not self.uses_unlabeled.any():
             return best
         safe, bold = (
@@ -139,7 +139,7 @@ class Trials:
         gaps = self._unit_scores[bold] - self._unit_scores[safe]
         gap = (times * each * gaps).sum(axis=1)
         standard_error = np.sqrt((times * (each * (gaps - gap[:, None])) ** 2).sum(axis=1))
-        return np.where(gap < -standard_error, bold, safe)
+        return np.asarray(np.where(gap < -standard_error, bold, safe))
 
     @cached_property
     def chosen(self) -> int:

@@ -138,7 +138,7 @@ def chosen(result: Mapping[str, Any], weight: float) -> str:
 
 def regret(result: Mapping[str, Any], weight: float = DOUBT_WEIGHT) -> float:
     """By how much the chosen model errs more than the best candidate."""
-    return tested(result, chosen(result, weight)) - min(result["tested"])
+    return float(tested(result, chosen(result, weight)) - min(result["tested"]))
 
 
 def unlabeled_regret(result: Mapping[str, Any]) -> float:

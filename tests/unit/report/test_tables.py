@@ -1,4 +1,5 @@
 import io
+from types import SimpleNamespace
 
 import pytest
 from rich.console import Console
@@ -57,9 +58,18 @@ def test_an_empty_table_shows_its_head() -> None:
 
 
 def test_forecasts_of_compared_models_are_in_the_units_of_what_was_asked() -> None:
-    chosen = ComparedModel("naive Bayes", False, 0.04, 0.13, 0.0, 0.0, forecast=0.03634)
-    other = ComparedModel("linear SVM", False, 0.12, 0.26, 0.08, 0.028)
+    chosen = ComparedModel("naive Bayes", False, 0.04, 0.05, 0.13, 0.0, 0.0, forecast=0.03634)
+    other = ComparedModel("linear SVM", False, 0.12, 0.15, 0.26, 0.08, 0.028)
     nothing = {"error": Optimism(0.0, 0.0), "log_loss": Optimism(0.0, 0.0)}
     choice = ModelChoice(chosen, (other,), 150, 10, nothing)
-    assert [row[-1] for row in models_table(choice, "error").rows] == ["3.6 %", "-"]
-    assert models_table(choice, "log_loss").rows[0][-1] == "0.03634"
+    asked = {"models": choice, "recommended": SimpleNamespace(labels_in_all=500)}
+    by_error, by_loss = (
+        models_table(SimpleNamespace(**asked, question=SimpleNamespace(criterion=criterion)))
+        for criterion in ("error", "log_loss")
+    )
+    assert by_error is not None
+    assert by_loss is not None
+    assert [row[-1] for row in by_error.rows] == ["3.6 %", None]
+    assert by_loss.rows[0][-1] == "0.03634"
+    assert by_error.columns[-1] == "forecast with 500 labels"
+    assert models_table(SimpleNamespace(models=None)) is None
