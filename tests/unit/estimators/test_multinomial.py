@@ -1,8 +1,10 @@
+from pathlib import Path
+
 import numpy as np
 import pytest
 from sklearn.naive_bayes import MultinomialNB
 
-from labelworth import DidNotConvergeWarning, InvalidInputError, MultinomialNaiveBayes
+from labelworth import DidNotConvergeWarning, InvalidInputError, MultinomialNaiveBayes, load
 
 RNG = np.random.default_rng(0)
 Y = np.repeat([0, 1, 2], 40)
@@ -87,3 +89,18 @@ def test_names_of_columns_are_kept() -> None:
 def test_weights_that_make_no_sense_are_refused(weights: object, message: str) -> None:
     with pytest.raises(InvalidInputError, match=message):
         MultinomialNaiveBayes().fit(X, Y, sample_weight=weights)
+
+
+def test_words_may_weigh_by_how_few_rows_hold_them(tmp_path: Path) -> None:
+    """As weighting before the fit does; weights of the rows fitted on hold for others, and are kept in files."""
+    rng = np.random.default_rng(0)
+    counts, others = rng.poisson(0.6, (60, 8)), rng.poisson(0.6, (5, 8))
+    y = np.where(np.arange(60) < 20, rng.integers(2, size=60), -1)
+    weights = np.log(60 / (counts > 0).sum(axis=0))
+    weighted = MultinomialNaiveBayes(word_weights="inverse-document", document_length=4).fit(counts, y)
+    plain = MultinomialNaiveBayes(document_length=4).fit(counts * weights, y)
+    np.testing.assert_allclose(weighted.word_weights_, weights)
+    np.testing.assert_allclose(weighted.predict_proba(others), plain.predict_proba(others * weights), rtol=1e-9)
+    weighted.save(tmp_path / "model.lw")
+    restored = load(tmp_path / "model.lw")
+    np.testing.assert_array_equal(restored.predict_proba(others), weighted.predict_proba(others))
