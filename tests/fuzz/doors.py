@@ -50,6 +50,15 @@ DOCUMENT_SPEC = {
     "labeled_fractions": [0.0, 0.5, 1.0],
     "classes": ["a", "b"],
 }
+DESIGN_SPEC = {
+    **{name: value for name, value in DOCUMENT_SPEC.items() if name != "labeled_fractions"},
+    "kinds": [
+        {"name": "model", "confusion": [[0.9, 0.1], [0.3, 0.7]], "unknown": True},
+        {"name": "crowd", "confusion": [[0.6, 0.3, 0.1], [0.0, 0.2, 0.8]], "votes": 2},
+        {"name": "audited", "audits": "model"},
+    ],
+    "designs": [[0.5, 0.5, 0, 0, 0], [0.2, 0.1, 0.3, 0.2, 0.2], [0, 0, 1, 0, 0]],
+}
 CHAIN_SPEC = {
     "model": "hidden-markov",
     "parameters": {
@@ -218,8 +227,9 @@ def _column(kind: str, n_rows: int, random: Random) -> Any:
 
 
 def _spec(random: Random) -> bytes:
-    spec: dict[str, Any] = random.choice([DOCUMENT_SPEC, CHAIN_SPEC, {**CHAIN_SPEC, "model": "boltzmann-chain"}])
-    if spec is not DOCUMENT_SPEC and random.random() < 0.3:
+    documents: list[dict[str, Any]] = [DOCUMENT_SPEC, DESIGN_SPEC]
+    spec = random.choice([*documents, CHAIN_SPEC, {**CHAIN_SPEC, "model": "boltzmann-chain"}])
+    if spec not in documents and random.random() < 0.3:
         spec = {**CHAIN_SPEC, "model": "conditional-random-field", "input_probabilities": [0.2, 0.3, 0.5]}
     if random.random() < 0.3:
         spec = {**spec, "method": random.choice(["enumeration", "sampling", "auto"])}
@@ -240,6 +250,9 @@ def _valid_but_odd(spec: dict[str, Any], random: Random) -> dict[str, Any]:
     else:
         odd["document_length"] = length
     odd["n_samples"] = random.choice([1e-300, 1, 100, 1e300])
+    if "kinds" in odd:
+        odd["kinds"][1]["votes"] = random.choice([1, 7, 150, 1000, 10**6])
+        odd["kinds"][0]["confusion"][0] = random.choice([[1.0, 0.0], [1e-300, 1.0], [0.5, 0.5], [1 - 1e-12, 1e-12]])
     tables = odd["parameters"]
     row = random.choice([row for table in tables.values() for row in ([table] if type(table[0]) is float else table)])
     if odd["model"] in ("hidden-markov", "multinomial-naive-bayes"):

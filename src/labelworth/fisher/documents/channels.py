@@ -24,6 +24,7 @@ from labelworth.channels.forms import Classes
 from labelworth.errors import InvalidInputError
 from labelworth.fisher.choice import Chosen
 from labelworth.fisher.contrasts import Contrasts
+from labelworth.fisher.controls import sharpened
 from labelworth.fisher.dense import DenseInformation
 from labelworth.fisher.documents.population import (
     LABEL_OR_NOT,
@@ -183,27 +184,30 @@ def enumerated_channels(model: Model, arms: ArmSet) -> DenseInformation:
 
 @dataclass
 class ChannelBatches:
-    """Sums over batches of drawn x: of Var(S | x), of what answers add to E[S | x], and of the squares of S."""
+    """Sums over batches of drawn x, averaged over their classes and answers: of S S', s s' and the posterior."""
 
     model: Model
     arms: ArmSet
     count: int
-    missing: FloatArray = field(init=False)
-    added: FloatArray = field(init=False)
-    squares: FloatArray = field(init=False)
+    complete: FloatArray = field(init=False)  # (count, d, d)
+    unlabeled: FloatArray = field(init=False)  # (count, d, d): Of E[S | x].
+    added: FloatArray = field(init=False)  # (count, n_arms, d + p, d + p): Of what answers add to that.
+    classes: FloatArray = field(init=False)  # (count, K)
     n_per_batch: int = 0
 
     def __post_init__(self) -> None:
         d, size = self.n_parameters, self.n_parameters + self.arms.nuisance.size
-        self.missing, self.squares = np.zeros((self.count, d, d)), np.zeros((self.count, d))
+        self.complete, self.unlabeled = np.zeros((self.count, d, d)), np.zeros((self.count, d, d))
         self.added = np.zeros((self.count, len(self.arms.arms), size, size))
+        self.classes = np.zeros((self.count, len(self.model.classes)))
 
     @property
     def n_parameters(self) -> int:
         return self.model.coordinates.n_free
 
     @cached_property
-    def complete(self) -> FloatArray:
+    def exact(self) -> FloatArray:
+        """I_XY."""
         return self.model.complete_information()
 
     def extend(self, n_more: int, rng: np.random.Generator, task: Task) -> None:
@@ -211,6 +215,7 @@ class ChannelBatches:
         for batch in range(self.count):
             samples = self.model.sample(n_more, rng).hide()
             posterior, _ = condition(self.model.log_joint(samples), samples.evidence)
+            self.classes[batch] += posterior.sum(axis=0)
             for part in chunks(n_more, _numbers_per_row(self.model, self.arms)):
                 self._add(batch, self.model.class_scores(samples.take(part)), posterior[part])
             task.advance(n_more)
@@ -218,19 +223,22 @@ class ChannelBatches:
 
     def _add(self, batch: int, scores: FloatArray, posterior: FloatArray) -> None:
         ones, means = np.ones(len(posterior)), marginal_scores(scores, posterior)
-        self.missing[batch] += score_spread(scores, posterior, means, ones)
-        self.squares[batch] += np.einsum("nk,nkd,nkd->d", posterior, scores, scores)
+        square = means.T @ means
+        self.unlabeled[batch] += square
+        self.complete[batch] += square + score_spread(scores, posterior, means, ones)
         for index, answers in enumerate(self.arms.answers):
             if self.arms.arms[index].asked and not answers.has_gold:
                 self.added[batch, index] += added_by_answers(scores, posterior, ones, answers)
 
     def information(self) -> DenseInformation:
-        """What these batches give: I_XY exactly, less what was drawn of the missing part."""
+        """What these batches give, with the noise taken off whose source is known; see `sharpened`."""
         priors = np.ravel(self.model.tables["class_probabilities"])
-        n, complete = self.n_per_batch, self.complete
         batches = self.arms.matrices(
-            np.broadcast_to(complete, self.missing.shape), self.missing / n, self.added / n, priors
+            self.exact, self.exact - self.unlabeled / self.n_per_batch, self.added / self.n_per_batch, priors
         )
+        for index, answers in enumerate(self.arms.answers):
+            if not answers.has_gold:
+                batches[:, index] = self._sharpened(batches[:, index], answers, priors)
         return DenseInformation(
             self.model.coordinates,
             self.arms.names,
@@ -240,15 +248,30 @@ class ChannelBatches:
             self.arms.n_answers,
             "sampling",
             batches,
-            self.count * n,
+            self.count * self.n_per_batch,
             len(self.draws_to_meet()),
             known_contrasts=Contrasts.whole(self.model.coordinates),
             nuisance=self.arms.nuisance.parameters,
         )
 
+    def _sharpened(self, seen: FloatArray, answers: Answers, priors: FloatArray) -> FloatArray:
+        """Of one arm: (S, T) (S, T)' has a known mean, block by block, and its mean given x is at hand."""
+        exact = block_diag(self.exact, answers.complete_information(priors))
+        shares = self.classes / self.n_per_batch
+        complete = np.stack(
+            [
+                block_diag(own / self.n_per_batch, answers.complete_information(share))
+                for own, share in zip(self.complete, shares, strict=True)
+            ]
+        )
+        # What the arm says nothing of stays zero.
+        used = Contrasts(self.model.coordinates, np.eye(len(exact))[:, np.diag(exact) > 0])
+        return sharpened(used, exact, seen, complete, seen)
+
     def draws_to_meet(self) -> FloatArray:
         """How many draws would tell enough of every parameter that these hardly met."""
-        return draws_to_meet(self.squares / self.n_per_batch, np.diag(self.complete), self.n_per_batch)
+        squares = np.einsum("bii->bi", self.complete) / self.n_per_batch
+        return draws_to_meet(squares, np.diag(self.exact), self.n_per_batch)
 
 
 def channel_information(

@@ -1,0 +1,57 @@
+"""What an answer is worth in money: the most that one may cost before a design without it is as good."""
+
+import numpy as np
+
+from labelworth.arrays import FloatArray
+from labelworth.errors import InvalidInputError
+from labelworth.tradeoff.accuracy import ConvexAccuracy
+from labelworth.tradeoff.problem import Solution
+
+_FEW = 1e-9
+"""As a share of all samples: so few of an arm change nothing but that it is used."""
+
+
+def worths(accuracy: ConvexAccuracy, counts: FloatArray) -> FloatArray:
+    """By how much one more sample of every arm lowers the error, d_j, (n_arms,).
+
+    Of an arm that is not used it is the derivative of that arm alone: where several unused arms would learn the same
+    unknown confusion, the slope at zero is one for all of them together.
+    """
+    total = float(np.sum(counts))
+    moved = [
+        counts if count > 0 else counts + _FEW * total * unit
+        for count, unit in zip(counts, np.eye(len(counts)), strict=True)
+    ]
+    return np.array([-float(accuracy.slope(at)[index]) for index, at in enumerate(moved)])
+
+
+def shares_of(accuracy: ConvexAccuracy, counts: FloatArray, *, gold: int, nothing: int) -> FloatArray:
+    r"""What every arm adds to a sample without answers, as a share of what gold adds, (n_arms,).
+
+    .. math:: \frac{d_a - d_{nothing}}{d_{gold} - d_{nothing}}
+
+    With free unlabeled samples an arm is worth buying instead of gold where its price is a smaller share of gold's.
+    """
+    each = worths(accuracy, counts)
+    gained = float(each[gold] - each[nothing])
+    if not gained > 0:
+        raise InvalidInputError(
+            "Gold labels lower the error no more than unlabeled samples do: nothing is worth a price."
+        )
+    return np.asarray((each - each[nothing]) / gained)
+
+
+def break_even_prices(accuracy: ConvexAccuracy, solution: Solution) -> FloatArray:
+    r"""The most that one sample of every arm may cost to be bought at this optimum, (n_arms,).
+
+    .. math:: c_a^* = (d_a - \nu) / \mu
+
+    with :math:`\mu` and :math:`\nu` what one more unit of money and one more sample are worth. Of an arm that is
+    used it is its price; of one that is not, the price at which it comes in. Infinite where money is worth nothing.
+    """
+    money, sample = solution.shadow_price_of_money, solution.shadow_price_of_sample
+    if money is None or sample is None:
+        raise InvalidInputError("Break-even prices need the shadow prices of an optimum with a certificate.")
+    gained = worths(accuracy, solution.counts) - sample
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.asarray(np.where(gained > 0, gained / money, 0.0))
