@@ -72,8 +72,8 @@ def document_lengths(counts: sp.csr_array) -> FloatArray:
     return np.asarray(counts.sum(axis=1), dtype=np.float64).ravel()
 
 
-def rescale_documents(counts: sp.csr_array, length: float) -> sp.csr_array:
-    r"""Give every document the same effective length.
+def rescale_documents(counts: sp.csr_array, length: float, *, only_longer: bool = False) -> sp.csr_array:
+    r"""Give every document, or only every longer one, the same effective length.
 
     Row i becomes :math:`c_{iw} \cdot \text{length} / \sum_v c_{iv}`: the words keep their shares. The multinomial
     model takes the words of a document for independent, which overstates what long documents say; a fixed length
@@ -92,7 +92,8 @@ def rescale_documents(counts: sp.csr_array, length: float) -> sp.csr_array:
     require_between("length", length, 0.0, float(np.finfo(np.float64).max), open_low=True)
     row_sizes = np.diff(counts.indptr)
     # Divide first: the shares lie in [0, 1], so counts of any size neither overflow nor lose their ratio.
-    data = counts.data / np.repeat(document_lengths(counts), row_sizes) * length
+    own = np.repeat(document_lengths(counts), row_sizes)
+    data = counts.data / own * (np.minimum(own, length) if only_longer else length)
     return sp.csr_array((data, counts.indices, counts.indptr), shape=counts.shape)
 
 

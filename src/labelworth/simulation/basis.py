@@ -22,6 +22,7 @@ N_REPEATS: Mapping[Mode, int] = {"labels-only": 3, "semi-supervised": 1}
 NODE_RATIO = 3.0
 """Simulated sizes lie at most this factor apart; curves are smooth between."""
 _ENOUGH_TESTED, _MOST_REPLICATES = 1000, 16  # positions in all: shares are then known to about a point
+_CHANCE = 1.5  # standard errors
 _SHARP = 0.05  # the temperature at which the drawn labels are the predicted ones
 
 
@@ -63,6 +64,8 @@ class ForecastBasis:
     simulated: Mapping[tuple[str, Mode, str, str], Simulated]
     comparisons: Mapping[str, Comparison]  # Empty when only one mode was asked for.
     source_errors: Mapping[str, float]  # Share of the pilot's labels that every source missed, cross-validated.
+    # By source and measure: what no learner could predict of its labels, where they are drawn.
+    source_overlaps: Mapping[tuple[str, str], float]
 
     @property
     def n_replicates(self) -> int:
@@ -81,6 +84,7 @@ class ForecastBasis:
             "points": {"/".join(key): _lists(points) for key, points in self.points.items()},
             "simulated": {"/".join(key): _lists(curves) for key, curves in self.simulated.items()},
             "source_errors": dict(self.source_errors),
+            "source_overlaps": {"/".join(key): value for key, value in self.source_overlaps.items()},
             "comparisons": {key: [value.difference, value.standard_error] for key, value in self.comparisons.items()},
         }
 
@@ -94,7 +98,10 @@ class ForecastBasis:
         }
         comparisons = {key: Comparison(*value) for key, value in stored["comparisons"].items()}
         kind, n_labeled, n_units = stored["kind"], stored["n_labeled"], stored["n_units"]
-        return cls(kind, n_labeled, n_units, points, simulated, comparisons, stored["source_errors"])
+        overlaps: dict[Any, float] = {
+            tuple(key.split("/")): value for key, value in stored["source_overlaps"].items()
+        }
+        return cls(kind, n_labeled, n_units, points, simulated, comparisons, stored["source_errors"], overlaps)
 
 
 def _lists(value: Points | Simulated) -> dict[str, Any]:
@@ -146,16 +153,18 @@ def forecast_basis(
     sizes = simulated_sizes(point_sizes(n_labeled), largest, n_units)
     work = forecast_work(learner, data, largest, policies)
     n_replicates = next((n for n in range(work.n_replicates, 1, -1) if has_time(n * work.replicate)), 1)
-    points, simulated, source_errors = _points(pilot), {}, {}
+    points, simulated, source_errors, overlaps = _points(pilot), {}, {}, {}
     designs = [CurveDesign(mode, policy) for mode in modes for policy in (None, *policies)]
     for name, source in (sources or sources_of(learner, data, workers)).items():
         # A fit of the learner itself errs as its points say.
         own: Any = name
         source_errors[name] = float(points[own, "error"].means[-1] if source.error is None else source.error)
+        labels = label_source(source, source_errors[name], n_labeled)
+        overlaps[name, "error"], overlaps[name, "log_loss"] = labels.overlap
         for curve in simulate(
             learner,
             data,
-            label_source(source),
+            labels,
             designs,
             sizes,
             n_replicates=n_replicates,
@@ -167,7 +176,8 @@ def forecast_basis(
             key = (name, curve.design.mode, curve.design.name)
             simulated[*key, "error"] = Simulated(sizes, curve.errors)
             simulated[*key, "log_loss"] = Simulated(sizes, curve.log_losses)
-    return ForecastBasis(learner.kind, n_labeled, n_units, points, simulated, _comparisons(pilot), source_errors)
+    comparisons = _comparisons(pilot)
+    return ForecastBasis(learner.kind, n_labeled, n_units, points, simulated, comparisons, source_errors, overlaps)
 
 
 @dataclass(frozen=True)
@@ -204,8 +214,17 @@ def sources_of(learner: Learner[DataT], data: DataT, workers: int | None = 1) ->
         return learner.sources(data, workers)
 
 
-def label_source(source: Source) -> LabelSource:
-    """The most probable labels of a source."""
+def label_source(source: Source, error: float, n_labeled: int) -> LabelSource:
+    """The most probable labels of a source, or draws where it says how far classes overlap and the pilot agrees.
+
+    Classes that overlap make even the best prediction err. A source that misses fewer of the pilot's labels than it
+    says it must, by more than chance explains, takes its classes to overlap more than they do.
+    """
+    drawn = LabelSource(source.prediction, 1.0)
+    if source.is_drawn:
+        overlap = drawn.overlap[0]
+        if error >= overlap - _CHANCE * np.sqrt(overlap * (1 - overlap) / n_labeled):
+            return drawn
     return LabelSource(source.prediction, _SHARP)
 
 

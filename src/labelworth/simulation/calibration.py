@@ -38,11 +38,11 @@ class Constants:
 _SOURCES = MappingProxyType({"labels-only": 1.0, "semi-supervised": 1.0, "mixture": 1.0, "neighbors": 1.0})
 
 
-def _tuned(tilt_mean: float, power_law: float) -> Mapping[Measure, Constants]:
-    """What all kinds of learners share, with how fast their curves fall beside simulated ones."""
+def _tuned(tilt_mean: float, floor_probability: float, power_law: float = 0.1) -> Mapping[Measure, Constants]:
+    """What all kinds of learners share, with how their curves differ from simulated ones."""
     return MappingProxyType(
         {
-            "error": Constants(_SOURCES, 0.08, power_law, 0.05, 0.28, tilt_mean, 0.07, 0.23, 0.45),
+            "error": Constants(_SOURCES, 0.08, power_law, 0.05, 0.22, tilt_mean, 0.055, 0.16, floor_probability),
             "log_loss": Constants(_SOURCES, 0.08, power_law, 0.0, 0.5, tilt_mean, 0.07, 0.2, 0.6),
         }
     )
@@ -52,10 +52,10 @@ def _tuned(tilt_mean: float, power_law: float) -> Mapping[Measure, Constants]:
 # with constants that were fitted without it.
 TUNED: Mapping[LearnerKind, Mapping[Measure, Constants]] = MappingProxyType(
     {
-        "generative": _tuned(-0.03, 0.1),
-        "linear": _tuned(-0.12, 0.1),
-        "local": _tuned(-0.02, 0.2),
-        "sequences": _tuned(-0.03, 0.1),
+        "generative": _tuned(-0.09, 0.7),
+        "linear": _tuned(-0.16, 0.45),
+        "local": _tuned(-0.06, 0.45, power_law=0.2),
+        "sequences": _tuned(-0.03, 0.9),
     }
 )
 
@@ -158,6 +158,7 @@ class CurvesAt:
 
     simulated: Mapping[str, FloatArray]  # (n_sizes,) each: By source of labels.
     errors: Mapping[str, float]  # What share of the pilot's labels every source misses.
+    overlaps: Mapping[str, float]  # What no learner could predict of the labels of a source, in units of the measure.
     power_law: FloatArray  # (n_sizes,): Through the pilot's points.
     steps: FloatArray  # (n_sizes,): log(L / r).
 
@@ -169,14 +170,11 @@ class CurvesAt:
             for source in sorted(basis.source_errors)
         }
         law = to_scale(measure, inside(measure, power_law_of(basis, mode, measure).at(sizes)))
-        return cls(simulated, basis.source_errors, law, np.log(sizes / basis.n_labeled))
+        overlaps = {source: basis.source_overlaps[source, measure] for source in simulated}
+        return cls(simulated, basis.source_errors, overlaps, law, np.log(sizes / basis.n_labeled))
 
-    def blended(self, measure: Measure, floors: FloatArray, constants: Constants) -> FloatArray:
-        """The weighted mean of the lifted curves and the power law, for every floor, (n_floors, n_sizes).
-
-        A source weighs the less the more labels of the pilot it misses. The power law goes through points that lie
-        above the floor as it is: it is not lifted.
-        """
+    def weights(self, constants: Constants) -> FloatArray:
+        """Of the sources, in order, summing to one: the more labels of the pilot one misses the less it weighs."""
         least = min(self.errors.values())
         weights = np.array(
             [
@@ -184,7 +182,19 @@ class CurvesAt:
                 for source in self.simulated
             ]
         )
-        weights *= (1 - constants.power_law) / weights.sum()
+        return np.asarray(weights / weights.sum())
+
+    def floors(self, measure: Measure, floors: FloatArray, constants: Constants) -> FloatArray:
+        """What no number of labels takes away where sources have overlaps of their own, (n_floors,)."""
+        overlap = self.weights(constants) @ np.array([self.overlaps[source] for source in self.simulated])
+        return np.asarray(floors + ((1 - floors) * overlap if measure == "error" else overlap))
+
+    def blended(self, measure: Measure, floors: FloatArray, constants: Constants) -> FloatArray:
+        """The weighted mean of the lifted curves and the power law, for every floor, (n_floors, n_sizes).
+
+        The power law goes through points that lie above the floor as it is: it is not lifted.
+        """
+        weights = (1 - constants.power_law) * self.weights(constants)
         curves = lifted(measure, np.stack(list(self.simulated.values()), axis=1), floors)
         return np.asarray(curves @ weights + constants.power_law * self.power_law)
 
@@ -216,7 +226,8 @@ class Regression:
         log_weights = likelihoods + np.log(np.outer(list(TAILS.values()), prior).ravel())
         weights = np.exp(log_weights - np.logaddexp.reduce(log_weights))
         factors = np.repeat(list(TAILS), len(floors))
-        return Calibrated(self.measure, np.tile(floors, len(TAILS)), factors, weights, means, covariances)
+        whole = self.at_sizes.floors(self.measure, floors, constants)
+        return Calibrated(self.measure, np.tile(whole, len(TAILS)), factors, weights, means, covariances)
 
     def given(
         self, constants: Constants, floors: FloatArray, factor: float = 1.0

@@ -103,8 +103,8 @@ def simulation_warning(basis: ForecastBasis, mode: Mode) -> str | None:
         return None
     return (
         f"About {percent(floor.mean)} of the labels ({percent(CONFIDENCE)}: {percent(floor.low).removesuffix(' %')}-"
-        f"{percent(floor.high)}) do not seem to follow from the features: the pilot errs more than simulations of "
-        "it. More labels do not take that error away."
+        f"{percent(floor.high)}) do not seem to follow from the features: classes overlap, or labels are noisy. "
+        "More labels do not take that error away."
     )
 
 

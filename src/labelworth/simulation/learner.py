@@ -38,6 +38,9 @@ class Source:
 
     prediction: Prediction
     error: float | None = None  # Cross-validated on the pilot; None: that of the learner itself, which has points.
+    # Whether labels are drawn from p(label | x) instead of being the most probable ones: a model of p(x, y) that was
+    # fitted to all of the data tells from it how far its classes overlap. Others are only more or less sure.
+    is_drawn: bool = False
 
 
 @dataclass(frozen=True, eq=False)

@@ -113,7 +113,8 @@ def simulate_pool_use(
         Those that the basis was made with.
     """
     source = min(sorted(basis.source_errors), key=lambda name: basis.source_errors[name])
-    truth = label_source((sources or sources_of(learner, data, workers))[source])
+    looked = (sources or sources_of(learner, data, workers))[source]
+    truth = label_source(looked, basis.source_errors[source], basis.n_labeled)
     ends = basis.simulated[source, "semi-supervised", WHOLE, "error"]
     n_pool = basis.n_units - held_out_units(basis.n_units, int(ends.sizes.max()))
     used = _units_used(ends.sizes, n_pool)

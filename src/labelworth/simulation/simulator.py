@@ -6,6 +6,7 @@ from functools import cached_property, partial
 from typing import Generic
 
 import numpy as np
+from scipy.special import xlogy
 
 from labelworth.arrays import FloatArray, IntArray
 from labelworth.data.evidence import Evidence
@@ -34,6 +35,12 @@ class LabelSource:
         """p(label | x) at every position, (n_positions, K)."""
         probabilities: FloatArray = np.exp(self.prediction.log_posteriors(self.temperature))
         return probabilities
+
+    @property
+    def overlap(self) -> tuple[float, float]:
+        """What even the best prediction misses of drawn labels: share of errors, and nats."""
+        nats = -xlogy(self.probabilities, self.probabilities).sum(axis=1)
+        return float(1.0 - self.probabilities.max(axis=1).mean()), float(nats.mean())
 
     def draw(self, rng: np.random.Generator) -> IntArray:
         """Labels for all positions."""

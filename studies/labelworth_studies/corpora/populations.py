@@ -130,6 +130,11 @@ class Population:
     gold: IntArray  # The units whose labels are known.
     learner: Learner[Any]  # As forecasts use it.
 
+    def pool(self, units: IntArray) -> Any:
+        """Some of the units, as a plan is given them: with what their features were made of."""
+        taken = self.data.take(units)
+        return replace(taken, given=self.data.given[units]) if isinstance(taken, PreparedRows) else taken
+
     @property
     def patient_learner(self) -> Learner[Any]:
         """The same learner with EM run to its end, as it would be fitted in the end."""

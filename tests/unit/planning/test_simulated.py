@@ -67,6 +67,7 @@ def test_errors_of_the_slope_are_those_of_a_doubling() -> None:
         {("labels-only", "labels-only", WHOLE, "error"): Simulated(nodes, curves)},
         {},
         {"labels-only": 0.37},
+        {("labels-only", "error"): 0.0},
     )
     sizes, values = np.array([100, 200]), np.array([0.35, 0.3])
     found = slope_errors(basis, "labels-only", "error", sizes, WHOLE, values)
@@ -104,7 +105,9 @@ def basis() -> ForecastBasis:
         for measure in measures
     }
     errors = {"labels-only": 0.3, "semi-supervised": 0.3}
-    return ForecastBasis("sequences", 100, N_UNITS, points, simulated, {"log_loss": Comparison(-0.1, 0.05)}, errors)
+    comparisons = {"log_loss": Comparison(-0.1, 0.05)}
+    none = {(source, measure): 0.0 for source in MODES for measure in measures}
+    return ForecastBasis("sequences", 100, N_UNITS, points, simulated, comparisons, errors, none)
 
 
 def use(*fractions: float) -> PoolUse:

@@ -42,7 +42,8 @@ def basis_of(points: np.ndarray, noise: float = 1e-3, n_replicates: int = 2) -> 
         (mode, measure): Points(SIZES, points, covariance) for mode in MODES for measure in ("error", "log_loss")
     }
     comparisons = {"error": Comparison(-0.02, 0.02), "log_loss": Comparison(-0.1, 0.05)}
-    return ForecastBasis("sequences", 100, 2000, stored, simulated, comparisons, ERRORS)
+    none = {(source, measure): 0.0 for source in MODES for measure in ("error", "log_loss")}
+    return ForecastBasis("sequences", 100, 2000, stored, simulated, comparisons, ERRORS, none)
 
 
 def test_curves_are_straight_in_log_labels_between_and_beyond_nodes() -> None:
@@ -183,6 +184,7 @@ def test_one_mode_has_one_source() -> None:
         simulated={key: value for key, value in both.simulated.items() if key[0] == key[1] == "labels-only"},
         comparisons={},
         source_errors={"labels-only": 0.3},
+        source_overlaps={("labels-only", "error"): 0.0, ("labels-only", "log_loss"): 0.0},
     )
     found = calibrate(
         alone,

@@ -34,7 +34,7 @@ def use(samples: Samples, basis: ForecastBasis) -> PoolUse:
 def replicate(samples: Samples, basis: ForecastBasis, use: PoolUse) -> Replicate[Samples]:
     learner = document_learner(samples)
     n_held_out = held_out_units(N_DOCUMENTS, int(use.sizes.max()))
-    return Replicate(samples, label_source(sources_of(learner, samples)[use.source]), n_held_out, 5, 0)
+    return Replicate(samples, label_source(sources_of(learner, samples)[use.source], 1.0, 1), n_held_out, 5, 0)
 
 
 def test_the_ends_of_a_replicate_are_the_curves_of_the_basis(

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -32,6 +32,8 @@ _SPREADING = 0.9
 """How much a row believes its neighbors rather than its own label."""
 _N_SPREADS = 30
 _N_FOLDS = 5
+_ENOUGH_ROWS = 4000
+"""On so many rows the ways to read words are compared."""
 _CHANCE = 1.5
 """Standard errors by which shares of classes may differ from those of the pilot."""
 
@@ -86,24 +88,28 @@ class View:
         roots = sp.diags_array(1 / np.sqrt(np.maximum(np.asarray(links.sum(axis=1)).ravel(), 1)))
         return sp.csr_array(roots @ links @ roots)
 
-    def mixture(self, codes: IntArray) -> ClassPrediction:
-        """Classes as clusters: naive Bayes on words, or Gaussian classes of one covariance, by EM from the labels."""
-        from labelworth.data.counts import rescale_documents
+    @cached_property
+    def readings(self) -> tuple[Samples, ...]:
+        """What the mixture may be of: words as they are or weighted by their rarity; or vectors in few dimensions.
 
-        evidence = replace(self.samples.evidence, codes=codes, weights=np.empty((0, 0)))
-        if self.samples.is_sparse:
-            from labelworth.models.classes.multinomial import MultinomialFamily
+        Long documents are shortened: they repeat themselves, and a mixture would be too sure of them.
+        """
+        from labelworth.data.counts import as_counts, document_lengths, rescale_documents
 
-            rows = Samples(rescale_documents(self.samples.counts, _DOCUMENT_LENGTH), evidence)
-            learner: ClassLearner[Any] = ClassLearner(
-                MultinomialFamily.for_samples(rows, smoothing=_WORD_SMOOTHING, class_smoothing=1.0)
-            )
-        else:
-            from labelworth.models.classes.gaussian import GaussianFamily
-
-            rows = Samples(self.coordinates, evidence)
-            learner = ClassLearner(GaussianFamily.for_samples(rows, smoothing=_VECTOR_SMOOTHING, class_smoothing=1.0))
-        return learner.predict(learner.fit(rows), rows)
+        if not self.samples.is_sparse:
+            return (Samples(self.coordinates, self.samples.evidence),)
+        counts = self.samples.counts
+        n_documents = np.bincount(counts.indices[counts.data > 0], minlength=counts.shape[1])
+        rarity = np.log(counts.shape[0] / np.maximum(n_documents, 1))
+        weighted = as_counts(counts @ sp.diags_array(rarity))
+        lengths = (document_lengths(counts), document_lengths(weighted))
+        # As many words as there were: weights alone would make all documents longer.
+        kept = np.divide(lengths[0], lengths[1], out=np.zeros_like(lengths[0]), where=lengths[1] > 0)
+        weighted = as_counts(sp.diags_array(kept) @ weighted)
+        return tuple(
+            Samples(rescale_documents(words, _DOCUMENT_LENGTH, only_longer=True), self.samples.evidence)
+            for words in (counts, weighted)
+        )
 
     def neighbors(self, codes: IntArray) -> ClassPrediction:
         """Labels spread over the neighborhood (Zhou et al. 2004)."""
@@ -127,21 +133,52 @@ def row_sources(learner: Learner[Any], rows: Rows, workers: int | None = 1) -> d
 
     def own() -> dict[str, Source]:
         fits = own_sources(learner, rows)
-        return {name: Source(matched(source.prediction, codes)) for name, source in fits.items()}
+        is_joint = learner.kind == "generative"
+        return {
+            name: Source(matched(source.prediction, codes), is_drawn=is_joint and name == "semi-supervised")
+            for name, source in fits.items()
+        }
 
     views: list[Callable[[], dict[str, Source]]] = [own]
     if samples is not None:
         view = View.of(samples)
         views += [
-            lambda: {MIXTURE: _source(view.mixture, codes)},
-            lambda: {NEIGHBORS: _source(view.neighbors, codes)},
+            lambda: {MIXTURE: _mixture_source(view, codes)},
+            lambda: {NEIGHBORS: Source(matched(view.neighbors(codes), codes), missed(view.neighbors, codes))},
         ]
     looked = run_jobs(lambda look: look(), views, workers=workers, title="labels from all sides", progress=SILENT)
     return {name: source for sources in looked for name, source in sources.items()}
 
 
-def _source(label: Callable[[IntArray], ClassPrediction], codes: IntArray) -> Source:
-    """Labels for all rows, and the share of the pilot's labels that a source misses when it is not shown them."""
+def _mixture_source(view: View, codes: IntArray) -> Source:
+    """The mixture that misses least of the pilot. Where rows abound it is chosen on a part of them, fitted to all."""
+    order = np.concatenate(
+        [np.flatnonzero(codes >= 0), np.random.default_rng(0).permutation(np.flatnonzero(codes < 0))]
+    )
+    part = np.sort(order[: max(_ENOUGH_ROWS, int((codes >= 0).sum()))])
+    readings = view.readings
+    errors = [missed(partial(_mixture, rows.take(part)), codes[part]) for rows in readings]
+    least = int(np.argmin(errors))
+    return Source(matched(_mixture(readings[least], codes), codes), errors[least], is_drawn=True)
+
+
+def _mixture(rows: Samples, codes: IntArray) -> ClassPrediction:
+    """Classes as clusters: naive Bayes on words, or Gaussian classes of one covariance, by EM from the labels."""
+    from labelworth.models.classes.multinomial import MultinomialFamily
+
+    known = Samples(rows.features, replace(rows.evidence, codes=codes, weights=np.empty((0, 0))))
+    if rows.is_sparse:
+        family: Any = MultinomialFamily.for_samples(known, smoothing=_WORD_SMOOTHING, class_smoothing=1.0)
+    else:
+        from labelworth.models.classes.gaussian import GaussianFamily
+
+        family = GaussianFamily.for_samples(known, smoothing=_VECTOR_SMOOTHING, class_smoothing=1.0)
+    learner: ClassLearner[Any] = ClassLearner(family)
+    return learner.predict(learner.fit(known), known)
+
+
+def missed(label: Callable[[IntArray], Prediction], codes: IntArray) -> float:
+    """The share of the pilot's labels that a source misses when it is not shown them, fold by fold."""
     pilot = np.random.default_rng(0).permutation(np.flatnonzero(codes >= 0))
     wrong = 0
     for fold in range(_N_FOLDS):
@@ -149,7 +186,7 @@ def _source(label: Callable[[IntArray], ClassPrediction], codes: IntArray) -> So
         shown[tested] = UNLABELED
         if (shown >= 0).any():
             wrong += int((matched(label(shown), shown).best[tested] != codes[tested]).sum())
-    return Source(matched(label(codes), codes), wrong / len(pilot))
+    return wrong / len(pilot)
 
 
 def matched(prediction: Prediction, codes: IntArray) -> ClassPrediction:

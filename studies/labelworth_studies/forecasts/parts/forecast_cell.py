@@ -75,7 +75,7 @@ def compute(cell: Cell) -> Result:
     factors = factors_of(cell["corpus"], n_pilot, whole.gold.size)
     learner = whole.learner
     units, _ = drawn(whole, n_pilot, seed, 0)
-    shown = keep_labels(whole.data.take(units), np.arange(n_pilot))
+    shown = keep_labels(whole.pool(units), np.arange(n_pilot))
     basis = forecast_basis(learner, shown, max(factors) * n_pilot, seed=seed, workers=1)
     jobs: list[Job] = [
         (extension, mode, factor)

@@ -4,15 +4,18 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
+from scipy.stats import binom
 
 from labelworth.data.evidence import Evidence
 from labelworth.data.rows import Rows
 from labelworth.data.samples import Samples
 from labelworth.data.views import in_numbers
 from labelworth.estimators.pools.any_rows import AnyLearner
-from labelworth.estimators.pools.documents import ClassPrediction
+from labelworth.estimators.pools.documents import ClassLearner, ClassPrediction
 from labelworth.estimators.pools.sources import MIXTURE, NEIGHBORS, View, matched
-from labelworth.simulation.basis import sources_of
+from labelworth.models.classes.multinomial import MultinomialFamily
+from labelworth.simulation.basis import forecast_basis, sources_of
+from labelworth.simulation.forecast import forecast
 
 N, N_LABELED = 600, 60
 CLASSES = ("a", "b", "c")
@@ -68,7 +71,8 @@ def test_a_word_of_one_text_is_not_looked_at() -> None:
     once = sp.csr_array(np.eye(N, 5))
     plain, more = (View.of(Samples(x, evidence)) for x in (features, sp.hstack([features, once], format="csr")))
     np.testing.assert_array_equal(more.samples.counts.toarray(), features.toarray())
-    np.testing.assert_array_equal(more.mixture(evidence.codes).log_joint, plain.mixture(evidence.codes).log_joint)
+    for reading, same in zip(more.readings, plain.readings, strict=True):
+        np.testing.assert_array_equal(reading.counts.toarray(), same.counts.toarray())
     # Where every word stands in one text alone, all are looked at.
     assert View.of(Samples(sp.csr_array(np.eye(N)), evidence)).samples.n_features == N
 
@@ -113,3 +117,39 @@ def test_rows_of_any_form_in_numbers() -> None:
     assert in_numbers(Rows([{"a": 1}, {"a": 2}, {"a": 3}], evidence)) is None
     samples = Samples(np.eye(3), evidence)
     assert in_numbers(samples) is samples
+
+
+def test_words_are_read_as_they_are_and_by_their_rarity_long_documents_shortened() -> None:
+    """By hand: document 0 has 40 words and is halved; word 2 is in every document and weighs nothing by rarity."""
+    counts = np.array([[30.0, 0, 10], [0, 3, 1], [2, 0, 2]])
+    plain, weighted = View(Samples(sp.csr_array(counts), Evidence(np.array([0, 1, -1]), ("a", "b")))).readings
+    np.testing.assert_allclose(plain.counts.toarray(), [[15, 0, 5], [0, 3, 1], [2, 0, 2]])
+    np.testing.assert_allclose(weighted.counts.toarray(), [[20, 0, 0], [0, 4, 0], [4, 0, 0]])
+
+
+def overlapping(n_words: int) -> tuple[Samples, np.ndarray, float]:
+    """Two classes over two kinds of words, with labels drawn by the classes; and the Bayes error, enumerated."""
+    rng = np.random.default_rng(3)
+    classes = rng.integers(2, size=2000)
+    p = np.array([0.3, 0.7])
+    first = rng.binomial(n_words, p[classes])
+    k = np.arange(n_words + 1)
+    odds = [binom.pmf(k, n_words, share) / 2 for share in p]
+    codes = np.where(np.arange(2000) < 200, classes, -1)
+    counts = sp.csr_array(np.column_stack([first, n_words - first]).astype(float))
+    return Samples(counts, Evidence(codes, ("a", "b"))), classes, float(np.minimum(*odds).sum())
+
+
+def test_labels_are_drawn_where_classes_overlap_and_not_where_the_pilot_contradicts_it() -> None:
+    samples, _, bayes = overlapping(5)
+    learner = ClassLearner(MultinomialFamily.for_samples(samples, smoothing=1.0, class_smoothing=1.0))
+    noisy = forecast_basis(learner, samples, 400)
+    # The mixture finds the overlap itself: 2000 documents give its parameters to about one percent.
+    assert noisy.source_overlaps[MIXTURE, "error"] == pytest.approx(bayes, abs=0.03)
+    assert not sources_of(learner, samples)[NEIGHBORS].is_drawn
+    # The same words with labels that follow from them: what the mixture says of its overlap is contradicted.
+    by_words = (samples.counts.toarray()[:, 0] > 2.5).astype(int)
+    codes = np.where(np.arange(2000) < 200, by_words, -1)
+    sharp = forecast_basis(learner, Samples(samples.counts, Evidence(codes, ("a", "b"))), 400)
+    assert sharp.source_overlaps[MIXTURE, "error"] < 0.01
+    assert forecast(sharp, "labels-only", "error", [400]).values[0] < 0.03 < bayes
