@@ -32,6 +32,7 @@ class FractionInformation(ABC):
     rules = DOCUMENT_RULES
     everything, nothing = 0, 1
     n_replicates = 0
+    nuisance: tuple[str, ...] = ()
 
     @property
     def _least_fraction(self) -> float:

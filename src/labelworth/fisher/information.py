@@ -98,6 +98,10 @@ class Information(GivesFigures, Protocol):
         """The index of no labels among them."""
 
     @property
+    def nuisance(self) -> tuple[str, ...]:
+        """What rules bring that is estimated without being asked for, as the confusion of a channel, by name."""
+
+    @property
     def expected_labels(self) -> FloatArray:
         """Labels per sample under every rule, (n_rules,)."""
 

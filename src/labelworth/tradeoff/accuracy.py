@@ -45,6 +45,10 @@ class ConvexAccuracy(Accuracy, Protocol):
     def is_convex(self) -> bool:
         """Whether convexity is a theorem; False for a curve that sampling or bias correction may have bent."""
 
+    @property
+    def has_kinks(self) -> bool:
+        """Whether there are counts at which a slope is one of many: no single plane may show what is best there."""
+
     def slope(self, counts: FloatArray) -> FloatArray:
         """A (sub)gradient of the error, (n_arms,): minus what one more sample of every arm is worth."""
 

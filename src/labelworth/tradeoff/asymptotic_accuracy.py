@@ -100,6 +100,11 @@ class AsymptoticAccuracy:
         """Whether that is a theorem; probes may bend a curve, and sampling make the weight of a trace indefinite."""
         return self.information.is_convex(self._criterion)
 
+    @property
+    def has_kinks(self) -> bool:
+        """Where largest eigenvalues are equal, and where unused arms would learn the same unknown confusion."""
+        return self._criterion.form == "largest" or bool(self.information.nuisance)
+
     def error(self, counts: FloatArray) -> float:
         """The criterion; infinite where the model is not identified, or that is not known."""
         point = self._at(counts)

@@ -100,7 +100,7 @@ class _LeastErrors:
 
     def __init__(self, accuracy: ConvexAccuracy, prices: FloatArray, pool: float) -> None:
         self.accuracy, self.prices, self.pool = accuracy, prices, pool
-        self.has_kinks = accuracy.criterion == "worst_direction"
+        self.has_kinks = accuracy.has_kinks
         self.aim = _AIM_AT_KINKS if self.has_kinks else _AIM
         self._error = Objective(accuracy.error, accuracy.slope, partial(size_of_errors, accuracy.criterion))
         self._bundle = Bundle(self._error)

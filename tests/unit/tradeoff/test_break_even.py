@@ -55,6 +55,15 @@ def test_mixes_of_all_kinds_are_certified(budget: float, unknown: bool) -> None:
         assert accuracy.error(counts) >= best.error * (1 - 1e-8)
 
 
+def test_certificates_hold_where_unused_arms_would_learn_the_same_confusion() -> None:
+    """Near the prices at which they come in, no plane at the optimum shows it: the slope there is one of many."""
+    for price in (0.0065, 0.0929, 0.1212):
+        for channels in ([llm(price, unknown=True)], [llm(price, unknown=True), crowd(price / 3, unknown=True)]):
+            best = asked(channels, budget=20.0)[2]
+            assert best.is_certified
+            assert best.gap <= 1e-8 * best.error
+
+
 def test_shadow_prices_are_those_of_differences() -> None:
     channels = [llm(0.05, unknown=True), crowd(0.02)]
     _, _, best = asked(channels, budget=50.0)

@@ -81,6 +81,10 @@ class TwoClassChannels:
         return self.arms.nothing
 
     @property
+    def nuisance(self) -> tuple[str, ...]:
+        return self.arms.nuisance.parameters
+
+    @property
     def expected_labels(self) -> FloatArray:
         return self.arms.n_answers
 

@@ -107,6 +107,10 @@ class SlopedReflectedAccuracy(ReflectedAccuracy):
     other: AsymptoticAccuracy
 
     @property
+    def has_kinks(self) -> bool:
+        return self.center.has_kinks or self.other.has_kinks
+
+    @property
     def is_convex(self) -> bool:
         """Nearly, but that is no theorem."""
         return False
