@@ -75,12 +75,12 @@ def _surface() -> Surface:
 
 def _forecast(n_samples: float) -> ForecastCurve:
     labels = np.geomspace(100, 3200, 9)
-    error = np.array([error_at(n_samples, one) for one in labels]) + 0.1
+    error = np.array([error_at(n_samples, one) for one in labels])
     return ForecastCurve(
         tuple(labels.tolist()),
         tuple(error.tolist()),
-        tuple((error - 0.01).tolist()),
-        tuple((error + 0.015).tolist()),
+        tuple((error * 0.8).tolist()),
+        tuple((error * 1.3).tolist()),
         tuple((error * 0.9).tolist()),
         tuple((error * 1.1).tolist()),
         (12.0, 25.0, 50.0, 80.0),

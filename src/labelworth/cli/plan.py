@@ -108,12 +108,12 @@ def _answer(
         from labelworth.report.page import write_page
 
         write_page(complete, report, record.provenance())
-    answer(record, lambda console: _show(console, plan, inquiry), as_json=as_json)
+    answer(record, lambda console: _show(console, plan, inquiry.data), as_json=as_json)
     for path in paths:
         tell(f"Wrote {path}")
 
 
-def _show(console: "Console", advice: "Plan", inquiry: Inquiry) -> None:
+def _show(console: "Console", advice: "Plan", data: DataOptions) -> None:
     from labelworth.report.tables import models_table, show_lines, show_table
 
     flag_of = flags(plan)
@@ -126,7 +126,7 @@ def _show(console: "Console", advice: "Plan", inquiry: Inquiry) -> None:
     if compared is not None:
         console.print()
         show_table(console, compared)
-        show_lines(console, [_how_to_fit(advice.models.settings, inquiry.data)] if advice.models else [])
+        show_lines(console, [_how_to_fit(advice.models.settings, data)] if advice.models else [])
 
 
 def _how_to_fit(settings: Mapping[str, Any], data: DataOptions) -> str:

@@ -5,6 +5,7 @@ from typing import Any, Literal
 
 from labelworth.estimators.pools.pool import PoolKind
 from labelworth.planning.landscape import ForecastCurve, FrontierDesign, Solutions, Surface
+from labelworth.simulation.calibration import Floor
 from labelworth.simulation.selection import ModelChoice
 from labelworth.tradeoff.accuracy import Source
 from labelworth.tradeoff.problem import Problem
@@ -126,6 +127,17 @@ class Held:
     error: float | None  # What to expect of the labels held, by the same figures as the plan's.
 
 
+@dataclass(frozen=True)
+class Limit:
+    """How far this model can go: what all of the pool would buy, labeled whole, and what no number of labels does."""
+
+    labels_in_all: float  # All there could be, with those held.
+    error: float  # What to expect then.
+    interval: Interval | None  # Of that error.
+    gain: float | None  # By how much that is less than what to expect of the labels held; None: that is not known.
+    floor: Floor | None  # What no number of labels takes away; None: not known.
+
+
 def open_labels(question: PlanQuestion, design: Design, interval: Interval | None) -> Interval | None:
     """The interval of the labels to buy, unless a budget fixes them.
 
@@ -163,7 +175,8 @@ class Plan:
     certificate : Certificate or None
         None: the design was found by search, and nothing is known of better ones.
     worth : tuple of Worth
-        Of one more sample of every arm, once the plan is carried out.
+        Of one more sample of every arm, once the plan is carried out; where the advice is a larger pilot, of the
+        next one.
     frontier : tuple of FrontierDesign
     surface : Surface or None
         For documents.
@@ -220,15 +233,30 @@ class Plan:
         """The interval of the labels to buy, unless a budget fixes them."""
         return open_labels(self.question, self.recommended, self.labels_interval)
 
+    @property
+    def limit(self) -> Limit | None:
+        """How far this model can go, by the end of the forecast; None: there is none, or nothing left to label."""
+        curve = self.forecast
+        if curve is None or curve.error[-1] is None or not self.held.n_pool:
+            return None
+        interval = None
+        if curve.low and curve.low[-1] is not None and curve.high[-1] is not None:
+            method = "forecast" if self.error_interval is None else self.error_interval.method
+            interval = Interval(curve.low[-1], curve.high[-1], method=method)
+        today = self.held.error
+        gain = None if today is None else today - curve.error[-1]
+        return Limit(curve.labels[-1], curve.error[-1], interval, gain, curve.floor)
+
     def lines(self) -> list[str]:
-        """The plan in plain words: classes that the pilot lacks, if any; six lines; then warnings."""
+        """The plan in plain words: classes that the pilot lacks, if any; seven lines; then warnings."""
         from labelworth.planning.words import lines
 
         return lines(self)
 
     def to_dict(self) -> dict[str, Any]:
         """As JSON knows it."""
-        figures = {**asdict(self), "lines": self.lines()}
+        limit = None if self.limit is None else asdict(self.limit)
+        figures = {**asdict(self), "limit": limit, "lines": self.lines()}
         if self.models is None:
             del figures["models"]
         return figures

@@ -124,13 +124,18 @@ def assemble(
         labels_interval=labels_interval,
         error_interval=error_interval,
         certificate=answer.certificate,
-        worth=worth(situation, answer.counts),
+        # Where a larger pilot comes first, the next label is one of that pilot.
+        worth=worth(situation, answer.counts if first is None else situation.nothing_more),
         frontier=cloud(situation),
         surface=simulated_surface or surface(situation),
         forecast=forecast,
         solutions=grid_solutions(situation),
         checks=tuple(sorted((*background.checks, *trust), key=lambda check: not _lacks_classes(check))),
-        notes=(*background.notes, *_bias_notes(bias, asked), *_limit_notes(situation, asked, answer.counts, advice)),
+        notes=(
+            *background.notes,
+            *_bias_notes(bias, asked),
+            *_limit_notes(situation, asked, answer.counts, advice, forecast),
+        ),
         pilot=background.pilot,
         model=background.model,
         seed=background.seed,
@@ -174,7 +179,9 @@ def _bias_notes(bias: tuple[float, float] | None, asked: PlanQuestion) -> list[s
     ]
 
 
-def _limit_notes(situation: Situation, asked: PlanQuestion, counts: FloatArray, advice: Advice) -> list[str]:
+def _limit_notes(
+    situation: Situation, asked: PlanQuestion, counts: FloatArray, advice: Advice, curve: ForecastCurve
+) -> list[str]:
     if asked.problem != "budget" or situation.pool < 1 or advice == "larger pilot":
         return []
     design, labeling = situation.design(counts), [arm != "nothing" for arm in situation.accuracy.arms]
@@ -189,5 +196,11 @@ def _limit_notes(situation: Situation, asked: PlanQuestion, counts: FloatArray, 
     prices = [situation.prices.next_price(counts, arm) for arm, labels in enumerate(labeling) if labels]
     if left >= min(prices) > 0:
         flat = flat_beyond(situation.accuracy.source, design.labels_in_all)
+        farther = curve.lower_from(design.labels_in_all, design.error)
+        if farther is not None:
+            flat = (
+                f"Within the budget the forecast is lowest with {number(round(design.labels_in_all))} labels in all "
+                f"(lower only from about {number(round(farther))} on)"
+            )
         return [f"{flat}, so {number(left)} of the budget are left."]
     return []

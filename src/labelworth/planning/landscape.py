@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from labelworth.arrays import FloatArray
+from labelworth.simulation.calibration import Floor
 from labelworth.tradeoff.accuracy import Source
 
 _N_SURFACE = 25
@@ -60,6 +61,14 @@ class ForecastCurve:
     gain: tuple[float | None, ...] = ()
     gain_low: tuple[float | None, ...] = ()
     gain_high: tuple[float | None, ...] = ()
+    # What no number of labels takes away; None: not known, as of formulas.
+    floor: Floor | None = None
+
+    def lower_from(self, labels: float, error: float) -> float | None:
+        """From how many labels on, beyond `labels`, the error is less than `error` by a thousandth; None: nowhere."""
+        least = error - 1e-3 * abs(error)
+        pairs = zip(self.labels, self.error, strict=True)
+        return next((more for more, own in pairs if more > labels and own is not None and own < least), None)
 
 
 def gains_along(labels: FloatArray, errors: FloatArray) -> FloatArray:

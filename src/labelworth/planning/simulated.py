@@ -184,6 +184,7 @@ def simulated_curve(
         tuple(curve.power_law.tolist()),
         tuple((positions_per_sample * curve.point_sizes).tolist()),
         tuple(curve.points.tolist()),
+        floor=curve.floor,
     )
 
 

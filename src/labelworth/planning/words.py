@@ -6,12 +6,12 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from labelworth.fisher.criteria import CRITERIA
-from labelworth.planning.answer import LEVEL
+from labelworth.planning.answer import LEVEL, Interval
 from labelworth.tradeoff.problem import LOGARITHMIC, SHARES
 from labelworth.wording import exact_percent, percent
 
 if TYPE_CHECKING:
-    from labelworth.planning.answer import ArmCount, Interval, Plan
+    from labelworth.planning.answer import ArmCount, Plan
 
 CRITERION_WORDS: Mapping[str, str] = MappingProxyType(
     {
@@ -34,7 +34,10 @@ _UNSEEN = 1e-3
 
 
 def lines(plan: "Plan") -> list[str]:
-    """Six lines, seven where a model was chosen, then a line per warning; classes that the pilot lacks come first."""
+    """Seven lines, eight where a model was chosen, then a line per warning; classes that the pilot lacks come first.
+
+    Where there is nothing left to label, or no forecast, nothing is said of how far labels can go.
+    """
     missing = [check.words for check in plan.checks if check.name == LABELS_PER_CLASS and check.state == "bad"]
     warned = [
         f"Warning: {check.words}"
@@ -47,6 +50,7 @@ def lines(plan: "Plan") -> list[str]:
         _expectation(plan),
         _money(plan),
         _worth(plan),
+        *_limit(plan),
         _unlabeled(plan),
         *_model(plan),
         _source(plan),
@@ -64,7 +68,7 @@ def number(value: float | None) -> str:
         return "-"
     if float(value).is_integer() and abs(value) < 1e9:
         return f"{int(value):,}"
-    return f"{value:,.0f}" if abs(value) >= 10_000 else f"{value:.4g}"
+    return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.4g}"
 
 
 def count(amount: float, one: str, many: str | None = None) -> str:
@@ -121,15 +125,28 @@ def next_samples(plan: "Plan") -> int:
     """How many more samples their worth is told of: 1, 10, 100, ..., in proportion to those held and left.
 
     About a tenth of those labeled by then, at least ten: over so few the error falls along its slope, but for a part
-    of the fall that is about half of that proportion. No more than there are, unless none is left.
+    of the fall that is about half of that proportion. No more than there are; where none is left, those are the last.
     """
-    labeled = sum(arm.count for arm in plan.recommended.arms if arm.arm != "nothing")
+    labeled = _carried_out(plan)
     left = plan.held.n_pool - labeled
     fitting = max(10.0, (plan.held.n_labeled + labeled) / 10)
     return int(10 ** math.floor(math.log10(min(fitting, left) if left >= 1 else fitting)))
 
 
-def _between(interval: "Interval | None") -> str:
+def _carried_out(plan: "Plan") -> float:
+    """Samples that are labeled when the next ones come: those of the plan, unless a larger pilot comes first."""
+    if plan.advice == "larger pilot":
+        return 0.0
+    return sum(arm.count for arm in plan.recommended.arms if arm.arm != "nothing")
+
+
+def _before_next(plan: "Plan") -> float:
+    """The error when the next samples come."""
+    today = plan.held.error
+    return today if plan.advice == "larger pilot" and today is not None else plan.recommended.error
+
+
+def _between(interval: Interval | None) -> str:
     """Whole numbers of labels."""
     if interval is None or round(interval.low) == round(interval.high):
         return ""
@@ -176,10 +193,7 @@ def _arm(arm: "ArmCount") -> str:
 def _expectation(plan: "Plan") -> str:
     own, interval = plan.question.criterion, plan.error_interval
     criterion = plan.criterion_words[:1].upper() + plan.criterion_words[1:]
-    between = ""
-    if interval is not None and interval.low != interval.high:
-        low, high = in_units(interval.low, own), in_units(interval.high, own)
-        between = f" ({percent(interval.level)}: {low.removesuffix(' %')}-{high})"
+    between = f" ({_ends(interval, own)})" if interval is not None and interval.low != interval.high else ""
     now = "" if plan.held.error is None else f"; with the labels held, {in_units(plan.held.error, own)}"
     when = "then"
     if plan.advice == "larger pilot":
@@ -187,6 +201,11 @@ def _expectation(plan: "Plan") -> str:
         in_all = count(round(plan.recommended.labels_in_all), "label")
         when, now = (f"with {in_all} in all", now) if _is_far(plan) else (f"with the {in_all} held", "")
     return f"{criterion} to expect {when}: {in_units(plan.recommended.error, own)}{between}{now}."
+
+
+def _ends(interval: Interval, criterion: str) -> str:
+    low, high = in_units(interval.low, criterion), in_units(interval.high, criterion)
+    return f"{percent(interval.level)}: {low.removesuffix(' %')}-{high}"
 
 
 def _is_far(plan: "Plan") -> bool:
@@ -222,17 +241,22 @@ def _worth(plan: "Plan") -> str:
         return "What the next label is worth is not known."
     best = max(labeled, key=lambda worth: worth.gain_per_money or worth.gain)
     n_next = next_samples(plan)
-    opening = f"{'After that the' if plan.recommended.labels else 'The'} next {_next_samples(plan, best.arm, n_next)}"
+    named, is_all = _next_samples(plan, best.arm, n_next), plan.held.n_pool - _carried_out(plan) < 1
+    opening = f"{'After that the' if _carried_out(plan) else 'The'} next {named}"
+    if is_all:
+        opening = f"That is all there is; {'another' if n_next == 1 else 'another such'} {named}"
     one, own = n_next == 1, plan.question.criterion
     if best.gain <= 0:
-        return f"{opening} {'is' if one else 'are'} forecast to buy nothing: the forecast does not fall any further."
-    if own not in LOGARITHMIC and n_next * best.gain < _UNSEEN * plan.recommended.error:
+        flat = f"the forecast does not fall {'any further' if _farther(plan) is None else 'over so few'}"
+        return f"{opening} {'is' if one else 'are'} forecast to buy nothing: {flat}."
+    if own not in LOGARITHMIC and n_next * best.gain < _UNSEEN * _before_next(plan):
         small = "by less than a thousandth of itself: nobody can tell that from nothing"
         return f"{opening} would lower {_what(own)} {small}."
     fall = _fall(plan, n_next * best.gain)
     if not best.is_clear:
-        least = apart(n_next * best.noise, own)
-        return f"{opening} would lower {fall}): less than the forecast can tell apart from nothing, which is {least}."
+        most = apart(n_next * (best.gain + best.noise), own)
+        between = f"{percent(LEVEL)}: at most {most}"
+        return f"{opening} would lower {fall}; {between}), which the forecast cannot tell from nothing."
     between = ""
     if best.gain_se:
         low, high = (apart(n_next * (best.gain + sign * best.noise), own) for sign in (-1, 1))
@@ -248,7 +272,7 @@ def _worth(plan: "Plan") -> str:
 
 def _fall(plan: "Plan", gain: float) -> str:
     """From where to where, with the digits in which the two differ; a parenthesis is left open."""
-    own, before = plan.question.criterion, plan.recommended.error
+    own, before = plan.question.criterion, _before_next(plan)
     is_share = own in SHARES
     scale, unit = (100.0, " %") if is_share else (1.0, "")
     first, last = scale * before, scale * (before - gain)
@@ -257,6 +281,41 @@ def _fall(plan: "Plan", gain: float) -> str:
         decimals += 1
     difference = f"{first - last:.{decimals}f}{' points' if is_share else ''}"
     return f"{_what(own)} from {first:.{decimals}f}{unit} to {last:.{decimals}f}{unit} ({difference}"
+
+
+def _farther(plan: "Plan") -> float | None:
+    """From how many labels in all on the forecast is lower than when the next samples come; None: nowhere."""
+    here = plan.recommended.labels_in_all if _carried_out(plan) else plan.held.n_labels
+    return None if plan.forecast is None else plan.forecast.lower_from(here, _before_next(plan))
+
+
+def _limit(plan: "Plan") -> list[str]:
+    """How far the labels held are from what this model can ever reach."""
+    limit, own, today = plan.limit, plan.question.criterion, plan.held.error
+    if limit is None or limit.gain is None or today is None:
+        return []
+    between = "" if limit.interval is None else f" ({_ends(limit.interval, own)})"
+    reached = f"All {number(round(limit.labels_in_all))} labels would bring {_what(own)} to "
+    reached += f"{in_units(limit.error, own)}{between}"
+    before = f"today's {in_units(today, own)}"
+    if own in LOGARITHMIC:
+        return [f"{reached}, from {before}."]
+    if limit.gain <= _UNSEEN * today or in_units(limit.error, own) == in_units(today, own):
+        nothing = "nothing" if limit.gain <= 0 else "next to nothing"
+        return [f"{reached}, no less than {before}: more labels buy {nothing} with this model.{_floor(plan)}"]
+    left = f"about {apart(limit.gain, own)} can still be bought with this model"
+    if plan.recommended.labels_in_all >= limit.labels_in_all:
+        return [f"More there is not: of {before}, {left}.{_floor(plan)}"]
+    return [f"{reached}; of {before}, {left}.{_floor(plan)}"]
+
+
+def _floor(plan: "Plan") -> str:
+    """What no number of labels takes away, where the pilot shows that there is something and how much."""
+    limit, own = plan.limit, plan.question.criterion
+    if limit is None or limit.floor is None or limit.floor.low <= 0 or limit.floor.mean >= limit.error:
+        return ""
+    floor = Interval(limit.floor.low, limit.floor.high)
+    return f" About {in_units(limit.floor.mean, own)} ({_ends(floor, own)}) no number of labels takes away."
 
 
 def _what(criterion: str) -> str:

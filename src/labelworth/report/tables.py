@@ -100,7 +100,7 @@ def _number(value: float) -> str:
         return "-"
     if abs(value) >= 10**_SIGNIFICANT:
         return f"{value:,.0f}" if abs(value) < 1e9 else f"{value:.{_SIGNIFICANT - 1}e}"
-    return f"{value:.{_SIGNIFICANT}g}"
+    return f"{value:,.{_SIGNIFICANT}g}"
 
 
 def _measured(entry: Measured) -> str:

@@ -1,9 +1,12 @@
 """Forecasts that do not fall: said in words, not smoothed away."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 from rich.console import Console
 
+from labelworth.cli.options.data import DataOptions
 from labelworth.cli.plan import _show, _table
 from labelworth.data.kept import Checkpoint
 from labelworth.planning.answer import Held, Plan, PlanQuestion
@@ -85,8 +88,8 @@ def test_nothing_is_said_where_the_forecast_falls() -> None:
 
 def test_a_worth_within_the_forecast_s_own_error_is_none() -> None:
     clear, unclear = (plan(FALLING, 450.0, slope_error).lines()[3] for slope_error in (1e-5, 1e-3))
-    assert "less than the forecast can tell apart" not in clear
-    assert unclear.endswith("less than the forecast can tell apart from nothing, which is 1.6 points.")
+    assert "cannot tell from nothing" not in clear
+    assert unclear.endswith("90 %: at most 1.7 points), which the forecast cannot tell from nothing.")
 
 
 @pytest.mark.parametrize("slope_error", [1e-5, 1e-3])
@@ -136,5 +139,5 @@ def test_where_a_forecast_ends_is_one_number_wherever_it_is_said() -> None:
 
 def test_a_plan_is_shown_with_its_notes() -> None:
     console = Console(width=200, record=True)
-    _show(console, plan(RISING, 450.0))
+    _show(console, plan(RISING, 450.0), DataOptions(Path("data.jsonl")))
     assert "Note: The forecast does not fall beyond" in console.export_text()

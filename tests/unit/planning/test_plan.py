@@ -60,10 +60,10 @@ def test_intervals_surround_the_recommendation(documents: Samples) -> None:
     assert found.labels_interval.method == "normal draws"
 
 
-def test_the_first_lines_are_six_plain_ones(documents: Samples) -> None:
+def test_the_first_lines_are_seven_plain_ones(documents: Samples) -> None:
     lines = planned(documents, budget=300).lines()
     assert lines[0] == "Label 180 more documents: 300 labels in all."
-    assert [line.split()[0] for line in lines[1:6]] == ["Excess", "That", "After", "Use", "Figures"]
+    assert [line.split()[0] for line in lines[1:7]] == ["Excess", "That", "After", "All", "Use", "Figures"]
 
 
 def test_a_plan_is_plain_json(documents: Samples) -> None:
@@ -102,7 +102,7 @@ def test_labels_only_where_unlabeled_data_is_not_to_be_used(documents: Samples) 
     with_them = planned(documents, target=TARGET, use_unlabeled="yes")
     assert without.arms == ("everything",)
     assert not without.uses_unlabeled
-    assert without.lines()[4].startswith("Do not use the unlabeled data")
+    assert without.lines()[5].startswith("Do not use the unlabeled data")
     assert without.recommended.labels > with_them.recommended.labels
     assert without.surface is None
 
@@ -205,7 +205,7 @@ def test_a_pilot_that_lacks_classes_says_so_first_and_leaves_unlabeled_data_alon
         assert plan.lines()[0].startswith(f"The pilot lacks classes: about {100 * alone / 14:.0f} % of the data")
         assert plan.checks[0].words == plan.lines()[0]
     assert (auto.uses_unlabeled, forced.uses_unlabeled) == (False, True)
-    assert "Do not use the unlabeled data: whether it helps cannot be told" in auto.lines()[5]
+    assert "Do not use the unlabeled data: whether it helps cannot be told" in auto.lines()[6]
 
 
 class TestBadInput:

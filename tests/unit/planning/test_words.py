@@ -7,17 +7,20 @@ import pytest
 
 from labelworth.cli.plan import _table
 from labelworth.planning.answer import ArmCount, Certificate, Check, Interval, Plan, Worth
+from labelworth.planning.landscape import ForecastCurve
 from labelworth.planning.trust.checks import Width
 from labelworth.planning.words import CRITERION_WORDS, count, lines, next_samples, number
+from labelworth.simulation.calibration import Floor
 from support.plans import document_plan
 
 
-def test_six_lines_and_then_warnings() -> None:
+def test_seven_lines_and_then_warnings() -> None:
     plan = document_plan()
     quiet = replace(plan, checks=())
-    assert len(lines(quiet)) == 6
+    assert len(lines(quiet)) == 7
+    assert len(lines(replace(quiet, forecast=None))) == 6
     warned = replace(plan, checks=(Check("pilot size", "warning", "Too small."), Check("fit", "good", "Fine.")))
-    assert lines(warned)[6:] == ["Warning: Too small."]
+    assert lines(warned)[7:] == ["Warning: Too small."]
 
 
 def test_the_first_line_says_how_many_and_how_sure() -> None:
@@ -42,8 +45,8 @@ def test_rules_are_named_for_sequences() -> None:
 
 def test_hurting_data_is_not_to_be_used() -> None:
     hurt = replace(document_plan(), uses_unlabeled=False, checks=(Check("unlabeled data", "bad", "it hurts."),))
-    assert lines(hurt)[4] == "Do not use the unlabeled data: it hurts."
-    assert len(lines(hurt)) == 6
+    assert lines(hurt)[5] == "Do not use the unlabeled data: it hurts."
+    assert len(lines(hurt)) == 7
 
 
 def test_numbers_as_people_read_them() -> None:
@@ -86,8 +89,8 @@ def test_the_worth_of_labels_is_told_in_points_of_error() -> None:
     sure, unsure = (lines(replace(larger, worth=(replace(larger.worth[0], gain_se=se),)))[3] for se in (1e-5, 4e-5))
     assert "(0.3 points; 90 %: 0.14-0.46 points), for 100." in sure
     assert unsure == (
-        "After that the next 100 labels would lower the error from 4.1 % to 3.8 % (0.3 points): less than the "
-        "forecast can tell apart from nothing, which is 0.66 points."
+        "After that the next 100 labels would lower the error from 4.1 % to 3.8 % (0.3 points; 90 %: at "
+        "most 0.96 points), which the forecast cannot tell from nothing."
     )
 
 
@@ -116,6 +119,58 @@ def test_the_next_samples_are_in_proportion_to_those_held_and_left(held: int, po
     assert next_samples(replace(plan, held=replace(plan.held, n_labeled=held, n_pool=pool))) == expected
 
 
+def falling(last: float = 0.016, floor: Floor | None = None, **others: Any) -> Plan:
+    """A plan by hand whose forecast ends at an error with all 5,100 labels."""
+    curve = ForecastCurve(
+        (100.0, 512.0, 5100.0), (0.0632, 0.041, last), (0.05, 0.03, 0.75 * last), (0.08, 0.06, 0.023)
+    )
+    return of_shares(0.041, 3e-5, forecast=replace(curve, floor=floor), **others)
+
+
+def test_how_far_this_model_can_ever_go_is_one_sentence() -> None:
+    assert lines(falling())[4] == (
+        "All 5,100 labels would bring the error to 1.6 % (90 %: 1.2-2.3 %); of today's 6.3 %, about 4.7 points can "
+        "still be bought with this model."
+    )
+    floors = [lines(falling(floor=floor))[4] for floor in (Floor(0.004, 0.0, 0.02), Floor(0.012, 0.01, 0.02))]
+    assert floors[0] == lines(falling())[4]
+    assert floors[1].endswith("with this model. About 1.2 % (90 %: 1-2 %) no number of labels takes away.")
+    # A floor above the forecast would contradict it.
+    assert "takes away" not in lines(falling(floor=Floor(0.03, 0.01, 0.04)))[4]
+    assert lines(falling(last=0.0632))[4].endswith(
+        "no less than today's 6.3 %: more labels buy nothing with this model."
+    )
+
+
+def test_where_all_are_to_be_labeled_the_end_is_not_told_twice() -> None:
+    plan = falling()
+    arms = (ArmCount("everything", 5000, 5000, 5000),)
+    every = replace(plan.recommended, arms=arms, labels=5000.0, labels_in_all=5100.0, error=0.016)
+    said = lines(replace(plan, recommended=every))
+    assert said[3].startswith("That is all there is; another such 100 labels lower the error from 1.6 %")
+    assert said[4] == "More there is not: of today's 6.3 %, about 4.7 points can still be bought with this model."
+
+
+def test_where_nothing_is_left_to_label_nothing_is_said_of_the_end() -> None:
+    plan = falling()
+    done = replace(plan, held=replace(plan.held, n_pool=0))
+    assert done.limit is None
+    assert not [line for line in lines(done) if "with this model" in line]
+
+
+def test_before_a_larger_pilot_the_next_labels_are_those_of_that_pilot() -> None:
+    plan = replace(falling(), advice="larger pilot", more_pilot=100)
+    assert next_samples(plan) == 10
+    assert lines(plan)[3].startswith("The next 10 labels lower the error from 6.32 % to 6.29 %")
+
+
+def test_a_forecast_that_falls_only_farther_on_is_not_called_flat() -> None:
+    flat = replace(falling(), worth=(Worth("everything", 0.0, 1.0, 0.0),))
+    assert lines(flat)[3].endswith("are forecast to buy nothing: the forecast does not fall over so few.")
+    end = replace(flat, forecast=replace(flat.forecast, error=(0.0632, 0.041, 0.041)))
+    assert lines(end)[3].endswith("are forecast to buy nothing: the forecast does not fall any further.")
+
+
 def test_classes_that_the_pilot_lacks_are_said_before_anything_else() -> None:
     checks = (
         Check("unlabeled data", "unknown", "cannot be told."),
@@ -131,17 +186,17 @@ def test_without_unlabeled_data_nothing_is_said_of_its_use() -> None:
     plan = replace(document_plan(), uses_unlabeled=False)
     labeled = replace(plan, held=replace(plan.held, n_pool=0))
     assert lines(labeled)[4] == "There is no unlabeled data: every document has a label."
-    assert lines(plan)[4].startswith("Do not use the unlabeled data: ")
+    assert lines(plan)[5].startswith("Do not use the unlabeled data: ")
 
 
 def test_a_gap_that_is_no_proof_is_told_as_such() -> None:
     plan = replace(document_plan(), certificate=Certificate(1.7e-9, if_convex=True))
-    assert lines(plan)[5].endswith(
+    assert lines(plan)[6].endswith(
         "; found along the slope, no certificate: sampling may have bent the curve; were it convex, no other design "
         "would be better by more than 1.7e-09."
     )
-    assert lines(document_plan())[5].endswith("; no other design is better by more than 1e-12.")
-    assert lines(replace(plan, certificate=None))[5].endswith("; found by search, no certificate.")
+    assert lines(document_plan())[6].endswith("; no other design is better by more than 1e-12.")
+    assert lines(replace(plan, certificate=None))[6].endswith("; found by search, no certificate.")
 
 
 def test_labels_that_a_budget_fixes_but_for_whole_samples_have_no_interval() -> None:

@@ -24,7 +24,7 @@ from labelworth.simulation.selection import ComparedModel, ModelChoice, Optimism
         (Measured(0.5), "0.5"),
         (Measured(0.123456, 0.0123), "0.123 ± 0.012"),
         (Measured(0.123456, 0.0), "0.1235 ± 0"),
-        (Measured(1234.5, 120.0), "1234 ± 1.2e+02"),
+        (Measured(1234.5, 120.0), "1,234 ± 1.2e+02"),
         (Measured(float("nan"), 0.1), "-"),
     ],
 )
