@@ -98,10 +98,10 @@ def test_matrices_name_the_parameters_of_the_channels(tmp_path: Path) -> None:
     matrices = answer(tmp_path, "--matrices")["matrices"]
     assert list(matrices["kinds"]) == ["nothing", "gold", "llm", "crowd", "audited"]
     assert matrices["parameters"][-5:] == [
-        "llm: class 0 for class 0",
         "llm: class 1 for class 0",
+        "llm: class 2 for class 0",
         "llm: class 0 for class 1",
-        "llm: class 1 for class 1",
+        "llm: class 2 for class 1",
         "llm: class 1 for class 2",
     ]
     assert {len(matrix) for matrix in matrices["kinds"].values()} == {len(matrices["parameters"])}

@@ -45,7 +45,7 @@ class Form(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class Confusion:
-    """A whole table; its parameters are the rows, each without its last possible answer.
+    """A whole table; its parameters are the rows, each without its most probable answer.
 
     What has probability zero is taken for impossible, and is no parameter: in softmax coordinates its score is zero.
     """
@@ -80,10 +80,13 @@ class Confusion:
         default = named if n_answers == n_classes else tuple(f"answer {code}" for code in range(n_answers))
         answers, names, moves = self.answers or default, [], []
         for code, row in enumerate(self.probabilities):
-            *free, last = np.flatnonzero(row).tolist()
-            for answer in free:
+            # Left out is the most probable: 1 / q of a rare one would stand beside all others and hide them.
+            usual = int(np.argmax(row))
+            for answer in np.flatnonzero(row).tolist():
+                if answer == usual:
+                    continue
                 move = np.zeros_like(self.probabilities)
-                move[code, answer], move[code, last] = 1.0, -1.0
+                move[code, answer], move[code, usual] = 1.0, -1.0
                 names.append(f"{channel}: {answers[answer]} for {named[code]}")
                 moves.append(move)
         stacked = np.array(moves).reshape(-1, n_classes, n_answers)

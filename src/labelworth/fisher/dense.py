@@ -341,7 +341,8 @@ class DenseInformation:
         shares, vectors = self.whitened.shares(weights, _MOST_DIRECTIONS)
         chosen = np.flatnonzero(shares < threshold)[:_MOST_DIRECTIONS]
         lifted = self.contrasts.lifted(vectors[:, chosen])
-        rounded = [0.0 if abs(shares[index]) <= self.whitened.blind else float(shares[index]) for index in chosen]
+        blind = self.whitened.blind_at(weights)
+        rounded = [0.0 if abs(shares[index]) <= blind else float(shares[index]) for index in chosen]
         return tuple(
             weak_direction(self.coordinates, share, direction)
             for share, direction in zip(rounded, lifted.T, strict=True)
@@ -350,7 +351,7 @@ class DenseInformation:
     def open_directions(self, counts: FloatArray) -> tuple[str, ...]:
         """The parameters that change most along directions of which a design tells nothing."""
         shares, vectors = self.whitened.shares(counts, _MOST_OPEN)
-        least = self.whitened.blind * max(float(shares[-1]), 0.0)
+        least = self.whitened.blind_at(counts) * max(float(shares[-1]), 0.0)
         is_open = shares <= (0.0 if counts[self.everything] > 0 and len(self.rules) == 2 else least)
         return most_changed(self.coordinates, self.contrasts.lifted(vectors[:, is_open[:_MOST_OPEN]]))
 
@@ -378,9 +379,11 @@ class DenseInformation:
     def _is_positive(self, weights: FloatArray) -> bool:
         """Whether the smallest share is above zero, beyond rounding and noise."""
         shares, vectors = self.whitened.shares(weights, 1)
-        smallest, blind = float(shares[0]), self.whitened.blind
+        smallest, blind = float(shares[0]), self.whitened.blind_at(weights)
         error = 0.0 if self._replicates is None else self._replicates.share_error(weights, smallest, vectors[:, 0])
-        if abs(smallest) <= blind and error <= blind:
+        # A sum over all answers is positive; of what is left of the model's parameters rounding may take more.
+        is_rounding = self.batches is None and bool(self.nuisance) and smallest < 0
+        if is_rounding or (abs(smallest) <= blind and error <= blind):
             # Where some samples are labeled whole rounding decides nothing: the share is at least theirs.
             return bool(weights[self.everything] > 0 and smallest > 0)
         if self.batches is None and smallest < 0:

@@ -24,12 +24,18 @@ from labelworth.linalg.symmetric import Pencil, cholesky, equilibration, largest
 BLIND = 1e-10
 """A direction of which samples tell less than this share of complete labels is taken for open: it is rounding."""
 
+NUISANCE_BLIND = 1.5e-8
+"""The same where nuisance parameters are estimated too: the root of a double's precision, as squares are known."""
+
 _FULL_DECOMPOSITION = 200
 
 _UNSEEN = 1e-14
 """A nuisance direction with less than this, at unit diagonal, times their number, is rounding of one nobody sees.
 
 Low: what is kept though it is rounding adds rounding, what is dropped though it is real claims what is not known."""
+
+_ROUNDINGS = 32
+"""So many units in the last place, times the number of parameters, may be lost in sums."""
 
 _BELOW_ZERO = 1e-9
 """An eigenvalue at unit diagonal below minus this is no rounding."""
@@ -83,6 +89,10 @@ class Whitened:
     @cached_property
     def gram(self) -> FloatArray:
         return symmetrized(self.named.T @ self.named)
+
+    def blind_at(self, counts: FloatArray) -> float:
+        """Up to where a share of a design, relative to its samples, is rounding."""
+        return self.blind
 
     @property
     def n_nuisance(self) -> int:
@@ -223,6 +233,7 @@ class MatrixRules(Whitened):
 
     arms: FloatArray  # (n_rules, rank + p, rank + p)
     nothing: int  # Which of them is that without labels.
+    everything: int  # Which of them is that of complete labels.
 
     @classmethod
     def of(cls, contrasts: Contrasts, matrices: FloatArray, everything: int, nothing: int) -> "MatrixRules":
@@ -250,7 +261,8 @@ class MatrixRules(Whitened):
         basis = scipy.linalg.solve_triangular(lower, np.eye(len(lower)), lower=True, trans="T")
         tolerance = 16 * len(lower) * float(np.finfo(float).eps) / condition
         arms = np.stack([whitened(matrix) for matrix in matrices])
-        return cls(contrasts, basis, 2 * float(np.log(np.diag(lower)).sum()), tolerance, arms, nothing)
+        log_determinant = 2 * float(np.log(np.diag(lower)).sum())
+        return cls(contrasts, basis, log_determinant, tolerance, arms, nothing, everything)
 
     def is_convex(self, criterion: Criterion) -> bool:
         """Whether G is positive semi-definite: sampling may have made it indefinite."""
@@ -267,7 +279,9 @@ class MatrixRules(Whitened):
         except (np.linalg.LinAlgError, MoreSamplesNeededError):
             return None
         norm = float(np.abs(total).sum(axis=0).max())
-        if scipy.linalg.lapack.dpocon(lower, norm, uplo="L")[0] <= self.blind:
+        # Where there are complete labels the share is at least theirs, whatever rounding does to the rest.
+        blind = self.blind if counts[self.everything] > 0 else self.blind_at(counts)
+        if scipy.linalg.lapack.dpocon(lower, norm, uplo="L")[0] <= blind:
             return None
         # The BLAS's own inverse: the triangular solver of LAPACK wakes threads for the smallest matrix.
         half, _ = scipy.linalg.lapack.dtrtri(lower, lower=1)
@@ -320,6 +334,18 @@ class MatrixRules(Whitened):
         """With the nuisance parameters behind."""
         own = super().direction(counts, vector)
         return own if not self.n_nuisance else np.concatenate([own, -self._given_way(counts)[1] @ vector])
+
+    def blind_at(self, counts: FloatArray) -> float:
+        """More where what is known of nuisance parameters is nearly nothing."""
+        if not self.n_nuisance:
+            return self.blind
+        total = np.tensordot(counts, self.arms, axes=1)
+        follow = without_nuisance(total, len(self.basis))[1]
+        return max(
+            NUISANCE_BLIND,
+            self.blind,
+            rounding_share(follow, total[len(self.basis) :, len(self.basis) :], counts.sum()),
+        )
 
     def _told(self, counts: FloatArray) -> tuple[FloatArray, FloatArray]:
         """What a design tells of the model's parameters, (rank, rank), and its slope in the counts, stacked."""
@@ -385,6 +411,16 @@ def without_nuisance(
     if further is not None:
         follow = followed(follow, null, further[n_own:, :n_own], further[n_own:, n_own:])
     return told, follow
+
+
+def rounding_share(follow: FloatArray, rest: FloatArray, n_samples: float) -> float:
+    r"""How far rounding may have moved a Schur complement, as a share of what n labeled samples tell.
+
+    To first order :math:`\delta(A - B K) = \delta A - \delta B K - K' \delta B' + K' \delta C K`, and with C at unit
+    diagonal its rounding is that of ones.
+    """
+    reach = np.linalg.norm(np.sqrt(np.diag(rest).clip(0.0))[:, None] * follow, 2) if follow.size else 0.0
+    return float(_ROUNDINGS * len(rest) * np.finfo(float).eps * reach**2 / n_samples)
 
 
 def inverse_on_range(information: FloatArray) -> tuple[FloatArray, FloatArray]:

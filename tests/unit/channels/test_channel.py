@@ -59,7 +59,7 @@ def test_scores_of_unknown_channels_have_mean_zero_and_zeros_are_no_parameters()
     assert nuisance.size == 5 + 1 + 1 + 1
     answers = Answers.of(arm, CLASSES, nuisance)
     np.testing.assert_allclose(np.einsum("ak,akp->kp", answers.likelihood, answers.scores), 0, atol=1e-13)
-    assert nuisance.parameters[:3] == ("full: a for a", "full: b for a", "full: b for b")
+    assert nuisance.parameters[:3] == ("full: b for a", "full: c for a", "full: c for b")
 
 
 def test_the_menu_offers_votes_and_audits_of_what_is_unknown() -> None:

@@ -28,7 +28,7 @@ from labelworth.fisher.documents.two_class_contrasts import Contrasts
 from labelworth.fisher.documents.two_class_formula import two_classes
 from labelworth.fisher.documents.two_class_moments import MissingMoments, TwoClasses, missing_moments
 from labelworth.fisher.information import Figures
-from labelworth.fisher.whitened import BLIND, FigurePoint, followed, inverse_on_range
+from labelworth.fisher.whitened import BLIND, NUISANCE_BLIND, FigurePoint, followed, inverse_on_range, rounding_share
 from labelworth.linalg.low_rank import DiagonalPlusLowRank, compress, constrained_inverse
 from labelworth.linalg.symmetric import largest_eigenvalue
 from labelworth.models.classes.multinomial import MultinomialModel
@@ -146,10 +146,12 @@ class TwoClassChannels:
         inverse, null = inverse_on_range(own)
         factor = np.concatenate([missing[0].factor, mixed], axis=1)
         told = DiagonalPlusLowRank(diagonal, factor, block_diag(core, -inverse))
-        if not counts[self.everything] > 0 and self._smallest_share(told, n) <= BLIND:
+        follow = inverse @ mixed.T
+        blind = max(NUISANCE_BLIND if self.nuisance else BLIND, rounding_share(follow, own, n))
+        if not counts[self.everything] > 0 and self._smallest_share(told, n) <= blind:
             return None
         solved = constrained_inverse(told, self._contrasts.normal)
-        follow = followed(inverse @ mixed.T, null, self._crossed.mean(axis=0).T, self._own.mean(axis=0))
+        follow = followed(follow, null, self._crossed.mean(axis=0).T, self._own.mean(axis=0))
         return Evaluated(n, solved.inverse, solved.log_determinant, follow)
 
     def _smallest_share(self, told: DiagonalPlusLowRank, n: float) -> float:

@@ -121,12 +121,12 @@ def test_joint_information_is_the_curvature_of_log_p_by_differences() -> None:
     d = len(enumeration.theta)
 
     def log_seen(parameters: np.ndarray) -> np.ndarray:
-        first = parameters[d:]
-        rows = np.stack([first, 1 - first], axis=1)
+        rare, other = parameters[d:]
+        rows = np.array([[1 - rare, rare], [other, 1 - other]])
         joint = enumeration.joint_at(parameters[:d])
         return np.log(np.concatenate([joint @ (rows[:, a] * rows[:, b]) for a in range(2) for b in range(2)]))
 
-    start = np.concatenate([enumeration.theta, table[:, 0]])
+    start = np.concatenate([enumeration.theta, [table[0, 1], table[1, 0]]])
     curvature = numerical_gradient(lambda at: numerical_gradient(log_seen, at, 1e-3), start, 1e-3)
     expected = -np.einsum("s,sij->ij", np.exp(log_seen(start)), curvature)
     found = enumerated_channels(model, arms).matrices[2]
@@ -250,6 +250,34 @@ def test_unaudited_features_that_say_nothing_leave_everything_open() -> None:
     with pytest.raises(NotIdentifiableError):
         information.covariance(np.array([0.0, 0.0, 1.0]))
     assert information.figures(np.array([0.0, 0.1, 0.9])).is_identifiable
+
+
+@pytest.mark.parametrize(
+    ("length", "n_annotators", "gold", "is_identified"),
+    [(1, 1, 0.0, False), (1, 2, 0.0, True), (2, 1, 0.0, True), (1, 1, 0.1, True), (1, 0, 0.0, False)],
+)
+def test_an_annotator_is_one_more_view(length: int, n_annotators: int, gold: float, is_identified: bool) -> None:
+    """Three views of full rank identify two classes, words or annotators; two do not."""
+    model = drawn_multinomial(2, 4, {length: 1.0})
+    tables = ([[0.9, 0.1], [0.3, 0.7]], [[0.8, 0.2], [0.1, 0.9]])
+    asked = [Channel(f"w{index}", table, unknown=True) for index, table in enumerate(tables)][:n_annotators]
+    arm = Arm.of(*asked) if asked else Arm.of(Channel("idle", [[1.0], [1.0]]))
+    information = enumerated_channels(model, ArmSet.of([arm], model.classes))
+    design = np.array([0.0, gold, 1 - gold])
+    assert information.figures(design).is_identifiable is is_identified
+    assert (information.point(CRITERIA["total_variance"], design) is not None) is is_identified
+    assert bool(information.open_directions(design)) is not is_identified
+
+
+def test_rare_answers_do_not_hide_the_others() -> None:
+    """An answer of probability 1e-17, the last of its row, changes nothing: figures are those without it."""
+    model = drawn_multinomial(2, 3, {3: 1.0})
+    rare = [[0.7, 0.3 - 1e-17, 1e-17], [0.2, 0.8, 0.0]]
+    figures = []
+    for table in (rare, [[0.7, 0.3], [0.2, 0.8]]):
+        arms = ArmSet.of([Arm.of(Channel("llm", table, unknown=True))], model.classes)
+        figures.append(enumerated_channels(model, arms).figures(np.array([0.3, 0.2, 0.5])).values["total_variance"])
+    assert figures[0] == pytest.approx(figures[1], rel=1e-9)
 
 
 def test_which_classes_can_be_exchanged() -> None:
