@@ -2,7 +2,7 @@
 
 import sys
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
@@ -20,6 +20,7 @@ from labelworth.data.samples import Samples
 from labelworth.data.views import in_numbers
 from labelworth.errors import InvalidInputError
 from labelworth.estimators.pools.documents import ClassPrediction
+from labelworth.estimators.pools.narrow import narrowed
 from labelworth.estimators.pools.pool import Abilities, Pool, PoolKind
 from labelworth.estimators.pools.sources import row_sources
 from labelworth.simulation.learner import Learner, LearnerKind, Mode, Source, known_codes
@@ -58,6 +59,7 @@ class FittedClassifier:
     shares: FloatArray  # (n_classes,): Of the labels, smoothed.
     own_classes: AnyArray  # As the estimator names them, in the same order.
     failure: str = ""  # Why it could not be fitted.
+    narrow: Callable[[Any], Any] | None = None  # Makes of features what the estimator was given; None: nothing.
 
     def log_posteriors(self, features: Any, n_samples: int) -> FloatArray:
         """log p(class | x) as far as the estimator says it, (n, n_classes).
@@ -69,6 +71,8 @@ class FittedClassifier:
         """
         if self.estimator is None:
             return self.log_shares(n_samples)
+        if self.narrow is not None:
+            features = self.narrow(features)
         if hasattr(self.estimator, "predict_proba"):
             return self._smoothed(_numbers(self.estimator.predict_proba(features)), _SMOOTHING)
         if hasattr(self.estimator, "decision_function"):
@@ -135,7 +139,7 @@ class AnyLearner(Learner[Rows]):
         counts = np.bincount(codes[codes >= 0], minlength=len(classes))
         shares = (counts + 0.5) / (counts.sum() + 0.5 * len(classes))
         present = np.flatnonzero(counts)
-        names = _as_targets(classes)
+        names, narrow = _as_targets(classes), None
         if len(present) < 2:
             return FittedClassifier(None, present, shares, names[present])
         with quietly():
@@ -146,13 +150,16 @@ class AnyLearner(Learner[Rows]):
                     targets = np.where(codes >= 0, names[codes], UNLABELED)
                     fitted = clone(self.prepared).fit(data.features, targets)
                 else:
-                    seen = data.take(codes >= 0)
-                    fitted = clone(labels_only(self.prepared)).fit(seen.features, names[known_codes(seen)])
+                    seen, classifier = data.take(codes >= 0), clone(labels_only(self.prepared))
+                    narrow = narrowed(classifier, seen.features)
+                    features = seen.features if narrow is None else narrow(seen.features)
+                    fitted = classifier.fit(features, names[known_codes(seen)])
             except FAILURES as error:
                 return FittedClassifier(None, present, shares, names[present], in_short(error))
         own = np.asarray(getattr(fitted, "classes_", np.unique(names[present])))
         code_of = {name: code for code, name in enumerate(names.tolist())}
-        return FittedClassifier(fitted, np.array([code_of[name] for name in own.tolist()]), shares, own)
+        own_codes = np.array([code_of[name] for name in own.tolist()])
+        return FittedClassifier(fitted, own_codes, shares, own, narrow=narrow)
 
     def predict(self, model: Any, data: Rows) -> ClassPrediction:
         try:
