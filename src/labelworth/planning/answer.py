@@ -128,6 +128,14 @@ class Held:
 
 
 @dataclass(frozen=True)
+class Odds:
+    """How probable it is that a round of labels tells whether a target is met."""
+
+    odds: float  # Of the larger pilot that is asked for.
+    even: int | None  # The fewest more samples with even odds or better; None: more than are ever asked for at once.
+
+
+@dataclass(frozen=True)
 class Limit:
     """How far this model can go: what all of the pool would buy, labeled whole, and what no number of labels does."""
 
@@ -195,6 +203,8 @@ class Plan:
         How many more samples to label at random before planning again, where the advice is a larger pilot.
     models : ModelChoice or None
         How the model was chosen, and the others beside it; None: it was named.
+    odds : Odds or None
+        That this larger pilot tells whether the target is met; None: that is not what it is for.
     """
 
     question: PlanQuestion
@@ -222,6 +232,7 @@ class Plan:
     prices: dict[str, Any] = field(default_factory=dict)
     more_pilot: int | None = None
     models: ModelChoice | None = None
+    odds: Odds | None = None
 
     @property
     def arms(self) -> tuple[str, ...]:
@@ -257,6 +268,7 @@ class Plan:
         """As JSON knows it."""
         limit = None if self.limit is None else asdict(self.limit)
         figures = {**asdict(self), "limit": limit, "lines": self.lines()}
-        if self.models is None:
-            del figures["models"]
+        for name in ("models", "odds"):
+            if figures[name] is None:
+                del figures[name]
         return figures

@@ -15,6 +15,7 @@ from labelworth.planning.answer import (
     Design,
     Held,
     Interval,
+    Odds,
     Plan,
     PlanQuestion,
     open_labels,
@@ -32,6 +33,7 @@ from labelworth.planning.trust.checks import (
     pilot_check,
     pilot_needed,
 )
+from labelworth.planning.trust.odds import even_round, is_settled, odds_of_settling
 from labelworth.planning.trust.stop import MOST_TIMES, more_pilot, why_stop
 from labelworth.planning.uncertainty import band_intervals, spread
 from labelworth.planning.words import CRITERION_WORDS, LABELS_PER_CLASS, flat_beyond, in_units, number
@@ -102,15 +104,21 @@ def assemble(
     held = situation.held
     width = Width.of(design, open_labels(asked, design, labels_interval), error_interval, asked.criterion)
     known = (held.n_labels, held.n_parameters, situation.accuracy.source)
-    needs = parameters_need(*known), pilot_needed(held.n_labels, width), _classes_need(held, background.checks)
-    needed = [labels for labels in needs if labels is not None]
     stop = why_stop(situation, asked.problem, asked.value, answer.counts)
-    rests_on_forecast = design.labels > MOST_TIMES * held.n_labels if stop is None else stop.is_forecast
+    # An interval that does not hold the target is narrow enough to stop on, however wide it is.
+    may_stop = stop is not None and asked.problem == "target" and is_settled(error_interval, asked.value)
+    narrow = None if may_stop else pilot_needed(held.n_labels, width)
+    needs = parameters_need(*known), narrow, _classes_need(held, background.checks)
+    needed = max((labels for labels in needs if labels is not None), default=None)
+    is_far = design.labels > MOST_TIMES * held.n_labels
     first = None
-    if rests_on_forecast and needed:
-        first = more_pilot(situation, asked.problem, asked.value, max(needed))
+    if is_far or (needed is not None and stop is not None and stop.is_forecast):
+        first = more_pilot(situation, asked.problem, asked.value, needed)
+    odds = None
+    if first is not None and narrow is not None and stop is not None and asked.problem == "target":
+        odds = _odds(situation, design.error, error_interval, asked.value, first)
     advice: Advice = "larger pilot" if first is not None else "label" if stop is None else "stop"
-    trust = (parameter_check(*known), pilot_check(held, width, advice, design))
+    trust = (parameter_check(*known), pilot_check(held, width, advice, design, first, may_stop=may_stop))
     return Plan(
         question=asked,
         advice=advice,
@@ -142,7 +150,18 @@ def assemble(
         prices=situation.price_list,
         more_pilot=first,
         models=background.models,
+        odds=odds,
     )
+
+
+def _odds(situation: Situation, error: float, interval: Interval | None, target: float, more: int) -> Odds | None:
+    """That so many more samples tell whether the target is met; None: not known."""
+    if interval is None:
+        return None
+    about, held = (situation.accuracy.criterion, error, interval, target), situation.held.n_labeled
+    odds = odds_of_settling(*about, 1 + more / held)
+    most = int(min(situation.pool, MOST_TIMES * held))
+    return None if odds is None else Odds(odds, even_round(*about, held, most))
 
 
 def _classes_need(held: Held, checks: Sequence[Check]) -> int | None:

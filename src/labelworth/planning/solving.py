@@ -4,8 +4,11 @@ from dataclasses import dataclass
 
 from labelworth.arrays import FloatArray
 from labelworth.errors import InfeasiblePlanError
-from labelworth.planning.answer import Certificate
-from labelworth.planning.situation import Situation
+from labelworth.planning.answer import Certificate, Interval
+from labelworth.planning.situation import Band, Situation
+from labelworth.planning.trust.odds import is_settled, odds_of_settling
+from labelworth.planning.trust.stop import MOST_TIMES
+from labelworth.planning.words import count, ends_in_units, odds_in_words
 from labelworth.tradeoff.accuracy import Accuracy, ConvexAccuracy
 from labelworth.tradeoff.costs import Costs
 from labelworth.tradeoff.problem import Problem, Question, Solution, infeasible_target, rounded_up
@@ -60,8 +63,31 @@ def _nearest_target(situation: Situation, target: float, refusal: InfeasiblePlan
             # A search may miss what lies within the last digit; one digit less is reported then.
             continue
         labels = float(met.counts @ situation.accuracy.labels_per_sample)
-        return infeasible_target(criterion, target, float(named), labels)
+        is_near = labels <= MOST_TIMES * situation.held.n_labels
+        other_ways = _settled_by(situation, target, met.counts)
+        return infeasible_target(criterion, target, float(named), labels if is_near else None, other_ways)
     return refusal
+
+
+def _settled_by(situation: Situation, target: float, counts: FloatArray) -> str:
+    """How surely a forecast refuses a target, and which round of labels would tell."""
+    criterion, doubt, held = situation.accuracy.criterion, situation.doubt, situation.held
+    if not isinstance(doubt, Band):
+        return ""
+    error, low, high = (own.error(counts) for own in (situation.accuracy, doubt.low, doubt.high))
+    interval = Interval(min(low, error), max(high, error), method="forecast")
+    known = f" That is a forecast ({ends_in_units(interval, criterion)})"
+    if is_settled(interval, target):
+        return f"{known}; a better model may reach the target, more labels hardly will."
+    more = int(min(held.n_labeled, situation.pool))
+    odds = odds_of_settling(criterion, error, interval, target, 1 + more / held.n_labeled)
+    if odds is None or not more:
+        return f"{known}."
+    return (
+        f"{known}, so the target may be met after all: label {count(more, 'more ' + held.kind[:-1])} drawn at random "
+        f"(`labelworth next --count {more}`) and plan again; the odds that this tells whether the target can be met "
+        f"are {odds_in_words(odds)}."
+    )
 
 
 def _answered(situation: Situation, problem: Problem, value: float) -> Solved:

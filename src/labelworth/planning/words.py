@@ -175,14 +175,38 @@ def _action(plan: "Plan") -> str:
 def _first(plan: "Plan") -> str:
     """The one thing to do where figures say to stop, or to go far, and cannot be trusted with it."""
     more, pilot = plan.more_pilot or 0, f"the pilot of {count(plan.held.n_labels, 'label')} is too small to"
-    why = f"The forecast says to stop, as {plan.why_stop} But {pilot} stop on it."
+    why = f"The forecast says to stop, as {plan.why_stop} But {pilot} stop on it.{_odds(plan)}"
     if plan.why_stop is None:
-        far = number(round(plan.recommended.labels_in_all))
-        why = f"The forecast says to go on to {far} labels in all. But {pilot} go that far on it."
+        far, is_small = number(round(plan.recommended.labels_in_all)), more <= plan.held.n_labeled
+        but = f"{pilot} go that far on it" if is_small else "none is followed beyond ten times the labels held"
+        why = f"The forecast says to go on to {far} labels in all. But {but}."
     return (
         f"Label {count(more, 'more ' + plan.held.kind[:-1])} drawn at random (`labelworth next --count {more}`), "
         f"then plan again. {why}"
     )
+
+
+def _odds(plan: "Plan") -> str:
+    """That the larger pilot tells whether the target is met, and what would make them even."""
+    if plan.odds is None:
+        return ""
+    even = ""
+    if plan.odds.even is not None and plan.odds.even > (plan.more_pilot or 0):
+        even = f"; {number(plan.odds.even)} more would make them even"
+    return f" The odds that this tells whether the target is met are {odds_in_words(plan.odds.odds)}{even}."
+
+
+def odds_in_words(odds: float) -> str:
+    """As people say them.
+
+    >>> odds_in_words(0.31), odds_in_words(0.02), odds_in_words(0.97)
+    ('about 3 in 10', 'less than 1 in 20', 'better than 19 in 20')
+    """
+    if odds < 0.05:
+        return "less than 1 in 20"
+    if odds > 0.95:
+        return "better than 19 in 20"
+    return f"about {min(max(round(10 * odds), 1), 9)} in 10"
 
 
 def _arm(arm: "ArmCount") -> str:
@@ -193,7 +217,7 @@ def _arm(arm: "ArmCount") -> str:
 def _expectation(plan: "Plan") -> str:
     own, interval = plan.question.criterion, plan.error_interval
     criterion = plan.criterion_words[:1].upper() + plan.criterion_words[1:]
-    between = f" ({_ends(interval, own)})" if interval is not None and interval.low != interval.high else ""
+    between = f" ({ends_in_units(interval, own)})" if interval is not None and interval.low != interval.high else ""
     now = "" if plan.held.error is None else f"; with the labels held, {in_units(plan.held.error, own)}"
     when = "then"
     if plan.advice == "larger pilot":
@@ -203,7 +227,8 @@ def _expectation(plan: "Plan") -> str:
     return f"{criterion} to expect {when}: {in_units(plan.recommended.error, own)}{between}{now}."
 
 
-def _ends(interval: Interval, criterion: str) -> str:
+def ends_in_units(interval: Interval, criterion: str) -> str:
+    """An interval of figures of a criterion, and how often it should hold."""
     low, high = in_units(interval.low, criterion), in_units(interval.high, criterion)
     return f"{percent(interval.level)}: {low.removesuffix(' %')}-{high}"
 
@@ -294,7 +319,7 @@ def _limit(plan: "Plan") -> list[str]:
     limit, own, today = plan.limit, plan.question.criterion, plan.held.error
     if limit is None or limit.gain is None or today is None:
         return []
-    between = "" if limit.interval is None else f" ({_ends(limit.interval, own)})"
+    between = "" if limit.interval is None else f" ({ends_in_units(limit.interval, own)})"
     reached = f"All {number(round(limit.labels_in_all))} labels would bring {_what(own)} to "
     reached += f"{in_units(limit.error, own)}{between}"
     before = f"today's {in_units(today, own)}"
@@ -315,7 +340,7 @@ def _floor(plan: "Plan") -> str:
     if limit is None or limit.floor is None or limit.floor.low <= 0 or limit.floor.mean >= limit.error:
         return ""
     floor = Interval(limit.floor.low, limit.floor.high)
-    return f" About {in_units(limit.floor.mean, own)} ({_ends(floor, own)}) no number of labels takes away."
+    return f" About {in_units(limit.floor.mean, own)} ({ends_in_units(floor, own)}) no number of labels takes away."
 
 
 def _what(criterion: str) -> str:

@@ -207,12 +207,23 @@ def error_ceiling(question: Question, criterion: str, least: float, tolerance: f
     )
 
 
-def infeasible_target(criterion: str, target: float, nearest: float, labels: float) -> InfeasiblePlanError:
-    """That a target cannot be met, with the nearest that can be: as printed it is feasible."""
-    named, more = _named(criterion, rounded_up(nearest), is_nearest=True), "label" if labels == 1 else "labels"
+def infeasible_target(
+    criterion: str, target: float, nearest: float, labels: float | None, other_ways: str = ""
+) -> InfeasiblePlanError:
+    """That a target cannot be met, with the nearest that can be: as printed it is feasible.
+
+    Parameters
+    ----------
+    labels : float or None
+        How many more labels meet the nearest; None: too many to be asked for.
+    other_ways : str
+        What else is known and can be done, in sentences.
+    """
+    named = _named(criterion, rounded_up(nearest), is_nearest=True)
+    at = "" if labels is None else f", at {labels:,.0f} more {'label' if labels == 1 else 'labels'}"
     return InfeasiblePlanError(
         f"No number of labels reaches {_named(criterion, f'{target:g}')}: the nearest that this pool allows is "
-        f"{named}, at {labels:,.0f} more {more}. Raise the target, or get more samples.",
+        f"{named}{at}. Raise the target, or get more samples.{other_ways}",
         nearest,
     )
 

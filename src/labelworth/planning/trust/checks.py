@@ -140,14 +140,32 @@ def pilot_needed(n_held: int, width: Width) -> int | None:
     return int(np.ceil(n_held * width.excess**2))
 
 
-def pilot_check(held: Held, width: Width, advice: Advice, design: Design) -> Check:
-    """How sure the plan is, and what would make it surer: never another plan than the one that was recommended."""
+def pilot_check(
+    held: Held, width: Width, advice: Advice, design: Design, more: int | None = None, *, may_stop: bool = False
+) -> Check:
+    """How sure the plan is, and what would make it surer: never another plan than the one that was recommended.
+
+    Parameters
+    ----------
+    more : int, optional
+        Samples of the larger pilot that is asked for.
+    may_stop : bool
+        Whether the interval, however wide, says that the target is met.
+    """
     if width.excess is None:
         return Check("pilot size", "unknown", "How far the pilot can be trusted was not computed.")
     words = width.words()
     if not width.is_too_wide:
         return Check("pilot size", "good", f"{words[:1].upper()}{words[1:]}: well enough.")
+    if may_stop:
+        return Check("pilot size", "good", f"{words[:1].upper()}{words[1:]}: enough to tell that the target is met.")
     pilot = f"The pilot of {count(held.n_labels, 'label')} is too small to"
+    if more is not None and width.points is not None:
+        # Widths fall with the square root of the labels.
+        later = width.points / np.sqrt(1 + more / held.n_labeled)
+        words += (
+            f"; with {count(more, 'more ' + held.kind[:-1])}, the error to within about {apart(later, SHARES[0])}"
+        )
     if advice == "larger pilot" and not design.labels:
         return Check("pilot size", "warning", f"{pilot} stop on it: {words}.")
     return Check("pilot size", "warning", f"{pilot} trust these figures far: {words}.{_surer(held, advice, design)}")

@@ -14,7 +14,7 @@ from labelworth.tradeoff.costs import ArmPrices
 from labelworth.tradeoff.problem import Problem
 
 MOST_TIMES = 10
-"""No pilot that is too small is trusted with a plan for more labels than this many times its own."""
+"""No more labels than this many times those held are asked for before planning again."""
 _NO_GAIN = "more labels would not lower the error."
 
 
@@ -41,14 +41,16 @@ def why_stop(situation: Situation, problem: Problem, value: float, counts: Float
     )
 
 
-def more_pilot(situation: Situation, problem: Problem, value: float, needed: int) -> int | None:
+def more_pilot(situation: Situation, problem: Problem, value: float, needed: int | None) -> int | None:
     """How many more samples to label at random before planning again.
 
     As many again as are held, since the next pilot says better what is missing than this one; no more than it takes
-    for `needed` labels in all, than there are, and than a budget pays for. None: it pays for none.
+    for `needed` labels in all, than there are, and than a budget pays for. None: it pays for none. Where the pilot is
+    large enough, `needed` is None, and as many times those held are asked for as ever are.
     """
     held = situation.held
-    step = math.ceil(min(needed - held.n_labels, held.n_labels) / (held.n_labels / held.n_labeled))
+    labels = MOST_TIMES * held.n_labels if needed is None else min(needed - held.n_labels, held.n_labels)
+    step = math.ceil(labels / (held.n_labels / held.n_labeled))
     most = int(situation.pool)
     if problem == "budget":
         left, alone = value - held.cost, _labeled_whole(situation)

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from labelworth.data.kept import Checkpoint
+from labelworth.errors import InfeasiblePlanError
 from labelworth.fisher.documents.population import enumerated_information
 from labelworth.planning.answer import Held, Plan, PlanQuestion
 from labelworth.planning.assembly import Background, assemble
@@ -33,7 +34,7 @@ def planned(problem: str, value: float, spread: float, pool: int = POOL) -> Plan
     return assemble(situation, PlanQuestion(problem, value, "error"), BACKGROUND, checkpoint=Checkpoint(None, {}))
 
 
-@pytest.mark.parametrize(("problem", "value"), [("target", 0.24), ("alpha", 0.01)])
+@pytest.mark.parametrize(("problem", "value"), [("target", 0.18), ("alpha", 0.01)])
 def test_a_forecast_that_is_not_known_is_no_reason_to_stop(problem: str, value: float) -> None:
     found = planned(problem, value, spread=0.5)
     # Known to within a half, twice what is allowed: four times the pilot would do, and as many again come first.
@@ -45,10 +46,53 @@ def test_a_forecast_that_is_not_known_is_no_reason_to_stop(problem: str, value: 
     )
     assert not any("Stop labeling" in line for line in found.lines())
     warned = [line for line in found.lines() if line.startswith("Warning: ")]
+    labels = " and the labels to buy are known to within 50 % of all labels" if problem == "target" else ""
     assert warned == [
         "Warning: The pilot of 60 labels is too small to stop on it: the error to expect is known to within 6.5 "
-        "points (50 % of itself)."
+        f"points (50 % of itself){labels}; with 60 more documents, the error to within about 4.6 points."
     ]
+
+
+def test_an_interval_beside_the_target_is_narrow_enough_to_stop_on_however_wide() -> None:
+    found = planned("target", 0.24, spread=0.5)
+    # From 6.5 to 19.5 %.
+    assert (found.advice, found.more_pilot, found.odds) == ("stop", None, None)
+    assert found.checks[-1].state == "good"
+    assert found.checks[-1].words.endswith("(50 % of itself): enough to tell that the target is met.")
+
+
+def test_the_odds_that_a_larger_pilot_tells_are_told() -> None:
+    near, far = planned("target", 0.135, spread=0.5), planned("target", 0.19, spread=0.5)
+    assert (near.advice, far.advice) == ("larger pilot", "larger pilot")
+    assert near.odds is not None
+    assert far.odds is not None
+    # A target in the middle of the interval is told by six times as many more; one at its end by as many again.
+    assert 0.1 < near.odds.odds < 0.11
+    assert 5 * HELD < (near.odds.even or 0) < 6 * HELD
+    assert 0.5 < far.odds.odds < 0.8
+    assert (far.odds.even or 0) < HELD
+    first = near.lines()[0]
+    assert first.endswith(
+        f" The odds that this tells whether the target is met are about 1 in 10; {near.odds.even} more would make "
+        "them even."
+    )
+    assert far.lines()[0].endswith(f" are about {10 * far.odds.odds:.0f} in 10.")
+    assert near.to_dict()["odds"] == {"odds": near.odds.odds, "even": near.odds.even}
+    assert "odds" not in planned("alpha", 0.01, spread=0.5).to_dict()
+    # As many as that are not asked for where the pool has not got them.
+    assert planned("target", 0.135, spread=0.5, pool=200).odds.even is None
+
+
+def test_a_target_that_is_refused_says_how_surely_and_what_would_tell() -> None:
+    with pytest.raises(InfeasiblePlanError, match=r"reaches error 9 %: .*allows is 10 % \(target=0.1\)") as open_:
+        planned("target", 0.09, spread=0.2, pool=2000)
+    words = str(open_.value)
+    # 2,000 are more than ten times the 60 held.
+    assert "2,000" not in words
+    assert "That is a forecast (90 %: 8-12 %), so the target may be met after all: label 60 more documents" in words
+    assert words.endswith("the odds that this tells whether the target can be met are about 3 in 10.")
+    with pytest.raises(InfeasiblePlanError, match=r"at 600 more labels.*better model may reach the target"):
+        planned("target", 0.05, spread=0.2)
 
 
 def test_an_error_known_to_a_point_or_two_is_known_well_enough() -> None:
@@ -113,7 +157,12 @@ def test_labels_that_a_budget_fixes_have_no_interval(problem: str, value: float)
 def test_no_pilot_too_small_is_trusted_with_more_than_ten_times_its_labels() -> None:
     far, near = planned("budget", 1000.0, spread=0.5, pool=2000), planned("budget", 650.0, spread=0.5, pool=2000)
     known = planned("budget", 1000.0, spread=0.1, pool=2000)
-    assert (near.advice, known.advice) == ("label", "label")
+    assert near.advice == "label"
+    # However surely the error is known, no forecast is followed farther than that.
+    assert (known.advice, known.more_pilot) == ("larger pilot", 10 * HELD)
+    assert known.lines()[0].endswith(
+        "The forecast says to go on to 1,000 labels in all. But none is followed beyond ten times the labels held."
+    )
     assert (far.advice, far.more_pilot, far.recommended.labels) == ("larger pilot", HELD, 940.0)
     first, expected, paid = far.lines()[:3]
     assert first == (
