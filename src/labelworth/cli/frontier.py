@@ -51,12 +51,17 @@ def frontier(
 def _show(console: "Console", frontier: "PlanFrontier") -> None:
     from labelworth.planning.words import in_units
     from labelworth.report.tables import show_lines, show_table
-    from labelworth.report.values import Table
+    from labelworth.report.values import Amount, Table
 
     show_lines(console, frontier.lines())
     console.print()
     rows = tuple(
-        (point.cost, point.labels, in_units(point.error, frontier.criterion), point.name)
+        (
+            Amount(point.cost, frontier.currency),
+            point.labels,
+            in_units(point.error, frontier.criterion),
+            point.name,
+        )
         for point in frontier.boundary
     )
     note = f"{frontier.held.n_labels:,} labels are held and counted in; costs are those still to be paid."

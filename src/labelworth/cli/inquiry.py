@@ -41,6 +41,7 @@ class Inquiry:
             "classes": samples.classes,
             "model": estimator,
             "prices": self.prices.prices(samples, note),
+            "currency": self.prices.currency,
             "seed": self.seed,
             **self.plan.asked(),
         }

@@ -146,7 +146,7 @@ def _how_to_fit(settings: Mapping[str, Any], data: DataOptions) -> str:
 def _table(plan: "Plan") -> "Table":
     """What other amounts of money would buy."""
     from labelworth.planning.words import flat_beyond, in_units
-    from labelworth.report.values import Table
+    from labelworth.report.values import Amount, Table
 
     design = plan.recommended
     recommended = (design.cost_in_all, design.labels, design.error)
@@ -164,9 +164,9 @@ def _table(plan: "Plan") -> "Table":
         far = budgets[-1]
         is_less = far.error is not None and far.error < design.error
         labels = far.labels if is_less and far.labels is not None else design.labels
-        note += f" {flat_beyond(plan.source, plan.held.n_labels + labels)}."
+        note += f" {flat_beyond(plan.source, plan.held.n_labels + labels, plan.question.criterion)}."
     shown = tuple(
-        (cost, round(labels or 0.0), in_units(error, plan.question.criterion), mark)
+        (Amount(cost, plan.currency), round(labels or 0.0), in_units(error, plan.question.criterion), mark)
         for cost, labels, error, mark in rows
     )
     return Table("What money buys", ("cost in all", "labels to buy", plan.criterion_words, ""), shown, note=note)

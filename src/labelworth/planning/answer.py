@@ -26,7 +26,7 @@ class PlanQuestion:
 
     problem: Problem
     value: float  # Money in all, what the pilot cost included; an error; or money per unit of error.
-    criterion: str  # What "error" means.
+    criterion: str  # What "error" means; of a metric, errors are what is missing to one.
 
 
 @dataclass(frozen=True)
@@ -205,6 +205,8 @@ class Plan:
         How the model was chosen, and the others beside it; None: it was named.
     odds : Odds or None
         That this larger pilot tells whether the target is met; None: that is not what it is for.
+    currency : str
+        Stands before amounts of money; empty: nothing does.
     """
 
     question: PlanQuestion
@@ -233,6 +235,7 @@ class Plan:
     more_pilot: int | None = None
     models: ModelChoice | None = None
     odds: Odds | None = None
+    currency: str = ""
 
     @property
     def arms(self) -> tuple[str, ...]:
@@ -268,7 +271,7 @@ class Plan:
         """As JSON knows it."""
         limit = None if self.limit is None else asdict(self.limit)
         figures = {**asdict(self), "limit": limit, "lines": self.lines()}
-        for name in ("models", "odds"):
-            if figures[name] is None:
+        for name in ("models", "odds", "currency"):
+            if not figures[name]:
                 del figures[name]
         return figures

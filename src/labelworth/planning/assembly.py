@@ -36,8 +36,9 @@ from labelworth.planning.trust.checks import (
 from labelworth.planning.trust.odds import even_round, is_settled, odds_of_settling
 from labelworth.planning.trust.stop import MOST_TIMES, more_pilot, why_stop
 from labelworth.planning.uncertainty import band_intervals, spread
-from labelworth.planning.words import CRITERION_WORDS, LABELS_PER_CLASS, flat_beyond, in_units, number
+from labelworth.planning.words import LABELS_PER_CLASS, criterion_words, flat_beyond, in_units, money, number
 from labelworth.progress import SILENT, Progress
+from labelworth.simulation.metrics import is_metric
 from labelworth.simulation.selection import ModelChoice
 
 
@@ -127,7 +128,7 @@ def assemble(
         uses_unlabeled=background.uses_unlabeled,
         source=situation.accuracy.source,
         reason=background.reason,
-        criterion_words=CRITERION_WORDS[asked.criterion],
+        criterion_words=criterion_words(asked.criterion),
         recommended=design,
         labels_interval=labels_interval,
         error_interval=error_interval,
@@ -151,6 +152,7 @@ def assemble(
         more_pilot=first,
         models=background.models,
         odds=odds,
+        currency=situation.currency,
     )
 
 
@@ -210,16 +212,17 @@ def _limit_notes(
             return []
         return [
             f"The budget would pay for more than the pool holds: all {situation.pool:,.0f} samples are to be "
-            f"labeled, and {left:g} is left over."
+            f"labeled, and {money(f'{left:g}', situation.currency)} is left over."
         ]
     prices = [situation.prices.next_price(counts, arm) for arm, labels in enumerate(labeling) if labels]
     if left >= min(prices) > 0:
-        flat = flat_beyond(situation.accuracy.source, design.labels_in_all)
+        flat = flat_beyond(situation.accuracy.source, design.labels_in_all, asked.criterion)
         farther = curve.lower_from(design.labels_in_all, design.error)
         if farther is not None:
+            low, lower = ("highest", "higher") if is_metric(asked.criterion) else ("lowest", "lower")
             flat = (
-                f"Within the budget the forecast is lowest with {number(round(design.labels_in_all))} labels in all "
-                f"(lower only from about {number(round(farther))} on)"
+                f"Within the budget the forecast is {low} with {number(round(design.labels_in_all))} labels in all "
+                f"({lower} only from about {number(round(farther))} on)"
             )
-        return [f"{flat}, so {number(left)} of the budget are left."]
+        return [f"{flat}, so {money(left, situation.currency)} of the budget are left."]
     return []

@@ -11,8 +11,9 @@ from labelworth.planning.landscape import FrontierDesign
 from labelworth.planning.outcome import cloud
 from labelworth.planning.plan import planner_at_work
 from labelworth.planning.source import AskedSource, GivenPrices, PlanSettings, UseUnlabeled
-from labelworth.planning.words import CRITERION_WORDS, count, in_units, number
+from labelworth.planning.words import count, criterion_words, in_units, money
 from labelworth.progress import SILENT, Progress
+from labelworth.simulation.metrics import is_metric
 from labelworth.tradeoff.accuracy import Source
 from labelworth.tradeoff.problem import Question
 
@@ -31,6 +32,7 @@ class PlanFrontier:
     criterion_words: str
     # What one more sample of every arm costs, or which function said so; and what was paid for what is held.
     prices: dict[str, Any]
+    currency: str = ""  # Stands before amounts of money; empty: nothing does.
 
     @property
     def boundary(self) -> tuple[FrontierDesign, ...]:
@@ -41,20 +43,24 @@ class PlanFrontier:
     def lines(self) -> list[str]:
         first, last = self.boundary[0], self.boundary[-1]
         errors = [in_units(point.error, self.criterion) for point in (first, last)]
+        costs = [money(point.cost, self.currency) for point in (first, last)]
         dominated = len(self.points) - len(self.boundary)
         used = "" if self.uses_unlabeled else " Unlabeled data is not used."
         return [
             f"{count(len(self.boundary), 'design')} of {len(self.points):,} are worth considering; the other "
             f"{dominated:,} cost and err no less than one of these.",
             f"{self.criterion_words[:1].upper()}{self.criterion_words[1:]}: {errors[0]} for "
-            f"{number(first.cost)} more, down to {errors[1]} for {number(last.cost)} more.",
+            f"{costs[0]} more, {'up' if is_metric(self.criterion) else 'down'} to {errors[1]} for {costs[1]} more.",
             f"Figures are {self.source} ({self.reason}).{used}",
         ]
 
     def to_dict(self) -> dict[str, Any]:
         """As JSON knows it."""
         boundary = [index for index, point in enumerate(self.points) if point.dominated_by is None]
-        return {**asdict(self), "boundary": boundary, "lines": self.lines()}
+        figures = {**asdict(self), "boundary": boundary, "lines": self.lines()}
+        if not self.currency:
+            del figures["currency"]
+        return figures
 
 
 def frontier(
@@ -73,6 +79,7 @@ def frontier(
     seed: int = 0,
     checkpoint: str | Path | None = None,
     max_time: float | None = None,
+    currency: str | None = None,
     progress: Progress = SILENT,
 ) -> PlanFrontier:
     """The achievable cloud over (samples, labeled fraction) or policies, and its undominated boundary.
@@ -81,7 +88,7 @@ def frontier(
     ----------
     X, y, model, prices, criterion, source, rules, pool, use_unlabeled, classes, unlabeled, seed
         As in `labelworth.plan`.
-    checkpoint, max_time, progress
+    checkpoint, max_time, currency, progress
         As in `labelworth.plan`.
 
     Raises
@@ -112,6 +119,7 @@ def frontier(
         seed=seed,
         checkpoint=checkpoint,
         max_time=max_time,
+        currency=currency or "",
     )
     with planner_at_work(
         X, y, settings, model=model, classes=classes, unlabeled=unlabeled, progress=progress
@@ -126,6 +134,7 @@ def frontier(
         situation.accuracy.source,
         chosen.reason,
         chosen.criterion,
-        CRITERION_WORDS[chosen.criterion],
+        criterion_words(chosen.criterion),
         situation.price_list,
+        situation.currency,
     )

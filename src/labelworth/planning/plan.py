@@ -14,6 +14,7 @@ from labelworth.estimators.reading import automatic_of, pool_of, takes_sequences
 from labelworth.planning.answer import Plan
 from labelworth.planning.planner import Planner
 from labelworth.planning.source import AskedSource, GivenPrices, PlanSettings, UseUnlabeled
+from labelworth.planning.targets import read_target
 from labelworth.progress import SILENT, Progress, Whole, under_one_bar
 from labelworth.tradeoff.problem import Question, require_target
 
@@ -24,7 +25,7 @@ def plan(
     *,
     model: Any = "auto",
     budget: float | None = None,
-    target: float | None = None,
+    target: float | str | None = None,
     alpha: float | None = None,
     prices: GivenPrices = None,
     criterion: str | None = None,
@@ -38,6 +39,7 @@ def plan(
     seed: int = 0,
     checkpoint: str | Path | None = None,
     max_time: float | None = None,
+    currency: str | None = None,
     progress: Progress = SILENT,
 ) -> Plan:
     """Say how many more samples to label, of which kind, and what accuracy that buys.
@@ -61,7 +63,8 @@ def plan(
         manners of scikit-learn or sklearn-crfsuite, which takes X as it is.
     budget, target, alpha : float
         Exactly one: the least error for this much money, labels held included; the least cost for this error; or the
-        least cost + alpha x error.
+        least cost + alpha x error. A target may also be a sentence that names its criterion: ``"error <= 5%"``,
+        ``"macro-F1 >= 0.9"``, ``"recall of spam >= 95% at precision 90%"``.
     prices : Prices, mapping or function, optional
         ``per_label``, ``per_token``, ``per_sequence``, ``per_unlabeled``, ``fixed``; a label costs 1 when absent.
         Or a function of (policy, n) that says what n samples cost in all, those held included: `policy` maps every
@@ -71,7 +74,10 @@ def plan(
         nearest number of labels. Designs are then searched for, without a certificate.
     criterion : str, optional
         What "error" means: "error", "log_loss" (as they will be measured), "excess_error", or a name of
-        `labelworth.fisher.criteria.CRITERIA`. When absent the share of wrong predictions where that is known.
+        `labelworth.fisher.criteria.CRITERIA`. When absent the share of wrong predictions where that is known. Or a
+        metric: "macro-F1", "recall of CLASS at precision 90%", "precision of CLASS at recall 80%", the threshold on
+        the scores of the class being the one that serves best. Metrics are forecast by simulation, and larger is
+        better: a target is the least to reach, and errors of the plan are what is missing to one.
     source : "auto", "asymptotic" or "simulated"
         Formulas, or simulated labels on the real pool; "auto" goes by labels per parameter and the harm verdict.
     rules : sequence, optional
@@ -92,6 +98,8 @@ def plan(
     max_time : float, optional
         About how many minutes simulated refits may take. What does not fit is left out, and said among the notes;
         where not even the least fits, that is said once the first refits were measured.
+    currency : str, optional
+        What amounts of money are in, as "EUR" or "$": it stands before every one of them. None when absent.
     progress : Progress
 
     Returns
@@ -123,6 +131,7 @@ def plan(
     >>> plan.lines()[0].startswith("Label 140 more documents")
     True
     """
+    target, criterion = read_target(target, criterion)
     asked = Question.of(budget=budget, target=target, alpha=alpha, pool=pool)
     if asked.kind == "target":
         # What "auto" and a simulation take when no criterion is named is the error.
@@ -137,6 +146,7 @@ def plan(
         seed=seed,
         checkpoint=checkpoint,
         max_time=max_time,
+        currency=currency or "",
     )
     with planner_at_work(
         X, y, settings, model=model, classes=classes, unlabeled=unlabeled, progress=progress
@@ -179,4 +189,6 @@ def planner_of(
             checkpoint=settings.checkpoint,
         )
     pool = pool_of(X, y, model, classes=classes, unlabeled=unlabeled, seed=settings.seed, progress=progress)
-    return Planner(pool, settings, progress if isinstance(progress, Whole) else Whole(progress, "planning"))
+    planner = Planner(pool, settings, progress if isinstance(progress, Whole) else Whole(progress, "planning"))
+    planner.require_metrics()
+    return planner

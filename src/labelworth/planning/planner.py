@@ -52,7 +52,8 @@ from labelworth.policies.rule import Rule
 from labelworth.progress import SILENT, Whole
 from labelworth.simulation.basis import ForecastBasis, forecast_basis, forecast_work, simulated_sizes, sources_of
 from labelworth.simulation.forecast import Excess, forecast
-from labelworth.simulation.learner import Mode, Source
+from labelworth.simulation.learner import Mode, Source, known_codes
+from labelworth.simulation.metrics import pilot_units
 from labelworth.simulation.pilot_points import point_sizes
 from labelworth.simulation.pool_use import PoolUse, pool_use_work, simulate_pool_use
 from labelworth.simulation.selection import ModelChoice, without_optimism
@@ -112,7 +113,7 @@ class Planner:
         sources = {
             name: replace(source, error=self.basis.source_errors[name]) for name, source in self._sources.items()
         }
-        steps = self._steps(self._largest, "rival", rival.name)
+        steps = self._steps(self._largest, "rival", rival.name, *self._metric_names)
 
         def computed() -> dict[str, Any]:
             return forecast_basis(
@@ -120,6 +121,7 @@ class Planner:
                 rival.data,
                 self._largest,
                 seed=self.settings.seed,
+                metrics=self.settings.metrics,
                 sources=sources,
                 has_time=lambda work: False,
                 workers=None,
@@ -134,8 +136,8 @@ class Planner:
         # Where they cross is said as far as was simulated.
         grid = forecast_sizes(self.pool.n_labeled, min(self.pool.n_labeled + situation.pool, self._largest))
         sizes = np.concatenate([[wanted], grid])
-        own = forecast(self.basis, self._mode, chosen.measure, sizes).values
-        other = forecast(basis, rival.learner.mode, chosen.measure, sizes).values
+        own = forecast(self.basis, self._mode, chosen.criterion, sizes).values
+        other = forecast(basis, rival.learner.mode, chosen.criterion, sizes).values
         is_behind = np.flatnonzero(other[1:] >= own[1:])
         first = int(is_behind[-1]) + 1 if is_behind.size else 0
         # Two digits: it is where two forecasts meet.
@@ -164,7 +166,7 @@ class Planner:
             )
         if not isinstance(self.settings.costs, Prices):
             situation = situation.priced_by(self.settings.costs, held_by_rule(self.pool.data, self.menu))
-        return situation.with_error_of_today(), chosen
+        return replace(situation.with_error_of_today(), currency=self.settings.currency), chosen
 
     @cached_property
     def chosen(self) -> ChosenSource:
@@ -211,7 +213,7 @@ class Planner:
         # The menu as given: whether "nothing" stays on it is decided by the simulation itself.
         menu = read_menu(self.settings.rules, self.pool, uses_unlabeled=True)
         policies = [Policy.of(rule) for rule in menu if rule.spec not in _WHOLE]
-        steps = self._steps(self._largest, [policy.spec for policy in policies])
+        steps = self._steps(self._largest, [policy.spec for policy in policies], *self._metric_names)
 
         work = forecast_work(self.pool.learner, self.pool.data, self._largest, policies)
 
@@ -224,6 +226,7 @@ class Planner:
                 self._largest,
                 policies=policies,
                 seed=self.settings.seed,
+                metrics=self.settings.metrics,
                 sources=self._sources,
                 has_time=self.progress.has_time,
                 workers=None,
@@ -265,6 +268,28 @@ class Planner:
                 f"by simulation), or criterion='{chosen.criterion}' (nats per sequence, by formulas)."
             )
 
+    def require_metrics(self) -> None:
+        """Refuse metrics that this pool cannot have, before anything is simulated.
+
+        Raises
+        ------
+        InvalidInputError
+            If a class is not there or has too few labels, or the model gives no scores to set a threshold on.
+        """
+        data, learner = self.pool.data, self.pool.learner
+        owner = np.repeat(np.arange(data.n_samples), data.lengths)
+        for metric in self.settings.metrics:
+            pilot_units(metric, known_codes(data), owner, data.evidence.classes)
+            if metric.needs_scores and not learner.has_scores:
+                raise InvalidInputError(
+                    f"The {metric.words} needs a threshold on scores, and {self.pool.model_name} gives none: take a "
+                    "model with predict_proba or decision_function (taggers: predict_marginals)."
+                )
+
+    @property
+    def _metric_names(self) -> list[str]:
+        return [metric.spec for metric in self.settings.metrics]
+
     @property
     def _mode(self) -> Mode:
         return "semi-supervised" if self.uses_unlabeled else "labels-only"
@@ -276,24 +301,24 @@ class Planner:
 
     def _excess(self, chosen: ChosenSource, situation: Situation) -> tuple[Excess | None, list[str]]:
         """What the formulas say, to stand beside a simulated forecast; and why not, where they say nothing."""
-        if chosen.measure not in self.pool.abilities.formula_criteria:
+        if chosen.criterion not in self.pool.abilities.formula_criteria:
             return None, []
         from labelworth.planning.formulas.documents import formula_excess, why_no_excess
 
         pool: Any = self.pool
         most = pool.n_labeled + situation.pool
-        excess = formula_excess(pool, self._mode, chosen.measure, most, self.settings.seed)
+        excess = formula_excess(pool, self._mode, chosen.criterion, most, self.settings.seed)
         return excess, [] if excess is not None else [why_no_excess(pool)]
 
     def _forecast(self, chosen: ChosenSource, situation: Situation, excess: Excess | None) -> ForecastCurve:
         most = self.pool.n_labeled + situation.pool
-        return simulated_curve(self.basis, self._mode, chosen.measure, most, situation.positions_per_sample, excess)
+        return simulated_curve(self.basis, self._mode, chosen.criterion, most, situation.positions_per_sample, excess)
 
     def _surface(self, chosen: ChosenSource) -> Surface | None:
         """By simulation; None where there is no sample without a label."""
         if not self._surface_work or not self.progress.has_time(self._surface_work):
             return None
-        steps = self._steps(self._largest)
+        steps = self._steps(self._largest, *self._metric_names)
 
         def computed() -> dict[str, Any]:
             return simulate_pool_use(
@@ -301,13 +326,14 @@ class Planner:
                 self.pool.data,
                 self.basis,
                 seed=self.settings.seed,
+                metrics=self.settings.metrics,
                 sources=self._sources,
                 workers=None,
                 progress=self.progress,
                 keep=steps.step,
             ).to_dict()
 
-        return simulated_surface(self.basis, PoolUse.from_dict(steps.step("pool use", computed)), chosen.measure)
+        return simulated_surface(self.basis, PoolUse.from_dict(steps.step("pool use", computed)), chosen.criterion)
 
     @cached_property
     def _surface_work(self) -> int:

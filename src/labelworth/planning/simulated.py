@@ -20,6 +20,7 @@ from labelworth.simulation.basis import ForecastBasis
 from labelworth.simulation.calibration import calibrate
 from labelworth.simulation.forecast import Excess, forecast
 from labelworth.simulation.learner import Mode
+from labelworth.simulation.metrics import is_metric
 from labelworth.simulation.pool_use import SHARES, PoolUse
 from labelworth.simulation.scales import Measure
 from labelworth.tradeoff.accuracy import Source
@@ -150,7 +151,7 @@ def slope_errors(
     contrasts[rows, np.searchsorted(every, sizes)] -= 1 / doubling
     contrasts[rows, np.searchsorted(every, 2 * sizes)] += 1 / doubling
     spread = calibrate(basis, mode, measure, every, policy=policy).contrast_errors(contrasts)
-    return np.asarray(spread * values * (1 - values if measure == "error" else 1.0) / sizes)
+    return np.asarray(spread * values * (1.0 if measure == "log_loss" else 1 - values) / sizes)
 
 
 def forecast_sizes(n_labeled: int, most: float) -> IntArray:
@@ -184,7 +185,8 @@ def simulated_curve(
         tuple(curve.power_law.tolist()),
         tuple((positions_per_sample * curve.point_sizes).tolist()),
         tuple(curve.points.tolist()),
-        floor=curve.floor,
+        # What even the best prediction misses of drawn labels is no share of a metric.
+        floor=None if is_metric(measure) else curve.floor,
     )
 
 
@@ -204,7 +206,7 @@ def simulated_situation(
     bands = simulated_accuracies(
         basis,
         "semi-supervised" if uses_unlabeled else "labels-only",
-        chosen.measure,
+        chosen.criterion,
         [rule.spec for rule in arms],
         labels,
         pool.n_labeled + room,

@@ -68,6 +68,7 @@ class Situation:
     )
     keeps_rest: bool = False  # Whether samples of the pool that the counts leave out are learned from all the same.
     doubt: Doubt = None  # How sure the accuracy is.
+    currency: str = ""  # Stands before amounts of money; empty: nothing does.
 
     def design(self, counts: FloatArray) -> Design:
         """What these counts, beyond what is held, amount to."""

@@ -8,7 +8,7 @@ from labelworth.planning.answer import Certificate, Interval
 from labelworth.planning.situation import Band, Situation
 from labelworth.planning.trust.odds import is_settled, odds_of_settling
 from labelworth.planning.trust.stop import MOST_TIMES
-from labelworth.planning.words import count, ends_in_units, odds_in_words
+from labelworth.planning.words import count, ends_in_units, money, odds_in_words
 from labelworth.tradeoff.accuracy import Accuracy, ConvexAccuracy
 from labelworth.tradeoff.costs import Costs
 from labelworth.tradeoff.problem import Problem, Question, Solution, infeasible_target, rounded_up
@@ -114,9 +114,10 @@ def money_left(situation: Situation, budget: float) -> float:
     """What a budget leaves beside what is held."""
     left = budget - situation.held.cost
     if left < -_ROUNDING * max(abs(budget), 1.0):
+        cost, limit = (money(f"{amount:g}", situation.currency) for amount in (situation.held.cost, budget))
         raise InfeasiblePlanError(
-            f"The {situation.held.n_labels:,} labels held have cost {situation.held.cost:g} already, more than the "
-            f"budget of {budget:g}: a budget is for all labels, the pilot's included. Raise it.",
+            f"The {situation.held.n_labels:,} labels held have cost {cost} already, more than the budget of {limit}: "
+            "a budget is for all labels, the pilot's included. Raise it.",
             situation.held.cost,
         )
     return max(left, 0.0)

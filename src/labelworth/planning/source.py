@@ -10,14 +10,17 @@ import numpy as np
 
 from labelworth.errors import InvalidInputError
 from labelworth.estimators.pools.pool import Abilities
-from labelworth.simulation.scales import Measure
+from labelworth.planning.targets import canonical
+from labelworth.simulation.metrics import Metric, is_metric, metric_of
 from labelworth.tradeoff.accuracy import Source
 from labelworth.tradeoff.costs import CostFunction, Prices
 
 AskedSource = Literal["auto", "asymptotic", "simulated"]
 UseUnlabeled = Literal["auto", "yes", "no"]
-MEASURED: tuple[Measure, ...] = get_args(Measure)
-"""Criteria that a simulation can forecast: what will be measured on held-out data."""
+MEASURED = ("error", "log_loss")
+"""Criteria that a simulation can forecast, beside metrics: what will be measured on held-out data."""
+METRICS = ("macro_f1", "recall of CLASS at precision LEVEL", "precision of CLASS at recall LEVEL")
+"""Metrics as messages name them."""
 LABELS_PER_PARAMETER = 5.0
 """From this many labels per parameter on the formulas are trusted with levels, not only with ranks."""
 GivenPrices = Prices | Mapping[str, float] | CostFunction | None
@@ -43,6 +46,7 @@ class PlanSettings:
     seed: Any = 0
     checkpoint: str | Path | None = None
     max_time: float | None = None  # Minutes.
+    currency: str = ""  # Stands before amounts of money; empty: nothing does.
 
     def __post_init__(self) -> None:
         if self.use_unlabeled not in get_args(UseUnlabeled):
@@ -53,7 +57,13 @@ class PlanSettings:
             raise InvalidInputError(f"seed must be a whole number of at least 0. Got {self.seed!r}.")
         if self.max_time is not None and not self.max_time > 0:
             raise InvalidInputError(f"max_time must be a positive number of minutes. Got {self.max_time!r}.")
+        if any(sign.isdigit() or sign.isspace() for sign in self.currency):
+            raise InvalidInputError(
+                f"currency must be a sign or a code without digits or blanks, as EUR or $. Got {self.currency!r}."
+            )
         object.__setattr__(self, "seed", int(self.seed))
+        if self.criterion is not None:
+            object.__setattr__(self, "criterion", canonical(self.criterion))
         _ = self.costs  # refused now, not when the model has been fitted
 
     @cached_property
@@ -74,7 +84,13 @@ class PlanSettings:
     @property
     def asks_formulas(self) -> bool:
         """Whether only the formulas give what was asked for."""
-        return self.source == "asymptotic" or (self.criterion is not None and self.criterion not in MEASURED)
+        return self.source == "asymptotic" or not (self.criterion is None or is_measured(self.criterion))
+
+    @property
+    def metrics(self) -> tuple[Metric, ...]:
+        """What is to be simulated beside error and log-loss: the metric that was asked for, if one was."""
+        metric = None if self.criterion is None else metric_of(self.criterion)
+        return () if metric is None else (metric,)
 
     @property
     def price_list(self) -> Prices:
@@ -94,10 +110,10 @@ class ChosenSource:
     def is_simulated(self) -> bool:
         return self.source == "simulated"
 
-    @property
-    def measure(self) -> Measure:
-        """Which of the losses a simulation forecasts."""
-        return "error" if self.criterion == "error" else "log_loss"
+
+def is_measured(criterion: str | None) -> bool:
+    """Whether a criterion is what will be measured on held-out data: simulations forecast it."""
+    return criterion in MEASURED or is_metric(criterion)
 
 
 def choose_source(
@@ -131,17 +147,19 @@ def choose_source(
     """
     by_formulas = abilities.formula_criteria
     _require_known(asked, criterion, by_formulas)
-    is_measured = criterion in MEASURED
+    can_be_measured = is_measured(criterion)
     if asked == "simulated" or n_parameters is None:
         reason = "asked for" if asked == "simulated" else "there are no formulas for such a classifier"
         return ChosenSource("simulated", criterion or "error", reason)
-    if asked == "asymptotic" or (criterion is not None and not is_measured):
+    if asked == "asymptotic" or (criterion is not None and not can_be_measured):
         is_large = n_parameters > abilities.most_parameters
         usual = "error" if "error" in by_formulas and not is_large else "excess_log_loss"
         reason = "asked for" if asked == "asymptotic" else f"{criterion} is a figure of the formulas"
         return ChosenSource("asymptotic", criterion or usual, reason)
-    if is_measured and criterion not in by_formulas:
-        return ChosenSource("simulated", str(criterion), f"{criterion} is forecast by simulation")
+    if can_be_measured and criterion not in by_formulas:
+        metric = metric_of(str(criterion))
+        what = criterion if metric is None else metric.words
+        return ChosenSource("simulated", str(criterion), f"{what} is forecast by simulation")
     if distrust is not None and abilities.folds:
         return ChosenSource("simulated", criterion or "error", distrust)
     ratio = f"{n_labels / max(n_parameters, 1):.2g} labels per parameter"
@@ -153,8 +171,8 @@ def choose_source(
 
 def _require_known(asked: AskedSource, criterion: str | None, by_formulas: tuple[str, ...]) -> None:
     known = tuple(dict.fromkeys((*MEASURED, *by_formulas)))
-    if criterion is not None and criterion not in known:
-        raise InvalidInputError(f"criterion must be one of {', '.join(known)}. Got {criterion!r}.")
+    if criterion is not None and criterion not in known and not is_metric(criterion):
+        raise InvalidInputError(f"criterion must be one of {', '.join((*known, *METRICS))}. Got {criterion!r}.")
     if asked == "asymptotic" and not by_formulas:
         raise InvalidInputError("There are no formulas for such a classifier. Leave source out, or take 'simulated'.")
     if asked == "asymptotic" and criterion is not None and criterion not in by_formulas:
@@ -162,8 +180,8 @@ def _require_known(asked: AskedSource, criterion: str | None, by_formulas: tuple
             f"Of such data the formulas give no {criterion}; take source='simulated', or one of "
             f"{', '.join(by_formulas)}."
         )
-    if asked == "simulated" and criterion is not None and criterion not in MEASURED:
+    if asked == "simulated" and criterion is not None and not is_measured(criterion):
         raise InvalidInputError(
-            f"{criterion} is a figure of the formulas; a simulation forecasts {' and '.join(MEASURED)}. Take "
-            "source='asymptotic', or one of those."
+            f"{criterion} is a figure of the formulas; a simulation forecasts {', '.join((*MEASURED, *METRICS))}. "
+            "Take source='asymptotic', or one of those."
         )

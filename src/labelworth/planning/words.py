@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 from labelworth.fisher.criteria import CRITERIA
 from labelworth.planning.answer import LEVEL, Interval
-from labelworth.tradeoff.problem import LOGARITHMIC, SHARES
+from labelworth.simulation.metrics import is_metric, metric_of
+from labelworth.tradeoff.problem import LOGARITHMIC, in_percent
 from labelworth.wording import exact_percent, percent
 
 if TYPE_CHECKING:
@@ -21,7 +22,7 @@ CRITERION_WORDS: Mapping[str, str] = MappingProxyType(
         **{name: criterion.words for name, criterion in CRITERIA.items()},
     }
 )
-"""What every criterion is, in words."""
+"""What every criterion is in words, but for metrics."""
 
 UNLABELED_DATA = "unlabeled data"
 """The check that has a line of its own."""
@@ -31,6 +32,12 @@ LABELS_PER_CLASS = "labels per class"
 _ROUNDING = 1e-13
 _UNSEEN = 1e-3
 """A fall of an error by a smaller part of it is none to speak of: a test would take millions of labels to see it."""
+
+
+def criterion_words(criterion: str) -> str:
+    """What a criterion is, in words."""
+    metric = metric_of(criterion)
+    return CRITERION_WORDS[criterion] if metric is None else metric.words
 
 
 def lines(plan: "Plan") -> list[str]:
@@ -71,6 +78,16 @@ def number(value: float | None) -> str:
     return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.4g}"
 
 
+def money(amount: float | str | None, currency: str) -> str:
+    """An amount, or the figure of one, with its unit: codes stand apart, signs do not.
+
+    >>> money(1240.0, "EUR"), money(1240.0, "$"), money(1240.0, ""), money("2.5", "EUR")
+    ('EUR 1,240', '$1,240', '1,240', 'EUR 2.5')
+    """
+    figure = amount if isinstance(amount, str) else number(amount)
+    return f"{currency} {figure}" if currency[-1:].isalpha() else f"{currency}{figure}"
+
+
 def count(amount: float, one: str, many: str | None = None) -> str:
     """So many of them.
 
@@ -81,17 +98,22 @@ def count(amount: float, one: str, many: str | None = None) -> str:
 
 
 def in_units(value: float | None, criterion: str) -> str:
-    """A figure of a criterion: shares in percent, others in their own units.
+    """A figure of a criterion: shares in percent, others in their own units; a metric from what is missing to one.
 
     >>> in_units(0.02431, "error"), in_units(0.3, "error"), in_units(0.000631, "excess_error")
     ('2.4 %', '30 %', '0.063 %')
-    >>> in_units(0.02431, "log_loss")
-    '0.02431'
+    >>> in_units(0.02431, "log_loss"), in_units(0.02431, "macro_f1")
+    ('0.02431', '97.6 %')
     """
-    if criterion not in SHARES or value is None or not math.isfinite(value):
+    if not in_percent(criterion) or value is None or not math.isfinite(value):
         return number(value)
     decimals = 1 if abs(value) >= 0.01 or value == 0 else 1 - math.floor(math.log10(100 * abs(value)))
-    return f"{100 * value:.{decimals}f}".removesuffix(".0") + " %"
+    return f"{100 * as_reached(value, criterion):.{decimals}f}".removesuffix(".0") + " %"
+
+
+def as_reached(error: float, criterion: str) -> float:
+    """The error of a plan as people are told it: of a metric, what is reached and not what is missing to one."""
+    return 1 - error if is_metric(criterion) else error
 
 
 def exactly_in_units(value: float, criterion: str) -> str:
@@ -100,7 +122,28 @@ def exactly_in_units(value: float, criterion: str) -> str:
     >>> exactly_in_units(0.0125, "error"), exactly_in_units(0.0125, "log_loss")
     ('1.25 %', '0.0125')
     """
-    return exact_percent(value) if criterion in SHARES else f"{value:g}"
+    return exact_percent(as_reached(value, criterion)) if in_percent(criterion) else f"{value:g}"
+
+
+def target_words(value: float, criterion: str) -> str:
+    """A target in a sentence.
+
+    >>> target_words(0.05, "error"), target_words(0.05, "recall of spam at precision 0.9")
+    ('a target of 5 %', 'recall of spam of at least 95 % at precision 90 %')
+    """
+    metric, level = metric_of(criterion), exactly_in_units(value, criterion)
+    return f"a target of {level}" if metric is None else metric.at_least(level)
+
+
+def range_in_units(low: float, high: float, criterion: str) -> str:
+    """Between two errors, the smaller figure first.
+
+    >>> range_in_units(0.02, 0.031, "error"), range_in_units(0.02, 0.031, "macro_f1")
+    ('2-3.1 %', '96.9-98 %')
+    """
+    ends = (high, low) if is_metric(criterion) else (low, high)
+    first, last = (in_units(end, criterion) for end in ends)
+    return f"{first.removesuffix(' %')}-{last}"
 
 
 def apart(difference: float, criterion: str) -> str:
@@ -109,16 +152,26 @@ def apart(difference: float, criterion: str) -> str:
     >>> apart(0.0017, "error"), apart(0.0017, "log_loss")
     ('0.17 points', '0.0017')
     """
-    if criterion not in SHARES:
+    if not in_percent(criterion):
         return f"{difference:.2g}"
     points = f"{100 * difference:.2g}"
     return f"{points} point{'' if points == '1' else 's'}"
 
 
-def flat_beyond(source: str, labels_in_all: float) -> str:
+def flat_beyond(source: str, labels_in_all: float, criterion: str) -> str:
     """That more labels than so many, those held included, are forecast to buy nothing."""
     what = "forecast" if source == "simulated" else "error"
-    return f"The {what} does not fall beyond {count(round(labels_in_all), 'label')} in all"
+    return f"The {what} does not {better_way(criterion)} beyond {count(round(labels_in_all), 'label')} in all"
+
+
+def better_way(criterion: str) -> str:
+    """Where a forecast goes that gets better."""
+    return "rise" if is_metric(criterion) else "fall"
+
+
+def better_verb(criterion: str) -> str:
+    """What more labels do to the criterion."""
+    return "raise" if is_metric(criterion) else "lower"
 
 
 def next_samples(plan: "Plan") -> int:
@@ -229,8 +282,7 @@ def _expectation(plan: "Plan") -> str:
 
 def ends_in_units(interval: Interval, criterion: str) -> str:
     """An interval of figures of a criterion, and how often it should hold."""
-    low, high = in_units(interval.low, criterion), in_units(interval.high, criterion)
-    return f"{percent(interval.level)}: {low.removesuffix(' %')}-{high}"
+    return f"{percent(interval.level)}: {range_in_units(interval.low, interval.high, criterion)}"
 
 
 def _is_far(plan: "Plan") -> bool:
@@ -239,25 +291,34 @@ def _is_far(plan: "Plan") -> bool:
 
 
 def _money(plan: "Plan") -> str:
-    design, question = plan.recommended, plan.question
+    design, question, own = plan.recommended, plan.question, plan.currency
     opening, cost = "All of them cost" if _is_far(plan) else "That costs", design.cost
     if plan.advice == "larger pilot" and not _is_far(plan):
         each = plan.prices.get("per_sample", {}).get("everything")
         if each is None:
-            return f"What is held has cost {number(plan.held.cost)}; no more than the larger pilot is to be paid now."
+            held = money(plan.held.cost, own)
+            return f"What is held has cost {held}; no more than the larger pilot is to be paid now."
         cost = (plan.more_pilot or 0) * each
     in_all = plan.held.cost + cost
-    paid = f"{opening} {number(cost)}, {number(in_all)} with what is held"
+    paid = f"{opening} {money(cost, own)}, {money(in_all, own)} with what is held"
     if plan.advice == "larger pilot" and not _is_far(plan) and question.problem != "budget":
         return f"{paid}."
     if question.problem == "budget":
-        left = question.value - in_all
-        return f"{paid}, of a budget of {number(question.value)} ({number(max(left, 0.0))} left over)."
+        left = money(max(question.value - in_all, 0.0), own)
+        return f"{paid}, of a budget of {money(question.value, own)} ({left} left over)."
     if question.problem == "target":
-        return f"{paid}: the least for a target of {exactly_in_units(question.value, question.criterion)}."
-    if question.criterion in SHARES:
-        return f"{paid}; one point (1 %) of error was taken to cost {number(question.value / 100)}."
-    return f"{paid}; one unit of error was taken to cost {number(question.value)}."
+        return f"{paid}: the least for {target_words(question.value, question.criterion)}."
+    return f"{paid}; {_price_of_error(plan)}."
+
+
+def _price_of_error(plan: "Plan") -> str:
+    criterion, own = plan.question.criterion, plan.currency
+    if not in_percent(criterion):
+        return f"one unit of error was taken to cost {money(plan.question.value, own)}"
+    point = money(plan.question.value / 100, own)
+    if is_metric(criterion):
+        return f"one point (1 %) of {plan.criterion_words} was taken to be worth {point}"
+    return f"one point (1 %) of error was taken to cost {point}"
 
 
 def _worth(plan: "Plan") -> str:
@@ -271,40 +332,41 @@ def _worth(plan: "Plan") -> str:
     if is_all:
         opening = f"That is all there is; {'another' if n_next == 1 else 'another such'} {named}"
     one, own = n_next == 1, plan.question.criterion
+    verb = better_verb(own)
     if best.gain <= 0:
-        flat = f"the forecast does not fall {'any further' if _farther(plan) is None else 'over so few'}"
+        flat = f"the forecast does not {better_way(own)} {'any further' if _farther(plan) is None else 'over so few'}"
         return f"{opening} {'is' if one else 'are'} forecast to buy nothing: {flat}."
     if own not in LOGARITHMIC and n_next * best.gain < _UNSEEN * _before_next(plan):
         small = "by less than a thousandth of itself: nobody can tell that from nothing"
-        return f"{opening} would lower {_what(own)} {small}."
+        return f"{opening} would {verb} {_what(own)} {small}."
     fall = _fall(plan, n_next * best.gain)
     if not best.is_clear:
         most = apart(n_next * (best.gain + best.noise), own)
         between = f"{percent(LEVEL)}: at most {most}"
-        return f"{opening} would lower {fall}; {between}), which the forecast cannot tell from nothing."
+        return f"{opening} would {verb} {fall}; {between}), which the forecast cannot tell from nothing."
     between = ""
     if best.gain_se:
         low, high = (apart(n_next * (best.gain + sign * best.noise), own) for sign in (-1, 1))
         between = f"; {percent(LEVEL)}: {low.removesuffix(' points')}-{high}"
     # A function of costs says what one more costs, not several.
     has_price = best.gain_per_money is not None and "function" not in plan.prices
-    money = f", for {number(n_next * best.price)}" if has_price else ""
+    price = f", for {money(n_next * best.price, plan.currency)}" if has_price else ""
     more = ""
     if best.unlabeled_samples is not None:
         more = f"; {count(math.ceil(n_next * best.unlabeled_samples), 'more unlabeled one')} would do as much"
-    return f"{opening} {'lowers' if one else 'lower'} {fall}{between}){money}{more}."
+    return f"{opening} {verb}{'s' if one else ''} {fall}{between}){price}{more}."
 
 
 def _fall(plan: "Plan", gain: float) -> str:
     """From where to where, with the digits in which the two differ; a parenthesis is left open."""
     own, before = plan.question.criterion, _before_next(plan)
-    is_share = own in SHARES
+    is_share = in_percent(own)
     scale, unit = (100.0, " %") if is_share else (1.0, "")
-    first, last = scale * before, scale * (before - gain)
+    first, last = (scale * as_reached(error, own) for error in (before, before - gain))
     decimals = max(1 if is_share else 0, math.ceil(-math.log10(scale * gain)))
     if not math.isclose(round(first, decimals) - round(last, decimals), round(first - last, decimals), rel_tol=1e-6):
         decimals += 1
-    difference = f"{first - last:.{decimals}f}{' points' if is_share else ''}"
+    difference = f"{abs(first - last):.{decimals}f}{' points' if is_share else ''}"
     return f"{_what(own)} from {first:.{decimals}f}{unit} to {last:.{decimals}f}{unit} ({difference}"
 
 
@@ -327,11 +389,13 @@ def _limit(plan: "Plan") -> list[str]:
         return [f"{reached}, from {before}."]
     if limit.gain <= _UNSEEN * today or in_units(limit.error, own) == in_units(today, own):
         nothing = "nothing" if limit.gain <= 0 else "next to nothing"
-        return [f"{reached}, no less than {before}: more labels buy {nothing} with this model.{_floor(plan)}"]
+        bound = "more" if is_metric(own) else "less"
+        return [f"{reached}, no {bound} than {before}: more labels buy {nothing} with this model.{_floor(plan)}"]
     left = f"about {apart(limit.gain, own)} can still be bought with this model"
+    left = f"{'from' if is_metric(own) else 'of'} {before}, {left}"
     if plan.recommended.labels_in_all >= limit.labels_in_all:
-        return [f"More there is not: of {before}, {left}.{_floor(plan)}"]
-    return [f"{reached}; of {before}, {left}.{_floor(plan)}"]
+        return [f"More there is not: {left}.{_floor(plan)}"]
+    return [f"{reached}; {left}.{_floor(plan)}"]
 
 
 def _floor(plan: "Plan") -> str:
@@ -344,6 +408,8 @@ def _floor(plan: "Plan") -> str:
 
 
 def _what(criterion: str) -> str:
+    if is_metric(criterion):
+        return criterion_words(criterion)
     return {"error": "the error", "excess_error": "the excess error"}.get(criterion, "it")
 
 
@@ -415,4 +481,5 @@ def _better(plan: "Plan", gap: float) -> str:
     if gap <= _ROUNDING * figure:
         return "better"
     is_error = plan.question.problem == "budget"
-    return f"better by more than {apart(gap, plan.question.criterion) if is_error else number(gap)}"
+    by = apart(gap, plan.question.criterion) if is_error else money(gap, plan.currency)
+    return f"better by more than {by}"

@@ -11,15 +11,25 @@ from typing import Any
 
 from labelworth.data.files import atomic_write
 from labelworth.planning.answer import Check, Plan
-from labelworth.planning.words import apart, count, exactly_in_units, in_units, next_samples, number
+from labelworth.planning.words import (
+    apart,
+    better_verb,
+    count,
+    in_units,
+    money,
+    next_samples,
+    number,
+    target_words,
+)
 from labelworth.report.page_data import page_data
 from labelworth.report.tables import models_table, words
-from labelworth.tradeoff.problem import SHARES
+from labelworth.simulation.metrics import is_metric
+from labelworth.tradeoff.problem import in_percent
 from labelworth.wording import percent
 
 _CAPTIONS = {
     "frontier": (
-        "Cost against error",
+        "Cost against $figure",
         "Upwards: $error. Each dot is a way to go on; on the line nothing is both cheaper and better.",
     ),
     "surface": (
@@ -32,7 +42,7 @@ _CAPTIONS = {
     ),
     "worth": (
         "What the next labels are worth",
-        "Upwards: by how much the next $count lower the $error$points, after so many labels$between; the dotted line "
+        "Upwards: by how much the next $count $verb the $error$points, after so many labels$between; the dotted line "
         "is the plan.",
     ),
 }
@@ -79,18 +89,25 @@ def page(plan: Plan, provenance: Mapping[str, Any]) -> str:
 def _title(plan: Plan) -> str:
     question = plan.question
     if question.problem == "target":
-        return f"Plan for a target of {exactly_in_units(question.value, question.criterion)}"
-    asked = {"budget": "a budget of", "alpha": "a price per unit of error of"}
-    return f"Plan for {asked[question.problem]} {number(question.value)}"
+        return f"Plan for {target_words(question.value, question.criterion)}"
+    per = plan.criterion_words if is_metric(question.criterion) else "error"
+    asked = {"budget": "a budget of", "alpha": f"a price per unit of {per} of"}
+    return f"Plan for {asked[question.problem]} {_cost(plan, question.value)}"
+
+
+def _figure_name(plan: Plan) -> str:
+    """What the upward axis is, in a word or two."""
+    return plan.criterion_words if is_metric(plan.question.criterion) else "error"
 
 
 def _figure(name: str, plan: Plan) -> str:
-    title, sentence = _CAPTIONS[name]
-    caption = Template(sentence).substitute(
+    title = Template(_CAPTIONS[name][0]).substitute(figure=_figure_name(plan))
+    caption = Template(_CAPTIONS[name][1]).substitute(
         error=plan.criterion_words,
         beside=_beside(plan),
         count=count(next_samples(plan), "label"),
-        points=", in points" if plan.question.criterion in SHARES else "",
+        points=", in points" if in_percent(plan.question.criterion) else "",
+        verb=better_verb(plan.question.criterion),
         between=_between(plan),
     )
     if name == "surface" and plan.surface is not None and plan.surface.words:
@@ -146,7 +163,7 @@ def _between(plan: Plan) -> str:
 
 
 def _design_table(plan: Plan) -> str:
-    rows = [(arm.arm, number(arm.count), number(arm.labels), number(arm.cost)) for arm in plan.recommended.arms]
+    rows = [(arm.arm, number(arm.count), number(arm.labels), _cost(plan, arm.cost)) for arm in plan.recommended.arms]
     return _table(("rule", plan.held.kind, "labels", "cost"), rows)
 
 
@@ -162,10 +179,15 @@ def _models(plan: Plan) -> str:
 def _frontier_table(plan: Plan) -> str:
     best = sorted((point for point in plan.frontier if point.dominated_by is None), key=lambda point: point.cost)
     rows = [
-        (point.name, number(point.labels), number(plan.held.cost + point.cost), _error(plan, point.error))
+        (
+            point.name,
+            number(point.labels),
+            _cost(plan, plan.held.cost + point.cost),
+            _error(plan, point.error),
+        )
         for point in best
     ]
-    return _folded(_table(("design", "labels", "cost in all", "error"), rows))
+    return _folded(_table(("design", "labels", "cost in all", _figure_name(plan)), rows))
 
 
 def _forecast_table(plan: Plan) -> str:
@@ -175,9 +197,7 @@ def _forecast_table(plan: Plan) -> str:
     columns = {
         "labels in all": [number(labels) for labels in curve.labels],
         "forecast": [_error(plan, error) for error in curve.error],
-        "90 % interval": [
-            f"{_error(plan, low)} to {_error(plan, high)}" for low, high in zip(curve.low, curve.high, strict=True)
-        ],
+        "90 % interval": [_between_words(plan, low, high) for low, high in zip(curve.low, curve.high, strict=True)],
         "power law": [_error(plan, error) for error in curve.power_law],
         "formulas": [_error(plan, error) for error in curve.asymptotic],
     }
@@ -205,7 +225,7 @@ def _worth_table(plan: Plan) -> str:
         (
             worth.arm,
             apart(n_next * worth.gain, criterion),
-            number(worth.price),
+            _cost(plan, worth.price),
             "-" if worth.unlabeled_samples is None else number(math.ceil(n_next * worth.unlabeled_samples)),
         )
         for worth in plan.worth
@@ -216,6 +236,15 @@ def _worth_table(plan: Plan) -> str:
 
 def _error(plan: Plan, error: float | None) -> str:
     return in_units(error, plan.question.criterion)
+
+
+def _cost(plan: Plan, cost: float) -> str:
+    return money(cost, plan.currency)
+
+
+def _between_words(plan: Plan, low: float | None, high: float | None) -> str:
+    first, last = (high, low) if is_metric(plan.question.criterion) else (low, high)
+    return f"{_error(plan, first)} to {_error(plan, last)}"
 
 
 def _check(check: Check) -> str:

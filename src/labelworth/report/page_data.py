@@ -6,11 +6,21 @@ from typing import Any
 
 from labelworth.planning.answer import Plan
 from labelworth.planning.landscape import FrontierDesign, GridAnswer
-from labelworth.planning.words import next_samples
-from labelworth.tradeoff.problem import SHARES, Problem
+from labelworth.planning.words import as_reached, next_samples
+from labelworth.simulation.metrics import is_metric
+from labelworth.tradeoff.problem import Problem, in_percent
 
 _WIDE = 8.0
 _TITLES: dict[Problem, str] = {"budget": "Budget", "target": "Target", "alpha": "Money per unit of error"}
+
+
+def _reached(plan: Plan, error: float) -> float:
+    return as_reached(error, plan.question.criterion)
+
+
+def _all_reached(plan: Plan, errors: Iterable[float | None]) -> list[float | None]:
+    """Errors as the page shows them: of a metric, what is reached."""
+    return [None if error is None else _reached(plan, error) for error in errors]
 
 
 def page_data(plan: Plan) -> dict[str, Any]:
@@ -21,21 +31,32 @@ def page_data(plan: Plan) -> dict[str, Any]:
     return {
         "problem": {"name": asked.problem, "index": index},
         "control": {
-            problem: {"title": _TITLES[problem], "solutions": [_moved(plan, answer) for answer in answers[problem]]}
+            problem: {
+                "title": _title(plan, problem),
+                "solutions": [_moved(plan, problem, answer) for answer in answers[problem]],
+            }
             for problem in _TITLES
         },
         "axes": {
             "cost": "cost in all",
             "error": plan.criterion_words,
             "labels": "labels in all",
-            "is_share": asked.criterion in SHARES,
-            "error_scale": _scale([point.error for point in plan.frontier if isfinite(point.error)]),
+            "is_share": in_percent(asked.criterion),
+            "is_metric": is_metric(asked.criterion),
+            "currency": plan.currency,
+            "error_scale": _scale([_reached(plan, point.error) for point in plan.frontier if isfinite(point.error)]),
         },
         "frontier": _frontier(plan),
         "surface": _surface(plan),
         "forecast": _forecast(plan),
         "worth": _worth(plan),
     }
+
+
+def _title(plan: Plan, problem: Problem) -> str:
+    if problem == "alpha" and is_metric(plan.question.criterion):
+        return f"Money per unit of {plan.criterion_words}"
+    return _TITLES[problem]
 
 
 def _scale(errors: Sequence[float]) -> str:
@@ -56,7 +77,7 @@ def _with_question(plan: Plan, problem: Problem) -> list[GridAnswer]:
     return [answers[value] for value in sorted(answers)]
 
 
-def _moved(plan: Plan, answer: GridAnswer) -> dict[str, Any]:
+def _moved(plan: Plan, problem: Problem, answer: GridAnswer) -> dict[str, Any]:
     """One answer as the control shows it."""
     counts, labels = answer.counts or (), answer.labels or 0.0
     asked = answer.value == plan.question.value
@@ -68,13 +89,13 @@ def _moved(plan: Plan, answer: GridAnswer) -> dict[str, Any]:
     n_samples = plan.held.n_samples if keeps_rest else plan.held.n_labeled + sum(counts)
     total = plan.held.n_labels + labels
     return {
-        "amount": answer.value,
+        "amount": _reached(plan, answer.value) if problem == "target" else answer.value,
         "labels": labels,
         "labels_low": None if interval is None else interval.low,
         "labels_high": None if interval is None else interval.high,
         "total_labels": total,
         "cost": answer.cost_in_all,
-        "error": answer.error,
+        "error": None if answer.error is None else _reached(plan, answer.error),
         "design": _words(plan, counts),
         "n_samples": n_samples,
         "labeled_fraction": total / n_samples if plan.held.kind == "documents" else None,
@@ -95,7 +116,10 @@ def _words(plan: Plan, counts: Sequence[float]) -> str:
 def _frontier(plan: Plan) -> dict[str, Any]:
     def drawn(points: Iterable[FrontierDesign]) -> list[dict[str, Any]]:
         in_order = sorted(points, key=lambda point: point.cost)
-        return [{"name": point.name, "cost": plan.held.cost + point.cost, "error": point.error} for point in in_order]
+        return [
+            {"name": point.name, "cost": plan.held.cost + point.cost, "error": _reached(plan, point.error)}
+            for point in in_order
+        ]
 
     identified = [point for point in plan.frontier if isfinite(point.error)]
     return {
@@ -111,7 +135,7 @@ def _surface(plan: Plan) -> dict[str, Any] | None:
     return {
         "n_samples": surface.n_samples,
         "labeled_fractions": surface.labeled_fractions,
-        "errors": surface.error,
+        "errors": [_all_reached(plan, row) for row in surface.error],
     }
 
 
@@ -121,12 +145,12 @@ def _forecast(plan: Plan) -> dict[str, Any] | None:
         return None
     return {
         "labels": curve.labels,
-        "value": curve.error,
-        "low": curve.low,
-        "high": curve.high,
-        "power_law": curve.power_law or None,
-        "asymptotic": curve.asymptotic or None,
-        "measured": {"labels": curve.measured_labels, "value": curve.measured_error},
+        "value": _all_reached(plan, curve.error),
+        "low": _all_reached(plan, curve.low),
+        "high": _all_reached(plan, curve.high),
+        "power_law": _all_reached(plan, curve.power_law) or None,
+        "asymptotic": _all_reached(plan, curve.asymptotic) or None,
+        "measured": {"labels": curve.measured_labels, "value": _all_reached(plan, curve.measured_error)},
     }
 
 
@@ -136,7 +160,7 @@ def _worth(plan: Plan) -> dict[str, Any] | None:
     if curve is None or all(gain is None for gain in curve.gain):
         return None
     n_next = next_samples(plan)
-    scale = n_next * (100.0 if plan.question.criterion in SHARES else 1.0)
+    scale = n_next * (100.0 if in_percent(plan.question.criterion) else 1.0)
 
     def scaled(gains: Sequence[float | None]) -> list[float | None]:
         return [None if gain is None else scale * gain for gain in gains]

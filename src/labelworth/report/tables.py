@@ -10,15 +10,15 @@ from rich.table import Table as RichTable
 from rich.text import Text
 
 from labelworth.planning.answer import Plan
-from labelworth.planning.words import in_units
-from labelworth.report.values import Measured, Outcome, Table
+from labelworth.planning.words import in_units, money
+from labelworth.report.values import Amount, Measured, Outcome, Table
 from labelworth.wording import percent
 
 _SIGNIFICANT = 4
 
 
 def show_table(console: Console, table: Table) -> None:
-    """Print a table; columns that hold a number, or a share in percent, are set flush right."""
+    """Print a table; columns that hold a number, a share in percent or money, are set flush right."""
     grid = RichTable(title=table.title, title_justify="left", title_style="bold", box=box.SIMPLE_HEAD)
     for index, title in enumerate(table.columns):
         numeric = any(_is_figure(row[index]) for row in table.rows)
@@ -84,6 +84,8 @@ def words(entry: Any) -> str:
         return "-"
     if isinstance(entry, Measured):
         return _measured(entry)
+    if isinstance(entry, Amount):
+        return money(entry.value, entry.currency) if entry.currency else words(entry.value)
     if isinstance(entry, bool | str):
         return str(entry)
     if isinstance(entry, int):
@@ -92,7 +94,7 @@ def words(entry: Any) -> str:
 
 
 def _is_figure(entry: Any) -> bool:
-    return isinstance(entry, int | float | Measured) or (isinstance(entry, str) and entry.endswith(" %"))
+    return isinstance(entry, int | float | Measured | Amount) or (isinstance(entry, str) and entry.endswith(" %"))
 
 
 def _number(value: float) -> str:

@@ -12,6 +12,14 @@ Scale = Literal["linear", "log"]
 
 
 @dataclass(frozen=True)
+class Amount:
+    """Money."""
+
+    value: float | None
+    currency: str  # Stands before it; empty: nothing does.
+
+
+@dataclass(frozen=True)
 class Measured:
     """A figure with its standard error, for a table."""
 

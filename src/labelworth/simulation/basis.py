@@ -2,18 +2,19 @@
 
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from labelworth.arrays import FloatArray, IntArray
-from labelworth.data.protocol import DataT
+from labelworth.data.protocol import Data, DataT
 from labelworth.errors import InvalidInputError, LabelworthWarning
 from labelworth.policies.policy import Policy
 from labelworth.progress import SILENT, Progress
 from labelworth.simulation.jobs import Keep, keep_nothing
-from labelworth.simulation.learner import MODES, Learner, LearnerKind, Mode, Source
+from labelworth.simulation.learner import MODES, Learner, LearnerKind, Mode, Source, known_codes
+from labelworth.simulation.metrics import Metric, pilot_units
 from labelworth.simulation.pilot_points import PilotPoints, labeled_units, pilot_points, pilot_work, point_sizes
 from labelworth.simulation.simulator import SMALLEST_HELD_OUT, CurveDesign, LabelSource, held_out_units, simulate
 
@@ -41,6 +42,13 @@ class Simulated:
 
     sizes: IntArray  # (n_nodes,)
     values: FloatArray  # (n_replicates, n_nodes)
+    # (n_replicates,): Of how many units a metric is a mean, about; empty of means over all units kept out.
+    n_tested: FloatArray = field(default_factory=lambda: np.empty(0))
+
+    @property
+    def is_known(self) -> bool:
+        """Whether anything was tested; a source may name no unit of a class."""
+        return not self.n_tested.size or bool(self.n_tested.any())
 
 
 @dataclass(frozen=True)
@@ -64,8 +72,15 @@ class ForecastBasis:
     simulated: Mapping[tuple[str, Mode, str, str], Simulated]
     comparisons: Mapping[str, Comparison]  # Empty when only one mode was asked for.
     source_errors: Mapping[str, float]  # Share of the pilot's labels that every source missed, cross-validated.
-    # By source and measure: what no learner could predict of its labels, where they are drawn.
+    # By source and measure: what no learner could predict of its labels, where they are drawn; none of metrics, which
+    # have no such share (their simulated curves hold what overlaps all the same).
     source_overlaps: Mapping[tuple[str, str], float]
+    # By metric: of how many units of the pilot it is a mean, about; of all where it is not named.
+    metric_units: Mapping[str, int] = field(default_factory=dict)
+
+    def n_tested(self, measure: str) -> int:
+        """Of how many units the points of a measure are means, about."""
+        return self.metric_units.get(measure, self.n_labeled)
 
     @property
     def n_replicates(self) -> int:
@@ -86,26 +101,39 @@ class ForecastBasis:
             "source_errors": dict(self.source_errors),
             "source_overlaps": {"/".join(key): value for key, value in self.source_overlaps.items()},
             "comparisons": {key: [value.difference, value.standard_error] for key, value in self.comparisons.items()},
+            **({"metric_units": dict(self.metric_units)} if self.metric_units else {}),
         }
 
     @classmethod
     def from_dict(cls, stored: Mapping[str, Any]) -> "ForecastBasis":
         points: dict[Any, Points] = {
-            tuple(key.split("/")): Points(**_arrays(lists)) for key, lists in stored["points"].items()
+            # The name of a metric may hold that of a class, with any signs.
+            tuple(key.split("/", 1)): Points(**_arrays(lists))
+            for key, lists in stored["points"].items()
         }
         simulated: dict[Any, Simulated] = {
-            tuple(key.split("/")): Simulated(**_arrays(lists)) for key, lists in stored["simulated"].items()
+            tuple(key.split("/", 3)): Simulated(**_arrays(lists)) for key, lists in stored["simulated"].items()
         }
         comparisons = {key: Comparison(*value) for key, value in stored["comparisons"].items()}
         kind, n_labeled, n_units = stored["kind"], stored["n_labeled"], stored["n_units"]
         overlaps: dict[Any, float] = {
             tuple(key.split("/")): value for key, value in stored["source_overlaps"].items()
         }
-        return cls(kind, n_labeled, n_units, points, simulated, comparisons, stored["source_errors"], overlaps)
+        return cls(
+            kind,
+            n_labeled,
+            n_units,
+            points,
+            simulated,
+            comparisons,
+            stored["source_errors"],
+            overlaps,
+            stored.get("metric_units", {}),
+        )
 
 
 def _lists(value: Points | Simulated) -> dict[str, Any]:
-    return {name: array.tolist() for name, array in vars(value).items()}
+    return {name: array.tolist() for name, array in vars(value).items() if array.size}
 
 
 def _arrays(lists: Mapping[str, Any]) -> dict[str, Any]:
@@ -119,6 +147,7 @@ def forecast_basis(
     *,
     policies: Sequence[Policy] = (),
     seed: int = 0,
+    metrics: Sequence[Metric] = (),
     sources: Mapping[str, Source] | None = None,
     has_time: Callable[[int], bool] = lambda work: True,
     workers: int | None = 1,
@@ -136,6 +165,8 @@ def forecast_basis(
         extended on their own slope.
     policies : sequence of Policy
         What else may be labeled of sequences, beside all of it.
+    metrics : sequence of Metric
+        What else is to be forecast, beside error and log-loss.
     sources : mapping, optional
         Where simulated labels come from; asked of the learner when absent.
     has_time : function
@@ -146,8 +177,17 @@ def forecast_basis(
         now or was kept by an earlier call with the same arguments.
     """
     modes = learner.modes
+    metric_units = {metric.spec: _metric_units(metric, data) for metric in metrics}
     pilot = pilot_points(
-        learner, data, modes, seed=seed, n_repeats=N_REPEATS, workers=workers, progress=progress, keep=keep
+        learner,
+        data,
+        modes,
+        seed=seed,
+        n_repeats=N_REPEATS,
+        metrics=metrics,
+        workers=workers,
+        progress=progress,
+        keep=keep,
     )
     n_units, n_labeled = data.n_samples, labeled_units(data).size
     sizes = simulated_sizes(point_sizes(n_labeled), largest, n_units)
@@ -169,6 +209,7 @@ def forecast_basis(
             sizes,
             n_replicates=n_replicates,
             seed=seed,
+            metrics=metrics,
             workers=workers,
             progress=progress,
             keep=_under(f"simulated/{name}", keep),
@@ -176,8 +217,12 @@ def forecast_basis(
             key = (name, curve.design.mode, curve.design.name)
             simulated[*key, "error"] = Simulated(sizes, curve.errors)
             simulated[*key, "log_loss"] = Simulated(sizes, curve.log_losses)
+            for metric, values in curve.shortfalls.items():
+                simulated[*key, metric] = Simulated(sizes, values, curve.n_tested[metric])
     comparisons = _comparisons(pilot)
-    return ForecastBasis(learner.kind, n_labeled, n_units, points, simulated, comparisons, source_errors, overlaps)
+    return ForecastBasis(
+        learner.kind, n_labeled, n_units, points, simulated, comparisons, source_errors, overlaps, metric_units
+    )
 
 
 @dataclass(frozen=True)
@@ -251,7 +296,14 @@ def _points(pilots: Mapping[Mode, PilotPoints]) -> dict[tuple[Mode, str], Points
     for mode, pilot in pilots.items():
         for measure, losses in (("error", pilot.errors), ("log_loss", pilot.log_losses)):
             points[mode, measure] = Points(pilot.sizes, pilot.means(losses), pilot.covariance(losses))
+        for metric, shortfalls in pilot.shortfalls.items():
+            points[mode, metric] = Points(pilot.sizes, shortfalls[:, 0], pilot.shortfall_covariance(metric))
     return points
+
+
+def _metric_units(metric: Metric, data: Data) -> int:
+    owner = np.repeat(np.arange(data.n_samples), data.lengths)
+    return pilot_units(metric, known_codes(data), owner, data.evidence.classes)
 
 
 def _comparisons(pilots: Mapping[Mode, PilotPoints]) -> dict[str, Comparison]:

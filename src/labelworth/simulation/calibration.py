@@ -9,10 +9,11 @@ import numpy as np
 from scipy.special import ndtr, ndtri
 
 from labelworth.arrays import FloatArray, IntArray
+from labelworth.errors import InvalidInputError
 from labelworth.simulation.basis import ForecastBasis, Points, Simulated
 from labelworth.simulation.learner import LearnerKind, Mode
 from labelworth.simulation.power_law import PowerLaw, fit_power_law
-from labelworth.simulation.scales import FLOORS, Measure, from_scale, inside, lifted, to_scale
+from labelworth.simulation.scales import FLOORS, Measure, from_scale, inside, lifted, to_scale, treated_as
 from labelworth.simulation.simulator import WHOLE
 
 
@@ -168,9 +169,14 @@ class CurvesAt:
             source: interpolated(measure, basis.simulated[source, mode, policy, measure], sizes)
             # In one order, whether the basis was kept or not: sums in another differ in their last bits.
             for source in sorted(basis.source_errors)
+            if basis.simulated[source, mode, policy, measure].is_known
         }
+        if not simulated:
+            raise InvalidInputError(
+                f"No simulated label is of the class that {measure} speaks of: label more at random, then plan again."
+            )
         law = to_scale(measure, inside(measure, power_law_of(basis, mode, measure).at(sizes)))
-        overlaps = {source: basis.source_overlaps[source, measure] for source in simulated}
+        overlaps = {source: basis.source_overlaps.get((source, measure), 0.0) for source in simulated}
         return cls(simulated, basis.source_errors, overlaps, law, np.log(sizes / basis.n_labeled))
 
     def weights(self, constants: Constants) -> FloatArray:
@@ -187,7 +193,7 @@ class CurvesAt:
     def floors(self, measure: Measure, floors: FloatArray, constants: Constants) -> FloatArray:
         """What no number of labels takes away where sources have overlaps of their own, (n_floors,)."""
         overlap = self.weights(constants) @ np.array([self.overlaps[source] for source in self.simulated])
-        return np.asarray(floors + ((1 - floors) * overlap if measure == "error" else overlap))
+        return np.asarray(floors + (overlap if measure == "log_loss" else (1 - floors) * overlap))
 
     def blended(self, measure: Measure, floors: FloatArray, constants: Constants) -> FloatArray:
         """The weighted mean of the lifted curves and the power law, for every floor, (n_floors, n_sizes).
@@ -218,7 +224,7 @@ class Regression:
         it is what its errors are above those of its simulation. Where nothing of the kind explains the pilot, what
         was tuned is too narrow, all of it, and the pilot is believed.
         """
-        floors = np.array(FLOORS[self.measure])
+        floors = np.array(FLOORS[treated_as(self.measure)])
         prior = np.full(len(floors), constants.floor_probability / (len(floors) - 1))
         prior[0] = 1 - constants.floor_probability
         parts = [self.given(constants, floors, factor) for factor in TAILS]
@@ -286,7 +292,12 @@ def calibrate(
     constants : Constants, optional
         Those of the kind of learner when absent.
     """
-    return regression_of(basis, mode, measure, sizes, policy).solved(constants or TUNED[basis.kind][measure])
+    return regression_of(basis, mode, measure, sizes, policy).solved(constants or constants_of(basis.kind, measure))
+
+
+def constants_of(kind: LearnerKind, measure: Measure) -> Constants:
+    """Those tuned for a kind of learner; metrics take those of the error."""
+    return TUNED[kind][treated_as(measure)]
 
 
 def regression_of(
@@ -294,7 +305,7 @@ def regression_of(
 ) -> Regression:
     """Put points and curves of one mode on the scale of the measure."""
     points = basis.points[mode, measure]
-    observed, noise = _on_scale(measure, points, basis.n_labeled)
+    observed, noise = _on_scale(measure, points, basis.n_tested(measure))
     return Regression(
         measure,
         observed,
@@ -308,7 +319,7 @@ def power_law_of(basis: ForecastBasis, mode: Mode, measure: Measure) -> PowerLaw
     """The power law through the points of the pilot."""
     points = basis.points[mode, measure]
     # As for the forecast: no error at all in n units is not certainty.
-    variances = np.diag(points.covariance) + (0.5 / basis.n_labeled) ** 2
+    variances = np.diag(points.covariance) + (0.5 / basis.n_tested(measure)) ** 2
     return fit_power_law(points.sizes, points.means, variances)
 
 
@@ -318,7 +329,14 @@ def interpolated(measure: Measure, simulated: Simulated, sizes: IntArray) -> Flo
     Beyond the last node it goes on as it went over the last two steps: a single one is short, and noisy where few
     units were left to be tested on.
     """
-    curve = to_scale(measure, inside(measure, simulated.values)).mean(axis=0)
+    if simulated.n_tested.size:
+        # Of a metric few units are behind one value, which may be zero; half an error in all of them is added.
+        # Replicates without any unit of a class count nothing.
+        n_tested = simulated.n_tested.sum()
+        missing = np.nansum(simulated.n_tested[:, None] * simulated.values, axis=0)
+        curve = to_scale(measure, (missing + 0.5) / (n_tested + 1))
+    else:
+        curve = to_scale(measure, inside(measure, simulated.values)).mean(axis=0)
     nodes, wanted = np.log(simulated.sizes), np.log(sizes)
     left = np.clip(np.searchsorted(nodes, wanted) - 1, 0, len(nodes) - 2)
     share = (wanted - nodes[left]) / (nodes[left + 1] - nodes[left])
@@ -333,11 +351,11 @@ def _on_scale(measure: Measure, points: Points, n_units: int) -> tuple[FloatArra
 
     Half an error and half a right answer are added, so that no error at all is not taken for certainty.
     """
-    if measure == "error":
-        means = (n_units * points.means + 0.5) / (n_units + 1)
-        slopes = 1 / (means * (1 - means))
-    else:
+    if measure == "log_loss":
         means = inside(measure, points.means)
         slopes = 1 / means
+    else:
+        means = (n_units * points.means + 0.5) / (n_units + 1)
+        slopes = 1 / (means * (1 - means))
     floor = np.eye(len(means)) * (0.5 / n_units) ** 2
     return to_scale(measure, means), (points.covariance + floor) * np.outer(slopes, slopes)

@@ -58,6 +58,11 @@ class Learner(ABC, Generic[DataT]):
     def kind(self) -> LearnerKind:
         """Whose constants its forecasts take."""
 
+    @property
+    def has_scores(self) -> bool:
+        """Whether predictions say how sure they are, and not only what they are."""
+        return True
+
     def sources(self, data: DataT, workers: int | None = 1) -> dict[str, Source]:
         """What takes the place of the truth in simulations, by name; unless a learner knows better, its own fits."""
         return own_sources(self, data)

@@ -1,7 +1,7 @@
 """How well sub-samples of the pilot predict the rest of it: the points that forecasts are calibrated on."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Generic
 
@@ -22,11 +22,14 @@ from labelworth.simulation.learner import (
     keep_labels,
     known_codes,
 )
+from labelworth.simulation.metrics import Metric, resampled_covariance, resampled_times
 
 SHARES = (1 / 8, 1 / 4, 1 / 2)
 """Sizes of sub-samples beside the training part of a fold, as shares of the pilot."""
 N_FOLDS = 5
 FEWEST_UNITS = 10
+_FEWEST_AMONG, _MOST_AMONG = 50, 1000
+"""Units without a label among which scores are ranked: shares are then known to a point or two."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,6 +42,8 @@ class PilotPoints:
     # (n_sizes, n_units): Mean over the labels of the unit, and over repeats; log-losses with honest log-odds.
     errors: FloatArray
     log_losses: FloatArray
+    # (n_sizes, 1 + n_resamples) by metric: What is missing to one, for all units and for resampled ones.
+    shortfalls: Mapping[str, FloatArray] = field(default_factory=dict)
 
     def means(self, losses: FloatArray) -> FloatArray:
         """Mean over all labels, (n_sizes,)."""
@@ -50,6 +55,20 @@ class PilotPoints:
         scaled = (losses - self.means(losses)[:, None]) * self.n_labels / self.n_labels.sum()
         covariance: FloatArray = scaled @ scaled.T * self.n_units / (self.n_units - 1)
         return covariance
+
+    def shortfall_covariance(self, metric: str) -> FloatArray:
+        """Of the shortfalls of all units, from resampled ones, which all sizes share, (n_sizes, n_sizes)."""
+        return resampled_covariance(self.shortfalls[metric][:, 1:], self.n_units)
+
+
+@dataclass(frozen=True, eq=False)
+class _Fold:
+    """What a fit says of the units that were left out."""
+
+    prediction: Prediction
+    codes: IntArray  # (n_positions,): Their labels.
+    units: IntArray  # (n_positions,): Of which unit every position is.
+    among: Prediction | None = None  # Of other units without a label, where scores are to be compared between fits.
 
 
 @dataclass(frozen=True)
@@ -83,8 +102,8 @@ class _SubSampling(Generic[DataT]):
         rest = np.setdiff1d(order, test)
         return np.random.default_rng([self.seed, repeat, fold]).permutation(rest), np.sort(test)
 
-    def predicted(self, part: _Part, repeat: int, fold: int) -> tuple[Prediction, IntArray, IntArray]:
-        """Predictions of the tested units, their labels, and the unit of every position."""
+    def predicted(self, part: _Part, repeat: int, fold: int, *, compares_scores: bool = False) -> _Fold:
+        """Predictions of the tested units; and, to compare scores, of others that are there without a label."""
         train, test = self.fold(repeat, fold)
         n_units = int(self.owner[-1]) + 1
         others = np.setdiff1d(np.arange(n_units), test)
@@ -93,7 +112,12 @@ class _SubSampling(Generic[DataT]):
         shown = keep_labels(self.data.take(others), kept)
         tested = self.data.take(test)
         is_tested = np.isin(self.owner, test)
-        return learner.predict(learner.fit(shown), tested), self.codes[is_tested], self.owner[is_tested]
+        fitted, among = learner.fit(shown), None
+        free = np.flatnonzero(~shown.is_labeled) if compares_scores else np.empty(0, dtype=np.int64)
+        if free.size >= _FEWEST_AMONG:
+            drawn = np.random.default_rng([self.seed, repeat, fold, 1]).permutation(free)[:_MOST_AMONG]
+            among = learner.predict(fitted, shown.take(np.sort(drawn)))
+        return _Fold(learner.predict(fitted, tested), self.codes[is_tested], self.owner[is_tested], among)
 
 
 def pilot_points(
@@ -104,6 +128,7 @@ def pilot_points(
     seed: int,
     n_repeats: Mapping[Mode, int],
     sizes: IntArray | None = None,
+    metrics: Sequence[Metric] = (),
     workers: int | None = 1,
     progress: Progress = SILENT,
     keep: Keep = keep_nothing,
@@ -122,6 +147,8 @@ def pilot_points(
         How often the pilot is dealt into five folds, per mode.
     sizes : integer array, optional
         Of the sub-samples, rising; `point_sizes` when None.
+    metrics : sequence of Metric
+        What else to tell, of all tested units together.
     keep : function
         Asked for the losses at every size in every mode, as they are finished.
     """
@@ -134,7 +161,7 @@ def pilot_points(
         return pilot_work(learner.in_mode(part.mode), part.size, data.n_samples, n_repeats[part.mode])
 
     results = run_fits(
-        lambda part: partial(_losses, sampling, part, n_repeats[part.mode]),
+        lambda part: partial(_losses, sampling, part, n_repeats[part.mode], tuple(metrics)),
         parts,
         name=lambda part: part.name,
         keep=keep,
@@ -176,19 +203,43 @@ def point_sizes(n_units: int) -> IntArray:
     return np.unique([*(max(1, round(share * n_units)) for share in SHARES), whole])
 
 
-def _losses(sampling: _SubSampling[Any], part: _Part, n_repeats: int) -> dict[str, Any]:
-    """Losses of every pilot unit at one size in one mode, as JSON values."""
-    folds = [sampling.predicted(part, repeat, fold) for repeat in range(n_repeats) for fold in range(N_FOLDS)]
-    temperature = honest_temperature([fold[0] for fold in folds], [fold[1] for fold in folds])
-    wrong = np.concatenate([code_errors(prediction.best, codes) for prediction, codes, _ in folds])
-    losses = np.concatenate(
-        [code_losses(prediction.log_posteriors(temperature), codes) for prediction, codes, _ in folds]
-    )
-    units = np.concatenate([units for _, _, units in folds])
+def _losses(
+    sampling: _SubSampling[Any], part: _Part, n_repeats: int, metrics: Sequence[Metric] = ()
+) -> dict[str, Any]:
+    """Losses of every pilot unit at one size in one mode, and shortfalls of metrics, as JSON values."""
+    compares_scores = any(metric.needs_scores for metric in metrics)
+    folds = [
+        sampling.predicted(part, repeat, fold, compares_scores=compares_scores)
+        for repeat in range(n_repeats)
+        for fold in range(N_FOLDS)
+    ]
+    temperature = honest_temperature([fold.prediction for fold in folds], [fold.codes for fold in folds])
+    wrong = np.concatenate([code_errors(fold.prediction.best, fold.codes) for fold in folds])
+    losses = np.concatenate([code_losses(fold.prediction.log_posteriors(temperature), fold.codes) for fold in folds])
+    units = np.concatenate([fold.units for fold in folds])
     return {
         "errors": _by_unit(wrong, units, sampling.pilot).tolist(),
         "log_losses": _by_unit(losses, units, sampling.pilot).tolist(),
+        "shortfalls": {metric.spec: _shortfalls(sampling, folds, metric).tolist() for metric in metrics},
     }
+
+
+def _shortfalls(sampling: _SubSampling[Any], folds: Sequence[_Fold], metric: Metric) -> FloatArray:
+    """What is missing to one for all units, then for every resample of them, (1 + n_resamples,).
+
+    A fold is too small for a metric of its own: in every repeat the predictions of all folds are taken together, so
+    that every unit of the pilot is predicted once; repeats are averaged.
+    """
+    times, classes = resampled_times(sampling.pilot.size, sampling.seed), sampling.data.evidence.classes
+    of_repeats = []
+    for first in range(0, len(folds), N_FOLDS):
+        repeat = folds[first : first + N_FOLDS]
+        codes = np.concatenate([fold.codes for fold in repeat])
+        known = codes >= 0
+        seen = np.concatenate([metric.seen(fold.prediction, classes, fold.among) for fold in repeat])[known]
+        index = np.searchsorted(sampling.pilot, np.concatenate([fold.units for fold in repeat])[known])
+        of_repeats.append(metric.shortfalls(seen, codes[known], classes, times[:, index]))
+    return np.asarray(np.mean(of_repeats, axis=0))
 
 
 def _points(sampling: _SubSampling[Any], sizes: IntArray, losses: Sequence[Mapping[str, Any]]) -> PilotPoints:
@@ -198,6 +249,11 @@ def _points(sampling: _SubSampling[Any], sizes: IntArray, losses: Sequence[Mappi
         sampling.n_labels,
         np.array([of_size["errors"] for of_size in losses]),
         np.array([of_size["log_losses"] for of_size in losses]),
+        # Kept by a run that knew of no metrics, they are not there.
+        {
+            name: np.array([of_size["shortfalls"][name] for of_size in losses])
+            for name in losses[0].get("shortfalls", {})
+        },
     )
 
 

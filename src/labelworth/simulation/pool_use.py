@@ -1,6 +1,6 @@
 """What a part of the pool does: simulated refits between labels alone and labels with all others."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -13,6 +13,7 @@ from labelworth.progress import SILENT, Progress
 from labelworth.simulation.basis import ForecastBasis, label_source, sources_of
 from labelworth.simulation.jobs import Keep, keep_nothing, run_fits
 from labelworth.simulation.learner import Learner, Source
+from labelworth.simulation.metrics import Metric
 from labelworth.simulation.scales import Measure
 from labelworth.simulation.simulator import WHOLE, CurveDesign, Replicate, held_out_units
 
@@ -97,6 +98,7 @@ def simulate_pool_use(
     basis: ForecastBasis,
     *,
     seed: int,
+    metrics: Sequence[Metric] = (),
     sources: Mapping[str, Source] | None = None,
     workers: int | None = 1,
     progress: Progress = SILENT,
@@ -109,7 +111,7 @@ def simulate_pool_use(
 
     Parameters
     ----------
-    learner, data, seed
+    learner, data, seed, metrics
         Those that the basis was made with.
     """
     source = min(sorted(basis.source_errors), key=lambda name: basis.source_errors[name])
@@ -127,9 +129,9 @@ def simulate_pool_use(
         for n in row
     ]
 
-    def fit(job: _Job) -> Callable[[], tuple[float, float]]:
-        together = learner.in_mode("semi-supervised")
-        return partial(replicates[job.replicate].losses, together, CurveDesign("semi-supervised"), job.size, job.used)
+    def fit(job: _Job) -> Callable[[], tuple[float, ...]]:
+        own, together = replicates[job.replicate], learner.in_mode("semi-supervised")
+        return partial(own.losses, together, CurveDesign("semi-supervised"), job.size, job.used, tuple(metrics))
 
     losses = np.array(
         run_fits(
@@ -144,15 +146,17 @@ def simulate_pool_use(
             work=lambda job: job.used,
         )
     )
-    cube = losses.reshape(n_replicates, *used.shape, 2)
+    measures = (*MEASURES, *(metric.spec for metric in metrics))
+    cube = losses.reshape(n_replicates, *used.shape, len(measures))
     gains, whole_gains = {}, {}
-    for index, measure in enumerate(MEASURES):
+    for index, measure in enumerate(measures):
         alone, together = (
             basis.simulated[source, mode, WHOLE, measure].values[:n_replicates]
             for mode in ("labels-only", "semi-supervised")
         )
-        gains[measure] = alone[:, :, None] - cube[..., index]
-        whole_gains[measure] = alone - together
+        # Where no unit kept out is of the class of a metric, nothing is known of what the pool does.
+        gains[measure] = np.nan_to_num(alone[:, :, None] - cube[..., index])
+        whole_gains[measure] = np.nan_to_num(alone - together)
     return PoolUse(source, ends.sizes, gains, whole_gains)
 
 

@@ -2,16 +2,17 @@
 
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import Literal
 
 import numpy as np
 from scipy.special import expit, logit
 
 from labelworth.arrays import FloatArray
 
-Measure = Literal["error", "log_loss"]
+Measure = str
+"""``error``, ``log_loss``, or the name of a metric (`labelworth.simulation.metrics`), of which what is missing to one
+is treated as an error."""
 
-FLOORS: Mapping[Measure, tuple[float, ...]] = MappingProxyType(
+FLOORS: Mapping[str, tuple[float, ...]] = MappingProxyType(
     {
         "error": (0.0, 0.01, 0.02, 0.04, 0.07, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.5),
         "log_loss": (0.0, 0.02, 0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.65, 0.8, 1.0, 1.3),
@@ -21,19 +22,24 @@ FLOORS: Mapping[Measure, tuple[float, ...]] = MappingProxyType(
 _SMALLEST = 1e-4
 
 
+def treated_as(measure: Measure) -> str:
+    """Whose scale, floors and constants it has: ``error`` or ``log_loss``."""
+    return "log_loss" if measure == "log_loss" else "error"
+
+
 def to_scale(measure: Measure, values: FloatArray) -> FloatArray:
     """Log-odds of errors, logarithms of log-losses."""
-    return np.asarray(logit(values) if measure == "error" else np.log(values))
+    return np.asarray(np.log(values) if measure == "log_loss" else logit(values))
 
 
 def from_scale(measure: Measure, scaled: FloatArray) -> FloatArray:
     """Back to the units of the measure."""
-    return np.asarray(expit(scaled) if measure == "error" else np.exp(scaled))
+    return np.asarray(np.exp(scaled) if measure == "log_loss" else expit(scaled))
 
 
 def inside(measure: Measure, values: FloatArray) -> FloatArray:
     """Away from the ends of the scale, by less than simulations can resolve."""
-    return np.clip(values, _SMALLEST, 1 - _SMALLEST) if measure == "error" else np.maximum(values, _SMALLEST)
+    return np.maximum(values, _SMALLEST) if measure == "log_loss" else np.clip(values, _SMALLEST, 1 - _SMALLEST)
 
 
 def lifted(measure: Measure, scaled: FloatArray, floors: FloatArray) -> FloatArray:
@@ -43,6 +49,6 @@ def lifted(measure: Measure, scaled: FloatArray, floors: FloatArray) -> FloatArr
     error floor + (1 - floor) m. Log-losses add up: floor + m.
     """
     floor = floors.reshape(-1, *np.ones(scaled.ndim, dtype=int))
-    if measure == "error":
-        return np.asarray(logit(floor + (1 - floor) * expit(scaled)))
-    return np.asarray(np.log(floor + np.exp(scaled)))
+    if measure == "log_loss":
+        return np.asarray(np.log(floor + np.exp(scaled)))
+    return np.asarray(logit(floor + (1 - floor) * expit(scaled)))

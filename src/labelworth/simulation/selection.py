@@ -208,15 +208,34 @@ def without_optimism(basis: ForecastBasis, mode: Mode, choice: ModelChoice) -> F
     """The same basis with the points of the chosen model where they would be had nobody chosen it.
 
     The choice was made at the largest sub-samples. Points at other sizes, tested on the same units, share a part of
-    its luck: the part that their covariance with the largest says.
+    its luck: the part that their covariance with the largest says. Metrics, by which nothing was chosen, are taken to
+    be flattered as the error is, on the scale of log-odds.
     """
     points: dict[Any, Points] = dict(basis.points)
     for measure, optimism in choice.optimism.items():
         own = points[mode, measure]
-        last = own.covariance[-1, -1]
-        shares = own.covariance[:, -1] / last if last > 0 else np.ones(len(own.means))
+        shares = _luck_shares(own)
         means = np.maximum(own.means + optimism.shift * shares, 0.0)
         points[mode, measure] = Points(
             own.sizes, means, own.covariance + optimism.variance * np.outer(shares, shares)
         )
+    error = basis.points[mode, "error"]
+    shares = _luck_shares(error) / _slope(error, basis.n_labeled)
+    for metric in basis.metric_units:
+        own, optimism = points[mode, metric], choice.optimism["error"]
+        moved = shares * _slope(own, basis.n_tested(metric))
+        means = np.clip(own.means + optimism.shift * moved, 0.0, 1.0)
+        points[mode, metric] = Points(own.sizes, means, own.covariance + optimism.variance * np.outer(moved, moved))
     return replace(basis, points=MappingProxyType(points))
+
+
+def _luck_shares(points: Points) -> FloatArray:
+    """Which part of the luck of the largest sub-sample the others share."""
+    last = points.covariance[-1, -1]
+    return np.asarray(points.covariance[:, -1] / last if last > 0 else np.ones(len(points.means)))
+
+
+def _slope(points: Points, n_units: int) -> FloatArray:
+    """How many points a unit of log-odds is; half an error is added, so that none is no end of the scale."""
+    means = (n_units * points.means + 0.5) / (n_units + 1)
+    return np.asarray(means * (1 - means))

@@ -1,7 +1,7 @@
 """Learning curves where the truth is known: labels drawn for the real pool, hidden, refitted, evaluated."""
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property, partial
 from typing import Generic
 
@@ -16,6 +16,7 @@ from labelworth.policies.policy import Policy
 from labelworth.progress import SILENT, Progress
 from labelworth.simulation.jobs import Keep, keep_nothing, run_fits
 from labelworth.simulation.learner import Learner, Mode, Prediction, expected_error, expected_log_loss, keep_labels
+from labelworth.simulation.metrics import Metric
 
 WHOLE = "everything"
 """The policy of units that are labeled whole."""
@@ -68,6 +69,9 @@ class LearningCurve:
     sizes: IntArray  # (n_sizes,)
     errors: FloatArray  # (n_replicates, n_sizes)
     log_losses: FloatArray
+    shortfalls: Mapping[str, FloatArray] = field(default_factory=dict)  # The same of metrics, by their names.
+    # (n_replicates,) by metric: Of how many units kept out it is a mean, about.
+    n_tested: Mapping[str, FloatArray] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -91,19 +95,36 @@ class Replicate(Generic[DataT]):
         self.policy_seed = int(rng.integers(2**32))
         is_held_out = np.zeros(len(lengths), dtype=bool)
         is_held_out[held_out] = True
-        self.probabilities = source.probabilities[np.repeat(is_held_out, lengths)]
+        is_tested = np.repeat(is_held_out, lengths)
+        self.probabilities = source.probabilities[is_tested]
+        self.codes = drawn.evidence.codes[is_tested]
 
     def losses(
-        self, learner: Learner[DataT], design: CurveDesign, size: int, used: int | None = None
-    ) -> tuple[float, float]:
-        """Error and log-loss of a refit to `size` labeled units, and the next ones up to `used`, or all others."""
+        self,
+        learner: Learner[DataT],
+        design: CurveDesign,
+        size: int,
+        used: int | None = None,
+        metrics: Sequence[Metric] = (),
+    ) -> tuple[float, ...]:
+        """Error, log-loss, shortfalls of a refit to `size` labeled units, and the next up to `used`, or all others.
+
+        Metrics are of the labels drawn for the units kept out: they are no means of which to take expectations.
+        """
         if used is None:
             shown = keep_labels(self.pool, self.order[:size], design.policy, self.policy_seed)
         else:
             part = self.pool.take(self.order[:used])
             shown = keep_labels(part, np.arange(size), design.policy, self.policy_seed)
         prediction = learner.predict(learner.fit(shown), self.tested)
-        return expected_error(prediction.best, self.probabilities), expected_log_loss(prediction, self.probabilities)
+        shortfalls = [metric.shortfall(prediction, self.codes, self.tested.evidence.classes) for metric in metrics]
+        error = expected_error(prediction.best, self.probabilities)
+        return error, expected_log_loss(prediction, self.probabilities), *shortfalls
+
+    def n_tested(self, metric: Metric) -> int:
+        """Of how many units kept out a metric is a mean, about."""
+        owner = np.repeat(np.arange(self.tested.n_samples), self.tested.lengths)
+        return metric.n_units(self.codes, owner, self.tested.evidence.classes)
 
 
 def simulate(
@@ -115,6 +136,7 @@ def simulate(
     *,
     n_replicates: int,
     seed: int,
+    metrics: Sequence[Metric] = (),
     workers: int | None = 1,
     progress: Progress = SILENT,
     keep: Keep = keep_nothing,
@@ -132,6 +154,8 @@ def simulate(
         Labels in `data` are not looked at.
     sizes : integer array
         Numbers of labeled units.
+    metrics : sequence of Metric
+        What else to tell of every refit.
     keep : function
         Asked for the losses of every single refit.
 
@@ -151,7 +175,8 @@ def simulate(
 
     def fit(job: _Job) -> Callable[[], Sequence[float]]:
         design = designs[job.design]
-        return partial(replicates[job.replicate].losses, learner.in_mode(design.mode), design, job.size)
+        own = learner.in_mode(design.mode)
+        return partial(replicates[job.replicate].losses, own, design, job.size, metrics=tuple(metrics))
 
     def name(job: _Job) -> str:
         design = designs[job.design]
@@ -173,9 +198,17 @@ def simulate(
             work=work,
         )
     )
-    cube = losses.reshape(n_replicates, len(designs), len(sizes), 2)
+    cube = losses.reshape(n_replicates, len(designs), len(sizes), 2 + len(metrics))
+    n_tested = {metric.spec: np.array([own.n_tested(metric) for own in replicates], float) for metric in metrics}
     return [
-        LearningCurve(design, np.asarray(sizes), cube[:, index, :, 0], cube[:, index, :, 1])
+        LearningCurve(
+            design,
+            np.asarray(sizes),
+            cube[:, index, :, 0],
+            cube[:, index, :, 1],
+            {metric.spec: cube[:, index, :, 2 + own] for own, metric in enumerate(metrics)},
+            n_tested,
+        )
         for index, design in enumerate(designs)
     ]
 

@@ -23,10 +23,11 @@ class TimedPrices:
     standard_errors: Mapping[str, float | None]
     n_items: int  # How many annotated items there were.
 
-    def words(self) -> str:
+    def words(self, currency: str = "") -> str:
         """The prices in a sentence."""
+        unit = f"{currency} " if currency[-1:].isalpha() else currency
         shown = [
-            f"{getattr(self.prices, name):.4g}{'' if error is None else f' (standard error {error:.2g})'} "
+            f"{unit}{getattr(self.prices, name):.4g}{'' if error is None else f' (standard error {error:.2g})'} "
             f"{name.replace('_', ' ')}"
             for name, error in self.standard_errors.items()
         ]

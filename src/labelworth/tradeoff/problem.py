@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 from labelworth.arrays import FloatArray
 from labelworth.errors import InfeasiblePlanError, InvalidInputError
 from labelworth.fisher.criteria import CRITERIA
+from labelworth.simulation.metrics import is_metric, metric_of
 from labelworth.tradeoff.accuracy import Accuracy
 from labelworth.tradeoff.costs import Costs, is_finite_number, shown
 from labelworth.wording import exact_percent
@@ -20,7 +21,8 @@ LOGARITHMIC = tuple(name for name, criterion in CRITERIA.items() if criterion.is
 """Criteria in nats, of any sign: differences of them mean something, ratios do not."""
 
 SHARES = ("error", "excess_error")
-"""Criteria that are shares of predictions: in words they are percent, and their differences points."""
+"""Criteria that are shares of predictions: in words they are percent, and their differences points. Metrics are, too
+(`in_percent`)."""
 
 Rank = tuple[float, float]
 """What is to be small: first the one, and where that is equal the other."""
@@ -113,6 +115,11 @@ class Solution:
     shadow_price_of_sample: float | None = None
 
 
+def in_percent(criterion: str | None) -> bool:
+    """Whether a criterion is told in percent."""
+    return criterion in SHARES or is_metric(criterion)
+
+
 def size_of_errors(criterion: str, error: float) -> float:
     """What a difference of errors is small against: the error, or one nat."""
     return 1.0 if criterion in LOGARITHMIC else abs(error)
@@ -202,7 +209,8 @@ def error_ceiling(question: Question, criterion: str, least: float, tolerance: f
     digits = _DIGITS if f"{target:.{_DIGITS}g}" != f"{least:.{_DIGITS}g}" else _MORE_DIGITS
     raise InfeasiblePlanError(
         f"No design {among} reaches {_named(criterion, f'{target:.{digits}g}')}. The nearest is "
-        f"{_named(criterion, f'{least:.{digits}g}', is_nearest=True)}: raise the target, or get more samples.",
+        f"{_named(criterion, f'{least:.{digits}g}', is_nearest=True)}: {_ease(criterion)} the target, or get more "
+        "samples.",
         least,
     )
 
@@ -223,17 +231,27 @@ def infeasible_target(
     at = "" if labels is None else f", at {labels:,.0f} more {'label' if labels == 1 else 'labels'}"
     return InfeasiblePlanError(
         f"No number of labels reaches {_named(criterion, f'{target:g}')}: the nearest that this pool allows is "
-        f"{named}{at}. Raise the target, or get more samples.{other_ways}",
+        f"{named}{at}. {_ease(criterion).capitalize()} the target, or get more samples.{other_ways}",
         nearest,
     )
 
 
 def _named(criterion: str, figure: str, *, is_nearest: bool = False) -> str:
     """A target as people say it, shares in percent; the nearest one also as it is typed."""
+    metric = metric_of(criterion)
+    if metric is not None:
+        level = f"{1 - float(figure):.12g}"
+        share = exact_percent(float(level))
+        return f"{share} (target={level})" if is_nearest else metric.at_least(share)
     if criterion not in SHARES:
         return figure if is_nearest else f"{criterion} {figure}"
     share = exact_percent(float(figure))
     return f"{share} (target={figure})" if is_nearest else f"{criterion} {share}"
+
+
+def _ease(criterion: str) -> str:
+    """What makes a target easier."""
+    return "lower" if is_metric(criterion) else "raise"
 
 
 def rounded_up(value: float, digits: int = _DIGITS) -> str:

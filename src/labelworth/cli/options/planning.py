@@ -1,10 +1,10 @@
 """What a plan is asked: the question, what annotation costs, and where figures come from."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from math import isfinite
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self
 
 import typer
 
@@ -35,14 +35,40 @@ class Question(Options):
     budget: Annotated[
         float | None, typer.Option(help="The least error for this much money, labels held included.")
     ] = None
-    target: Annotated[float | None, typer.Option(help="The least cost for this error.")] = None
+    target: Annotated[
+        str | None,
+        typer.Option(
+            metavar="TARGET",
+            help="The least cost for this error: a number, or words as 'error <= 5%', 'macro-F1 >= 90%', 'recall of "
+            "spam >= 95% at precision 90%'.",
+        ),
+    ] = None
     alpha: Annotated[float | None, typer.Option(help="The least cost + alpha x error.")] = None
 
     def require_valid(self) -> None:
         """Refuse none, several or an invalid one, before any work."""
+        from labelworth.planning.targets import read_target
         from labelworth.tradeoff.problem import Question as TradeoffQuestion
 
-        TradeoffQuestion.of(budget=self.budget, target=self.target, alpha=self.alpha)
+        target, _ = read_target(self.target, None)
+        TradeoffQuestion.of(budget=self.budget, target=target, alpha=self.alpha)
+
+    def asked(self) -> dict[str, Any]:
+        """A target that is a number is one in records."""
+        asked = super().asked()
+        if self.target is None:
+            return asked
+        try:
+            return {**asked, "target": float(self.target)}
+        except ValueError:
+            return asked
+
+    @classmethod
+    def from_record(cls, asked: Mapping[str, Any], source: str) -> Self:
+        target = asked.get("target")
+        if isinstance(target, int | float) and not isinstance(target, bool):
+            asked = {**asked, "target": repr(float(target))}
+        return super().from_record(asked, source)
 
 
 @dataclass(frozen=True)
@@ -55,8 +81,9 @@ class PlanOptions(Options):
         str | None,
         typer.Option(
             metavar="NAME",
-            help="What error means: error, log_loss, excess_error, excess_log_loss, total_variance, ...; the share "
-            "of wrong predictions unless named.",
+            help="What error means: error, log_loss, excess_error, excess_log_loss, total_variance, ...; or a metric "
+            "such as macro-F1, 'recall of CLASS at precision 90%', 'precision of CLASS at recall 80%'. The share of "
+            "wrong predictions unless named.",
         ),
     ] = None
     source: Annotated[
@@ -110,9 +137,16 @@ class PriceOptions(Options):
             "sequence are estimated from it.",
         ),
     ] = None
+    currency: Annotated[
+        str | None, typer.Option(metavar="UNIT", help="What money is in, as EUR or $: stands before every amount.")
+    ] = None
     price_hour: Annotated[
         float, typer.Option(help="Of an hour of annotation, with --seconds-column; 3600 counts in seconds.")
     ] = 3600.0
+
+    def asked(self) -> dict[str, Any]:
+        """Without a currency, as records were before there was one."""
+        return {name: value for name, value in super().asked().items() if name != "currency" or value is not None}
 
     def prices(self, data: "Documents | TokenSequences", say: Callable[[str], None]) -> "Prices":
         """Prices as the library takes them; those that are measured are said."""
@@ -123,7 +157,7 @@ class PriceOptions(Options):
         if self.seconds_column is None:
             return said
         timed = prices_of_column(data, self.seconds_column, self.price_hour)
-        say(timed.words())
+        say(timed.words(self.currency or ""))
         return replace(timed.prices, per_unlabeled=said.per_unlabeled, fixed=said.fixed)
 
     def _require_consistent(self) -> None:

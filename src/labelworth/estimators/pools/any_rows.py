@@ -130,6 +130,14 @@ class AnyLearner(Learner[Rows]):
         name = type(last_step(labels_only(self.estimator))).__name__
         return "generative" if name.endswith("NB") else "linear" if name.startswith(_LINEAR) else "local"
 
+    @property
+    def has_scores(self) -> bool:
+        """As in `FittedClassifier.log_posteriors`: what only predicts, or scores pairs of classes, has none."""
+        if hasattr(self.estimator, "predict_proba"):
+            return True
+        is_by_pairs = getattr(last_step(self.estimator), "decision_function_shape", "ovr") == "ovo"
+        return hasattr(self.estimator, "decision_function") and not is_by_pairs
+
     def sources(self, data: Rows, workers: int | None = 1) -> dict[str, Source]:
         return row_sources(self, data, workers)
 

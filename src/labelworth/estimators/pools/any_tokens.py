@@ -122,6 +122,10 @@ class TaggerLearner(Learner[TokenLists]):
     def kind(self) -> LearnerKind:
         return "sequences"
 
+    @property
+    def has_scores(self) -> bool:
+        return hasattr(self.tagger, "predict_marginals")
+
     @cached_property
     def prepared(self) -> Any:
         """The tagger with its chance and its threads settled."""

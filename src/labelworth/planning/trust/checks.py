@@ -14,8 +14,9 @@ from labelworth.planning.words import LABELS_PER_CLASS, apart, count
 from labelworth.simulation.basis import ForecastBasis
 from labelworth.simulation.forecast import simulation_warning
 from labelworth.simulation.learner import Mode
+from labelworth.simulation.metrics import metric_of
 from labelworth.tradeoff.accuracy import Source
-from labelworth.tradeoff.problem import SHARES
+from labelworth.tradeoff.problem import SHARES, in_percent
 from labelworth.wording import percent
 
 FEW_LABELS = 10
@@ -94,6 +95,7 @@ class Width:
     labels: float | None  # Of the labels to buy, relative to the labels in all; None: not known, or nothing is open.
     error: float | None  # Of the error to expect, relative to itself.
     points: float | None  # Of the error to expect, as it is, where that is a share.
+    metric: str | None = None  # What it is missing of, in words, where it is that of a metric.
 
     @classmethod
     def of(cls, design: Design, labels: Interval | None, error: Interval | None, criterion: str) -> "Width":
@@ -102,8 +104,9 @@ class Width:
             of_labels = (labels.high - labels.low) / 2 / design.labels_in_all
         if error is not None and np.isfinite(error.high) and design.error > 0:
             half = (error.high - error.low) / 2
-            of_error, points = half / design.error, half if criterion in SHARES else None
-        return cls(of_labels, of_error, points)
+            of_error, points = half / design.error, half if in_percent(criterion) else None
+        metric = metric_of(criterion)
+        return cls(of_labels, of_error, points, None if metric is None else metric.words)
 
     @property
     def excess(self) -> float | None:
@@ -124,7 +127,10 @@ class Width:
         if self.error is not None:
             relative = f"{percent(self.error)} of itself"
             within = relative if self.points is None else f"{apart(self.points, SHARES[0])} ({relative})"
-            parts.append(f"the error to expect is known to within {within}")
+            what = "the error"
+            if self.metric is not None and self.points is not None:
+                what, within = self.metric, apart(self.points, SHARES[0])
+            parts.append(f"{what} to expect is known to within {within}")
         if self.labels is not None:
             within = (
                 f"known to within {percent(self.labels)} of all labels" if self.labels < 1 else "hardly known at all"
@@ -164,7 +170,8 @@ def pilot_check(
         # Widths fall with the square root of the labels.
         later = width.points / np.sqrt(1 + more / held.n_labeled)
         words += (
-            f"; with {count(more, 'more ' + held.kind[:-1])}, the error to within about {apart(later, SHARES[0])}"
+            f"; with {count(more, 'more ' + held.kind[:-1])}, {width.metric or 'the error'} to within about "
+            f"{apart(later, SHARES[0])}"
         )
     if advice == "larger pilot" and not design.labels:
         return Check("pilot size", "warning", f"{pilot} stop on it: {words}.")

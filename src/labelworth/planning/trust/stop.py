@@ -9,13 +9,13 @@ import numpy as np
 from labelworth.arrays import FloatArray
 from labelworth.planning.outcome import worth
 from labelworth.planning.situation import Situation
-from labelworth.planning.words import apart, exactly_in_units
+from labelworth.planning.words import apart, better_verb, money, target_words
+from labelworth.simulation.metrics import is_metric, metric_of
 from labelworth.tradeoff.costs import ArmPrices
 from labelworth.tradeoff.problem import Problem
 
 MOST_TIMES = 10
 """No more labels than this many times those held are asked for before planning again."""
-_NO_GAIN = "more labels would not lower the error."
 
 
 @dataclass(frozen=True)
@@ -34,8 +34,8 @@ def why_stop(situation: Situation, problem: Problem, value: float, counts: Float
     if situation.pool < 1:
         return Stop("there is nothing left to label.", is_forecast=False)
     if problem == "target":
-        target = exactly_in_units(value, situation.accuracy.criterion)
-        return Stop(f"the target of {target} is met by the labels held.")
+        target = target_words(value, situation.accuracy.criterion).replace("a target", "the target")
+        return Stop(f"{target} is met by the labels held.")
     return (
         Stop(_too_expensive(situation, value, counts)) if problem == "alpha" else _no_money(situation, value, counts)
     )
@@ -70,23 +70,37 @@ def _no_money(situation: Situation, budget: float, counts: FloatArray) -> Stop:
     cheapest = min(labeled, default=0.0)
     left = budget - situation.held.cost
     if left < cheapest:
-        words = f"the {left:g} left of the budget does not pay for another label, which costs {cheapest:g}."
+        rest, price = (money(f"{amount:g}", situation.currency) for amount in (left, cheapest))
+        words = f"the {rest} left of the budget does not pay for another label, which costs {price}."
         return Stop(words, is_forecast=False)
-    return Stop(_NO_GAIN)
+    return Stop(_no_gain(situation.accuracy.criterion))
 
 
 def _too_expensive(situation: Situation, alpha: float, counts: FloatArray) -> str:
+    criterion = situation.accuracy.criterion
+    verb, what, unit = better_verb(criterion), _what(criterion), "it" if is_metric(criterion) else "error"
     labeled = [own for own in worth(situation, counts) if own.arm != "nothing" and own.price > 0]
     if not labeled:
-        return _NO_GAIN
+        return _no_gain(criterion)
+    each = money(f"{alpha:g}", situation.currency)
     if not isinstance(situation.prices, ArmPrices):
-        return (
-            f"no number of further labels lowers the error by as much as they cost, at {alpha:g} per unit of error."
-        )
+        return f"no number of further labels {verb}s {what} by as much as they cost, at {each} per unit of {unit}."
     best = max(labeled, key=lambda own: own.gain / own.price)
     is_swap = situation.replaces_unlabeled(counts) and not situation.unlabeled_is_free
     how = " in place of an unlabeled one" if is_swap else ""
-    return (
-        f"the next labeled sample{how} lowers the error by {apart(best.gain, situation.accuracy.criterion)}, worth "
-        f"{alpha * best.gain:.3g} and so less than its price of {best.price:.4g}."
+    gained, price = (
+        money(figure, situation.currency) for figure in (f"{alpha * best.gain:.3g}", f"{best.price:.4g}")
     )
+    return (
+        f"the next labeled sample{how} {verb}s {what} by {apart(best.gain, criterion)}, worth {gained} and so less "
+        f"than its price of {price}."
+    )
+
+
+def _no_gain(criterion: str) -> str:
+    return f"more labels would not {better_verb(criterion)} {_what(criterion)}."
+
+
+def _what(criterion: str) -> str:
+    metric = metric_of(criterion)
+    return "the error" if metric is None else metric.words

@@ -10,6 +10,8 @@ const whole = (value) => Math.round(value).toLocaleString("en");
 const color = (name) => getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();
 // Shares are percent in words, in hovers and along axes.
 const share = data.axes.is_share;
+const currency = data.axes.currency || "";
+const money = (value) => `${currency}${/[A-Za-z]$/.test(currency) ? " " : ""}${round(value)}`;
 const shown = (value, digits = 3) => (share ? `${round(100 * value, digits)} %` : round(value, digits));
 const errorFormat = share ? ".2~%" : ".4~g";
 const errorAxis = share ? { tickformat: ".2~%" } : {};
@@ -62,16 +64,16 @@ function drawFrontier() {
   draw("frontier-chart", [
     {
       x: of(cloud, "cost"), y: of(cloud, "error"), text: of(cloud, "name"), mode: "markers", type: "scatter",
-      name: "achievable", hovertemplate: `%{text}<br>cost %{x:,.4~g}<br>%{y:${errorFormat}}<extra></extra>`,
+      name: "achievable", hovertemplate: `%{text}<br>cost ${currency ? `${currency} ` : ""}%{x:,.4~g}<br>%{y:${errorFormat}}<extra></extra>`,
       marker: { size: 6, color: color("faint"), opacity: 0.45 },
     },
     {
       x: of(boundary, "cost"), y: of(boundary, "error"), text: of(boundary, "name"), mode: "lines+markers",
       type: "scatter", name: "nothing better", line: { color: color("blue"), width: 2.5 }, marker: { size: 6 },
-      hovertemplate: `%{text}<br>cost %{x:,.4~g}<br>%{y:${errorFormat}}<extra></extra>`,
+      hovertemplate: `%{text}<br>cost ${currency ? `${currency} ` : ""}%{x:,.4~g}<br>%{y:${errorFormat}}<extra></extra>`,
     },
     here(point.cost, point.error),
-  ], layout({ title: data.axes.cost }, { title: "", type: data.axes.error_scale, ...errorAxis }));
+  ], layout({ title: currency ? `${data.axes.cost} (${currency})` : data.axes.cost }, { title: "", type: data.axes.error_scale, ...errorAxis }));
 }
 
 function drawSurface() {
@@ -113,7 +115,7 @@ function drawForecast() {
   });
   const total = solution().total_labels;
   draw("forecast-chart", traces, layout(
-    labelAxis(known.labels), { title: "", rangemode: "tozero", ...errorAxis },
+    labelAxis(known.labels), { title: "", rangemode: data.axes.is_metric ? "normal" : "tozero", ...errorAxis },
     { shapes: [{ type: "line", x0: total, x1: total, yref: "paper", y0: 0, y1: 1, line: { color: color("orange"), width: 2, dash: "dot" } }] },
   ));
 }
@@ -140,11 +142,11 @@ function say() {
   const { title } = problems[chosen.problem];
   const point = solution();
   const range = point.labels_low == null ? "" : ` (90 %: ${whole(point.labels_low)}–${whole(point.labels_high)})`;
-  const amount = chosen.problem === "target" ? shown(point.amount) : round(point.amount);
+  const amount = chosen.problem === "target" ? shown(point.amount) : money(point.amount);
   document.getElementById("amount-label").textContent = `${title}: ${amount}`;
   document.getElementById("amount").setAttribute("aria-valuetext", `${title} ${amount}`);
   document.getElementById("recommended").textContent =
-    `Buy ${whole(point.labels)} more labels${range}: ${point.design}. That costs ${round(point.cost)} with what is held. ` +
+    `Buy ${whole(point.labels)} more labels${range}: ${point.design}. That costs ${money(point.cost)} with what is held. ` +
     `Expected ${data.axes.error}: ${shown(point.error)}.`;
 }
 
