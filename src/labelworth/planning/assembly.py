@@ -32,6 +32,7 @@ from labelworth.planning.trust.checks import (
     parameters_need,
     pilot_check,
     pilot_needed,
+    threshold_checks,
 )
 from labelworth.planning.trust.odds import even_round, is_settled, odds_of_settling
 from labelworth.planning.trust.stop import MOST_TIMES, more_pilot, why_stop
@@ -119,7 +120,11 @@ def assemble(
     if first is not None and narrow is not None and stop is not None and asked.problem == "target":
         odds = _odds(situation, design.error, error_interval, asked.value, first)
     advice: Advice = "larger pilot" if first is not None else "label" if stop is None else "stop"
-    trust = (parameter_check(*known), pilot_check(held, width, advice, design, first, may_stop=may_stop))
+    trust = (
+        parameter_check(*known),
+        pilot_check(held, width, advice, design, first, may_stop=may_stop),
+        *threshold_checks(asked.criterion, design.error),
+    )
     return Plan(
         question=asked,
         advice=advice,

@@ -79,7 +79,9 @@ def _read(text: str) -> tuple[float, str | None, bool]:
 
 def _same(named: str, criterion: str | None) -> str:
     if criterion is not None and criterion != named:
-        raise InvalidInputError(f"The target is a {named}, and criterion={criterion!r}. Leave one of them out.")
+        raise InvalidInputError(
+            f"The target is of {_said(named)}, and criterion={criterion!r}. Leave one of them out."
+        )
     return named
 
 
@@ -88,4 +90,9 @@ def _require_direction(criterion: str, *, is_least: bool) -> None:
     if is_least == is_larger_better:
         return
     how, sign = ("at least", ">=") if is_larger_better else ("at most", "<=")
-    raise InvalidInputError(f"A target says what is to be reached: {criterion} {how} so much ({sign}).")
+    raise InvalidInputError(f"A target says what is to be reached: {_said(criterion)} {how} so much ({sign}).")
+
+
+def _said(criterion: str) -> str:
+    metric = metric_of(criterion)
+    return criterion if metric is None else metric.words

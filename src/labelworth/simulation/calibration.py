@@ -1,7 +1,7 @@
 """From simulated curves and the pilot's points to a forecast with its uncertainty: a small Bayesian regression."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from types import MappingProxyType
 
@@ -12,6 +12,7 @@ from labelworth.arrays import FloatArray, IntArray
 from labelworth.errors import InvalidInputError
 from labelworth.simulation.basis import ForecastBasis, Points, Simulated
 from labelworth.simulation.learner import LearnerKind, Mode
+from labelworth.simulation.metrics import MetricKind, metric_of
 from labelworth.simulation.power_law import PowerLaw, fit_power_law
 from labelworth.simulation.scales import FLOORS, Measure, from_scale, inside, lifted, to_scale, treated_as
 from labelworth.simulation.simulator import WHOLE
@@ -59,6 +60,10 @@ TUNED: Mapping[LearnerKind, Mapping[Measure, Constants]] = MappingProxyType(
         "sequences": _tuned(-0.03, 0.9),
     }
 )
+
+METRIC_SPREADS: Mapping[MetricKind, float] = MappingProxyType({"macro_f1": 1.75, "precision": 2.75, "recall": 5.25})
+"""How many times as wide as for the error level, tilt and drift are: the best threshold hangs on few examples of a
+class, and sources that agree about errors do not agree about the order of scores."""
 
 TAILS: Mapping[float, float] = MappingProxyType({1.0: 0.97, 3.0: 0.02, 10.0: 0.01})
 """How much wider than tuned everything may be, and how probable that is: simulations may be plainly wrong."""
@@ -296,8 +301,14 @@ def calibrate(
 
 
 def constants_of(kind: LearnerKind, measure: Measure) -> Constants:
-    """Those tuned for a kind of learner; metrics take those of the error."""
-    return TUNED[kind][treated_as(measure)]
+    """Those tuned for a kind of learner; metrics take those of the error, with spreads of their own."""
+    tuned, metric = TUNED[kind][treated_as(measure)], metric_of(measure)
+    if metric is None:
+        return tuned
+    times = METRIC_SPREADS[metric.kind]
+    return replace(
+        tuned, level_sd=times * tuned.level_sd, tilt_sd=times * tuned.tilt_sd, drift_sd=times * tuned.drift_sd
+    )
 
 
 def regression_of(

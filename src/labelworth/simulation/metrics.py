@@ -17,6 +17,7 @@ from labelworth.errors import InvalidInputError
 from labelworth.wording import exact_percent
 
 Rate = Literal["recall", "precision"]
+MetricKind = Literal["macro_f1", "recall", "precision"]
 
 N_RESAMPLES = 400
 """Standard errors from so many are known to 1 / sqrt(2 x 400), 3.5 %."""
@@ -42,6 +43,11 @@ class Metric(ABC):
     @abstractmethod
     def spec(self) -> str:
         """Its name as a criterion; `metric_of` reads it."""
+
+    @property
+    @abstractmethod
+    def kind(self) -> MetricKind:
+        """Whose spreads its forecasts have."""
 
     @property
     @abstractmethod
@@ -99,6 +105,10 @@ class MacroF1(Metric):
         return "macro_f1"
 
     @property
+    def kind(self) -> MetricKind:
+        return "macro_f1"
+
+    @property
     def words(self) -> str:
         return "macro-F1"
 
@@ -149,6 +159,10 @@ class RateAtLevel(Metric):
     @property
     def spec(self) -> str:
         return f"{self.asked} of {self.class_name} at {self.held} {self.level:.12g}"
+
+    @property
+    def kind(self) -> MetricKind:
+        return self.asked
 
     @property
     def words(self) -> str:

@@ -242,7 +242,8 @@ def _named(criterion: str, figure: str, *, is_nearest: bool = False) -> str:
     if metric is not None:
         level = f"{1 - float(figure):.12g}"
         share = exact_percent(float(level))
-        return f"{share} (target={level})" if is_nearest else metric.at_least(share)
+        # Alone, a number would be read as an error.
+        return f"{share} (target={metric.at_least(share)!r})" if is_nearest else metric.at_least(share)
     if criterion not in SHARES:
         return figure if is_nearest else f"{criterion} {figure}"
     share = exact_percent(float(figure))

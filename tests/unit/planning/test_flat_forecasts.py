@@ -122,7 +122,7 @@ def test_grids_do_not_spend_on_nothing() -> None:
 @pytest.mark.parametrize("values", [RISING, ALWAYS_RISING, FALLING])
 def test_the_table_has_no_row_twice(values: np.ndarray) -> None:
     table = _table(plan(values, 450.0))
-    shown = [(f"{cost:.6g}", f"{labels:.6g}", error) for cost, labels, error, _ in table.rows]
+    shown = [(f"{cost.value:.6g}", f"{labels:.6g}", error) for cost, labels, error, _ in table.rows]
     assert len(set(shown)) == len(shown)
     assert [row[3] for row in table.rows].count("recommended") == 1
     assert [row[0] for row in table.rows] == sorted(row[0] for row in table.rows)

@@ -7,7 +7,7 @@ import numpy as np
 
 from labelworth.data.class_counts import ClassCounts
 from labelworth.data.protocol import Data
-from labelworth.planning.answer import Advice, Check, Design, Held, Interval, State
+from labelworth.planning.answer import LEVEL, Advice, Check, Design, Held, Interval, State
 from labelworth.planning.source import LABELS_PER_PARAMETER
 from labelworth.planning.trust.randomness import Randomness
 from labelworth.planning.words import LABELS_PER_CLASS, apart, count
@@ -26,6 +26,8 @@ WIDEST = 0.25
 WIDEST_POINTS = 0.02
 """As much is allowed of an error that is a share, however small: held-out data of some 600 labels tell an error of a
 tenth no better (1.645 standard errors are two points), so nobody will ever see the difference."""
+LITTLE_RECALL = 0.25
+"""Below it intervals of a recall at a precision are too narrow (docs/derivations/forecast.md, section 5)."""
 _MOST_NAMES = 8
 
 
@@ -93,7 +95,8 @@ class Width:
     """Half of the intervals of a plan."""
 
     labels: float | None  # Of the labels to buy, relative to the labels in all; None: not known, or nothing is open.
-    error: float | None  # Of the error to expect, relative to itself.
+    # Of the error to expect, relative to itself; of a metric, relative to what is reached where that is less.
+    error: float | None
     points: float | None  # Of the error to expect, as it is, where that is a share.
     metric: str | None = None  # What it is missing of, in words, where it is that of a metric.
 
@@ -102,10 +105,12 @@ class Width:
         of_labels, of_error, points = None, None, None
         if labels is not None and labels.high > labels.low and design.labels_in_all > 0:
             of_labels = (labels.high - labels.low) / 2 / design.labels_in_all
-        if error is not None and np.isfinite(error.high) and design.error > 0:
-            half = (error.high - error.low) / 2
-            of_error, points = half / design.error, half if in_percent(criterion) else None
         metric = metric_of(criterion)
+        # A recall of 10 % that is known to within 20 points is not known, though that is little of the 90 missing.
+        whole = design.error if metric is None else min(design.error, 1 - design.error)
+        if error is not None and np.isfinite(error.high) and whole > 0:
+            half = (error.high - error.low) / 2
+            of_error, points = half / whole, half if in_percent(criterion) else None
         return cls(of_labels, of_error, points, None if metric is None else metric.words)
 
     @property
@@ -189,6 +194,25 @@ def _surer(held: Held, advice: Advice, design: Design) -> str:
         else "when this one is carried out"
     )
     return f" They become surer as labels come in: plan again {when}."
+
+
+def threshold_checks(criterion: str, error: float) -> list[Check]:
+    """Of a recall at a precision: whether there is a threshold to speak of; nothing of all else."""
+    metric = metric_of(criterion)
+    if metric is None or metric.kind != "recall":
+        return []
+    if 1 - error >= LITTLE_RECALL:
+        return [Check("threshold", "good", f"Thresholds for {metric.words} are within reach.")]
+    words = metric.words[:1].upper() + metric.words[1:]
+    return [
+        Check(
+            "threshold",
+            "warning",
+            f"{words} is forecast below {percent(LITTLE_RECALL)}, and the pilot cannot tell how far: with so little "
+            f"the truth lay outside of {percent(LEVEL)} intervals in four trials of ten, nearly always with less. "
+            "There may be no such threshold at all. Ask for a lower precision, or for precision at a recall.",
+        )
+    ]
 
 
 def parameters_need(n_labels: int, n_parameters: int | None, source: Source) -> int | None:

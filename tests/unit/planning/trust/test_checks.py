@@ -19,6 +19,7 @@ from labelworth.planning.trust.checks import (
     parameter_check,
     pilot_check,
     pilot_needed,
+    threshold_checks,
 )
 from labelworth.planning.trust.verdict import verdict_by_folds, verdict_without_classes
 from support.pilots import drawn_documents
@@ -73,6 +74,24 @@ def test_a_share_known_to_within_two_points_is_known_well_enough(half: float, is
     assert Width.of(small, None, interval, "log_loss").is_too_wide
     # A quarter of itself is enough too, however many points that is.
     assert not Width.of(replace(DESIGN, error=0.4), None, Interval(0.31, 0.49), "error").is_too_wide
+
+
+def test_a_metric_is_known_by_the_smaller_of_what_is_reached_and_what_is_missing() -> None:
+    little = replace(DESIGN, error=0.9)
+    wide = Width.of(little, None, Interval(0.7, 0.99), "recall of a at precision 0.9")
+    assert wide.is_too_wide
+    assert "recall of a at precision 90 % to expect is known to within 14 points" in wide.words()
+    assert not Width.of(little, None, Interval(0.7, 0.99), "error").is_too_wide
+
+
+def test_too_little_recall_is_said_to_be_unknown() -> None:
+    (check,) = threshold_checks("recall of a at precision 0.9", 0.8)
+    assert check.state == "warning"
+    assert check.words.startswith("Recall of a at precision 90 % is forecast below 25 %, and the pilot cannot tell")
+    (check,) = threshold_checks("recall of a at precision 0.9", 0.7)
+    assert check.state == "good"
+    for other in ("error", "macro_f1", "precision of a at recall 0.9", "log_loss"):
+        assert threshold_checks(other, 0.8) == []
 
 
 def test_classes_with_few_labels_are_named() -> None:
