@@ -80,7 +80,7 @@ def test_a_metric_is_known_by_the_smaller_of_what_is_reached_and_what_is_missing
     little = replace(DESIGN, error=0.9)
     wide = Width.of(little, None, Interval(0.7, 0.99), "recall of a at precision 0.9")
     assert wide.is_too_wide
-    assert "recall of a at precision 90 % to expect is known to within 14 points" in wide.words()
+    assert "recall of a at precision 90 % to expect is known to within 15 points" in wide.words()
     assert not Width.of(little, None, Interval(0.7, 0.99), "error").is_too_wide
 
 
