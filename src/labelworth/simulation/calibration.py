@@ -45,7 +45,7 @@ def _tuned(tilt_mean: float, floor_probability: float, power_law: float = 0.1) -
     return MappingProxyType(
         {
             "error": Constants(_SOURCES, 0.08, power_law, 0.05, 0.22, tilt_mean, 0.055, 0.16, floor_probability),
-            "log_loss": Constants(_SOURCES, 0.08, power_law, 0.0, 0.5, tilt_mean, 0.07, 0.2, 0.6),
+            "log_loss": Constants(_SOURCES, 0.08, power_law, 0.0, 0.3, tilt_mean, 0.045, 0.12, 0.8),
         }
     )
 
@@ -54,9 +54,9 @@ def _tuned(tilt_mean: float, floor_probability: float, power_law: float = 0.1) -
 # with constants that were fitted without it.
 TUNED: Mapping[LearnerKind, Mapping[Measure, Constants]] = MappingProxyType(
     {
-        "generative": _tuned(-0.09, 0.7),
-        "linear": _tuned(-0.16, 0.45),
-        "local": _tuned(-0.06, 0.45, power_law=0.2),
+        "generative": _tuned(-0.05, 0.7),
+        "linear": _tuned(-0.12, 0.45),
+        "local": _tuned(-0.02, 0.45, power_law=0.2),
         "sequences": _tuned(-0.03, 0.9),
     }
 )
