@@ -347,7 +347,7 @@ def _worth(plan: "Plan") -> str:
     between = ""
     if best.gain_se:
         low, high = (apart(n_next * (best.gain + sign * best.noise), own) for sign in (-1, 1))
-        between = f"; {percent(LEVEL)}: {low.removesuffix(' points')}-{high}"
+        between = f"; {percent(LEVEL)}: {low.partition(' point')[0]}-{high}"
     # A function of costs says what one more costs, not several.
     has_price = best.gain_per_money is not None and "function" not in plan.prices
     price = f", for {money(n_next * best.price, plan.currency)}" if has_price else ""
@@ -390,7 +390,9 @@ def _limit(plan: "Plan") -> list[str]:
     if limit.gain <= _UNSEEN * today or in_units(limit.error, own) == in_units(today, own):
         nothing = "nothing" if limit.gain <= 0 else "next to nothing"
         bound = "more" if is_metric(own) else "less"
-        return [f"{reached}, no {bound} than {before}: more labels buy {nothing} with this model.{_floor(plan)}"]
+        # Forecasts may dip before: who is told to label some is not told that labels buy nothing.
+        so = "" if plan.advice == "label" else f": more labels buy {nothing} with this model"
+        return [f"{reached}, no {bound} than {before}{so}.{_floor(plan)}"]
     left = f"about {apart(limit.gain, own)} can still be bought with this model"
     left = f"{'from' if is_metric(own) else 'of'} {before}, {left}"
     if plan.recommended.labels_in_all >= limit.labels_in_all:

@@ -8,6 +8,7 @@ from typing import Any, Generic
 import numpy as np
 
 from labelworth.arrays import FloatArray, IntArray
+from labelworth.data.copies import first_copies
 from labelworth.data.protocol import Data, DataT
 from labelworth.errors import InvalidInputError
 from labelworth.progress import SILENT, Progress
@@ -94,12 +95,18 @@ class _SubSampling(Generic[DataT]):
         known = np.bincount(self.owner[self.codes >= 0], minlength=len(lengths))
         self.pilot = labeled_units(data)
         self.n_labels = known[self.pilot].astype(np.float64)
+        firsts = first_copies(data, self.pilot)
+        # Where nearly all are copies of a few, there is nothing to be dealt.
+        self.firsts = firsts if np.unique(firsts).size >= FEWEST_UNITS else np.arange(self.pilot.size)
 
     def fold(self, repeat: int, fold: int) -> tuple[IntArray, IntArray]:
-        """Units to learn from, in random order, and units to test."""
-        order = np.random.default_rng([self.seed, repeat]).permutation(self.pilot)
-        test = order[fold::N_FOLDS]
-        rest = np.setdiff1d(order, test)
+        """Units to learn from, in random order, and units to test; copies are in the same fold."""
+        order = np.random.default_rng([self.seed, repeat]).permutation(self.pilot.size)
+        # Units are dealt one by one, copies with the first of them that comes.
+        _, first_at, group = np.unique(self.firsts[order], return_index=True, return_inverse=True)
+        turns = np.argsort(np.argsort(first_at))[group]
+        test = self.pilot[order[turns % N_FOLDS == fold]]
+        rest = np.setdiff1d(self.pilot, test)
         return np.random.default_rng([self.seed, repeat, fold]).permutation(rest), np.sort(test)
 
     def predicted(self, part: _Part, repeat: int, fold: int, *, compares_scores: bool = False) -> _Fold:

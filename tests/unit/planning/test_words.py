@@ -137,7 +137,10 @@ def test_how_far_this_model_can_ever_go_is_one_sentence() -> None:
     assert floors[1].endswith("with this model. About 1.2 % (90 %: 1-2 %) no number of labels takes away.")
     # A floor above the forecast would contradict it.
     assert "takes away" not in lines(falling(floor=Floor(0.03, 0.01, 0.04)))[4]
-    assert lines(falling(last=0.0632))[4].endswith(
+    flat = falling(last=0.0632)
+    # Who is told to label some is not told that labels buy nothing.
+    assert lines(flat)[4].endswith("no less than today's 6.3 %.")
+    assert lines(replace(flat, advice="stop", why_stop="."))[4].endswith(
         "no less than today's 6.3 %: more labels buy nothing with this model."
     )
 

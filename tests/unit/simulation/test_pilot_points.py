@@ -3,9 +3,11 @@
 import numpy as np
 import pytest
 
+from labelworth.data.evidence import Evidence
+from labelworth.data.samples import Samples
 from labelworth.errors import InvalidInputError
 from labelworth.simulation.learner import MODES, keep_labels
-from labelworth.simulation.pilot_points import PilotPoints, labeled_units, pilot_points, point_sizes
+from labelworth.simulation.pilot_points import PilotPoints, _SubSampling, labeled_units, pilot_points, point_sizes
 from support.learners import document_learner, documents, relabeled, sentences
 
 ONCE = {"labels-only": 1, "semi-supervised": 1}
@@ -57,6 +59,34 @@ def test_every_pilot_unit_is_tested_without_its_own_label() -> None:
     assert points.errors.shape == (4, 40)
     assert np.isfinite(points.errors).all()
     assert sorted(set(seen)) == [5, 10, 20, 32]
+
+
+def test_copies_are_tested_together_and_all_others_are_dealt_one_by_one() -> None:
+    rng = np.random.default_rng(5)
+    pilot, pool = rng.random((40, 3)), rng.random((20, 3))
+    codes = np.arange(60) % 2
+
+    def folds(vectors: np.ndarray) -> list[np.ndarray]:
+        shown = keep_labels(Samples(np.vstack([vectors, pool]), Evidence(codes, ("a", "b"))), np.arange(40))
+        sampling = _SubSampling(document_learner(documents(20)), shown, 7)
+        dealt = [sampling.fold(2, fold) for fold in range(5)]
+        for train, test in dealt:
+            assert sorted([*train, *test]) == list(range(40))
+        return [test for _, test in dealt]
+
+    order = np.random.default_rng([7, 2]).permutation(np.arange(40))
+    for fold, test in enumerate(folds(pilot)):
+        np.testing.assert_array_equal(test, np.sort(order[fold::5]))
+    # Every vector twice: both are in one fold, and folds are as large as before.
+    twice = folds(np.repeat(pilot[:20], 2, axis=0))
+    assert [len(test) for test in twice] == [8] * 5
+    for test in twice:
+        assert set(test ^ 1) == set(test)
+    # The control: folds that look at nothing part some of them.
+    assert any(set(test ^ 1) != set(test) for test in folds(pilot))
+    # Copies of fewer than ten are taken for what recurs.
+    for fold, test in enumerate(folds(np.repeat(pilot[:8], 5, axis=0))):
+        np.testing.assert_array_equal(test, np.sort(order[fold::5]))
 
 
 def test_more_labels_help_and_modes_share_their_folds() -> None:
