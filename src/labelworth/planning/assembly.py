@@ -118,7 +118,7 @@ def assemble(
         first = more_pilot(situation, asked.problem, asked.value, needed)
     odds = None
     if first is not None and narrow is not None and stop is not None and asked.problem == "target":
-        odds = _odds(situation, design.error, error_interval, asked.value, first)
+        odds = _odds(situation, forecast, asked.value, first)
     advice: Advice = "larger pilot" if first is not None else "label" if stop is None else "stop"
     trust = (
         parameter_check(*known),
@@ -161,14 +161,20 @@ def assemble(
     )
 
 
-def _odds(situation: Situation, error: float, interval: Interval | None, target: float, more: int) -> Odds | None:
-    """That so many more samples tell whether the target is met; None: not known."""
-    if interval is None:
-        return None
-    about, held = (situation.accuracy.criterion, error, interval, target), situation.held.n_labeled
-    odds = odds_of_settling(*about, 1 + more / held)
-    most = int(min(situation.pool, MOST_TIMES * held))
-    return None if odds is None else Odds(odds, even_round(*about, held, most))
+def _odds(situation: Situation, curve: ForecastCurve, target: float, more: int) -> Odds | None:
+    """That so many more samples tell whether they, with those held, meet the target; None: not known."""
+    held, per_sample = situation.held, situation.positions_per_sample
+
+    def odds(n_more: int) -> float | None:
+        known = curve.at(held.n_labels + n_more * per_sample)
+        if known is None:
+            return None
+        error, low, high = known
+        growth = 1 + n_more / held.n_labeled
+        return odds_of_settling(situation.accuracy.criterion, error, Interval(low, high), target, growth)
+
+    own = odds(more)
+    return None if own is None else Odds(own, even_round(odds, int(min(situation.pool, MOST_TIMES * held.n_labeled))))
 
 
 def _classes_need(held: Held, checks: Sequence[Check]) -> int | None:

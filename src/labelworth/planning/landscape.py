@@ -64,6 +64,15 @@ class ForecastCurve:
     # What no number of labels takes away; None: not known, as of formulas.
     floor: Floor | None = None
 
+    def at(self, labels: float) -> tuple[float, float, float] | None:
+        """The error with so many labels and the ends of its interval, between those known; None: not known."""
+        lines = (self.error, self.low, self.high)
+        if not all(line and None not in line for line in lines):
+            return None
+        x, known = np.log(labels), np.log(self.labels)
+        error, low, high = (float(np.interp(x, known, np.array(line, dtype=np.float64))) for line in lines)
+        return error, low, high
+
     def lower_from(self, labels: float, error: float) -> float | None:
         """From how many labels on, beyond `labels`, the error is less than `error` by a thousandth; None: nowhere."""
         least = error - 1e-3 * abs(error)

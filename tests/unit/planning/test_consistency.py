@@ -117,7 +117,7 @@ def contradictions(plan: Plan) -> list[str]:
 
 
 def test_plans_do_not_contradict_themselves() -> None:
-    advices = set()
+    kinds = set()
     for most, plan, refused in answers():
         if plan is None:
             assert "reaches error" in refused
@@ -125,9 +125,9 @@ def test_plans_do_not_contradict_themselves() -> None:
             assert all(int(number.replace(",", "")) <= most for number in re.findall(r"(\d[\d,]*) more", refused))
             continue
         assert contradictions(plan) == [], (plan.question, plan.lines())
-        advices.add((plan.advice, plan.question.problem, plan.odds is not None))
-    assert {advice for advice, _, _ in advices} == {"label", "stop", "larger pilot"}
-    assert ("larger pilot", "target", True) in advices
+        kinds.add((plan.advice, plan.question.problem, plan.odds is not None))
+    assert {advice for advice, _, _ in kinds} == {"label", "stop", "larger pilot"}
+    assert ("larger pilot", "target", True) in kinds
 
 
 LABEL = planned(CURVES["falling"], 0.05, 500, "budget", 200.0)

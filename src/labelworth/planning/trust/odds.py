@@ -1,6 +1,6 @@
 """How probable it is that a round of labels settles on which side of a target an error lies."""
 
-from bisect import bisect_left
+from collections.abc import Callable
 
 import numpy as np
 from scipy.special import ndtr
@@ -10,6 +10,7 @@ from labelworth.planning.formulas.sampled import on_scale
 from labelworth.tradeoff.problem import LOGARITHMIC
 
 EVEN = 0.5
+_N_ROUNDS = 60
 
 
 def is_settled(interval: Interval | None, target: float) -> bool:
@@ -18,15 +19,20 @@ def is_settled(interval: Interval | None, target: float) -> bool:
 
 
 def odds_of_settling(criterion: str, error: float, interval: Interval, target: float, growth: float) -> float | None:
-    r"""The probability that the interval misses the target once there are `growth` times the labels.
+    r"""The probability that the interval of an error misses the target once there are `growth` times the labels.
 
-    On the scale g on which errors are normal, what is known now is :math:`N(m, s^2)`. With c times the labels it will
-    be :math:`N(m', s^2 / c)`: widths fall with the square root. As seen from here :math:`m'` is
+    On the scale g on which errors are normal, what is known now of that error is :math:`N(m, s^2)`. With c times the
+    labels it will be :math:`N(m', s^2 / c)`: widths fall with the square root. As seen from here :math:`m'` is
     :math:`N(m, s^2 - s^2 / c)`, so with :math:`d = |g(target) - m| / s`, :math:`t = \sqrt{1 - 1/c}` and z = 1.645
 
     .. math:: P = \Phi((d - z / \sqrt c) / t) + \Phi((-d - z / \sqrt c) / t).
 
     Ends of intervals lie where they do; s is that of the side on which the target is.
+
+    Parameters
+    ----------
+    error, interval
+        The error that is asked about, as it is known now: one with the labels of the round is the forecast for them.
 
     Returns
     -------
@@ -44,12 +50,9 @@ def odds_of_settling(criterion: str, error: float, interval: Interval, target: f
     return float(ndtr((distance - reach) / moves) + ndtr((-distance - reach) / moves))
 
 
-def even_round(criterion: str, error: float, interval: Interval, target: float, held: int, most: int) -> int | None:
-    """The fewest more samples, beside those held, whose odds are even or better; None: more than `most` of them."""
-
-    def is_even(more: int) -> bool:
-        return (odds_of_settling(criterion, error, interval, target, 1 + more / held) or 0.0) >= EVEN
-
-    # Odds rise with the labels as long as the interval holds the target.
-    more = bisect_left(range(1, most + 1), True, key=is_even) + 1
-    return more if more <= most else None
+def even_round(odds: Callable[[int], float | None], most: int) -> int | None:
+    """The fewest more samples whose odds are even or better, of sixty sizes; None: it takes more than `most`."""
+    for more in np.unique(np.rint(np.geomspace(1, max(most, 1), _N_ROUNDS)).astype(int)).tolist():
+        if more <= most and (odds(more) or 0.0) >= EVEN:
+            return int(more)
+    return None

@@ -43,14 +43,20 @@ def test_odds_are_those_of_drawn_rounds(growth: float, target: float) -> None:
 
 def test_the_smallest_even_round_is_the_smallest() -> None:
     about = ("error", 0.04, Interval(0.02, 0.09), 0.055)
-    more = even_round(*about, 100, 1000)
+
+    def odds(more: int) -> float | None:
+        return odds_of_settling(*about, 1 + more / 100)
+
+    more = even_round(odds, 1000)
     assert more is not None
-    at, before = (odds_of_settling(*about, 1 + n / 100) for n in (more, more - 1))
+    # Sixty sizes from 1 to 1000 are an eighth apart.
+    at, before = odds(more), odds(int(more / 1.13))
     assert at is not None
     assert before is not None
     assert before < 0.5 <= at
-    assert even_round(*about, 100, more - 1) is None
-    assert even_round(*about, 100, more) == more
+    assert even_round(odds, int(more / 1.13)) is None
+    assert even_round(lambda more: None, 1000) is None
+    assert even_round(odds, 0) is None
 
 
 def test_where_an_interval_has_no_such_end_there_are_no_odds() -> None:
