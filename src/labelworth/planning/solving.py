@@ -55,7 +55,8 @@ def _nearest_target(situation: Situation, target: float, refusal: InfeasiblePlan
     money = situation.prices.most(situation.pool) * (1 + _ROUNDING)
     least = situation.accuracy.error(_answered(situation, "budget", money).counts)
     criterion = situation.accuracy.criterion
-    for digits in (6, 5, 4, 3):
+    # Nobody knows a forecast to six digits.
+    for digits in (3,) if isinstance(situation.doubt, Band) else (6, 5, 4, 3):
         named = rounded_up(least, digits)
         try:
             met = _answered(situation, "target", float(named))
@@ -78,7 +79,7 @@ def _settled_by(situation: Situation, target: float, counts: FloatArray) -> str:
     interval = Interval(min(low, error), max(high, error), method="forecast")
     known = f" That is a forecast ({ends_in_units(interval, criterion)})"
     if is_settled(interval, target):
-        return f"{known}; a better model may reach the target, more labels hardly will."
+        return f"{known}, all of it short of the target: a better model may help more than more samples."
     more = int(min(held.n_labeled, situation.pool))
     odds = odds_of_settling(criterion, error, interval, target, 1 + more / held.n_labeled)
     if odds is None or not more:

@@ -95,7 +95,7 @@ def test_a_target_that_is_refused_says_how_surely_and_what_would_tell() -> None:
     assert "2,000" not in words
     assert "That is a forecast (90 %: 8-12 %), so the target may be met after all: label 60 more documents" in words
     assert words.endswith("the odds that this tells whether the target can be met are about 3 in 10.")
-    with pytest.raises(InfeasiblePlanError, match=r"at 600 more labels.*better model may reach the target"):
+    with pytest.raises(InfeasiblePlanError, match=r"more labels.*all of it short of the target: a better model"):
         planned("target", 0.05, spread=0.2)
 
 
