@@ -55,6 +55,7 @@ class Background:
     model: str
     seed: int
     models: ModelChoice | None = None  # How the model was chosen.
+    n_examples: int | None = None  # Labeled samples that a metric is about.
 
 
 def assemble(
@@ -123,7 +124,7 @@ def assemble(
     trust = (
         parameter_check(*known),
         pilot_check(held, width, advice, design, first, may_stop=may_stop),
-        *threshold_checks(asked.criterion, design.error),
+        *threshold_checks(asked.criterion, design.error, background.n_examples),
     )
     return Plan(
         question=asked,

@@ -364,6 +364,7 @@ class Planner:
             self.pool.model_name,
             self.settings.seed,
             self.pool.choice,
+            self.basis.metric_units.get(chosen.criterion) if chosen.is_simulated else None,
         )
 
     def _notes(self, chosen: ChosenSource, situation: Situation) -> list[str]:

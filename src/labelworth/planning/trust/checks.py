@@ -1,5 +1,6 @@
 """What is looked at before a plan is trusted, in words."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -14,7 +15,7 @@ from labelworth.planning.words import LABELS_PER_CLASS, apart, count
 from labelworth.simulation.basis import ForecastBasis
 from labelworth.simulation.forecast import simulation_warning
 from labelworth.simulation.learner import Mode
-from labelworth.simulation.metrics import metric_of
+from labelworth.simulation.metrics import RateAtLevel, metric_of
 from labelworth.tradeoff.accuracy import Source
 from labelworth.tradeoff.problem import SHARES, in_percent
 from labelworth.wording import percent
@@ -28,6 +29,8 @@ WIDEST_POINTS = 0.02
 tenth no better (1.645 standard errors are two points), so nobody will ever see the difference."""
 LITTLE_RECALL = 0.25
 """Below it intervals of a recall at a precision are too narrow (docs/derivations/forecast.md, section 5)."""
+FEWEST_FALSE_ALARMS = 2
+"""That a precision must allow among as many predictions as a class has labels, or the threshold hangs on one."""
 _MOST_NAMES = 8
 
 
@@ -196,23 +199,35 @@ def _surer(held: Held, advice: Advice, design: Design) -> str:
     return f" They become surer as labels come in: plan again {when}."
 
 
-def threshold_checks(criterion: str, error: float) -> list[Check]:
-    """Of a recall at a precision: whether there is a threshold to speak of; nothing of all else."""
+def threshold_checks(criterion: str, error: float, n_examples: int | None) -> list[Check]:
+    """Of a recall at a precision: whether the pilot tells where the threshold lies; nothing of all else.
+
+    Parameters
+    ----------
+    n_examples : int or None
+        Labeled samples of the class; None: not known.
+    """
     metric = metric_of(criterion)
-    if metric is None or metric.kind != "recall":
+    if not isinstance(metric, RateAtLevel) or metric.asked != "recall" or n_examples is None:
         return []
-    if 1 - error >= LITTLE_RECALL:
-        return [Check("threshold", "good", f"Thresholds for {metric.words} are within reach.")]
-    words = metric.words[:1].upper() + metric.words[1:]
-    return [
-        Check(
-            "threshold",
-            "warning",
-            f"{words} is forecast below {percent(LITTLE_RECALL)}, and the pilot cannot tell how far: with so little "
+    named = metric.words[:1].upper() + metric.words[1:]
+    if 1 - error < LITTLE_RECALL:
+        words = (
+            f"{named} is forecast below {percent(LITTLE_RECALL)}, and the pilot cannot tell how far: with so little "
             f"the truth lay outside of {percent(LEVEL)} intervals in four trials of ten, nearly always with less. "
-            "There may be no such threshold at all. Ask for a lower precision, or for precision at a recall.",
+            "There may be no such threshold at all. Ask for a lower precision, or for precision at a recall."
         )
-    ]
+        return [Check("threshold", "warning", words)]
+    missing = round(1 - metric.level, 12)
+    if missing * n_examples < FEWEST_FALSE_ALARMS:
+        enough = "" if not missing else f" Label {math.ceil(FEWEST_FALSE_ALARMS / missing):,} of the class, or ask"
+        words = (
+            f"{named} rests on {count(n_examples, 'labeled example')} of the class: a single false alarm more or "
+            f"less moves the threshold. With so few the truth lay outside of {percent(LEVEL)} intervals in one trial "
+            f"of six.{enough or ' Ask'} for a lower precision."
+        )
+        return [Check("threshold", "warning", words)]
+    return [Check("threshold", "good", f"{named} rests on {n_examples:,} labeled examples of the class.")]
 
 
 def parameters_need(n_labels: int, n_parameters: int | None, source: Source) -> int | None:

@@ -85,13 +85,27 @@ def test_a_metric_is_known_by_the_smaller_of_what_is_reached_and_what_is_missing
 
 
 def test_too_little_recall_is_said_to_be_unknown() -> None:
-    (check,) = threshold_checks("recall of a at precision 0.9", 0.8)
+    (check,) = threshold_checks("recall of a at precision 0.9", 0.8, 30)
     assert check.state == "warning"
     assert check.words.startswith("Recall of a at precision 90 % is forecast below 25 %, and the pilot cannot tell")
-    (check,) = threshold_checks("recall of a at precision 0.9", 0.7)
+    (check,) = threshold_checks("recall of a at precision 0.9", 0.7, 20)
     assert check.state == "good"
     for other in ("error", "macro_f1", "precision of a at recall 0.9", "log_loss"):
-        assert threshold_checks(other, 0.8) == []
+        assert threshold_checks(other, 0.8, 30) == []
+
+
+@pytest.mark.parametrize(
+    ("level", "n_examples", "state"),
+    [(0.9, 19, "warning"), (0.9, 21, "good"), (0.5, 5, "good"), (0.99, 150, "warning"), (1.0, 10**6, "warning")],
+)
+def test_a_precision_that_allows_fewer_than_two_false_alarms_hangs_on_one(
+    level: float, n_examples: int, state: str
+) -> None:
+    (check,) = threshold_checks(f"recall of a at precision {level}", 0.3, n_examples)
+    assert check.state == state
+    assert f"rests on {n_examples:,} labeled examples of the class" in check.words
+    if level == 0.9 and state == "warning":
+        assert check.words.endswith("Label 20 of the class, or ask for a lower precision.")
 
 
 def test_classes_with_few_labels_are_named() -> None:
