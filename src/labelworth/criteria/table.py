@@ -68,7 +68,8 @@ class InformationPoint:
     def labeled_fraction(self) -> float:
         """Of single samples; of sequences, the share that is labeled whole or in part has no one name."""
         if self.asked.labeled_fraction is None:
-            raise InvalidInputError("Sequences are labeled by policies; a policy has no labeled fraction.")
+            kind = "design" if self.asked.is_design else "policy"
+            raise InvalidInputError(f"This point is a {kind} ({self.asked}); a {kind} has no labeled fraction.")
         return self.asked.labeled_fraction
 
     @property
@@ -110,7 +111,7 @@ class InformationPoint:
 class InformationTable:
     """The answer of `information`."""
 
-    points: tuple[InformationPoint, ...]  # One per labeled fraction or policy, in the order asked for.
+    points: tuple[InformationPoint, ...]  # One per labeled fraction, policy or design, in the order asked for.
     n_samples: float  # Samples, or sequences.
     method: str  # How the information was computed.
     reason: str  # Why so.

@@ -224,7 +224,7 @@ def _limit_notes(
             return []
         return [
             f"The budget would pay for more than the pool holds: all {situation.pool:,.0f} samples are to be "
-            f"labeled, and {money(f'{left:g}', situation.currency)} is left over."
+            f"labeled, and {money(left, situation.currency)} is left over."
         ]
     prices = [situation.prices.next_price(counts, arm) for arm, labels in enumerate(labeling) if labels]
     if left >= min(prices) > 0:

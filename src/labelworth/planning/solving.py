@@ -115,7 +115,7 @@ def money_left(situation: Situation, budget: float) -> float:
     """What a budget leaves beside what is held."""
     left = budget - situation.held.cost
     if left < -_ROUNDING * max(abs(budget), 1.0):
-        cost, limit = (money(f"{amount:g}", situation.currency) for amount in (situation.held.cost, budget))
+        cost, limit = (money(amount, situation.currency) for amount in (situation.held.cost, budget))
         raise InfeasiblePlanError(
             f"The {situation.held.n_labels:,} labels held have cost {cost} already, more than the budget of {limit}: "
             "a budget is for all labels, the pilot's included. Raise it.",

@@ -125,14 +125,14 @@ def exactly_in_units(value: float, criterion: str) -> str:
     return exact_percent(as_reached(value, criterion)) if in_percent(criterion) else f"{value:g}"
 
 
-def target_words(value: float, criterion: str) -> str:
+def target_words(value: float, criterion: str, article: str = "a") -> str:
     """A target in a sentence.
 
     >>> target_words(0.05, "error"), target_words(0.05, "recall of spam at precision 0.9")
     ('a target of 5 %', 'recall of spam of at least 95 % at precision 90 %')
     """
     metric, level = metric_of(criterion), exactly_in_units(value, criterion)
-    return f"a target of {level}" if metric is None else metric.at_least(level)
+    return f"{article} target of {level}" if metric is None else metric.at_least(level)
 
 
 def range_in_units(low: float, high: float, criterion: str) -> str:
@@ -330,7 +330,7 @@ def _worth(plan: "Plan") -> str:
     named, is_all = _next_samples(plan, best.arm, n_next), plan.held.n_pool - _carried_out(plan) < 1
     opening = f"{'After that the' if _carried_out(plan) else 'The'} next {named}"
     if is_all:
-        opening = f"That is all there is; {'another' if n_next == 1 else 'another such'} {named}"
+        opening = f"That is all there is; {named} more of the same kind"
     one, own = n_next == 1, plan.question.criterion
     verb = better_verb(own)
     if best.gain <= 0:
@@ -396,7 +396,7 @@ def _limit(plan: "Plan") -> list[str]:
     left = f"about {apart(limit.gain, own)} can still be bought with this model"
     left = f"{'from' if is_metric(own) else 'of'} {before}, {left}"
     if plan.recommended.labels_in_all >= limit.labels_in_all:
-        return [f"More there is not: {left}.{_floor(plan)}"]
+        return [f"That labels everything there is: {left}.{_floor(plan)}"]
     return [f"{reached}; {left}.{_floor(plan)}"]
 
 
@@ -405,8 +405,8 @@ def _floor(plan: "Plan") -> str:
     limit, own = plan.limit, plan.question.criterion
     if limit is None or limit.floor is None or limit.floor.low <= 0 or limit.floor.mean >= limit.error:
         return ""
-    floor = Interval(limit.floor.low, limit.floor.high)
-    return f" About {in_units(limit.floor.mean, own)} ({ends_in_units(floor, own)}) no number of labels takes away."
+    ends = ends_in_units(Interval(limit.floor.low, limit.floor.high), own)
+    return f" About {in_units(limit.floor.mean, own)} ({ends}) stays, however many labels there are."
 
 
 def _what(criterion: str) -> str:
@@ -454,12 +454,19 @@ def _rival(plan: "Plan") -> str:
         return ""
     labels = number(round(plan.recommended.labels_in_all))
     levels = [f"{model.name} {in_units(model.forecast, plan.question.criterion)}" for model in (choice.chosen, rival)]
-    later = ""
-    if choice.crossing is not None:
-        is_now = choice.crossing <= plan.held.n_labels
-        since = "already with the next labels" if is_now else f"from about {number(choice.crossing)} labels on"
-        later = f"; {since} {rival.name} is forecast to be better, so compare again after the next batch"
+    later = crossing_words(plan)
+    later = f"; {later}, so compare again after the next batch" if later else ""
     return f" Forecast with {labels} labels: {', '.join(levels)}{later}."
+
+
+def crossing_words(plan: "Plan") -> str:
+    """From when on the best model of another kind is better; empty: not as far as forecasts go."""
+    choice = plan.models
+    if choice is None or choice.crossing is None:
+        return ""
+    is_now = choice.crossing <= plan.held.n_labels
+    since = "already with the next labels" if is_now else f"from about {number(choice.crossing)} labels on"
+    return f"{since} {choice.rivals[0].name} is forecast to be better"
 
 
 def _source(plan: "Plan") -> str:

@@ -10,7 +10,7 @@ from rich.table import Table as RichTable
 from rich.text import Text
 
 from labelworth.planning.answer import Plan
-from labelworth.planning.words import in_units, money
+from labelworth.planning.words import crossing_words, in_units, money
 from labelworth.report.values import Amount, Measured, Outcome, Table
 from labelworth.wording import percent
 
@@ -46,9 +46,8 @@ def models_table(plan: Plan) -> Table | None:
         level = None if model.forecast is None else in_units(model.forecast, plan.question.criterion)
         error, doubt = in_units(model.error, "error"), percent(model.doubt, 1)
         rows.append((model.name, error, gap, doubt, *((level,) if is_forecast else ())))
-    crossing = ""
-    if choice.crossing is not None:
-        crossing = f" From about {choice.crossing:,} labels on {choice.rivals[0].name} is forecast to be better."
+    crossing = crossing_words(plan)
+    crossing = f" {crossing[0].upper()}{crossing[1:]}." if crossing else ""
     note = (
         f"Each of {choice.n_labels:,} labels was predicted by fits to four fifths of all; differences in points "
         "with standard errors. Chosen by the error and the probability given to wrong classes, added, in "

@@ -134,7 +134,7 @@ def test_how_far_this_model_can_ever_go_is_one_sentence() -> None:
     )
     floors = [lines(falling(floor=floor))[4] for floor in (Floor(0.004, 0.0, 0.02), Floor(0.012, 0.01, 0.02))]
     assert floors[0] == lines(falling())[4]
-    assert floors[1].endswith("with this model. About 1.2 % (90 %: 1-2 %) no number of labels takes away.")
+    assert floors[1].endswith("with this model. About 1.2 % (90 %: 1-2 %) stays, however many labels there are.")
     # A floor above the forecast would contradict it.
     assert "takes away" not in lines(falling(floor=Floor(0.03, 0.01, 0.04)))[4]
     flat = falling(last=0.0632)
@@ -150,8 +150,11 @@ def test_where_all_are_to_be_labeled_the_end_is_not_told_twice() -> None:
     arms = (ArmCount("everything", 5000, 5000, 5000),)
     every = replace(plan.recommended, arms=arms, labels=5000.0, labels_in_all=5100.0, error=0.016)
     said = lines(replace(plan, recommended=every))
-    assert said[3].startswith("That is all there is; another such 100 labels lower the error from 1.6 %")
-    assert said[4] == "More there is not: of today's 6.3 %, about 4.7 points can still be bought with this model."
+    assert said[3].startswith("That is all there is; 100 labels more of the same kind lower the error from 1.6 %")
+    assert (
+        said[4]
+        == "That labels everything there is: of today's 6.3 %, about 4.7 points can still be bought with this model."
+    )
 
 
 def test_where_nothing_is_left_to_label_nothing_is_said_of_the_end() -> None:

@@ -94,14 +94,12 @@ class View:
 
         Long documents are shortened: they repeat themselves, and a mixture would be too sure of them.
         """
-        from labelworth.data.counts import as_counts, document_lengths, rescale_documents
+        from labelworth.data.counts import as_counts, document_lengths, inverse_document_weights, rescale_documents
 
         if not self.samples.is_sparse:
             return (Samples(self.coordinates, self.samples.evidence),)
         counts = self.samples.counts
-        n_documents = np.bincount(counts.indices[counts.data > 0], minlength=counts.shape[1])
-        rarity = np.log(counts.shape[0] / np.maximum(n_documents, 1))
-        weighted = as_counts(counts @ sp.diags_array(rarity))
+        weighted = as_counts(counts @ sp.diags_array(inverse_document_weights(counts)))
         lengths = (document_lengths(counts), document_lengths(weighted))
         # As many words as there were: weights alone would make all documents longer.
         kept = np.divide(lengths[0], lengths[1], out=np.zeros_like(lengths[0]), where=lengths[1] > 0)

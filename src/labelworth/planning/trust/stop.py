@@ -34,7 +34,7 @@ def why_stop(situation: Situation, problem: Problem, value: float, counts: Float
     if situation.pool < 1:
         return Stop("there is nothing left to label.", is_forecast=False)
     if problem == "target":
-        target = target_words(value, situation.accuracy.criterion).replace("a target", "the target")
+        target = target_words(value, situation.accuracy.criterion, article="the")
         return Stop(f"{target} is met by the labels held.")
     return (
         Stop(_too_expensive(situation, value, counts)) if problem == "alpha" else _no_money(situation, value, counts)
@@ -70,7 +70,7 @@ def _no_money(situation: Situation, budget: float, counts: FloatArray) -> Stop:
     cheapest = min(labeled, default=0.0)
     left = budget - situation.held.cost
     if left < cheapest:
-        rest, price = (money(f"{amount:g}", situation.currency) for amount in (left, cheapest))
+        rest, price = (money(amount, situation.currency) for amount in (left, cheapest))
         words = f"the {rest} left of the budget does not pay for another label, which costs {price}."
         return Stop(words, is_forecast=False)
     return Stop(_no_gain(situation.accuracy.criterion))
@@ -82,7 +82,7 @@ def _too_expensive(situation: Situation, alpha: float, counts: FloatArray) -> st
     labeled = [own for own in worth(situation, counts) if own.arm != "nothing" and own.price > 0]
     if not labeled:
         return _no_gain(criterion)
-    each = money(f"{alpha:g}", situation.currency)
+    each = money(alpha, situation.currency)
     if not isinstance(situation.prices, ArmPrices):
         return f"no number of further labels {verb}s {what} by as much as they cost, at {each} per unit of {unit}."
     best = max(labeled, key=lambda own: own.gain / own.price)
