@@ -13,6 +13,7 @@ from labelworth.wording import exact_percent, percent
 
 if TYPE_CHECKING:
     from labelworth.planning.answer import ArmCount, Plan
+    from labelworth.simulation.selection import ModelChoice
 
 CRITERION_WORDS: Mapping[str, str] = MappingProxyType(
     {
@@ -26,6 +27,8 @@ CRITERION_WORDS: Mapping[str, str] = MappingProxyType(
 
 UNLABELED_DATA = "unlabeled data"
 """The check that has a line of its own."""
+SIMULATED_LABELS = "simulated labels"
+"""The check of whether simulated labels are as hard to learn as real ones."""
 LABELS_PER_CLASS = "labels per class"
 """The check that is said first where it is bad: what lacks classes is no forecast of all of them."""
 
@@ -43,6 +46,7 @@ def criterion_words(criterion: str) -> str:
 def lines(plan: "Plan") -> list[str]:
     """Seven lines, eight where a model was chosen, then a line per warning; classes that the pilot lacks come first.
 
+    Where a larger pilot comes first, a line says why.
     Where there is nothing left to label, or no forecast, nothing is said of how far labels can go.
     """
     missing = [check.words for check in plan.checks if check.name == LABELS_PER_CLASS and check.state == "bad"]
@@ -54,6 +58,7 @@ def lines(plan: "Plan") -> list[str]:
     return [
         *missing,
         _action(plan),
+        *_why_pilot(plan),
         _expectation(plan),
         _money(plan),
         _worth(plan),
@@ -210,7 +215,9 @@ def _action(plan: "Plan") -> str:
     if plan.advice == "stop":
         return f"Stop labeling: {plan.why_stop}"
     if plan.advice == "larger pilot":
-        return _first(plan)
+        more = plan.more_pilot or 0
+        some = count(more, "more " + plan.held.kind[:-1])
+        return f"Label {some} drawn at random (`labelworth next --count {more}`), then plan again."
     design, interval = plan.recommended, _between(plan.open_labels)
     if plan.held.kind == "documents":
         return (
@@ -225,18 +232,17 @@ def _action(plan: "Plan") -> str:
     )
 
 
-def _first(plan: "Plan") -> str:
-    """The one thing to do where figures say to stop, or to go far, and cannot be trusted with it."""
+def _why_pilot(plan: "Plan") -> list[str]:
+    """Why a larger pilot comes first: figures say to stop, or to go far, and cannot be trusted with it."""
+    if plan.advice != "larger pilot":
+        return []
     more, pilot = plan.more_pilot or 0, f"the pilot of {count(plan.held.n_labels, 'label')} is too small to"
     why = f"The forecast says to stop, as {plan.why_stop} But {pilot} stop on it.{_odds(plan)}"
     if plan.why_stop is None:
         far, is_small = number(round(plan.recommended.labels_in_all)), more <= plan.held.n_labeled
         but = f"{pilot} go that far on it" if is_small else "none is followed beyond ten times the labels held"
         why = f"The forecast says to go on to {far} labels in all. But {but}."
-    return (
-        f"Label {count(more, 'more ' + plan.held.kind[:-1])} drawn at random (`labelworth next --count {more}`), "
-        f"then plan again. {why}"
-    )
+    return [why]
 
 
 def _odds(plan: "Plan") -> str:
@@ -403,7 +409,9 @@ def _limit(plan: "Plan") -> list[str]:
 def _floor(plan: "Plan") -> str:
     """What no number of labels takes away, where the pilot shows that there is something and how much."""
     limit, own = plan.limit, plan.question.criterion
-    if limit is None or limit.floor is None or limit.floor.low <= 0 or limit.floor.mean >= limit.error:
+    # A warning says what there is to say of it.
+    is_warned = any(check.name == SIMULATED_LABELS and check.state == "warning" for check in plan.checks)
+    if is_warned or limit is None or limit.floor is None or limit.floor.low <= 0 or limit.floor.mean >= limit.error:
         return ""
     ends = ends_in_units(Interval(limit.floor.low, limit.floor.high), own)
     return f" About {in_units(limit.floor.mean, own)} ({ends}) stays, however many labels there are."
@@ -441,9 +449,15 @@ def _model(plan: "Plan") -> list[str]:
     how_many, error = count(1 + len(choice.others), "model"), in_units(choice.chosen.error, "error")
     return [
         f"Model: {choice.chosen.name}, error {error}{beside} (the best of {how_many}, "
-        f"cross-validated on {count(choice.n_labels, 'label')} in {number(choice.n_fits)} fits).{_rival(plan)} The "
-        f"forecast adds {apart(choice.optimism['error'].shift, 'error')} for having chosen the model."
+        f"cross-validated on {count(choice.n_labels, 'label')} in {number(choice.n_fits)} fits)."
+        f"{_rival(plan)}{_optimism(choice)}"
     ]
+
+
+def _optimism(choice: "ModelChoice") -> str:
+    """What the forecast adds for having chosen the model, if that is anything to speak of."""
+    shift = choice.optimism["error"].shift
+    return f" The forecast adds {apart(shift, 'error')} for having chosen the model." if shift >= _UNSEEN / 2 else ""
 
 
 def _rival(plan: "Plan") -> str:

@@ -163,6 +163,9 @@ def _between(plan: Plan) -> str:
 
 
 def _design_table(plan: Plan) -> str:
+    if plan.advice != "label":
+        # What the forecast says to buy, nothing or too much, is not what is to be bought.
+        return ""
     rows = [(arm.arm, number(arm.count), number(arm.labels), _cost(plan, arm.cost)) for arm in plan.recommended.arms]
     return _table(("rule", plan.held.kind, "labels", "cost"), rows)
 

@@ -59,10 +59,11 @@ def test_numbers_as_people_read_them() -> None:
 
 def test_a_pilot_too_small_is_nothing_to_stop_on() -> None:
     plan = replace(document_plan(), advice="larger pilot", why_stop="the target of 0.2 is met.", more_pilot=340)
-    assert lines(plan)[0] == (
-        "Label 340 more documents drawn at random (`labelworth next --count 340`), then plan again. The forecast "
-        "says to stop, as the target of 0.2 is met. But the pilot of 100 labels is too small to stop on it."
-    )
+    assert lines(plan)[:2] == [
+        "Label 340 more documents drawn at random (`labelworth next --count 340`), then plan again.",
+        "The forecast says to stop, as the target of 0.2 is met. "
+        "But the pilot of 100 labels is too small to stop on it.",
+    ]
 
 
 def of_shares(error: float, gain: float, gain_se: float | None = None, **others: Any) -> Plan:
@@ -136,7 +137,9 @@ def test_how_far_this_model_can_ever_go_is_one_sentence() -> None:
     assert floors[0] == lines(falling())[4]
     assert floors[1].endswith("with this model. About 1.2 % (90 %: 1-2 %) stays, however many labels there are.")
     # A floor above the forecast would contradict it.
-    assert "takes away" not in lines(falling(floor=Floor(0.03, 0.01, 0.04)))[4]
+    assert "however many labels" not in lines(falling(floor=Floor(0.03, 0.01, 0.04)))[4]
+    warned = (Check("simulated labels", "warning", "About 1.2 % of the labels do not follow."),)
+    assert "however many labels" not in lines(falling(floor=Floor(0.012, 0.01, 0.02), checks=warned))[4]
     flat = falling(last=0.0632)
     # Who is told to label some is not told that labels buy nothing.
     assert lines(flat)[4].endswith("no less than today's 6.3 %.")
@@ -167,7 +170,7 @@ def test_where_nothing_is_left_to_label_nothing_is_said_of_the_end() -> None:
 def test_before_a_larger_pilot_the_next_labels_are_those_of_that_pilot() -> None:
     plan = replace(falling(), advice="larger pilot", more_pilot=100)
     assert next_samples(plan) == 10
-    assert lines(plan)[3].startswith("The next 10 labels lower the error from 6.32 % to 6.29 %")
+    assert lines(plan)[4].startswith("The next 10 labels lower the error from 6.32 % to 6.29 %")
 
 
 def test_a_forecast_that_falls_only_farther_on_is_not_called_flat() -> None:
@@ -247,14 +250,14 @@ def test_what_is_expected_and_costs_is_that_of_the_larger_pilot() -> None:
         recommended=design,
         prices={"per_sample": {"everything": 1.5, "nothing": 0.0}, "held": 100.0},
     )
-    _, expected, paid = lines(larger)[:3]
+    expected, paid = lines(larger)[2:4]
     assert (
         expected
         == "Excess log-loss (nats per sample) to expect with the 100 labels held: 0.032 (90 %: 0.006-0.0095)."
     )
     assert paid == "That costs 60, 160 with what is held, of a budget of 512 (352 left over)."
     unpriced = replace(larger, prices={"function": "costs", "held": 100.0})
-    assert lines(unpriced)[2].startswith("What is held has cost 100")
+    assert lines(unpriced)[3].startswith("What is held has cost 100")
 
 
 def test_labels_to_buy_are_whole_in_the_table() -> None:

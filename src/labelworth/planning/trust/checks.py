@@ -11,7 +11,7 @@ from labelworth.data.protocol import Data
 from labelworth.planning.answer import LEVEL, Advice, Check, Design, Held, Interval, State
 from labelworth.planning.source import LABELS_PER_PARAMETER
 from labelworth.planning.trust.randomness import Randomness
-from labelworth.planning.words import LABELS_PER_CLASS, apart, count
+from labelworth.planning.words import LABELS_PER_CLASS, SIMULATED_LABELS, apart, count
 from labelworth.simulation.basis import ForecastBasis
 from labelworth.simulation.forecast import simulation_warning
 from labelworth.simulation.learner import Mode
@@ -82,8 +82,8 @@ def simulation_check(basis: ForecastBasis, mode: Mode) -> Check:
     """Whether simulated labels are as hard to learn as the real ones."""
     warned = simulation_warning(basis, mode)
     if warned is not None:
-        return Check("simulated labels", "warning", warned)
-    return Check("simulated labels", "good", "Simulations of the pilot err about as much as the pilot itself.")
+        return Check(SIMULATED_LABELS, "warning", warned)
+    return Check(SIMULATED_LABELS, "good", "Simulations of the pilot err about as much as the pilot itself.")
 
 
 def convergence_check(converged: bool) -> Check:

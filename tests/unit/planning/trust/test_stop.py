@@ -45,10 +45,10 @@ def test_a_forecast_that_is_not_known_is_no_reason_to_stop(problem: str, value: 
     # Known to within a half, twice what is allowed: four times the pilot would do, and as many again come first.
     assert (found.advice, found.more_pilot) == ("larger pilot", HELD)
     assert found.recommended.labels == 0
-    assert found.lines()[0].startswith(
-        "Label 60 more documents drawn at random (`labelworth next --count 60`), then plan again. The forecast says "
-        "to stop, as the "
+    assert (
+        found.lines()[0] == "Label 60 more documents drawn at random (`labelworth next --count 60`), then plan again."
     )
+    assert found.lines()[1].startswith("The forecast says to stop, as the ")
     assert not any("Stop labeling" in line for line in found.lines())
     warned = [line for line in found.lines() if line.startswith("Warning: ")]
     labels = " and the labels to buy are known to within 50 % of all labels" if problem == "target" else ""
@@ -75,12 +75,11 @@ def test_the_odds_that_a_larger_pilot_tells_are_told() -> None:
     assert near.odds.odds == pytest.approx(0.176, abs=2e-3)
     assert far.odds.odds == pytest.approx(0.839, abs=2e-3)
     assert (far.odds.even or 0) < HELD < (near.odds.even or 0) <= 10 * HELD
-    first = near.lines()[0]
-    assert first.endswith(
+    assert near.lines()[1].endswith(
         f" The odds that this tells whether the target is met are about 2 in 10; {near.odds.even} more would make "
         "them even."
     )
-    assert far.lines()[0].endswith(f" are about {10 * far.odds.odds:.0f} in 10.")
+    assert far.lines()[1].endswith(f" are about {10 * far.odds.odds:.0f} in 10.")
     assert near.to_dict()["odds"] == {"odds": near.odds.odds, "even": near.odds.even}
     assert "odds" not in planned("alpha", 0.01, spread=0.5).to_dict()
     # As many as that are not asked for where the pool has not got them.
@@ -164,14 +163,15 @@ def test_no_pilot_too_small_is_trusted_with_more_than_ten_times_its_labels() -> 
     assert near.advice == "label"
     # However surely the error is known, no forecast is followed farther than that.
     assert (known.advice, known.more_pilot) == ("larger pilot", 10 * HELD)
-    assert known.lines()[0].endswith(
+    assert known.lines()[1] == (
         "The forecast says to go on to 1,000 labels in all. But none is followed beyond ten times the labels held."
     )
     assert (far.advice, far.more_pilot, far.recommended.labels) == ("larger pilot", HELD, 940.0)
-    first, expected, paid = far.lines()[:3]
-    assert first == (
-        "Label 60 more documents drawn at random (`labelworth next --count 60`), then plan again. The forecast says "
-        "to go on to 1,000 labels in all. But the pilot of 60 labels is too small to go that far on it."
+    first, why, expected, paid = far.lines()[:4]
+    assert first == "Label 60 more documents drawn at random (`labelworth next --count 60`), then plan again."
+    assert why == (
+        "The forecast says to go on to 1,000 labels in all. "
+        "But the pilot of 60 labels is too small to go that far on it."
     )
     assert "to expect with 1,000 labels in all: " in expected
     assert paid.startswith("All of them cost 940, ")
