@@ -66,7 +66,7 @@ def test_the_model_is_chosen_unless_one_is_named_or_set(texts: Path, tmp_path: P
     record = labelworth(*asked, "--model", "auto", "--json").record
     validate(record)
     names = [record["models"]["chosen"]["name"], *(other["name"] for other in record["models"]["others"])]
-    assert len(names) == len(set(names)) == 11
+    assert len(names) == len(set(names)) == 9
     assert "models" not in labelworth(*asked, "--smoothing", 0.5, "--json").record
     refused = labelworth("fit", texts, "--model", "auto", "-o", tmp_path / "model.lw")
     assert refused.code != 0

@@ -1,7 +1,7 @@
-"""Whether unlabeled rows help a classifier of any make: cross-validation of its two ways to learn."""
+"""Whether unlabeled rows help a classifier of any make, and how well a tagger does: by cross-validation."""
 
 import warnings
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -9,13 +9,18 @@ from labelworth.data.folds import labeled_folds
 from labelworth.data.rows import Rows
 from labelworth.errors import InvalidInputError, LabelworthWarning
 from labelworth.estimators.pools.any_rows import AnyLearner
+from labelworth.estimators.pools.any_tokens import TaggerLearner, TokenLists
 from labelworth.progress import SILENT, Progress, tracking
 from labelworth.robust.check import CheckReport, too_few
 from labelworth.robust.harm import verdict_of
 from labelworth.robust.held_out import HeldOutPredictions, honest_temperature
-from labelworth.robust.support import RowSupport
-from labelworth.simulation.learner import MODES
+from labelworth.robust.support import RowSupport, SequenceSupport
+from labelworth.simulation.learner import MODES, Mode
+from labelworth.simulation.pilot_points import FEWEST_UNITS, pilot_points, point_sizes
 from labelworth.wording import percent
+
+if TYPE_CHECKING:
+    from labelworth.robust.sequences.check import SequenceCheckReport
 
 
 def check_rows(
@@ -61,6 +66,45 @@ def check_rows(
     predictions, notes = _held_out(rows, learner, min(n_folds, support.n_testable), seed, progress)
     harm = verdict_of(predictions, 1.0)
     return CheckReport(harm.answer, support, harm, None, None, notes)
+
+
+def check_tokens(
+    data: TokenLists, learner: TaggerLearner, name: str, *, seed: int = 0, progress: Progress = SILENT, **others: Any
+) -> "SequenceCheckReport":
+    """How well a tagger predicts sequences that it was not shown, by cross-validation on the labeled ones.
+
+    Raises
+    ------
+    InvalidInputError
+        If the tagger cannot be fitted to all of the data, or is asked what only formulas answer.
+    """
+    from labelworth.robust.sequences.check import SequenceCheckReport
+    from labelworth.robust.sequences.identifiability import NOT_ANCHORED, NOT_KNOWN
+
+    if others.get("policies"):
+        raise InvalidInputError(
+            f"What policies pin down is known of our own models, not of {name}. "
+            "Use model='conditional-random-field' for policies=."
+        )
+    failure = learner.failure(data, learner.fit(data))
+    if failure:
+        raise InvalidInputError(f"{name} cannot be fitted to these data: {failure}.")
+    support = SequenceSupport.of(data, is_conditional=True)
+    notes = [f"{name} learns nothing from tokens without a label: they neither help nor hurt it."]
+    n_labeled = int(data.is_labeled.sum())
+    if n_labeled < FEWEST_UNITS:
+        notes.append(f"{FEWEST_UNITS} labeled sequences are needed to cross-validate; there are {n_labeled}.")
+    else:
+        size = point_sizes(n_labeled)[-1:]
+        mode: Mode = "labels-only"
+        every = pilot_points(learner, data, (mode,), seed=seed, n_repeats={mode: 1}, sizes=size, progress=progress)
+        points = every[mode]
+        error, spread = points.means(points.errors)[0], np.sqrt(points.covariance(points.errors)[0, 0])
+        notes.append(
+            f"Its error is {percent(error, 1)} (standard error {100 * spread:.1f} points) on "
+            f"{int(points.n_labels.sum()):,} held-out labels of {n_labeled:,} sequences."
+        )
+    return SequenceCheckReport(NOT_KNOWN if support.is_anchored else NOT_ANCHORED, support, (), tuple(notes))
 
 
 def _labels_only(

@@ -110,10 +110,9 @@ class AnyTagger(Estimator[TokenLists]):
         return ClassifierFit(NamedFit(fitted, data.evidence.classes, self.kind))
 
     def _checked(self, data: TokenLists, **options: Any) -> Any:
-        raise InvalidInputError(
-            f"What labels of sequences pin down is checked of our own models; {self.kind} learns nothing from "
-            "sequences without labels. Use model='conditional-random-field'."
-        )
+        from labelworth.estimators.others.any_check import check_tokens
+
+        return check_tokens(data, self.learner, self.kind, **options)
 
     def _pool(self, data: TokenLists, progress: Progress) -> "TaggerPool":
         from joblib import hash as joblib_hash

@@ -107,8 +107,8 @@ def test_what_cannot_be_done_is_refused_in_words(tmp_path: Path) -> None:
         lw.plan(X, [None] * 30, classes=["N", "V"], model=CountTagger(), budget=50)
     with pytest.raises(InvalidInputError, match="no formulas for such a classifier"):
         lw.plan(X, y, model=CountTagger(), budget=50, source="asymptotic")
-    with pytest.raises(InvalidInputError, match="is checked of our own models"):
-        lw.check(X, y, model=CountTagger())
+    with pytest.raises(InvalidInputError, match="What policies pin down is known of our own models"):
+        lw.check(X, y, model=CountTagger(), policies=["every-other"])
     with pytest.raises(InvalidInputError, match="cannot be written to a file"):
         lw.AnyTagger(CountTagger()).fit(X, y).save(tmp_path / "tagger.lw")
 
@@ -134,3 +134,23 @@ def test_the_command_imports_a_tagger_and_gives_it_columns(tmp_path: Path, monke
     columns = [[{"0": token["word"], "1": token["first"]} for token in tokens] for tokens in X]
     plan = lw.plan(columns, y, model=CountTagger(), budget=150)
     assert answer.record["recommended"]["error"] == plan.recommended.error
+
+
+def test_a_check_says_how_well_it_predicts_sequences_it_was_not_shown() -> None:
+    X, y = sentences(60, 24)
+    report = lw.check(X, y, model=CountTagger(), seed=3)
+    assert (report.verdict, report.exit_code, report.policies) == ("not known", 0, ())
+    # By hand: the same five folds of the labeled sequences.
+    wrong, n_labels = 0, sum(len(labels) for labels in y[:24])
+    order = np.random.default_rng([3, 0]).permutation(24)
+    for fold in range(5):
+        test = order[fold::5]
+        train = [index for index in range(24) if index not in test]
+        tagger = CountTagger().fit([X[index] for index in train], [y[index] for index in train])
+        for index in test:
+            predicted = tagger.predict([X[index]])[0]
+            wrong += sum(own != label for own, label in zip(predicted, y[index], strict=True))
+    assert f"Its error is {100 * wrong / n_labels:.1f} % (standard error " in report.lines()[-1]
+    assert report.lines()[-1].endswith(f"on {n_labels} held-out labels of 24 sequences.")
+    few = lw.check(*sentences(60, 8), model=CountTagger())
+    assert few.lines()[-1] == "10 labeled sequences are needed to cross-validate; there are 8."
