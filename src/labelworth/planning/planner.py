@@ -34,7 +34,13 @@ from labelworth.planning.menu import held_by_rule, read_menu
 from labelworth.planning.simulated import forecast_sizes, simulated_curve, simulated_situation, simulated_surface
 from labelworth.planning.situation import Alternatives, Situation
 from labelworth.planning.source import MEASURED, ChosenSource, PlanSettings, choose_source
-from labelworth.planning.trust.checks import class_check, convergence_check, randomness_check, simulation_check
+from labelworth.planning.trust.checks import (
+    class_check,
+    convergence_check,
+    copies_check,
+    randomness_check,
+    simulation_check,
+)
 from labelworth.planning.trust.randomness import randomness
 from labelworth.planning.trust.verdict import (
     AS_ASKED,
@@ -393,6 +399,7 @@ class Planner:
             *((simulation_check(self.basis, self._mode),) if chosen.is_simulated else ()),
             randomness_check(randomness(self.pool.in_numbers, self.settings.seed)),
             class_check(self.pool.data),
+            *(copies_check(self.pool.data) if self.pool.kind == "documents" else ()),
             convergence_check(self.pool.converged),
         )
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from labelworth.data.class_counts import ClassCounts
+from labelworth.data.copies import first_copies
 from labelworth.data.protocol import Data
 from labelworth.planning.answer import LEVEL, Advice, Check, Design, Held, Interval, State
 from labelworth.planning.source import LABELS_PER_PARAMETER
@@ -32,6 +33,8 @@ LITTLE_RECALL = 0.25
 FEWEST_FALSE_ALARMS = 2
 """That a precision must allow among as many predictions as a class has labels, or the threshold hangs on one."""
 _MOST_NAMES = 8
+_MANY_WRONG = 0.01
+"""Share of errors by copies that disagree from which on they are spoken of."""
 
 
 def randomness_check(randomness: Randomness) -> Check:
@@ -71,6 +74,32 @@ def class_check(data: Data) -> Check:
         f"Fewer than {FEW_LABELS} labels: {_listed(scarce)}. Figures are shaky for these classes; about one label in "
         f"{rarest:,} drawn at random is of the rarest.",
     )
+
+
+def copies_check(data: Data) -> tuple[Check, ...]:
+    """Whether copies of a row have other labels, where that costs a share of errors that matters."""
+    codes = data.evidence.codes
+    rows = np.flatnonzero(codes >= 0)
+    firsts = first_copies(data, rows)
+    repeated = np.flatnonzero(np.bincount(firsts, minlength=len(rows)) > 1)
+    n_rows, n_wrong, example = 0, 0, ""
+    for first in repeated.tolist():
+        own = rows[firsts == first]
+        counts = np.bincount(codes[own])
+        if (counts > 0).sum() < 2:
+            continue
+        n_rows, n_wrong = n_rows + int(counts.sum()), n_wrong + int(counts.sum() - counts.max())
+        other = next(row for row in own if codes[row] != codes[own[0]])
+        names = [data.evidence.classes[codes[row]] for row in (own[0], other)]
+        example = example or f"rows {own[0]:,} and {other:,}, counted from 0: {names[0]!r} and {names[1]!r}"
+    if n_wrong < _MANY_WRONG * len(rows) or not n_wrong:
+        return ()
+    words = (
+        f"{n_rows:,} of {count(len(rows), 'labeled row')} have a copy with another label ({example}), so any "
+        f"model gets at least {percent(n_wrong / len(rows), 1)} of all labeled rows wrong, however many labels there "
+        "are. Correct them, or name both classes where nobody can tell."
+    )
+    return (Check("copies", "warning", words),)
 
 
 def _listed(names: Sequence[str]) -> str:

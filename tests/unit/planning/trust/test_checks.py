@@ -8,14 +8,16 @@ import pytest
 
 from labelworth.data.class_counts import ClassCounts
 from labelworth.data.evidence import Evidence
+from labelworth.data.rows import Rows
 from labelworth.data.samples import Samples
 from labelworth.data.sequences import Sequences
 from labelworth.estimators.pools.documents import DocumentPool
 from labelworth.models.classes.multinomial import MultinomialFamily
-from labelworth.planning.answer import ArmCount, Design, Held, Interval
+from labelworth.planning.answer import ArmCount, Check, Design, Held, Interval
 from labelworth.planning.trust.checks import (
     Width,
     class_check,
+    copies_check,
     parameter_check,
     pilot_check,
     pilot_needed,
@@ -203,3 +205,25 @@ def test_formulas_want_five_labels_per_parameter() -> None:
     assert few.state == "warning"
     assert "tell levels from 5 on" in few.words
     assert parameter_check(49, 10, "simulated").state == "good"
+
+
+def test_copies_that_disagree_are_named_with_what_they_cost() -> None:
+    texts = [f"this is text number {index}" for index in range(40)]
+    codes = np.arange(40) % 2
+
+    def said(**others: int) -> tuple[Check, ...]:
+        changed = codes.copy()
+        changed[[int(name[1:]) for name in others]] = list(others.values())
+        return copies_check(Rows(np.array(texts, dtype=object), Evidence(changed, ("ham", "spam"))))
+
+    assert said() == ()
+    # A copy of row 3 that agrees, then one that does not; one without a label says nothing.
+    texts[7] = texts[3]
+    assert said() == ()
+    assert said(r7=-1) == ()
+    (check,) = said(r7=0)
+    assert check.state == "warning"
+    assert check.words.startswith(
+        "2 of 40 labeled rows have a copy with another label (rows 3 and 7, counted from 0: 'spam' and 'ham'), so "
+        "any model gets at least 2.5 % of all labeled rows wrong"
+    )
