@@ -129,7 +129,7 @@ class Planner:
                 seed=self.settings.seed,
                 metrics=self.settings.metrics,
                 sources=sources,
-                has_time=lambda work: False,
+                has_time=self.progress.has_time,
                 workers=None,
                 keep=steps.step,
             ).to_dict()

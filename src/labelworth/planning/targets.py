@@ -24,6 +24,8 @@ def read_target(target: float | str | None, criterion: str | None) -> tuple[floa
     (0.05, 'recall of spam at precision 0.9')
     >>> read_target(0.9, "macro-F1"), read_target("5%", None), read_target(0.3, "log_loss")
     ((0.1, 'macro_f1'), (0.05, None), (0.3, 'log_loss'))
+    >>> read_target("accuracy >= 95%", None)
+    (0.05, 'error')
 
     Raises
     ------
@@ -74,7 +76,14 @@ def _read(text: str) -> tuple[float, str | None, bool]:
     if metric_of(name) is None:
         name = re.sub(r"[- ]", "_", name.lower())
     value = float(match["figure"]) if name == "log_loss" else share_of(match["figure"], match["percent"], text)
-    return value, name, match["sign"].lower() in _AT_LEAST
+    is_least = match["sign"].lower() in _AT_LEAST
+    if name == "accuracy":
+        return float(f"{1 - value:.12g}"), "error", not is_least
+    if is_least and metric_of(name) is None and name not in ("error", "log_loss"):
+        raise InvalidInputError(
+            f"What is to be at least so much is accuracy, macro-F1, or recall or precision of a class. Got {text!r}."
+        )
+    return value, name, is_least
 
 
 def _same(named: str, criterion: str | None) -> str:

@@ -413,7 +413,9 @@ def _floor(plan: "Plan") -> str:
     is_warned = any(check.name == SIMULATED_LABELS and check.state == "warning" for check in plan.checks)
     if is_warned or limit is None or limit.floor is None or limit.floor.low <= 0 or limit.floor.mean >= limit.error:
         return ""
-    ends = ends_in_units(Interval(limit.floor.low, limit.floor.high), own)
+    # What stays is no more than all labels leave.
+    most = limit.floor.high if limit.interval is None else min(limit.floor.high, limit.interval.high)
+    ends = ends_in_units(Interval(limit.floor.low, most), own)
     return f" About {in_units(limit.floor.mean, own)} ({ends}) stays, however many labels there are."
 
 

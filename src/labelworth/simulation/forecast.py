@@ -91,20 +91,20 @@ def forecast(
 
 def simulation_warning(basis: ForecastBasis, mode: Mode) -> str | None:
     """What the pilot's errors say against its simulation, in words; None where the two agree."""
-    calibrated = calibrate(basis, mode, "error", basis.points[mode, "error"].sizes)
+    calibrated = calibrate(basis, mode, "error", np.array([basis.n_units]))
     if calibrated.contradiction >= CONTRADICTED:
         return (
             "The pilot's errors do not fit simulations of it. The forecast follows the pilot; its interval is wide, "
             "and may still be too narrow. Often the model is badly set: try another smoothing or document length, or "
             "fewer words; and compare the power law."
         )
-    floor = calibrated.floor
-    if floor.low < SMALL_FLOOR:
+    least = calibrated.floor.low
+    # Level and tilt may lead below it: then it is not what stays.
+    if least < SMALL_FLOOR or least >= calibrated.values[0]:
         return None
     return (
-        f"About {percent(floor.mean)} of the labels ({percent(CONFIDENCE)}: {percent(floor.low).removesuffix(' %')}-"
-        f"{percent(floor.high)}) do not seem to follow from the features: classes overlap, or labels are noisy. "
-        "More labels do not take that error away."
+        f"At least about {percent(least)} of the labels do not seem to follow from the features: classes overlap, or "
+        "labels are noisy. More labels do not take that error away."
     )
 
 

@@ -95,7 +95,7 @@ def _counted(name: str, count: int) -> str:
 
 
 def _percent(share: float) -> str:
-    return f"{100 * share:.2g} %"
+    return f"{float(f'{100 * share:.2g}'):g} %"
 
 
 def _near(text: str, others: Sequence[str], usual: str) -> str:

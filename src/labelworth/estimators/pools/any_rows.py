@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 from scipy.special import log_softmax
-from sklearn.base import clone
+from sklearn.base import clone, is_regressor
 from sklearn.pipeline import Pipeline
 from threadpoolctl import ThreadpoolController
 
@@ -284,6 +284,10 @@ def require_classifier(estimator: Any) -> None:
             f"model must be a name, an estimator of ours, or a classifier with scikit-learn's fit, predict and "
             f"get_params. Got {what}"
             + (", not an instance: write parentheses behind it." if isinstance(estimator, type) else ".")
+        )
+    if is_regressor(estimator):
+        raise InvalidInputError(
+            f"model must be a classifier: labels are names, and {type(estimator).__name__} predicts amounts."
         )
 
 

@@ -171,8 +171,9 @@ def require_documents(samples: Rows) -> None:
         raise NotIdentifiableError(
             "No document is labeled, so there is no pilot to plan from. Draw one with `labelworth next --count 100`."
         )
-    if samples.evidence.n_classes < 2:
+    if np.count_nonzero(counts) < 2:
+        only = samples.evidence.classes[int(np.argmax(counts))]
         raise NotIdentifiableError(
-            f"All labels say {samples.evidence.classes[0]!r}: with one class there is nothing to tell apart. Label "
-            "documents of other classes, or name them with classes=."
+            f"All labels say {only!r}: with one class there is nothing to tell apart. Label documents of other "
+            "classes."
         )

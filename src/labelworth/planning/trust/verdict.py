@@ -142,7 +142,8 @@ def verdict_by_choice(choice: ModelChoice) -> Verdict:
 def verdict_by_forecast(basis: ForecastBasis, kind: PoolKind) -> Verdict:
     """From the same cross-validation that a forecast rests on."""
     if len(basis.modes) < 2:
-        return Verdict("not asked", "this model learns nothing from it.")
+        how = "learns nothing from" if "labels-only" in basis.modes else "is not fitted without"
+        return Verdict("not asked", f"this model {how} it.")
     error, log_loss = (_gap(basis, measure) for measure in ("error", "log_loss"))
     tested = f"only, cross-validated on {basis.n_labeled:,} labeled {kind}"
     return _measured(combined(error, log_loss), error, tested)

@@ -212,3 +212,17 @@ def test_a_check_with_too_few_labels_or_failing_folds_says_so() -> None:
 def test_a_check_refuses_what_it_does_not_know() -> None:
     with pytest.raises(InvalidInputError, match="no option policies="):
         lw.check(*vectors(60, 20), model=LogisticRegression(), policies=["everything"])
+
+
+def test_what_predicts_amounts_is_refused() -> None:
+    from sklearn.linear_model import LinearRegression
+
+    with pytest.raises(InvalidInputError, match="LinearRegression predicts amounts"):
+        lw.plan(np.eye(20), [0, 1] * 10, model=LinearRegression(), budget=30)
+
+
+def test_a_pilot_of_one_class_is_refused_though_others_are_named() -> None:
+    from sklearn.linear_model import LogisticRegression
+
+    with pytest.raises(NotIdentifiableError, match="All labels say 0"):
+        lw.plan(np.eye(20), [0] * 10 + [-1] * 10, model=LogisticRegression(), classes=[0, 1], budget=15)
