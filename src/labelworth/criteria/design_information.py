@@ -70,7 +70,7 @@ def design_information(
     >>> designs = [[0.9, 0.1, 0, 0], [0.4, 0.1, 0.5, 0], [0.4, 0.1, 0, 0.5]]
     >>> table = design_information(model, kinds=[known, unknown], designs=designs, n_samples=1000)
     >>> [round(1000 * point.figures["total_variance"], 3) for point in table.points]
-    [2.457, 1.557, 1.899]
+    [2.457, 1.697, 2.011]
     """
     require_n_samples(n_samples)
     arms = ArmSet.of([Arm.of(kind) if isinstance(kind, Channel) else kind for kind in kinds], model.classes)
