@@ -133,9 +133,20 @@ def _given_up_quietly(results: Generator[tuple[int, Result]]) -> Iterator[Genera
     try:
         yield results
     finally:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", UserWarning)
-            results.close()
+        before = threading.excepthook
+
+        def tripped(args: threading.ExceptHookArgs) -> None:
+            # The pool's thread looks for work that was just taken away; it ends either way.
+            if args.exc_type is not KeyError or "ExecutorManager" not in str(args.thread):
+                before(args)
+
+        threading.excepthook = tripped
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", UserWarning)
+                results.close()
+        finally:
+            threading.excepthook = before
 
 
 @contextmanager
