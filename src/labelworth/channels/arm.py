@@ -59,11 +59,6 @@ class Arm:
         """Of one row."""
         return self.has_gold * of_gold + sum(count * channel.price for channel, count in self.asked)
 
-    @property
-    def unknown(self) -> tuple[Channel, ...]:
-        """The channels whose probabilities are estimated, each once."""
-        return tuple({channel.name: channel for channel, _ in self.asked if channel.is_unknown}.values())
-
 
 NOTHING = Arm("nothing")
 GOLD = Arm("gold", has_gold=True)

@@ -3,13 +3,12 @@
 import re
 
 from labelworth.errors import InvalidInputError
-from labelworth.simulation.metrics import metric_of, share_of
+from labelworth.simulation.metrics import FIGURE, metric_of, share_of
 from labelworth.tradeoff.costs import is_finite_number
 from labelworth.wording import exact_percent
 
-_FIGURE = r"(?P<figure>[0-9.]+(?:e-?[0-9]+)?) ?(?P<percent>%?)"
 _SENTENCE = re.compile(
-    rf"(?P<name>.+?)(?: +of)? *(?P<sign>>=|<=|≥|≤|\bat least\b|\bat most\b) *{_FIGURE}"
+    rf"(?P<name>.+?)(?: +of)? *(?P<sign>>=|<=|≥|≤|\bat least\b|\bat most\b) *{FIGURE}"
     r"(?P<rest> +at +(?:precision|recall)\b.*)?",
     re.IGNORECASE,
 )

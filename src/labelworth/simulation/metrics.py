@@ -7,13 +7,14 @@ import re
 from abc import ABC, abstractmethod
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
-from typing import Literal, Protocol
+from typing import Literal
 
 import numpy as np
 from scipy.special import logsumexp
 
 from labelworth.arrays import AnyArray, FloatArray, IntArray
 from labelworth.errors import InvalidInputError
+from labelworth.simulation.learner import Prediction
 from labelworth.wording import exact_percent
 
 Rate = Literal["recall", "precision"]
@@ -25,15 +26,6 @@ FEWEST_OF_CLASS = 5
 """Units of a class in the pilot, below which nothing is said of its recall or precision."""
 _ROUNDING = 1e-9
 _MOST_ENTRIES = 4_000_000  # of an array over resamples and positions
-
-
-class ScoredPrediction(Protocol):
-    """See `labelworth.simulation.learner.Prediction`."""
-
-    @property
-    def best(self) -> IntArray: ...
-
-    def log_posteriors(self, temperature: float) -> FloatArray: ...
 
 
 class Metric(ABC):
@@ -59,9 +51,7 @@ class Metric(ABC):
         """That it is to be so much, for people."""
 
     @abstractmethod
-    def seen(
-        self, prediction: ScoredPrediction, classes: Sequence[Hashable], among: ScoredPrediction | None = None
-    ) -> AnyArray:
+    def seen(self, prediction: Prediction, classes: Sequence[Hashable], among: Prediction | None = None) -> AnyArray:
         """What it looks at of every prediction, (n_positions,).
 
         Parameters
@@ -90,7 +80,7 @@ class Metric(ABC):
         """Of those units a pilot must have as many, or nothing is said."""
         return 1
 
-    def shortfall(self, prediction: ScoredPrediction, codes: IntArray, classes: Sequence[Hashable]) -> float:
+    def shortfall(self, prediction: Prediction, codes: IntArray, classes: Sequence[Hashable]) -> float:
         """Of predictions of positions whose labels are known."""
         every = np.ones((1, len(codes)))
         return float(self.shortfalls(self.seen(prediction, classes), codes, classes, every)[0])
@@ -115,9 +105,7 @@ class MacroF1(Metric):
     def at_least(self, level: str) -> str:
         return f"macro-F1 of at least {level}"
 
-    def seen(
-        self, prediction: ScoredPrediction, classes: Sequence[Hashable], among: ScoredPrediction | None = None
-    ) -> AnyArray:
+    def seen(self, prediction: Prediction, classes: Sequence[Hashable], among: Prediction | None = None) -> AnyArray:
         return prediction.best
 
     def shortfalls(
@@ -188,9 +176,7 @@ class RateAtLevel(Metric):
             )
         return names.index(self.class_name)
 
-    def seen(
-        self, prediction: ScoredPrediction, classes: Sequence[Hashable], among: ScoredPrediction | None = None
-    ) -> AnyArray:
+    def seen(self, prediction: Prediction, classes: Sequence[Hashable], among: Prediction | None = None) -> AnyArray:
         """Scores; among others, the share of those that score less.
 
         Fits to few labels differ in how sure they are, and a threshold for all of them would suit none; the share of
@@ -203,7 +189,7 @@ class RateAtLevel(Metric):
         below = np.searchsorted(others, scores, "left") + np.searchsorted(others, scores, "right")
         return np.asarray((below / 2 + 0.4 * np.arctan(scores) / np.pi) / len(others))
 
-    def _scores(self, prediction: ScoredPrediction, classes: Sequence[Hashable]) -> FloatArray:
+    def _scores(self, prediction: Prediction, classes: Sequence[Hashable]) -> FloatArray:
         """Log-odds of the class: probabilities next to one would be ties."""
         code, logs = self.code(classes), prediction.log_posteriors(1.0)
         return np.asarray(logs[:, code] - logsumexp(np.delete(logs, code, axis=1), axis=1))
@@ -282,10 +268,10 @@ def resampled_covariance(shortfalls: FloatArray, n_units: int) -> FloatArray:
     return np.atleast_2d(np.cov(known)) * n_units / (n_units - 1)
 
 
-_FIGURE = r"(?P<level>[0-9.]+(?:e-?[0-9]+)?) ?(?P<percent>%?)"
+FIGURE = r"(?P<figure>[0-9.]+(?:e-?[0-9]+)?) ?(?P<percent>%?)"
 _MACRO = re.compile(r"macro[-_ ]?f(?:1|_1|-1)", re.IGNORECASE)
 _RATE = re.compile(
-    rf"(?P<asked>recall|precision) +of +(?P<name>.+) +at +(?P<held>recall|precision)(?: +of)? +{_FIGURE}",
+    rf"(?P<asked>recall|precision) +of +(?P<name>.+) +at +(?P<held>recall|precision)(?: +of)? +{FIGURE}",
     re.IGNORECASE,
 )
 _HALF_A_RATE = re.compile(r"(?P<asked>recall|precision)\b.*", re.IGNORECASE)
@@ -308,7 +294,7 @@ def metric_of(text: str) -> Metric | None:
     match = _RATE.fullmatch(text)
     if match is not None and match["asked"].lower() != match["held"].lower():
         asked: Rate = "recall" if match["asked"].lower() == "recall" else "precision"
-        return RateAtLevel(asked, unquoted(match["name"]), share_of(match["level"], match["percent"], text))
+        return RateAtLevel(asked, unquoted(match["name"]), share_of(match["figure"], match["percent"], text))
     if _HALF_A_RATE.fullmatch(text):
         raise InvalidInputError(
             "Recall and precision are of one class, at a level of the other: 'recall of spam at precision 90%', or "
