@@ -106,7 +106,7 @@ class Nuisance:
 
 
 @dataclass(frozen=True, eq=False)
-class Answers:
+class Outcomes:
     """All that the channels of one arm can say together, gold left aside."""
 
     has_gold: bool
@@ -114,7 +114,7 @@ class Answers:
     scores: FloatArray  # (A, K, p): The gradient of its logarithm in the parameters of the unknown channels.
 
     @classmethod
-    def of(cls, arm: Arm, classes: Classes, nuisance: Nuisance) -> "Answers":
+    def of(cls, arm: Arm, classes: Classes, nuisance: Nuisance) -> "Outcomes":
         """Multiply the channels; of equal votes only counts matter.
 
         Raises

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import labelworth as lw
-from labelworth.channels.arm import Answers, Arm, Nuisance, menu
+from labelworth.channels.arm import Arm, Nuisance, Outcomes, menu
 from labelworth.channels.channel import Channel
 from labelworth.errors import InvalidInputError
 
@@ -12,9 +12,9 @@ CLASSES = ("a", "b", "c")
 TABLE = [[0.8, 0.1, 0.1], [0.0, 0.9, 0.1], [0.2, 0.2, 0.6]]
 
 
-def answers_of(*channels: Channel, votes: int | None = None) -> Answers:
+def answers_of(*channels: Channel, votes: int | None = None) -> Outcomes:
     arm = Arm.of(*channels, votes=votes)
-    return Answers.of(arm, CLASSES, Nuisance.of([arm], CLASSES))
+    return Outcomes.of(arm, CLASSES, Nuisance.of([arm], CLASSES))
 
 
 def test_an_accuracy_is_one_coin() -> None:
@@ -57,7 +57,7 @@ def test_scores_of_unknown_channels_have_mean_zero_and_zeros_are_no_parameters()
     arm = Arm("all", asked=tuple((channel, 2) for channel in channels[:2]) + tuple((c, 1) for c in channels[2:]))
     nuisance = Nuisance.of([arm], CLASSES)
     assert nuisance.size == 5 + 1 + 1 + 1
-    answers = Answers.of(arm, CLASSES, nuisance)
+    answers = Outcomes.of(arm, CLASSES, nuisance)
     np.testing.assert_allclose(np.einsum("ak,akp->kp", answers.likelihood, answers.scores), 0, atol=1e-13)
     assert nuisance.parameters[:3] == ("full: b for a", "full: c for a", "full: c for b")
 

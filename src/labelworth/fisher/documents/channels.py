@@ -19,7 +19,7 @@ import numpy as np
 from scipy.linalg import block_diag
 
 from labelworth.arrays import FloatArray, as_floats, require_probabilities
-from labelworth.channels.arm import GOLD, NOTHING, Answers, Arm, Nuisance
+from labelworth.channels.arm import GOLD, NOTHING, Arm, Nuisance, Outcomes
 from labelworth.channels.forms import Classes
 from labelworth.errors import InvalidInputError
 from labelworth.fisher.choice import Chosen
@@ -78,8 +78,8 @@ class ArmSet:
         return Nuisance.of(self.arms, self.classes)
 
     @cached_property
-    def answers(self) -> tuple[Answers, ...]:
-        return tuple(Answers.of(arm, self.classes, self.nuisance) for arm in self.arms)
+    def answers(self) -> tuple[Outcomes, ...]:
+        return tuple(Outcomes.of(arm, self.classes, self.nuisance) for arm in self.arms)
 
     @property
     def n_answers(self) -> FloatArray:
@@ -130,7 +130,7 @@ class ArmSet:
         return matrices
 
 
-def added_by_answers(scores: FloatArray, posterior: FloatArray, weights: FloatArray, answers: Answers) -> FloatArray:
+def added_by_answers(scores: FloatArray, posterior: FloatArray, weights: FloatArray, answers: Outcomes) -> FloatArray:
     r"""The sum of :math:`w_i \operatorname{Var}(E[(S, T) \mid x_i, z] \mid x_i)`, (d + p, d + p).
 
     Parameters
@@ -254,7 +254,7 @@ class ChannelBatches:
             nuisance=self.arms.nuisance.parameters,
         )
 
-    def _sharpened(self, seen: FloatArray, answers: Answers, priors: FloatArray) -> FloatArray:
+    def _sharpened(self, seen: FloatArray, answers: Outcomes, priors: FloatArray) -> FloatArray:
         """Of one arm: (S, T) (S, T)' has a known mean, block by block, and its mean given x is at hand."""
         exact = block_diag(self.exact, answers.complete_information(priors))
         shares = self.classes / self.n_per_batch

@@ -20,7 +20,7 @@ import numpy as np
 from scipy.linalg import block_diag
 
 from labelworth.arrays import FloatArray
-from labelworth.channels.arm import Answers
+from labelworth.channels.arm import Outcomes
 from labelworth.fisher.criteria import CRITERIA, Criterion, Weight
 from labelworth.fisher.directions import WeakDirection
 from labelworth.fisher.documents.channels import ArmSet
@@ -263,7 +263,7 @@ def two_class_channels(model: MultinomialModel, arms: ArmSet) -> TwoClassChannel
     )
 
 
-def _arm_moments(classes: TwoClasses, answers: Answers, known: dict[float, MissingMoments]) -> ArmMoments:
+def _arm_moments(classes: TwoClasses, answers: Outcomes, known: dict[float, MissingMoments]) -> ArmMoments:
     priors, n_words = classes.class_probabilities, classes.word_probabilities.shape[1]
     contrasts = Contrasts(classes)
     weights = classes.whitening / np.exp(classes.log_tilted(0.0))
