@@ -1,11 +1,12 @@
 """Answers: who said what about which sample or token, for how long and for how much."""
 
+from collections.abc import Collection, Hashable
 from dataclasses import dataclass, replace
 
 import numpy as np
 
-from labelworth.arrays import AnyArray, FloatArray, IntArray
-from labelworth.data.evidence import Evidence
+from labelworth.arrays import AnyArray, BoolArray, FloatArray, IntArray
+from labelworth.data.evidence import Evidence, from_weights, recoded
 from labelworth.errors import InvalidInputError
 
 
@@ -48,18 +49,94 @@ class Answers:
         return self.evidence.n_samples
 
     @property
-    def classes(self) -> tuple[object, ...]:
+    def classes(self) -> tuple[Hashable, ...]:
         return self.evidence.classes
+
+    def require_about(self, unit: str, n_positions: int, classes: tuple[Hashable, ...]) -> None:
+        """Refuse answers about other rows or tokens than there are, or about other classes."""
+        if self.n_answers and int(self.rows.max()) >= n_positions:
+            raise InvalidInputError(
+                f"There are {n_positions} {unit}s, counted from 0, and an answer about {unit} {int(self.rows.max())}."
+            )
+        if self.classes != classes:
+            raise InvalidInputError(
+                f"The answers have the classes {self.classes!r}, the labels {classes!r}. Both must name the same "
+                "classes in the same order."
+            )
+
+    @property
+    def is_telling(self) -> BoolArray:
+        """Which answers say something: all but "cannot say"."""
+        return ~self.evidence.is_unlabeled
+
+    def told(self, n_positions: int) -> BoolArray:
+        """Which of so many samples or tokens have an answer that says something."""
+        told = np.zeros(n_positions, dtype=bool)
+        told[self.rows[self.is_telling]] = True
+        return told
+
+    def at(self, positions: IntArray) -> "Answers":
+        """The answers about these samples or tokens, counted anew from 0; one named twice has its answers twice.
+
+        All annotators are kept, so that their codes stay what they are.
+        """
+        order = np.argsort(self.rows, kind="stable")
+        ends = np.searchsorted(self.rows[order], positions, side="right")
+        counts = ends - np.searchsorted(self.rows[order], positions, side="left")
+        behind = np.cumsum(counts)
+        entries = order[np.repeat(ends - behind, counts) + np.arange(counts.sum())]
+        return replace(self.at_entries(entries), rows=np.repeat(np.arange(len(positions)), counts))
+
+    def recoded(self, classes: tuple[Hashable, ...]) -> "Answers":
+        """The same answers in another order of classes, or among more."""
+        return replace(self, evidence=recoded(self.evidence, classes))
+
+    def one_vote_each(self, independent: Collection[str] = ()) -> "Answers":
+        """Let nobody count twice on a row: what one annotator says of it again is no new evidence.
+
+        They have one class in mind, so what they say of it holds together: "not A" and "not B", or "A or B" and then
+        "A", are the classes that all of it allows. Where that is none, or probabilities are given, the last counts.
+        Annotators in `independent` really answer anew, and are left as they are.
+        """
+        pairs = self.rows * len(self.names) + self.annotators
+        order = np.argsort(pairs, kind="stable")
+        first = np.flatnonzero(np.diff(pairs[order], prepend=-1))
+        if len(first) == len(pairs):
+            return self
+        free = np.isin(self.annotators, [code for code, name in enumerate(self.names) if name in independent])
+        dense = self.evidence.dense()
+        keeps = np.ones(len(pairs), dtype=bool)
+        for start, stop in zip(first, [*first[1:], len(pairs)], strict=True):
+            entries = order[start:stop]
+            if len(entries) == 1 or free[entries[0]]:
+                continue
+            keeps[entries[:-1]] = False
+            said = dense[entries]
+            common = said.prod(axis=0)
+            if common.any() and np.isin(said, (0.0, 1.0)).all():
+                dense[entries[-1]] = common
+        return self.at_entries(keeps).with_weights(dense[keeps])
+
+    def with_weights(self, weights: FloatArray) -> "Answers":
+        """The same answers, with other evidence, a row of weights each."""
+        return replace(self, evidence=from_weights(weights, self.evidence.classes))
 
     def take(self, entries: AnyArray) -> "Answers":
         """Keep these answers (indices or a mask), in that order, and the annotators who gave them."""
-        codes = self.annotators[entries]
-        kept = np.unique(codes)
+        taken = self.at_entries(entries)
+        kept = np.unique(taken.annotators)
+        return replace(
+            taken,
+            annotators=np.searchsorted(kept, taken.annotators),
+            names=tuple(self.names[code] for code in kept),
+        )
+
+    def at_entries(self, entries: AnyArray) -> "Answers":
+        """Keep these answers (indices or a mask), in that order, and all annotators."""
         return replace(
             self,
             rows=self.rows[entries],
-            annotators=np.searchsorted(kept, codes),
-            names=tuple(self.names[code] for code in kept),
+            annotators=self.annotators[entries],
             evidence=self.evidence.take(entries),
             seconds=None if self.seconds is None else self.seconds[entries],
             prices=None if self.prices is None else self.prices[entries],

@@ -132,6 +132,33 @@ def compact(codes: IntArray, weights: FloatArray, classes: tuple[Hashable, ...])
     return Evidence(codes, classes, kept.reshape(len(kept), len(classes)))
 
 
+def from_weights(weights: FloatArray, classes: tuple[Hashable, ...]) -> Evidence:
+    """Build evidence of a row of weights per sample: equal ones say nothing, a single one is the class."""
+    if weights.ndim != 2 or weights.shape[1] != len(classes):
+        raise InvalidInputError(f"There must be a weight for each of {len(classes)} classes. Got {weights.shape}.")
+    codes = np.full(len(weights), UNLABELED, dtype=np.int64)
+    single = (weights > 0).sum(axis=1) == 1
+    codes[single] = np.argmax(weights[single], axis=1)
+    mixed = np.flatnonzero(~single & ~((weights == weights[:, :1]) & (weights > 0)).all(axis=1))
+    codes[mixed] = _FIRST_AMBIGUOUS - np.arange(len(mixed))
+    return Evidence(codes, classes, weights[mixed])
+
+
+def recoded(evidence: Evidence, classes: tuple[Hashable, ...]) -> Evidence:
+    """The same evidence in another order of classes, or among more: those it has not named."""
+    if evidence.classes == classes:
+        return evidence
+    absent = [name for name in evidence.classes if name not in classes]
+    if absent:
+        raise InvalidInputError(f"There is evidence of the class {absent[0]!r}, which is not one of the classes.")
+    position = np.array([classes.index(name) for name in evidence.classes], dtype=np.int64)
+    codes = evidence.codes.copy()
+    codes[evidence.is_gold] = position[evidence.codes[evidence.is_gold]]
+    weights = np.zeros((len(evidence.weights), len(classes)))
+    weights[:, position] = evidence.weights
+    return Evidence(codes, classes, weights)
+
+
 def encode_labels(
     labels: Iterable[Any],
     *,

@@ -7,6 +7,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from labelworth.arrays import AnyArray, BoolArray, FloatArray, IntArray
+from labelworth.data.answers import Answers
 from labelworth.data.evidence import Evidence
 from labelworth.data.protocol import valid_weights
 from labelworth.errors import InvalidInputError
@@ -31,6 +32,8 @@ class Sequences:
         The words, or the attributes.
     weights : array of shape (n_sequences,), optional
         How much each sequence counts in the likelihood; None means one each.
+    answers : Answers, optional
+        What annotators said of tokens, counted over all sequences, beside what is known of them.
     """
 
     features: "IntArray | sp.csr_array"
@@ -38,6 +41,7 @@ class Sequences:
     evidence: Evidence
     feature_names: tuple[str, ...]
     weights: FloatArray | None = None
+    answers: Answers | None = None
 
     def __post_init__(self) -> None:
         offsets = np.ascontiguousarray(self.offsets, dtype=np.int64)
@@ -56,6 +60,8 @@ class Sequences:
         self._require_valid_features()
         if self.weights is not None:
             object.__setattr__(self, "weights", valid_weights("sequence", self.weights, self.n_sequences))
+        if self.answers is not None:
+            self.answers.require_about("token", self.n_tokens, self.evidence.classes)
 
     def _require_valid_features(self) -> None:
         if isinstance(self.features, sp.csr_array):
@@ -123,8 +129,11 @@ class Sequences:
 
     @property
     def is_labeled(self) -> BoolArray:
-        """Which sequences carry a label at one token at least."""
-        return np.logical_or.reduceat(~self.evidence.is_unlabeled, self.offsets[:-1])
+        """Which sequences carry a label, or an answer, at one token at least."""
+        labeled = ~self.evidence.is_unlabeled
+        if self.answers is not None:
+            labeled |= self.answers.told(self.n_tokens)
+        return np.logical_or.reduceat(labeled, self.offsets[:-1])
 
     def positions_of(self, samples: AnyArray) -> IntArray:
         """All tokens of these sequences (indices), in that order."""
@@ -142,6 +151,7 @@ class Sequences:
             offsets=np.concatenate([[0], np.cumsum(self.lengths[rows])]),
             evidence=self.evidence.take(tokens),
             weights=None if self.weights is None else self.weights[rows],
+            answers=None if self.answers is None else self.answers.at(tokens),
         )
 
     def hide(self, tokens: AnyArray | None = None) -> Self:

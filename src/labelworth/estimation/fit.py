@@ -21,10 +21,11 @@ from labelworth.estimation.starts import (
     counting,
     exchangeable_classes,
     impossible_start,
+    models_to_begin,
     require_search,
-    starting_models,
+    said,
 )
-from labelworth.models.protocol import BegunFamily, EMFamily, ParametersT, Pass, SlopedPass
+from labelworth.models.protocol import EMFamily, ParametersT, Pass, SlopedPass
 from labelworth.progress import SILENT, Progress, Task, duration, tracking
 
 if TYPE_CHECKING:
@@ -172,14 +173,12 @@ def fit(
             yield start
         smoother, count = family.smoother(start_smoothing), n_starts - (start is not None)
         source = rng or np.random.default_rng(0)
-        if isinstance(family, BegunFamily):
-            yield from family.starting_models(count, source)
-        else:
-            yield from starting_models(smoother, data, weights, count, source)
+        yield from models_to_begin(smoother, data, weights, count, source)
 
-    if data.evidence.is_gold.all() or data.evidence.n_classes == 1:
+    is_told = data.answers is None and data.evidence.is_gold.all()
+    if is_told or data.evidence.n_classes == 1:
         return _warned(Fit.best_of(climber.supervised(starts()), family, unlabeled_weight, ()), climber.title)
-    exchangeable = report_exchangeable(data.evidence, progress)
+    exchangeable = report_exchangeable(said(data), progress)
     ascents = []
     with tracking(progress, climber.title, None) as task:
         for model in starts():

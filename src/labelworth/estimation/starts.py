@@ -11,7 +11,7 @@ from labelworth.data.evidence import Evidence
 from labelworth.data.samples import Samples
 from labelworth.data.sequences import Sequences, labeled_runs
 from labelworth.errors import InvalidInputError
-from labelworth.models.protocol import EMFamily, ParametersT
+from labelworth.models.protocol import BegunFamily, EMFamily, ParametersT
 
 LARGEST = float(np.finfo(np.float64).max)
 DataT = TypeVar("DataT", Samples, Sequences)
@@ -77,6 +77,17 @@ def unit_name(data: Samples | Sequences) -> str:
 _SEEDS_PER_CLASS = 5
 
 
+def said(data: Samples | Sequences) -> Evidence:
+    """All that names classes: what is known of samples or tokens, and behind it what was answered."""
+    if data.answers is None:
+        return data.evidence
+    known, answers = data.evidence, data.answers.evidence
+    behind = np.where(answers.is_ambiguous, answers.codes - len(known.weights), answers.codes)
+    return Evidence(
+        np.concatenate([known.codes, behind]), known.classes, np.concatenate([known.weights, answers.weights])
+    )
+
+
 def exchangeable_classes(evidence: Evidence) -> tuple[tuple[Hashable, ...], ...]:
     """Groups of classes that the labels cannot tell apart: swapping their names changes no likelihood.
 
@@ -93,6 +104,20 @@ def exchangeable_classes(evidence: Evidence) -> tuple[tuple[Hashable, ...], ...]
         column = np.ascontiguousarray(evidence.weights[:, code])
         groups.setdefault(column.tobytes(), []).append(evidence.classes[code])
     return tuple(tuple(group) for group in groups.values() if len(group) > 1)
+
+
+def models_to_begin(
+    family: EMFamily[ParametersT, DataT],
+    data: DataT,
+    weights: FloatArray,
+    n_starts: int,
+    rng: np.random.Generator,
+) -> Iterator[ParametersT]:
+    """Where the fits of a family begin: where it says, or else at a supervised model."""
+    if isinstance(family, BegunFamily):
+        yield from family.starting_models(data, weights, n_starts, rng)
+    else:
+        yield from starting_models(family, data, weights, n_starts, rng)
 
 
 def starting_models(

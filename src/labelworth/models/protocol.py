@@ -173,7 +173,9 @@ class EMFamily(Maximizer[ParametersT], Protocol[ParametersT, DataT_contra]):
 class BegunFamily(Protocol):
     """A family whose fits begin where somebody said, instead of at a supervised model."""
 
-    def starting_models(self, n_starts: int, rng: np.random.Generator) -> Iterator[Any]:
+    def starting_models(
+        self, data: Any, weights: FloatArray, n_starts: int, rng: np.random.Generator
+    ) -> Iterator[Any]:
         """The given start first, then others around it."""
 
 

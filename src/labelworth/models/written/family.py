@@ -54,7 +54,9 @@ class WrittenFamily:
         """The starting point: the class of a labeled row is its evidence, whatever the model."""
         return self._model(self.start)
 
-    def starting_models(self, n_starts: int, rng: np.random.Generator) -> Iterator[WrittenDensity]:
+    def starting_models(
+        self, data: Samples, weights: FloatArray, n_starts: int, rng: np.random.Generator
+    ) -> Iterator[WrittenDensity]:
         """The starting point first, then others around it, by normal steps in unconstrained coordinates."""
         model = self.neutral()
         if n_starts:

@@ -1,0 +1,126 @@
+"""Fit a model and those who answer together; strength that annotators share is chosen on the way."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from scipy.optimize import minimize_scalar
+from scipy.special import gammaln
+
+from labelworth.arrays import FloatArray
+from labelworth.channels.channel import Channel
+from labelworth.data.samples import Samples
+from labelworth.data.sequences import Sequences
+from labelworth.estimation.annotators import Annotators, ConfusionKind
+from labelworth.estimation.answered import CONFUSION, AnsweredFamily, AnsweredModel, require_answers
+from labelworth.estimation.fit import Fit, fit
+from labelworth.estimation.starts import DataT, counting
+from labelworth.models.protocol import EMFamily, ParametersT
+
+_ROUNDS = 2
+_WEAKEST, _STRONGEST = 0.1, 1e4  # answers about each class
+
+
+def fit_answered(
+    family: EMFamily[ParametersT, DataT],
+    data: DataT,
+    *,
+    channels: Sequence[Channel] = (),
+    confusion: ConfusionKind = "shared",
+    unlabeled_weight: float = 1.0,
+    **options: Any,
+) -> Fit[AnsweredModel[ParametersT], Any]:
+    """Maximize the penalized likelihood of labels and answers.
+
+    Parameters
+    ----------
+    family : EMFamily
+        The kind of model.
+    data : Samples or Sequences
+        With answers. What one annotator says of a row again is one answer with what was said before.
+    channels : sequence of Channel
+        What is known of the annotators of these names; the others are estimated.
+    confusion : "shared", "separate" or "accuracy"
+        What is estimated of them. Shared: whole tables, drawn to the one of all annotators together, as strongly as
+        they are alike. Separate: whole tables, each by itself. Accuracy: one number each.
+    unlabeled_weight, options
+        Of `labelworth.estimation.fit.fit`.
+
+    Returns
+    -------
+    Fit
+        Its model has the model (``inner``) and the ``confusions``.
+    """
+    answers = require_answers(data)
+    independent = [channel.name for channel in channels if channel.is_independent]
+    data = replace(data, answers=answers.one_vote_each(independent))
+    separate = Annotators.of(answers.names, family.classes, channels=channels, accuracy_only=confusion == "accuracy")
+    options = {**options, "unlabeled_weight": unlabeled_weight}
+    is_common = ~np.isin(separate.names, [channel.name for channel in channels])
+    if confusion != "shared" or int(is_common.sum()) < 2:
+        return _fitted(AnsweredFamily(family, separate), data, options)
+    pooled = Annotators.of(answers.names, family.classes, channels=channels, pooled=True)
+    fitted = _fitted(AnsweredFamily(family, pooled), data, options)
+    inner, tables = fitted.model.inner, fitted.model.confusions[pooled.channels]
+    center = tables
+    # Every annotator has a table of their own in `separate`, in the order of the names.
+    common = np.flatnonzero(is_common)
+    for _ in range(_ROUNDS):
+        counts = _expected_counts(AnsweredFamily(family, separate), inner, tables, data, unlabeled_weight)
+        strengths = separate.pseudo_counts.sum(axis=2)[:, 0]
+        strengths[common] = shared_strength(counts[common], center[common])
+        annotators = separate.with_prior(np.where(is_common[:, None, None], center, separate.center), strengths)
+        fitted = _fitted(AnsweredFamily(family, annotators, (inner, tables)), data, options)
+        inner, tables = fitted.model.inner, fitted.model.confusions
+    return fitted
+
+
+def _fitted(
+    family: AnsweredFamily[ParametersT, DataT], data: DataT, options: Mapping[str, Any]
+) -> Fit[AnsweredModel[ParametersT], Any]:
+    return fit(family, data, **options)
+
+
+def _expected_counts(
+    family: AnsweredFamily[ParametersT, DataT],
+    inner: ParametersT,
+    tables: FloatArray,
+    data: DataT,
+    unlabeled_weight: float,
+) -> FloatArray:
+    """What every annotator is expected to have meant, where the model and these tables are right."""
+    counted, weights = counting(data, unlabeled_weight)
+    family = family.adapted(counted, weights)
+    model = replace(family.neutral(), inner=inner, confusions=tables)
+    return family.prepare(counted, weights).expectation(model).statistics[CONFUSION]
+
+
+def shared_strength(counts: FloatArray, center: FloatArray) -> float:
+    r"""How alike annotators are: the s that makes their counts most probable.
+
+    Rows of tables drawn from Dirichlet distributions around the center, :math:`q_a(\cdot | y) \sim D(s\, c(y))`, give
+    counts (A, K, K) of the probability
+
+    .. math:: \prod_{a, y} \frac{\Gamma(s)}{\Gamma(s + N)} \prod_v \frac{\Gamma(s c_v + n_v)}{\Gamma(s c_v)}
+
+    in answers about a class: with s of them an annotator's own answers and the center count the same.
+    """
+    totals = counts.sum(axis=2)
+
+    def misfit(log_strength: float) -> float:
+        strength = np.exp(log_strength)
+        prior = strength * center
+        inside = np.where(center > 0, gammaln(prior + counts) - gammaln(np.where(center > 0, prior, 1.0)), 0.0)
+        return -float(inside.sum() + (gammaln(strength) - gammaln(strength + totals)).sum())
+
+    bounds = (np.log(_WEAKEST), np.log(_STRONGEST))
+    return float(np.exp(minimize_scalar(misfit, bounds=bounds, method="bounded", options={"xatol": 1e-3}).x))
+
+
+def truth_posteriors(fitted: AnsweredModel[Any], data: Samples | Sequences) -> FloatArray:
+    """p(true class | features, labels, answers) at every sample or token, (n_positions, K)."""
+    from labelworth.estimation.answered import evidence_through, posteriors
+
+    known = evidence_through(fitted.annotators, fitted.confusions, data)
+    return posteriors(fitted.inner, replace(data, evidence=known, answers=None))

@@ -1,0 +1,103 @@
+"""Answers of every kind drawn from known confusions, and the likelihood of labels and answers by plain loops.
+
+The likelihood shares nothing with the package but the values of its models.
+"""
+
+from itertools import pairwise, product
+from typing import Any
+
+import numpy as np
+
+from labelworth.data.answers import Answers
+from labelworth.data.evidence import from_weights
+from labelworth.data.samples import Samples
+from labelworth.data.sequences import Sequences
+
+KINDS = ("class", "set", "question", "probabilities", "cannot say")
+
+
+def drawn_answers(
+    truth: np.ndarray,
+    confusions: np.ndarray,
+    classes: tuple[Any, ...],
+    rng: np.random.Generator,
+    *,
+    asked: float = 0.6,
+    kinds: tuple[str, ...] = KINDS,
+) -> Answers:
+    """Every annotator answers a share of all rows: what they have in mind, told in one of these ways."""
+    n_classes = len(classes)
+    rows, who, said = [], [], []
+    for row, true_class in enumerate(truth):
+        for annotator, table in enumerate(confusions):
+            if rng.random() >= asked:
+                continue
+            meant = rng.choice(n_classes, p=table[true_class])
+            rows.append(row)
+            who.append(annotator)
+            said.append(told(meant, n_classes, kinds[rng.integers(len(kinds))], rng))
+    evidence = from_weights(np.array(said).reshape(-1, n_classes), classes)
+    names = tuple(f"w{number}" for number in range(len(confusions)))
+    return Answers(np.array(rows, int), np.array(who, int), names, evidence)
+
+
+def told(meant: int, n_classes: int, kind: str, rng: np.random.Generator) -> np.ndarray:
+    """Weights that say which class is meant, in one of the ways of saying it."""
+    weights = np.zeros(n_classes)
+    weights[meant] = 1.0
+    if kind == "set":
+        weights[rng.integers(n_classes)] = 1.0
+    elif kind == "question":
+        asked_about = rng.integers(n_classes)
+        if asked_about != meant:
+            weights[:] = 1.0
+            weights[asked_about] = 0.0
+    elif kind == "probabilities":
+        # A signal whose probability given what is meant is proportional to the weights told.
+        weights = rng.dirichlet(np.ones(n_classes) + 3 * weights)
+    elif kind == "cannot say":
+        weights[:] = 1.0
+    return weights
+
+
+def confusions_near(rng: np.random.Generator, n_annotators: int, n_classes: int, diagonal: float = 4.0) -> np.ndarray:
+    """Tables that are mostly right, each in its own way."""
+    return np.array(
+        [
+            [
+                rng.dirichlet(np.ones(n_classes) + diagonal * (np.arange(n_classes) == true))
+                for true in range(n_classes)
+            ]
+            for _ in range(n_annotators)
+        ]
+    )
+
+
+def plain_log_likelihood(model: Any, confusions: np.ndarray, data: Samples | Sequences, weights: np.ndarray) -> float:
+    """Of labels and answers; `confusions` has a table for every annotator."""
+    assert data.answers is not None
+    factors = data.evidence.dense()
+    said = data.answers.evidence.dense()
+    for row, annotator, evidence in zip(data.answers.rows, data.answers.annotators, said, strict=True):
+        for true_class in range(factors.shape[1]):
+            meant = sum(e * q for e, q in zip(evidence, confusions[annotator][true_class], strict=True))
+            factors[row, true_class] *= meant
+    if isinstance(data, Sequences):
+        return sum(
+            weight * np.log(_chain_total(model, data.words[first:last], factors[first:last]))
+            for weight, first, last in zip(weights, data.offsets, data.offsets[1:], strict=False)
+        )
+    joint = np.exp(model.log_joint(data))
+    return float(sum(weight * np.log(row @ own) for weight, row, own in zip(weights, joint, factors, strict=True)))
+
+
+def _chain_total(model: Any, words: np.ndarray, factors: np.ndarray) -> float:
+    total = 0.0
+    for labels in product(range(factors.shape[1]), repeat=len(words)):
+        path = model.start[labels[0]]
+        for before, after in pairwise(labels):
+            path *= model.transition[before, after]
+        for label, word, own in zip(labels, words, factors, strict=True):
+            path *= own[label] * (model.emission[label, word] if word >= 0 else 1.0)
+        total += path
+    return total
