@@ -27,7 +27,9 @@ if TYPE_CHECKING:
     from labelworth.channels.arm import Arm
     from labelworth.channels.channel import Channel
     from labelworth.criteria.information import information
+    from labelworth.data.answers import Answers
     from labelworth.data.readers import read_sequences
+    from labelworth.data.readers.answers import read_answers
     from labelworth.data.tokens.templates import Template, parse_template
     from labelworth.estimators.bernoulli import BernoulliNaiveBayes
     from labelworth.estimators.boltzmann_chain import BoltzmannChain
@@ -49,6 +51,7 @@ if TYPE_CHECKING:
     __version__: str
 
 _HOMES = {
+    "Answers": "labelworth.data.answers",
     "AnyClassifier": "labelworth.estimators.others.any_classifier",
     "AnyTagger": "labelworth.estimators.others.any_tagger",
     "Arm": "labelworth.channels.arm",
@@ -67,10 +70,12 @@ _HOMES = {
     "parse_policy": "labelworth.policies.spec",
     "parse_template": "labelworth.data.tokens.templates",
     "plan": "labelworth.planning.plan",
+    "read_answers": "labelworth.data.readers.answers",
     "read_sequences": "labelworth.data.readers",
 }
 
 __all__ = [
+    "Answers",
     "AnyClassifier",
     "AnyTagger",
     "Arm",
@@ -105,6 +110,7 @@ __all__ = [
     "parse_policy",
     "parse_template",
     "plan",
+    "read_answers",
     "read_sequences",
 ]
 

@@ -30,9 +30,9 @@ def predict(
     as_json: Json = False,
 ) -> None:
     """Predict the class of every row, or the labels of every sequence, with probabilities."""
-    from labelworth.cli.inputs.written import json_lines
     from labelworth.cli.predictions import predict_rows, predict_tokens, require_ending
     from labelworth.data.files import require_writable
+    from labelworth.data.readers.written import json_lines
     from labelworth.estimators.kinds import kind_named
     from labelworth.estimators.storage import load
     from labelworth.report.record import Record, Stopwatch

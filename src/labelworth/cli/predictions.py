@@ -12,12 +12,12 @@ import numpy as np
 
 from labelworth.cli.inputs.documents import read_to_predict
 from labelworth.cli.inputs.sequences import TokenSequences
-from labelworth.cli.inputs.written import COLUMNS, LINES, json_lines
 from labelworth.cli.options.data import DataOptions
 from labelworth.data.files import atomic_write
 from labelworth.data.readers.choose import ending
 from labelworth.data.readers.conll import UNSEEN_TAGS
 from labelworth.data.readers.raw_sequences import RawAttributes, RawTokens
+from labelworth.data.readers.written import COLUMNS, LINES, json_lines
 from labelworth.data.writers import write_conll, write_crfsuite, write_tokens_jsonl
 from labelworth.errors import InvalidInputError
 from labelworth.estimators.tagger import SequenceTagger

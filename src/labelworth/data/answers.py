@@ -1,7 +1,8 @@
 """Answers: who said what about which sample or token, for how long and for how much."""
 
-from collections.abc import Collection, Hashable
+from collections.abc import Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any, Literal
 
 import numpy as np
 
@@ -26,6 +27,7 @@ class Answers:
     evidence: Evidence  # (m entries): What they said, as evidence of the class they had in mind.
     seconds: FloatArray | None = None  # (m,): How long an answer took; NaN where nobody knows.
     prices: FloatArray | None = None  # (m,): What an answer cost; NaN where nobody knows.
+    notes: tuple[str, ...] = ()  # What was found and decided while reading, in words.
 
     def __post_init__(self) -> None:
         for name, codes, end in (("row", self.rows, None), ("annotator", self.annotators, len(self.names))):
@@ -43,6 +45,90 @@ class Answers:
         for name, values in (("seconds", self.seconds), ("prices", self.prices)):
             if values is not None and (values.shape != (self.n_answers,) or (values < 0).any()):
                 raise InvalidInputError(f"There must be one non-negative number per answer in {name}, or NaN.")
+
+    @classmethod
+    def of(
+        cls,
+        table: Any,
+        *,
+        classes: Sequence[Hashable] | None = None,
+        ids: Sequence[Any] | None = None,
+        n_samples: int | None = None,
+        offsets: Sequence[int] | IntArray | None = None,
+        columns: Mapping[str, str] | None = None,
+        annotators: Sequence[str] | None = None,
+        count_from: int | None = None,
+        cannot_say: Sequence[Hashable] | None = None,
+        repeated: Literal["last", "refuse"] = "last",
+        outside: Literal["refuse", "drop"] = "refuse",
+    ) -> "Answers":
+        """Read a table of answers: long, a row per answer, or wide, a row per sample and a column per annotator.
+
+        An answer is a class; a set, as a list or with ``|`` between; yes or no where ``question`` names a class or a
+        set; probabilities, as a mapping of classes, a list in their order, or columns called ``p_CLASS``; or "cannot
+        say". An empty cell is no answer.
+
+        The same annotator twice on one sample: the same answer is one vote; another answer to the same question takes
+        the place of the earlier one; answers to several questions are taken together, as what one person had in mind.
+
+        Parameters
+        ----------
+        table : data frame, mapping of columns, or array with a column per annotator
+            Long, with columns such as item, annotator and answer, or task, worker and label; also question, seconds,
+            price, and when an answer was given. A wide table may have a column of items; without one, its rows are
+            the samples in their order.
+        classes : sequence, optional
+            All classes, in order; an answer that names another is refused. Found in the answers unless given.
+        ids : sequence, optional
+            What the samples are called in the column of items, one per sample. Unless given, items are numbers of
+            samples.
+        n_samples : int, optional
+            How many samples there are, where `ids` does not say.
+        offsets : sequence of int, optional
+            For tokens: sequence i has the tokens ``offsets[i]`` to ``offsets[i + 1]``. Items are then sequences, and
+            a column ``token`` or ``position`` says which of its tokens is meant.
+        columns : mapping, optional
+            Which column is the item, annotator, answer, question, seconds, price, when or token, where it has another
+            name than the usual ones: ``{"item": "post", "annotator": "who"}``.
+        annotators : sequence of str, optional
+            The columns of a wide table that are answers; all but the item unless given.
+        count_from : 0 or 1, optional
+            Where numbers of samples and tokens begin, if they do not show it.
+        cannot_say : sequence, optional
+            Answers that say nothing: "cannot say", "don't know", "not sure", "skip", "?" and the like unless given.
+        repeated : "last" or "refuse"
+            What to do where an annotator said different things of one sample.
+        outside : "refuse" or "drop"
+            What to do with answers about items that are no samples.
+
+        Raises
+        ------
+        InvalidInputError
+            If something cannot be read: says where, and what to do.
+
+        Examples
+        --------
+        >>> table = {"task": ["a", "a", "b"], "worker": ["w1", "w2", "w1"], "label": ["ham", "spam", "ham|spam"]}
+        >>> answers = Answers.of(table, classes=["ham", "news", "spam"], ids=["a", "b"])
+        >>> answers.names, answers.rows.tolist(), answers.evidence.dense().tolist()
+        (('w1', 'w2'), [0, 0, 1], [[1.0, 0.0, 0.0], [0.0, 0.0, 1.0], [1.0, 0.0, 1.0]])
+        """
+        from labelworth.data.readers.answer_cells import CANNOT_SAY
+        from labelworth.data.readers.answers import AnswerOptions, answers_of, rows_of_table
+
+        options = AnswerOptions(
+            classes=classes,
+            ids=ids,
+            n_samples=n_samples,
+            offsets=offsets,
+            columns=columns,
+            annotators=annotators,
+            count_from=count_from,
+            cannot_say=CANNOT_SAY if cannot_say is None else cannot_say,
+            repeated=repeated,
+            outside=outside,
+        )
+        return answers_of(rows_of_table(table), "the table", options)
 
     @property
     def n_answers(self) -> int:

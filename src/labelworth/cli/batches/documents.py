@@ -6,7 +6,10 @@ from typing import Any, ClassVar
 
 from labelworth.cli.batches.merging import Filled, Position
 from labelworth.cli.inputs.documents import Documents
-from labelworth.cli.inputs.written import (
+from labelworth.cli.options.data import NONE
+from labelworth.data.readers.cells import NOT_NAMED, LabelCells
+from labelworth.data.readers.choose import ending
+from labelworth.data.readers.written import (
     LINES,
     WrittenRows,
     json_lines,
@@ -15,9 +18,6 @@ from labelworth.cli.inputs.written import (
     table_text,
     written_rows,
 )
-from labelworth.cli.options.data import NONE
-from labelworth.data.readers.cells import NOT_NAMED, LabelCells
-from labelworth.data.readers.choose import ending
 from labelworth.errors import InvalidInputError
 from labelworth.planning.next import Batch, next_documents
 

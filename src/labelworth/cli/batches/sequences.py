@@ -11,13 +11,13 @@ from typing import Any, ClassVar
 
 from labelworth.cli.batches.merging import Filled, Position
 from labelworth.cli.inputs.sequences import TokenSequences
-from labelworth.cli.inputs.written import COLUMNS, LINES, json_lines, own_column, require_ending, written_rows
 from labelworth.cli.options.data import NONE
 from labelworth.data.readers.choose import JSON_ENDINGS, ending
 from labelworth.data.readers.conll import DOCUMENT_START, read_conll
 from labelworth.data.readers.raw_sequences import RawTokens
 from labelworth.data.readers.streams import read_lines
 from labelworth.data.readers.tokens_jsonl import read_tokens_jsonl
+from labelworth.data.readers.written import COLUMNS, LINES, json_lines, own_column, require_ending, written_rows
 from labelworth.errors import InvalidInputError
 from labelworth.planning.next import Batch, counts_of_policy, next_sequences
 from labelworth.policies.spec import parse_policy

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from labelworth.arrays import FloatArray
-from labelworth.cli.inputs.written import WrittenRows, written_rows
 from labelworth.cli.options.data import NONE
 from labelworth.cli.options.table import in_options
 from labelworth.data.labels import by_text
 from labelworth.data.readers import NOT_NAMED, RawFeatures, RawTexts, read
+from labelworth.data.readers.written import WrittenRows, written_rows
 from labelworth.data.text import Vocabulary, count_words
 from labelworth.errors import InvalidInputError
 from labelworth.estimators.storage import Reading

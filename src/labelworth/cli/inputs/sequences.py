@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from labelworth.arrays import FloatArray
-from labelworth.cli.inputs.written import WrittenRows, written_rows
 from labelworth.cli.options.data import NONE
 from labelworth.cli.options.table import in_options
 from labelworth.data.readers import read_sequences
 from labelworth.data.readers.choose import JSON_ENDINGS, ending
 from labelworth.data.readers.raw_sequences import RawAttributes, RawTokens
 from labelworth.data.readers.tokens_jsonl import TAG_COLUMNS
+from labelworth.data.readers.written import WrittenRows, written_rows
 from labelworth.errors import InvalidInputError, LabelworthWarning
 from labelworth.estimators.storage import Reading
 

@@ -39,20 +39,20 @@ class LabelCells:
         """
         if isinstance(cell, list):
             return self._candidates(cell, location)
-        if _is_empty(cell):
+        if is_empty(cell):
             return None
         if not isinstance(cell, str | int | float) or (isinstance(cell, float) and math.isinf(cell)):
             raise InvalidInputError(
-                f"{location}: the label is {_short(cell)}. A label must be text or a finite number, a list of those "
+                f"{location}: the label is {short(cell)}. A label must be text or a finite number, a list of those "
                 "(one of these), or empty (unlabeled)."
             )
         if isinstance(cell, str):
             require_unicode(cell, location)
             cell = cell.strip()
-        label = _whole(cell)
+        label = whole(cell)
         if self.unlabeled is NOT_NAMED and str(label) == str(UNLABELED):
             raise InvalidInputError(what_minus_one_means(location))
-        return None if self.unlabeled is not None and str(label) == str(_whole(self.unlabeled)).strip() else label
+        return None if self.unlabeled is not None and str(label) == str(whole(self.unlabeled)).strip() else label
 
     def read_written(self, cell: str, location: str) -> Any:
         """The same for formats that know text only: a JSON list of texts, ``["ham", "spam"]``, is a candidate set."""
@@ -74,7 +74,7 @@ class LabelCells:
         labels = [None if isinstance(member, list) else self.read(member, location) for member in cell]
         if None in labels:
             raise InvalidInputError(
-                f"{location}: the candidate labels {_short(cell)} must each be a class. "
+                f"{location}: the candidate labels {short(cell)} must each be a class. "
                 "Leave the whole label empty (null) if the row is unlabeled."
             )
         return labels
@@ -99,7 +99,7 @@ class TextRows:
             text = " ".join(text)
         if not isinstance(text, str):
             raise InvalidInputError(
-                f'{location}: the text is {_short(text)}. A text must be a string; write "" for an empty document.'
+                f'{location}: the text is {short(text)}. A text must be a string; write "" for an empty document.'
             )
         require_unicode(text, location)
         self.texts.append(text)
@@ -128,7 +128,7 @@ def missing_column(location: str, wanted: str, columns: Iterable[str], keyword: 
     cure = f"Use {keyword}={meant!r}." if meant is not None else f"Name one of them with {keyword}=."
     if keyword == "label_column":
         cure += " Use label_column=None if the file has no labels."
-    listed = ", ".join(_short(name) for name in there[:20]) + (", ..." if len(there) > 20 else "")
+    listed = ", ".join(short(name) for name in there[:20]) + (", ..." if len(there) > 20 else "")
     return InvalidInputError(f"{location} has no column {wanted!r}. It has: {listed or 'none'}. {cure}")
 
 
@@ -138,22 +138,22 @@ def require_unicode(text: str, location: str) -> None:
         text.encode()
     except UnicodeEncodeError as error:
         raise InvalidInputError(
-            f"{location}: character {error.start} of {_short(text)} is half of a surrogate pair. "
+            f"{location}: character {error.start} of {short(text)} is half of a surrogate pair. "
             "Write the character itself, or both halves."
         ) from error
 
 
-def _is_empty(cell: Any) -> bool:
+def is_empty(cell: Any) -> bool:
     if isinstance(cell, str):
         return not cell.strip()
     return cell is None or (isinstance(cell, float) and math.isnan(cell))
 
 
-def _whole(label: Hashable) -> Hashable:
+def whole(label: Hashable) -> Hashable:
     """Integers that were stored as 1.0, as pandas stores them beside missing values, are integers."""
     return int(label) if isinstance(label, float) and label.is_integer() else label
 
 
-def _short(value: Any) -> str:
+def short(value: Any) -> str:
     text = repr(value)
     return text if len(text) <= 60 else text[:57] + "..."

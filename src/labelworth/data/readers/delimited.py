@@ -28,18 +28,11 @@ def read_delimited(
     """
     rows = TextRows.of(path, unlabeled)
     expected, delimiter = delimiter, find_delimiter(path, delimiter, encoding)
-    table = read_table(path, delimiter, encoding)
-    _, header = next(table, (1, []))
-    _require_header(path, header)
+    header, table = read_named_table(path, delimiter, encoding)
     text_at = _position(path, header, text_column, "text_column")
     label_at = None if label_column is None else _position(path, header, label_column, "label_column")
     for number, row in table:
         location = f"{path}, line {number}"
-        if len(row) != len(header):
-            raise InvalidInputError(
-                f"{location} has {len(row)} cell(s) where the header has {len(header)}. "
-                f'Put cells that hold {delimiter!r} or line ends in "quotes", and double the quotes inside them.'
-            )
         label = None if label_at is None else rows.cells.read_written(row[label_at], location)
         rows.add(row[text_at], label, location)
     notes = () if delimiter == expected else (f"The cells of {path} end at {delimiter!r}, and were read so.",)
@@ -52,6 +45,26 @@ def find_delimiter(path: Path, delimiter: str, encoding: str) -> str:
     if len(header) != 1:
         return delimiter
     return next((mark for mark in ("\t", ";", ",") if mark in header[0]), delimiter)
+
+
+def read_named_table(path: Path, delimiter: str, encoding: str) -> tuple[list[str], Iterator[tuple[int, list[str]]]]:
+    """The names of the columns, and the rows below them, each with a cell for every name."""
+    table = read_table(path, delimiter, encoding)
+    _, header = next(table, (1, []))
+    _require_header(path, header)
+    return header, _whole_rows(path, delimiter, header, table)
+
+
+def _whole_rows(
+    path: Path, delimiter: str, header: list[str], table: Iterator[tuple[int, list[str]]]
+) -> Iterator[tuple[int, list[str]]]:
+    for number, row in table:
+        if len(row) != len(header):
+            raise InvalidInputError(
+                f"{path}, line {number} has {len(row)} cell(s) where the header has {len(header)}. "
+                f'Put cells that hold {delimiter!r} or line ends in "quotes", and double the quotes inside them.'
+            )
+        yield number, row
 
 
 def read_table(path: Path, delimiter: str, encoding: str) -> Iterator[tuple[int, list[str]]]:

@@ -102,7 +102,7 @@ def _json_lines(path: Path, encoding: str) -> WrittenRows:
 
     numbered = list(read_records(path, encoding=encoding))
     lines = tuple(line.rstrip("\r\n") + "\n" for line in read_lines(path, encoding) if line.strip())
-    if len(lines) != len(numbered) or not lines[0].lstrip().startswith("{"):
+    if len(lines) != len(numbered) or not lines or not lines[0].lstrip().startswith("{"):
         # An array, or objects over several lines: written one per line.
         lines = tuple(json.dumps(record, ensure_ascii=False) + "\n" for _, record in numbered)
     records = tuple(record for _, record in numbered)
@@ -111,13 +111,13 @@ def _json_lines(path: Path, encoding: str) -> WrittenRows:
 
 
 def _table(path: Path, delimiter: str, encoding: str) -> WrittenRows:
-    from labelworth.data.readers.delimited import find_delimiter, read_table
+    from labelworth.data.readers.delimited import find_delimiter, read_named_table
 
     delimiter = find_delimiter(path, delimiter, encoding)
-    rows = list(read_table(path, delimiter, encoding))
-    header = tuple(rows[0][1]) if rows else ()
-    records = tuple(dict(zip(header, row, strict=False)) for _, row in rows[1:])
-    return WrittenRows(header, records, tuple(f"{path}, line {number}" for number, _ in rows[1:]), delimiter)
+    header, table = read_named_table(path, delimiter, encoding)
+    rows = list(table)
+    records = tuple(dict(zip(header, row, strict=True)) for _, row in rows)
+    return WrittenRows(tuple(header), records, tuple(f"{path}, line {number}" for number, _ in rows), delimiter)
 
 
 def _parquet(path: Path) -> WrittenRows:
