@@ -61,6 +61,7 @@ class Answers:
         cannot_say: Sequence[Hashable] | None = None,
         repeated: Literal["last", "refuse"] = "last",
         outside: Literal["refuse", "drop"] = "refuse",
+        independent: Sequence[str] = (),
     ) -> "Answers":
         """Read a table of answers: long, a row per answer, or wide, a row per sample and a column per annotator.
 
@@ -69,7 +70,7 @@ class Answers:
         say". An empty cell is no answer.
 
         The same annotator twice on one sample: the same answer is one vote; another answer to the same question takes
-        the place of the earlier one; answers to several questions are taken together, as what one person had in mind.
+        the place of the earlier one; answers to several questions all stand, and `one_vote_each` takes them together.
 
         Parameters
         ----------
@@ -100,6 +101,8 @@ class Answers:
             What to do where an annotator said different things of one sample.
         outside : "refuse" or "drop"
             What to do with answers about items that are no samples.
+        independent : sequence of str
+            Annotators who really answer anew when they are asked again, so that all they said is kept.
 
         Raises
         ------
@@ -127,6 +130,7 @@ class Answers:
             cannot_say=CANNOT_SAY if cannot_say is None else cannot_say,
             repeated=repeated,
             outside=outside,
+            independent=independent,
         )
         return answers_of(rows_of_table(table), "the table", options)
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from labelworth.arrays import UNLABELED, FloatArray, IntArray
 from labelworth.data.answers import Answers
-from labelworth.data.evidence import Evidence, compact
+from labelworth.data.evidence import from_weights
 from labelworth.data.labels import classes_given, sorted_classes
 from labelworth.data.readers.answer_cells import CANNOT_SAY, AnswerCells, Said
 from labelworth.data.readers.answer_columns import OWN, USUAL, Columns, find_columns
@@ -21,7 +21,6 @@ from labelworth.data.readers.written import WrittenRows, written_rows
 from labelworth.errors import InvalidInputError
 
 _FORMATS = ("csv", "tsv", "jsonl", "parquet")
-_FIRST_AMBIGUOUS = -2
 _Moment = tuple[bool, float]
 """Whether the time zone is known, and seconds since 1970."""
 _EARLIEST_EPOCH = 1e8
@@ -83,6 +82,7 @@ class AnswerOptions:
     cannot_say: Sequence[Hashable] = CANNOT_SAY
     repeated: Literal["last", "refuse"] = "last"
     outside: Literal["refuse", "drop"] = "refuse"
+    independent: Sequence[str] = ()
 
     def __post_init__(self) -> None:
         for name, value, allowed in (
@@ -160,8 +160,21 @@ def answers_of(rows: WrittenRows, source: str, options: AnswerOptions) -> Answer
         classes = sorted_classes([label for entry in entries for label in entry.said.labels], None)
     if not classes:
         raise InvalidInputError(f"No answer of {source} names a class. Name all classes with classes=.")
-    standing, told = _standing(entries, samples, classes, options.repeated)
-    return _assembled(standing, classes, columns, (*notes, *told))
+    weights_of = _weights(entries, classes)
+    standing, told = _standing(entries, samples, weights_of, options)
+    return _assembled(standing, weights_of, classes, (*notes, *told))
+
+
+def _weights(entries: Sequence["_Entry"], classes: Sequence[Hashable]) -> dict[Said, FloatArray]:
+    """By what was said, a weight per class."""
+    code_of = {name: code for code, name in enumerate(classes)}
+    weights: dict[Said, FloatArray] = {}
+    for entry in entries:
+        if entry.said not in weights:
+            weights[entry.said] = entry.said.evidence(code_of)
+            if not weights[entry.said].any():
+                raise InvalidInputError(f"{entry.location}: the answer rules out every class. Correct it.")
+    return weights
 
 
 @dataclass(frozen=True, eq=False)
@@ -413,54 +426,35 @@ def _nothing_said(rows: WrittenRows, columns: Columns, entries: Sequence[_Entry]
     return notes
 
 
-@dataclass(frozen=True, eq=False)
-class _Standing:
-    """What one annotator said of one sample in the end."""
-
-    row: int
-    annotator: str
-    weights: FloatArray  # Per class.
-    seconds: float
-    price: float
-
-
 def _standing(
-    entries: Sequence[_Entry], samples: IntArray, classes: Sequence[Hashable], repeated: str
-) -> tuple[list[_Standing], list[str]]:
-    """One answer per annotator and sample, by rows and names.
+    entries: Sequence[_Entry], samples: IntArray, weights_of: Mapping[Said, FloatArray], options: AnswerOptions
+) -> tuple[list[tuple[int, _Entry]], list[str]]:
+    """What stands in the end, by rows, names and time.
 
     The same said twice is one vote. Another answer to the same question takes the place of an earlier one. Answers to
-    different questions are evidence of the one class that the annotator had in mind, so they multiply; where nothing
-    is left of that, the last one stands.
+    several questions all stand: `Answers.one_vote_each` takes them together.
     """
-    code_of = {name: code for code, name in enumerate(classes)}
-    weights_of: dict[Said, FloatArray] = {}
     given: dict[tuple[int, str], list[_Entry]] = {}
     for entry, row in zip(entries, samples.tolist(), strict=True):
         given.setdefault((row, entry.annotator), []).append(entry)
-        if entry.said not in weights_of:
-            weights_of[entry.said] = entry.said.evidence(code_of)
-            if not weights_of[entry.said].any():
-                raise InvalidInputError(f"{entry.location}: the answer rules out every class. Correct it.")
-    standing, n_same, changed, contradicted = [], 0, [], []
+    standing: list[tuple[int, _Entry]] = []
+    n_same, changed, contradicted = 0, [], []
     for (row, annotator), own in sorted(given.items(), key=lambda pair: pair[0]):
-        ordered = _in_time(own)
-        last: dict[str, _Entry] = {}
-        for entry in ordered:
-            before = last.pop(entry.question, None)
-            if before is not None and before.said == entry.said:
-                n_same += 1
-            elif before is not None:
-                changed.append(entry)
-            last[entry.question] = entry
-        kept = list(last.values())
-        weights = np.prod([weights_of[entry.said] for entry in kept], axis=0)
-        if not weights.any():
-            contradicted.append(kept[-1])
-            weights = weights_of[kept[-1].said]
-        amounts = (_total([entry.seconds for entry in kept]), _total([entry.price for entry in kept]))
-        standing.append(_Standing(row, annotator, weights, *amounts))
-    return standing, _repeats(n_same, changed, contradicted, entries, repeated)
+        kept = _in_time(own)
+        if len(own) > 1 and annotator not in options.independent:
+            last: dict[str, _Entry] = {}
+            for entry in kept:
+                before = last.pop(entry.question, None)
+                if before is not None and before.said == entry.said:
+                    n_same += 1
+                elif before is not None:
+                    changed.append(entry)
+                last[entry.question] = entry
+            kept = list(last.values())
+            if not np.prod([weights_of[entry.said] for entry in kept], axis=0).any():
+                contradicted.append(kept[-1])
+        standing += [(row, entry) for entry in kept]
+    return standing, _repeats(n_same, changed, contradicted, entries, options.repeated)
 
 
 def _in_time(entries: Sequence[_Entry]) -> Sequence[_Entry]:
@@ -474,11 +468,6 @@ def _in_time(entries: Sequence[_Entry]) -> Sequence[_Entry]:
             "nobody can tell which answer was the last. Write both alike."
         )
     return [entries[index] for index in sorted(range(len(times)), key=lambda index: times[index])]
-
-
-def _total(values: Sequence[float]) -> float:
-    known = [value for value in values if not math.isnan(value)]
-    return math.fsum(known) if known else math.nan
 
 
 def _repeats(
@@ -513,26 +502,22 @@ def _repeats(
 
 
 def _assembled(
-    standing: Sequence[_Standing], classes: tuple[Hashable, ...], columns: Columns, notes: tuple[str, ...]
+    standing: Sequence[tuple[int, _Entry]],
+    weights_of: Mapping[Said, FloatArray],
+    classes: tuple[Hashable, ...],
+    notes: tuple[str, ...],
 ) -> Answers:
-    names = tuple(sorted({answer.annotator for answer in standing}))
+    entries = [entry for _, entry in standing]
+    names = tuple(sorted({entry.annotator for entry in entries}))
     code_of = {name: code for code, name in enumerate(names)}
-    seconds = np.array([answer.seconds for answer in standing])
-    prices = np.array([answer.price for answer in standing])
+    seconds = np.array([entry.seconds for entry in entries])
+    prices = np.array([entry.price for entry in entries])
     return Answers(
-        np.array([answer.row for answer in standing], dtype=np.int64),
-        np.array([code_of[answer.annotator] for answer in standing], dtype=np.int64),
+        np.array([row for row, _ in standing], dtype=np.int64),
+        np.array([code_of[entry.annotator] for entry in entries], dtype=np.int64),
         names,
-        _evidence(np.array([answer.weights for answer in standing]), classes),
+        from_weights(np.array([weights_of[entry.said] for entry in entries]), classes),
         None if np.isnan(seconds).all() else seconds,
         None if np.isnan(prices).all() else prices,
         notes,
     )
-
-
-def _evidence(weights: FloatArray, classes: tuple[Hashable, ...]) -> Evidence:
-    """Weights as evidence: what names one class is that class, and what weighs all alike says nothing."""
-    n_possible = (weights > 0).sum(axis=1)
-    codes = np.where(n_possible == 1, np.argmax(weights, axis=1), _FIRST_AMBIGUOUS - np.arange(len(weights)))
-    codes[(weights == weights[:, :1]).all(axis=1) & (n_possible > 1)] = UNLABELED
-    return compact(codes, weights, classes)

@@ -186,15 +186,20 @@ def test_the_last_of_different_answers_stands(times: dict[str, list[Any]], stand
         Answers.of(table, repeated="refuse")
 
 
-def test_answers_to_several_questions_are_taken_together() -> None:
-    table = {"row": [0, 0], "annotator": ["a", "a"], "question": ["x", "y"], "answer": ["no", "no"], "price": [1, 2]}
+def test_answers_to_several_questions_all_stand_and_are_one_vote() -> None:
+    table = {"row": [0, 0], "annotator": ["a", "a"], "question": ["x", "y"], "answer": ["no", "no"], "when": [2, 1]}
     answers = Answers.of(table, classes=["x", "y", "z", "u"], repeated="refuse")
-    assert told(answers) == [(0, "a", [0, 0, 1, 1])]
-    assert answers.prices is not None
-    assert answers.prices.tolist() == [3]
+    assert told(answers) == [(0, "a", [1, 0, 1, 1]), (0, "a", [0, 1, 1, 1])]
+    assert told(answers.one_vote_each()) == [(0, "a", [0, 0, 1, 1])]
     contradiction = Answers.of({**table, "answer": ["yes", "yes"]}, classes=["x", "y", "z", "u"])
-    assert told(contradiction) == [(0, "a", [0, 1, 0, 0])]
     assert "leave no class, the last one stands: 1 times" in contradiction.notes[-1]
+    assert told(contradiction.one_vote_each()) == [(0, "a", [1, 0, 0, 0])]
+
+
+def test_whoever_answers_anew_keeps_all_answers() -> None:
+    table = {"row": [0, 0, 0], "annotator": ["m", "m", "a"], "answer": ["x", "y", "x"]}
+    answers = Answers.of(table, independent=["m"], repeated="refuse")
+    assert told(answers) == [(0, "a", [1, 0]), (0, "m", [1, 0]), (0, "m", [0, 1])]
 
 
 def test_tokens_of_sequences() -> None:
