@@ -13,7 +13,7 @@ from labelworth.errors import InvalidInputError
 from labelworth.simulation.basis import ForecastBasis, Points, Simulated
 from labelworth.simulation.learner import LearnerKind, Mode
 from labelworth.simulation.metrics import MetricKind, metric_of
-from labelworth.simulation.power_law import PowerLaw, fit_power_law
+from labelworth.simulation.power_law import PowerLaw, fit_odds_law, fit_power_law
 from labelworth.simulation.scales import FLOORS, Measure, from_scale, inside, lifted, to_scale, treated_as
 from labelworth.simulation.simulator import WHOLE
 
@@ -27,7 +27,7 @@ class Constants:
 
     weights: Mapping[str, float]  # Of the curves simulated with labels from every source, relative to each other.
     error_scale: float  # A source that misses this much more of the pilot's labels than the best weighs 1 / e of it.
-    power_law: float  # The share of the power law in the blend.
+    law: float  # The share of a power law through the pilot's points in the blend.
     level_mean: float  # How far off simulated curves are everywhere.
     level_sd: float
     tilt_mean: float  # How much faster the truth falls than a simulated curve, per unit of log(labels).
@@ -40,12 +40,12 @@ class Constants:
 _SOURCES = MappingProxyType({"labels-only": 1.0, "semi-supervised": 1.0, "mixture": 1.0, "neighbors": 1.0})
 
 
-def _tuned(tilt_mean: float, floor_probability: float, power_law: float = 0.1) -> Mapping[Measure, Constants]:
+def _tuned(tilt_mean: float, floor_probability: float, law: float = 0.1) -> Mapping[Measure, Constants]:
     """What all kinds of learners share, with how their curves differ from simulated ones."""
     return MappingProxyType(
         {
-            "error": Constants(_SOURCES, 0.08, power_law, 0.05, 0.22, tilt_mean, 0.055, 0.16, floor_probability),
-            "log_loss": Constants(_SOURCES, 0.08, power_law, 0.0, 0.3, tilt_mean, 0.045, 0.12, 0.8),
+            "error": Constants(_SOURCES, 0.08, law, 0.05, 0.22, tilt_mean, 0.055, 0.16, floor_probability),
+            "log_loss": Constants(_SOURCES, 0.08, law, 0.0, 0.3, tilt_mean, 0.045, 0.12, 0.8),
         }
     )
 
@@ -56,7 +56,7 @@ TUNED: Mapping[LearnerKind, Mapping[Measure, Constants]] = MappingProxyType(
     {
         "generative": _tuned(-0.05, 0.7),
         "linear": _tuned(-0.12, 0.45),
-        "local": _tuned(-0.02, 0.45, power_law=0.2),
+        "local": _tuned(-0.02, 0.45, law=0.2),
         "sequences": _tuned(-0.03, 0.9),
     }
 )
@@ -165,7 +165,7 @@ class CurvesAt:
     simulated: Mapping[str, FloatArray]  # (n_sizes,) each: By source of labels.
     errors: Mapping[str, float]  # What share of the pilot's labels every source misses.
     overlaps: Mapping[str, float]  # What no learner could predict of the labels of a source, in units of the measure.
-    power_law: FloatArray  # (n_sizes,): Through the pilot's points.
+    law: FloatArray  # (n_sizes,): Through the pilot's points.
     steps: FloatArray  # (n_sizes,): log(L / r).
 
     @classmethod
@@ -180,7 +180,7 @@ class CurvesAt:
             raise InvalidInputError(
                 f"No simulated label is of the class that {measure} speaks of: label more at random, then plan again."
             )
-        law = to_scale(measure, inside(measure, power_law_of(basis, mode, measure).at(sizes)))
+        law = _law_at(basis, mode, measure, sizes)
         overlaps = {source: basis.source_overlaps.get((source, measure), 0.0) for source in simulated}
         return cls(simulated, basis.source_errors, overlaps, law, np.log(sizes / basis.n_labeled))
 
@@ -201,13 +201,13 @@ class CurvesAt:
         return np.asarray(floors + (overlap if measure == "log_loss" else (1 - floors) * overlap))
 
     def blended(self, measure: Measure, floors: FloatArray, constants: Constants) -> FloatArray:
-        """The weighted mean of the lifted curves and the power law, for every floor, (n_floors, n_sizes).
+        """The weighted mean of the lifted curves and the law, for every floor, (n_floors, n_sizes).
 
-        The power law goes through points that lie above the floor as it is: it is not lifted.
+        The law goes through points that lie above the floor as it is: it is not lifted.
         """
-        weights = (1 - constants.power_law) * self.weights(constants)
+        weights = (1 - constants.law) * self.weights(constants)
         curves = lifted(measure, np.stack(list(self.simulated.values()), axis=1), floors)
-        return np.asarray(curves @ weights + constants.power_law * self.power_law)
+        return np.asarray(curves @ weights + constants.law * self.law)
 
 
 @dataclass(frozen=True, eq=False)
@@ -287,7 +287,7 @@ def calibrate(
     .. math:: g(y_L) = \sum_k w_k f_k(L) + a + b \log(L / r) + d(\log(L / r))
 
     with g the scale, :math:`f_k` the curve simulated with labels from source k on that scale, lifted by a floor (one
-    of the curves is the power law through the points), and r the labels of the pilot. Level a, tilt b and drift d, a
+    of the curves is a power law through the points), and r the labels of the pilot. Level a, tilt b and drift d, a
     random walk that starts at r, have normal priors; the points are observations of the same sum. Given the floor
     everything is linear, so forecasts are closed formulas; the floor is summed over. Points stem from units labeled
     whole; for another policy the same corrections are made to its own simulated curves.
@@ -332,6 +332,19 @@ def power_law_of(basis: ForecastBasis, mode: Mode, measure: Measure) -> PowerLaw
     # As for the forecast: no error at all in n units is not certainty.
     variances = np.diag(points.covariance) + (0.5 / basis.n_tested(measure)) ** 2
     return fit_power_law(points.sizes, points.means, variances)
+
+
+def _law_at(basis: ForecastBasis, mode: Mode, measure: Measure, sizes: IntArray) -> FloatArray:
+    """What the pilot's points alone would say, on the scale of the measure.
+
+    How fast odds of errors usually fall is known for each kind of learner; of log-losses it is not.
+    """
+    if measure == "log_loss":
+        return to_scale(measure, inside(measure, power_law_of(basis, mode, measure).at(sizes)))
+    points = basis.points[mode, measure]
+    observed, noise = _on_scale(measure, points, basis.n_tested(measure))
+    law = fit_odds_law(np.log(points.sizes / basis.n_labeled), observed, noise, basis.kind)
+    return law.at(np.log(sizes / basis.n_labeled))
 
 
 def interpolated(measure: Measure, simulated: Simulated, sizes: IntArray) -> FloatArray:

@@ -1,12 +1,15 @@
-"""The curve that everybody fits: a power law with a floor through the pilot's points."""
+"""The curve that everybody fits, a power law with a floor; and one of the odds, whose slope is known beforehand."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 
 import numpy as np
 from scipy.optimize import nnls
 
 from labelworth.arrays import FloatArray, IntArray, require_shape
 from labelworth.errors import InvalidInputError
+from labelworth.simulation.learner import LearnerKind
 
 FLATTEST, STEEPEST = 0.05, 2.0
 """Bounds of the exponent: the slowest and fastest learning ever reported lie well within."""
@@ -55,3 +58,38 @@ def fit_power_law(sizes: IntArray, values: FloatArray, variances: FloatArray) ->
         if residual < least:
             best, least = PowerLaw(float(floor), float(scale * reference**exponent), float(exponent)), residual
     return best
+
+
+@dataclass(frozen=True)
+class OddsLaw:
+    """odds of an error at L labels = exp(level) * (L / r) ** slope: a line on the scale of log-odds."""
+
+    level: float  # Log-odds at r, the labels of the pilot.
+    slope: float
+
+    def at(self, steps: FloatArray) -> FloatArray:
+        """Log-odds at log(L / r)."""
+        return np.asarray(self.level + self.slope * steps)
+
+
+USUAL_SLOPES: Mapping[LearnerKind, tuple[float, float]] = MappingProxyType(
+    {"generative": (-0.14, 0.37), "linear": (-0.26, 0.31), "local": (-0.34, 0.31), "sequences": (-0.26, 0.33)}
+)
+"""Mean and spread of the slope from a quarter of a pilot of 100 to 400 labels up to all of it, over the learners of
+each kind and the data sets of LCDB 1.1 (`labelworth reproduce learning-curves`); for sequences, which it does not
+have, over all learners."""
+
+
+def fit_odds_law(steps: FloatArray, log_odds: FloatArray, covariance: FloatArray, kind: LearnerKind) -> OddsLaw:
+    r"""The most probable line, given the usual slopes of a kind of learner.
+
+    .. math:: \min_{l, s} (y - l - s x)^\top V^{-1} (y - l - s x) + (s - m)^2 / d^2
+
+    with x = log(L / r). The level is open.
+    """
+    mean, spread = USUAL_SLOPES[kind]
+    columns = np.stack([np.ones(len(steps)), steps], axis=1)
+    weighted = np.linalg.solve(covariance, columns)
+    precision = columns.T @ weighted + np.diag([0.0, spread**-2])
+    level, slope = np.linalg.solve(precision, weighted.T @ log_odds + np.array([0.0, mean * spread**-2]))
+    return OddsLaw(float(level), float(slope))

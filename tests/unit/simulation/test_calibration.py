@@ -4,13 +4,15 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from scipy.optimize import minimize
 from scipy.special import expit, logit
 from scipy.stats import multivariate_normal
 
+from labelworth.arrays import FloatArray
 from labelworth.simulation.basis import Comparison, ForecastBasis, Points, Simulated
 from labelworth.simulation.calibration import TUNED, Constants, calibrate, interpolated, regression_of
 from labelworth.simulation.learner import MODES
-from labelworth.simulation.power_law import fit_power_law
+from labelworth.simulation.power_law import USUAL_SLOPES, fit_odds_law
 from labelworth.simulation.scales import FLOORS
 from labelworth.simulation.simulator import WHOLE
 
@@ -60,13 +62,15 @@ def test_given_a_floor_the_posterior_is_that_of_drawn_curves(floor: float) -> No
     basis = basis_of(np.array([0.6, 0.5, 0.42, 0.35]))
     regression = regression_of(basis, "labels-only", "error", ASKED)
     _, means, covariances = (part[0] for part in regression.given(CONSTANTS, np.array([floor])))
-    law = fit_power_law(SIZES, np.array([0.6, 0.5, 0.42, 0.35]), np.full(4, 2e-3 + 0.005**2))
     sizes = np.concatenate([SIZES, ASKED])
+    law = fit_odds_law(np.log(SIZES / 100), regression.observed, regression.noise, basis.kind)
     simulated = [logit(floor + (1 - floor) * curve(sizes, source)) for source in MODES]
     # The second source has three times the weight, and misses 0.05 more labels.
     share = 3 * np.exp(-0.5) / (1 + 3 * np.exp(-0.5))
     prior = (
-        0.9 * ((1 - share) * simulated[0] + share * simulated[1]) + 0.1 * logit(law.at(sizes)) + CONSTANTS.level_mean
+        0.9 * ((1 - share) * simulated[0] + share * simulated[1])
+        + 0.1 * law.at(np.log(sizes / 100))
+        + CONSTANTS.level_mean
     )
     steps = np.log(sizes / 100)
     # The drift leaves the pilot's size to both sides, a step from one size to the next.
@@ -206,7 +210,7 @@ def test_a_policy_is_forecast_on_its_own_curve() -> None:
     whole = calibrate(basis, "labels-only", "error", ASKED, NO_FLOOR)
     half = calibrate(basis, "labels-only", "error", ASKED, NO_FLOOR, policy="every-other")
     # The power law goes through the points of units labeled whole.
-    np.testing.assert_allclose(half.mixture.mean - whole.mixture.mean, 0.5 * (1 - NO_FLOOR.power_law))
+    np.testing.assert_allclose(half.mixture.mean - whole.mixture.mean, 0.5 * (1 - NO_FLOOR.law))
 
 
 def test_a_basis_survives_json() -> None:
@@ -215,3 +219,25 @@ def test_a_basis_survives_json() -> None:
     before, after = (calibrate(one, "semi-supervised", "log_loss", ASKED, CONSTANTS) for one in (basis, again))
     np.testing.assert_array_equal(before.means, after.means)
     np.testing.assert_array_equal(before.covariances, after.covariances)
+
+
+def test_the_law_of_odds_is_the_most_probable_line_under_the_usual_slopes() -> None:
+    rng = np.random.default_rng(3)
+    steps, log_odds = np.log([0.25, 0.5, 1.0]), np.array([0.3, -0.1, -0.2])
+    spread = rng.standard_normal((3, 3))
+    covariance = spread @ spread.T + 0.1 * np.eye(3)
+    for kind, (mean, sd) in USUAL_SLOPES.items():
+        found = fit_odds_law(steps, log_odds, covariance, kind)
+
+        def surprise(line: FloatArray, mean: float = mean, sd: float = sd) -> float:
+            missed = log_odds - line[0] - line[1] * steps
+            return float(missed @ np.linalg.solve(covariance, missed) + ((line[1] - mean) / sd) ** 2)
+
+        least = minimize(surprise, np.zeros(2), method="BFGS", options={"gtol": 1e-9}).x
+        np.testing.assert_allclose([found.level, found.slope], least, atol=1e-6)
+    # Points that say nothing leave the usual slope; points that say all leave none of it.
+    assert fit_odds_law(steps, log_odds, 1e9 * covariance, "linear").slope == pytest.approx(
+        USUAL_SLOPES["linear"][0], abs=1e-6
+    )
+    line = fit_odds_law(steps, 0.5 - 0.7 * steps, 1e-9 * covariance, "linear")
+    assert line.at(np.log([4.0]))[0] == pytest.approx(0.5 - 0.7 * np.log(4), abs=1e-6)

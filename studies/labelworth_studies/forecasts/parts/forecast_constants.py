@@ -33,7 +33,7 @@ def moved(constants: Constants, coordinates: FloatArray) -> Constants:
         tilt_sd=width * constants.tilt_sd,
         drift_sd=width * constants.drift_sd,
         tilt_mean=constants.tilt_mean + tilt,
-        power_law=float(expit(logit(constants.power_law) + law)),
+        law=float(expit(logit(constants.law) + law)),
     )
 
 
