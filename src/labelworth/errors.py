@@ -1,6 +1,7 @@
 """Every error labelworth raises on purpose. A message says what is wrong, what was given, and what to do."""
 
 from collections.abc import Sequence
+from typing import Any
 
 
 class LabelworthError(Exception):
@@ -40,11 +41,13 @@ class InfeasiblePlanError(LabelworthError, ValueError):
     ----------
     nearest : float or None
         The nearest target, or budget, that a plan can meet; None if there is none.
+    plan : labelworth.Plan or None
+        The plan for that target, where a target was refused: the best that can be had.
     """
 
-    def __init__(self, message: str, nearest: float | None = None) -> None:
+    def __init__(self, message: str, nearest: float | None = None, plan: Any = None) -> None:
         super().__init__(message)
-        self.nearest = nearest
+        self.nearest, self.plan = nearest, plan
 
 
 class MoreSamplesNeededError(LabelworthError, RuntimeError):

@@ -166,8 +166,6 @@ def test_the_frontier_in_words_and_as_a_record(texts: Path) -> None:
         (("--budget", 300, "--target", 0.1), 2, "exactly one of budget, target and alpha"),
         ((), 2, "exactly one of budget, target and alpha"),
         (("--budget", 100), 1, "have cost 120 already"),
-        (("--target", 1e-7), 1, "nearest"),
-        (("--target", 0.004, "--pool", 3), 1, "nearest"),
         (("--budget", 300, "--price-label", 0), 2, "price"),
         (("--budget", 300, "--price-label", "nan"), 2, "non-negative number"),
         (("--budget", "nan"), 2, "finite number"),
@@ -180,6 +178,25 @@ def test_bad_questions_have_clear_answers(texts: Path, options: tuple[object, ..
     assert answer.code == code
     assert words in answer.stderr
     assert not answer.stdout
+
+
+@pytest.mark.parametrize("options", [("--target", 1e-7), ("--target", 0.004, "--pool", 3)])
+def test_a_target_out_of_reach_is_refused_with_the_best_that_can_be_had(
+    texts: Path, tmp_path: Path, options: tuple[object, ...]
+) -> None:
+    files = ("--report", tmp_path / "page.html", "-o", tmp_path / "plan.json")
+    answer = labelworth("plan", texts, *FORMULAS, *options, *files)
+    assert answer.code == 1
+    assert "\nError: No number of labels reaches" in answer.stderr
+    assert "the nearest that this pool allows" in answer.stderr
+    assert answer.stdout.startswith("The best that can be had: label ")
+    assert "What money buys" in answer.stdout
+    stored = json.loads((tmp_path / "plan.json").read_text())
+    assert stored["asked"]["target"] == options[1]
+    assert stored["recommended"]["error"] <= stored["question"]["value"]
+    assert stored["lines"][0] == stored["refusal"]
+    page = (tmp_path / "page.html").read_text()
+    assert page.index("No number of labels reaches") < page.index("The best that can be had")
 
 
 def test_a_menu_that_cannot_identify_the_model(columns: Path) -> None:

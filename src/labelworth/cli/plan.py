@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from labelworth.cli.application import resumable
+from labelworth.cli.application import INFEASIBLE, resumable
 from labelworth.cli.console import answer, tell, working
 from labelworth.cli.inquiry import Inquiry
 from labelworth.cli.options import (
@@ -78,7 +78,7 @@ def _answer(
     as_json: bool,
 ) -> None:
     from labelworth.data.files import require_writable
-    from labelworth.errors import InvalidInputError
+    from labelworth.errors import InfeasiblePlanError, InvalidInputError
     from labelworth.planning.plan import plan as make_plan
     from labelworth.report.record import Record, Stopwatch
 
@@ -94,7 +94,12 @@ def _answer(
         with watch.timing("read"):
             arguments, notes = inquiry.arguments(progress.say)
         with watch.timing("plan"):
-            plan = make_plan(**arguments, **question.asked(), checkpoint=checkpoint, progress=progress)
+            try:
+                plan = make_plan(**arguments, **question.asked(), checkpoint=checkpoint, progress=progress)
+            except InfeasiblePlanError as refused:
+                if refused.plan is None:
+                    raise
+                plan = refused.plan
     # What was said of the data is on stderr already; who reads the record or the page has not seen that.
     complete = replace(plan, notes=(*notes, *plan.notes))
     figures = complete.to_dict()
@@ -108,16 +113,27 @@ def _answer(
         from labelworth.report.page import write_page
 
         write_page(complete, report, record.provenance())
+    if plan.refusal is not None:
+        _refuse(plan.refusal)
     answer(record, lambda console: _show(console, plan, inquiry.data), as_json=as_json)
     for path in paths:
         tell(f"Wrote {path}")
+    if plan.refusal is not None:
+        raise typer.Exit(INFEASIBLE)
+
+
+def _refuse(why: str) -> None:
+    """On stderr, as all that is refused; the best that can be had follows on stdout."""
+    tell(f"Error: {in_options(why, flags(plan))}")
 
 
 def _show(console: "Console", advice: "Plan", data: DataOptions) -> None:
     from labelworth.report.tables import models_table, show_lines, show_table
 
     flag_of = flags(plan)
-    headline, *others = (in_options(line, flag_of) for line in advice.lines())
+    # A refusal was told already.
+    told = advice.lines()[0 if advice.refusal is None else 1 :]
+    headline, *others = (in_options(line, flag_of) for line in told)
     notes = (f"Note: {in_options(note, flag_of)}" for note in advice.notes)
     show_lines(console, [*others, *notes], headline)
     console.print()

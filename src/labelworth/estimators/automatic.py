@@ -29,7 +29,7 @@ from labelworth.errors import InvalidInputError
 from labelworth.estimators.estimator import Estimator, require_no_labels_beside
 from labelworth.estimators.others.named_classifiers import NAMED
 from labelworth.estimators.pools.documents import require_documents
-from labelworth.estimators.pools.pool import Pool, Rival
+from labelworth.estimators.pools.pool import Pool
 from labelworth.progress import SILENT, Progress, Whole
 from labelworth.simulation.jobs import run_jobs
 from labelworth.simulation.pilot_points import FEWEST_UNITS, PilotPoints, labeled_units, pilot_points, point_sizes
@@ -131,6 +131,24 @@ def _named(*names: str) -> list[Candidate]:
 
 
 @dataclass(frozen=True, eq=False)
+class Comparison:
+    """Candidates, and how they did on the pilot's own folds."""
+
+    tried: tuple[Candidate, ...]
+    trials: Trials
+    seed: int
+
+    def candidate(self, name: str) -> Candidate:
+        return next(candidate for candidate in self.tried if candidate.name == name)
+
+    def choice(self, planned: str | None = None) -> ModelChoice:
+        """The best of them beside the others; or the one of that name, which is planned with for its forecast."""
+        names = [candidate.name for candidate in self.tried]
+        choice = self.trials.choice(names, self.seed, None if planned is None else names.index(planned))
+        return replace(choice, settings=self.candidate(choice.chosen.name).settings)
+
+
+@dataclass(frozen=True, eq=False)
 class AutomaticModel:
     """The model is chosen when the data is there.
 
@@ -160,17 +178,18 @@ class AutomaticModel:
         require_documents(samples)
         if not self.is_plain:
             samples = with_telling_features(samples)
-        best, choice = self.choose(samples, candidates(samples), progress)
-        pool = best.estimator.pool(samples, progress=progress)
-        return replace(pool, choice=choice, rival=self._rival(samples, choice))
+        compared = self.compare(samples, candidates(samples), progress)
+        if compared is None:
+            return candidates(samples)[0].estimator.pool(samples, progress=progress)
+        choice = compared.choice()
+        pool = compared.candidate(choice.chosen.name).estimator.pool(samples, progress=progress)
 
-    def _rival(self, samples: Samples, choice: ModelChoice | None) -> Rival | None:
-        if choice is None or not choice.rivals:
-            return None
-        name = choice.rivals[0].name
-        candidate = next(one for one in candidates(samples) if one.name == name)
-        data, learner = candidate.estimator.refits(samples)
-        return Rival(name, data, replace(learner, modes=(learner.mode,)))
+        def rival() -> Pool[Any]:
+            name = choice.rivals[0].name
+            pool = compared.candidate(name).estimator.pool(samples)
+            return replace(pool, choice=compared.choice(planned=name))
+
+        return replace(pool, choice=choice, rival=rival if choice.rivals else None)
 
     def check(self, X: Any, y: Any = None, *, classes: Sequence[Hashable] | None = None, **options: Any) -> Any:
         """As `Estimator.check`, of our own model with the settings that predict the pilot best."""
@@ -207,8 +226,16 @@ class AutomaticModel:
         self, samples: Samples, tried: Sequence[Candidate], progress: Progress = SILENT
     ) -> tuple[Candidate, ModelChoice | None]:
         """The best candidate, and how it was found; the first of them, and None, where nothing can be compared."""
-        if self.is_plain or int((samples.evidence.codes >= 0).sum()) < FEWEST_UNITS:
+        compared = self.compare(samples, tried, progress)
+        if compared is None:
             return tried[0], None
+        choice = compared.choice()
+        return compared.candidate(choice.chosen.name), choice
+
+    def compare(self, samples: Samples, tried: Sequence[Candidate], progress: Progress = SILENT) -> Comparison | None:
+        """Cross-validate all of them on the same folds; None where nothing can be compared."""
+        if self.is_plain or int((samples.evidence.codes >= 0).sum()) < FEWEST_UNITS:
+            return None
         if self.use_unlabeled != "auto":
             tried = [one for one in tried if one.uses_unlabeled == (self.use_unlabeled == "yes")]
         elif samples.is_labeled.all():
@@ -237,8 +264,7 @@ class AutomaticModel:
         trials = Trials.of(
             compared, [one.uses_unlabeled for one in tried], is_wary=ClassCounts.of(samples).lacks_classes
         )
-        best, choice = tried[trials.chosen], trials.choice([one.name for one in tried], self.seed)
-        return best, replace(choice, settings=best.settings)
+        return Comparison(tuple(tried), trials, self.seed)
 
     def _kept(self, shown: Samples) -> Checkpoint:
         if self.checkpoint is None:

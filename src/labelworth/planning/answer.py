@@ -207,6 +207,8 @@ class Plan:
         That this larger pilot tells whether the target is met; None: that is not what it is for.
     currency : str
         Stands before amounts of money; empty: nothing does.
+    refusal : str or None
+        Why no plan meets the target that was asked for: this one is for the nearest that can be met. None: it does.
     """
 
     question: PlanQuestion
@@ -236,6 +238,7 @@ class Plan:
     models: ModelChoice | None = None
     odds: Odds | None = None
     currency: str = ""
+    refusal: str | None = None
 
     @property
     def arms(self) -> tuple[str, ...]:
@@ -271,7 +274,7 @@ class Plan:
         """As JSON knows it."""
         limit = None if self.limit is None else asdict(self.limit)
         figures = {**asdict(self), "limit": limit, "lines": self.lines()}
-        for name in ("models", "odds", "currency"):
+        for name in ("models", "odds", "currency", "refusal"):
             if not figures[name]:
                 del figures[name]
         return figures

@@ -8,6 +8,7 @@ import numpy as np
 
 from labelworth.arrays import FloatArray
 from labelworth.data.kept import Checkpoint
+from labelworth.errors import InfeasiblePlanError
 from labelworth.planning.answer import (
     NORMAL_95,
     Advice,
@@ -25,7 +26,7 @@ from labelworth.planning.grids import grid_solutions
 from labelworth.planning.landscape import ForecastCurve, Surface
 from labelworth.planning.outcome import cloud, curve_counts, forecast_curve, labels_of, surface, with_gains, worth
 from labelworth.planning.situation import Alternatives, Band, Situation
-from labelworth.planning.solving import solved
+from labelworth.planning.solving import Solved, solved
 from labelworth.planning.trust.checks import (
     Width,
     parameter_check,
@@ -68,7 +69,7 @@ def assemble(
     forecast: ForecastCurve | None = None,
     simulated_surface: Surface | None = None,
 ) -> Plan:
-    """Solve, ask again at other parameters, and tell everything.
+    """Solve, ask again at other parameters, and tell everything; where a target is out of reach, of the nearest one.
 
     Parameters
     ----------
@@ -80,9 +81,9 @@ def assemble(
     Raises
     ------
     InfeasiblePlanError, NotIdentifiableError
-        If nothing meets what was asked.
+        If nothing meets what was asked, and nothing is near it.
     """
-    answer = solved(situation, asked.problem, asked.value)
+    answer, asked, refusal = _solved_or_nearest(situation, asked)
     design = _with_noise(situation, answer.counts)
     designs = curve_counts(situation)
     labels_interval, error_interval, bands, gain_bands, bias = None, _probes_interval(design), None, None, None
@@ -159,7 +160,23 @@ def assemble(
         models=background.models,
         odds=odds,
         currency=situation.currency,
+        refusal=refusal,
     )
+
+
+def _solved_or_nearest(situation: Situation, asked: PlanQuestion) -> tuple[Solved, PlanQuestion, str | None]:
+    """The answer; or that to the nearest target, and why what was asked is refused."""
+    try:
+        return solved(situation, asked.problem, asked.value), asked, None
+    except InfeasiblePlanError as refusal:
+        if asked.problem != "target" or refusal.nearest is None:
+            raise
+        nearest = replace(asked, value=refusal.nearest)
+        try:
+            return solved(situation, nearest.problem, nearest.value), nearest, str(refusal)
+        except InfeasiblePlanError:
+            # Within the last digit of what a search finds.
+            raise refusal from None
 
 
 def _odds(situation: Situation, curve: ForecastCurve, target: float, more: int) -> Odds | None:

@@ -9,7 +9,7 @@ from typing import Any
 from threadpoolctl import threadpool_limits
 
 from labelworth.arrays import UNLABELED
-from labelworth.errors import InvalidInputError
+from labelworth.errors import InfeasiblePlanError, InvalidInputError
 from labelworth.estimators.reading import automatic_of, pool_of, takes_sequences
 from labelworth.planning.answer import Plan
 from labelworth.planning.planner import Planner
@@ -109,7 +109,8 @@ def plan(
     Raises
     ------
     InfeasiblePlanError
-        If nothing meets what was asked, with the nearest that does; or if not even the least fits into `max_time`.
+        If nothing meets what was asked, with the nearest that does; of a target, with the plan for that. Or if not
+        even the least fits into `max_time`.
     NotIdentifiableError
         If labels, or the menu, cannot pin the model down.
     InvalidInputError
@@ -151,7 +152,10 @@ def plan(
     with planner_at_work(
         X, y, settings, model=model, classes=classes, unlabeled=unlabeled, progress=progress
     ) as planner:
-        return planner.plan(asked)
+        plan = planner.plan(asked)
+    if plan.refusal is not None:
+        raise InfeasiblePlanError(plan.refusal, plan.question.value, plan)
+    return plan
 
 
 @contextmanager

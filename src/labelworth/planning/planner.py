@@ -21,10 +21,10 @@ from typing import Any
 
 import numpy as np
 
-from labelworth.arrays import BoolArray, IntArray
+from labelworth.arrays import BoolArray, FloatArray, IntArray
 from labelworth.data.digest import bytes_digest, data_digest
 from labelworth.data.kept import Checkpoint
-from labelworth.errors import InvalidInputError
+from labelworth.errors import InfeasiblePlanError, InvalidInputError
 from labelworth.estimators.pools.pool import Pool
 from labelworth.planning.answer import Check, Plan, PlanQuestion
 from labelworth.planning.assembly import Background, assemble
@@ -33,6 +33,7 @@ from labelworth.planning.landscape import ForecastCurve, Surface
 from labelworth.planning.menu import held_by_rule, read_menu
 from labelworth.planning.simulated import forecast_sizes, simulated_curve, simulated_situation, simulated_surface
 from labelworth.planning.situation import Alternatives, Situation
+from labelworth.planning.solving import solved
 from labelworth.planning.source import MEASURED, ChosenSource, PlanSettings, choose_source
 from labelworth.planning.trust.checks import (
     class_check,
@@ -53,16 +54,17 @@ from labelworth.planning.trust.verdict import (
     verdict_by_forecast,
     verdict_without_classes,
 )
+from labelworth.planning.words import number
 from labelworth.policies.policy import Policy
 from labelworth.policies.rule import Rule
 from labelworth.progress import SILENT, Whole
 from labelworth.simulation.basis import ForecastBasis, forecast_basis, forecast_work, simulated_sizes, sources_of
-from labelworth.simulation.forecast import Excess, forecast
+from labelworth.simulation.forecast import Excess, forecast, is_clearly_better
 from labelworth.simulation.learner import Mode, Source, known_codes
 from labelworth.simulation.metrics import pilot_units
 from labelworth.simulation.pilot_points import point_sizes
 from labelworth.simulation.pool_use import PoolUse, pool_use_work, simulate_pool_use
-from labelworth.simulation.selection import ModelChoice, without_optimism
+from labelworth.simulation.selection import without_optimism
 from labelworth.tradeoff.costs import Prices
 from labelworth.tradeoff.problem import Question
 
@@ -78,8 +80,24 @@ class Planner:
     pool: Pool[Any]
     settings: PlanSettings
     progress: Whole = field(default_factory=lambda: Whole(SILENT, "planning"))
+    leader: "Planner | None" = None  # Of a rival: the planner of the model that was best on the pilot's own folds.
 
     def plan(self, asked: Question) -> Plan:
+        """Of the model that does best at the planned size, as far as forecasts can tell."""
+        own, rival = self._plan(asked), self.rival
+        if rival is None or not self.chosen.is_simulated or not self.progress.has_time(rival.least_work):
+            return own
+        size = self._planned_size(own)
+        if is_clearly_better(rival.forecaster, self.forecaster, self.chosen.criterion, size):
+            # Whoever asks least of money and error can have more from the rival, so it is better at that size too.
+            return rival._beside(self, rival._plan(asked))
+        plan = self._beside(rival, own)
+        if plan.refusal is None or not self.is_ahead(rival, size):
+            return plan
+        return replace(plan, refusal=plan.refusal + rival._reaches(asked))
+
+    def _plan(self, asked: Question) -> Plan:
+        """Of this model, whatever its rival is forecast to do."""
         situation, chosen = self.situation(asked.pool)
         self._require_unit(asked, chosen)
         background, curve, surface = self._background(chosen, situation), None, None
@@ -89,7 +107,7 @@ class Planner:
             background = replace(background, notes=[*background.notes, *left_out, *self._out_of_time(surface)])
         elif isinstance(situation.doubt, Alternatives):
             self.progress.expect(len(situation.doubt.builds))
-        plan = assemble(
+        return assemble(
             situation,
             PlanQuestion(asked.kind, asked.value, chosen.criterion),
             background,
@@ -106,49 +124,61 @@ class Planner:
             forecast=curve,
             simulated_surface=surface,
         )
-        return replace(plan, models=self._models(plan, chosen, situation)) if chosen.is_simulated else plan
 
-    def _models(self, plan: Plan, chosen: ChosenSource, situation: Situation) -> ModelChoice | None:
-        """The choice of the model with forecasts of it and of its rival, from the same simulated labels."""
-        choice, rival = self.pool.choice, self.pool.rival
-        if choice is None or rival is None:
-            return choice
-        work = forecast_work(rival.learner, rival.data, self._largest)
-        if not self.progress.has_time(work.pilot + work.replicate):
-            return choice
-        sources = {
-            name: replace(source, error=self.basis.source_errors[name]) for name, source in self._sources.items()
-        }
-        steps = self._steps(self._largest, "rival", rival.name, *self._metric_names)
+    @cached_property
+    def rival(self) -> "Planner | None":
+        """Of the best model of another kind, with the same simulated labels; None: nothing was compared."""
+        return None if self.pool.rival is None else Planner(self.pool.rival(), self.settings, self.progress, self)
 
-        def computed() -> dict[str, Any]:
-            return forecast_basis(
-                rival.learner,
-                rival.data,
-                self._largest,
-                seed=self.settings.seed,
-                metrics=self.settings.metrics,
-                sources=sources,
-                has_time=self.progress.has_time,
-                workers=None,
-                keep=steps.step,
-            ).to_dict()
+    @property
+    def forecaster(self) -> tuple[ForecastBasis, Mode]:
+        """What forecasts of this plan rest on."""
+        return self.basis, self._mode
 
-        # The best of another kind is flattered as the best of all is.
-        basis = without_optimism(
-            ForecastBasis.from_dict(steps.step("forecast", computed)), rival.learner.mode, choice
-        )
-        wanted = self.pool.n_labeled + round(sum(arm.count for arm in plan.recommended.arms if arm.arm != "nothing"))
+    def forecast_at(self, sizes: IntArray) -> FloatArray:
+        """What is expected with so many labeled samples."""
+        return forecast(*self.forecaster, self.chosen.criterion, sizes).values
+
+    def is_ahead(self, rival: "Planner", size: int) -> bool:
+        """Whether the rival is forecast to be better, by however little."""
+        return bool(rival.forecast_at(np.array([size]))[0] < self.forecast_at(np.array([size]))[0])
+
+    def _planned_size(self, plan: Plan) -> int:
+        """Labeled samples in all."""
+        return self.pool.n_labeled + round(sum(arm.count for arm in plan.recommended.arms if arm.arm != "nothing"))
+
+    def _beside(self, other: "Planner", plan: Plan) -> Plan:
+        """A plan of this model with what it and the other are forecast to reach, and where they cross."""
+        choice = self.pool.choice
+        if choice is None:
+            return plan
+        size = self._planned_size(plan)
         # Where they cross is said as far as was simulated.
-        grid = forecast_sizes(self.pool.n_labeled, min(self.pool.n_labeled + situation.pool, self._largest))
-        sizes = np.concatenate([[wanted], grid])
-        own = forecast(self.basis, self._mode, chosen.criterion, sizes).values
-        other = forecast(basis, rival.learner.mode, chosen.criterion, sizes).values
-        is_behind = np.flatnonzero(other[1:] >= own[1:])
+        grid = forecast_sizes(self.pool.n_labeled, min(plan.held.n_samples, self._largest))
+        sizes = np.concatenate([[size], grid])
+        own, beside = self.forecast_at(sizes), other.forecast_at(sizes)
+        later, earlier = (own, beside) if choice.by_forecast else (beside, own)
+        is_behind = np.flatnonzero(later[1:] >= earlier[1:])
         first = int(is_behind[-1]) + 1 if is_behind.size else 0
         # Two digits: it is where two forecasts meet.
         crossing = int(float(f"{grid[first]:.1e}")) if first < len(grid) else None
-        return choice.with_forecasts(float(own[0]), float(other[0]), crossing)
+        models = choice.with_forecasts(
+            float(own[0]), float(beside[0]), crossing, is_close=not choice.by_forecast and self.is_ahead(other, size)
+        )
+        return replace(plan, models=models)
+
+    def _reaches(self, asked: Question) -> str:
+        """That this model is forecast to reach a target that another does not; empty: it does not either."""
+        situation, _ = self.situation(asked.pool)
+        try:
+            counts = solved(situation, asked.kind, asked.value).counts
+        except InfeasiblePlanError:
+            return ""
+        name = "" if self.pool.choice is None else self.pool.choice.chosen.name
+        labels = number(round(situation.design(counts).labels_in_all))
+        return (
+            f" {name} is forecast to reach it with {labels} labels in all, though by less than forecasts may be off."
+        )
 
     def situation(self, pool: float) -> tuple[Situation, ChosenSource]:
         """Where plans start; `pool` may be infinite for all samples without a label."""
@@ -177,6 +207,8 @@ class Planner:
     @cached_property
     def chosen(self) -> ChosenSource:
         """Formulas or simulation, and what error means."""
+        if self.leader is not None:
+            return replace(self.leader.chosen, reason="forecast beside the best of the comparison")
         weight = getattr(self.pool, "unlabeled_weight", 1.0)
         counted = f"samples without a label count {weight:g} each, which formulas do not know"
         return self._choice(self.verdict.distrust or (counted if self.uses_unlabeled and weight != 1 else None))
@@ -224,8 +256,8 @@ class Planner:
         work = forecast_work(self.pool.learner, self.pool.data, self._largest, policies)
 
         def computed() -> dict[str, Any]:
-            least = work.pilot + work.replicate
-            self.progress.expect(work.pilot + work.n_replicates * work.replicate + self._surface_work, least)
+            if self.leader is None:
+                self.progress.expect(work.whole + self._surface_work + self._rival_work, work.least)
             return forecast_basis(
                 self.pool.learner,
                 self.pool.data,
@@ -251,8 +283,22 @@ class Planner:
 
     @cached_property
     def _sources(self) -> dict[str, Source]:
-        """Where simulated labels come from."""
+        """Where simulated labels come from; a rival learns from the same ones."""
+        if self.leader is not None:
+            errors = self.leader.basis.source_errors
+            return {name: replace(source, error=errors[name]) for name, source in self.leader._sources.items()}
         return sources_of(self.pool.learner, self.pool.data, workers=None)
+
+    @property
+    def least_work(self) -> int:
+        """Of the simulation."""
+        return forecast_work(self.pool.learner, self.pool.data, self._largest).least
+
+    @property
+    def _rival_work(self) -> int:
+        """Of the simulation of the rival beside this model; 0: there is none."""
+        rival = self.rival
+        return 0 if rival is None else forecast_work(rival.pool.learner, rival.pool.data, rival._largest).whole
 
     def _choice(self, distrust: str | None = None) -> ChosenSource:
         return choose_source(
@@ -412,6 +458,7 @@ class Planner:
             "settings": dict(self.pool.settings),
             "seed": self.settings.seed,
             "labelworth": version("labelworth"),
+            **({} if self.leader is None else {"labels of": self.leader.pool.model_name}),
         }
 
     def _steps(self, *asked: Any) -> Checkpoint:

@@ -46,7 +46,7 @@ def criterion_words(criterion: str) -> str:
 def lines(plan: "Plan") -> list[str]:
     """Seven lines, eight where a model was chosen, then a line per warning; classes that the pilot lacks come first.
 
-    Where a larger pilot comes first, a line says why.
+    Where a target is refused, that comes before them. Where a larger pilot comes first, a line says why.
     Where there is nothing left to label, or no forecast, nothing is said of how far labels can go.
     """
     missing = [check.words for check in plan.checks if check.name == LABELS_PER_CLASS and check.state == "bad"]
@@ -56,8 +56,9 @@ def lines(plan: "Plan") -> list[str]:
         if check.state in ("warning", "bad") and check.name != UNLABELED_DATA and check.words not in missing
     ]
     return [
+        *(() if plan.refusal is None else (plan.refusal,)),
         *missing,
-        _action(plan),
+        _action(plan) if plan.refusal is None else _nearest_action(plan),
         *_why_pilot(plan),
         _expectation(plan),
         _money(plan),
@@ -209,6 +210,15 @@ def _between(interval: Interval | None) -> str:
     if interval is None or round(interval.low) == round(interval.high):
         return ""
     return f" ({percent(interval.level)}: {number(round(interval.low))}-{number(round(interval.high))})"
+
+
+def _nearest_action(plan: "Plan") -> str:
+    """What to do where the target is out of reach: as the refusal says what would tell more, not to stop."""
+    if plan.advice == "stop":
+        own = plan.question.criterion
+        return f"The labels held are the best that can be had: more would not {better_verb(own)} {_what(own)}."
+    action = _action(plan)
+    return f"The best that can be had: {action[0].lower()}{action[1:]}"
 
 
 def _action(plan: "Plan") -> str:
@@ -449,8 +459,9 @@ def _model(plan: "Plan") -> list[str]:
     others = [f"{other.name} {in_units(other.error, 'error')}" for other in choice.rivals]
     beside = f"; {', '.join(others)}" if others else ""
     how_many, error = count(1 + len(choice.others), "model"), in_units(choice.chosen.error, "error")
+    rank = "one" if choice.by_forecast else "the best"
     return [
-        f"Model: {choice.chosen.name}, error {error}{beside} (the best of {how_many}, "
+        f"Model: {choice.chosen.name}, error {error}{beside} ({rank} of {how_many}, "
         f"cross-validated on {count(choice.n_labels, 'label')} in {number(choice.n_fits)} fits)."
         f"{_rival(plan)}{_optimism(choice)}"
     ]
@@ -463,26 +474,33 @@ def _optimism(choice: "ModelChoice") -> str:
 
 
 def _rival(plan: "Plan") -> str:
-    """What the best model of another kind is forecast to reach, and from when on it is better."""
+    """What the model and its rival are forecast to reach, from when on which is better, and why this one."""
     choice = plan.models
-    rival = None if choice is None else next((model for model in choice.rivals if model.forecast is not None), None)
-    if choice is None or rival is None:
+    rival = None if choice is None else choice.rival
+    if choice is None or rival is None or rival.forecast is None or choice.chosen.forecast is None:
         return ""
     labels = number(round(plan.recommended.labels_in_all))
     levels = [f"{model.name} {in_units(model.forecast, plan.question.criterion)}" for model in (choice.chosen, rival)]
-    later = crossing_words(plan)
-    later = f"; {later}, so compare again after the next batch" if later else ""
-    return f" Forecast with {labels} labels: {', '.join(levels)}{later}."
+    told = f" Forecast with {labels} labels: {', '.join(levels)}"
+    crossing = crossing_words(plan)
+    since = f" ({crossing})" if crossing else ""
+    if choice.by_forecast:
+        return f"{told}, so the plan is for {choice.chosen.name}, though {rival.name} is best on the pilot{since}."
+    if choice.is_close:
+        lead = apart(choice.chosen.forecast - rival.forecast, plan.question.criterion)
+        return f"{told}; {lead} are less than forecasts may be off, so compare again after the next batch{since}."
+    return f"{told}{f'; {crossing}, so compare again after the next batch' if crossing else ''}."
 
 
 def crossing_words(plan: "Plan") -> str:
-    """From when on the best model of another kind is better; empty: not as far as forecasts go."""
+    """From when on the best of the comparison is no longer the better one; empty: not as far as forecasts go."""
     choice = plan.models
-    if choice is None or choice.crossing is None:
+    later = None if choice is None else choice.chosen if choice.by_forecast else choice.rival
+    if choice is None or choice.crossing is None or later is None:
         return ""
     is_now = choice.crossing <= plan.held.n_labels
     since = "already with the next labels" if is_now else f"from about {number(choice.crossing)} labels on"
-    return f"{since} {choice.rivals[0].name} is forecast to be better"
+    return f"{since} {later.name} is forecast to be better"
 
 
 def _source(plan: "Plan") -> str:

@@ -48,10 +48,11 @@ def models_table(plan: Plan) -> Table | None:
         rows.append((model.name, error, gap, doubt, *((level,) if is_forecast else ())))
     crossing = crossing_words(plan)
     crossing = f" {crossing[0].upper()}{crossing[1:]}." if crossing else ""
+    rule = "the error and the probability given to wrong classes, added"
+    how = f"for its forecast; by {rule}, {choice.others[0].name} is best" if choice.by_forecast else f"by {rule}"
     note = (
         f"Each of {choice.n_labels:,} labels was predicted by fits to four fifths of all; differences in points "
-        "with standard errors. Chosen by the error and the probability given to wrong classes, added, in "
-        f"{choice.n_fits:,} fits.{crossing}"
+        f"with standard errors. Chosen {how}, in {choice.n_fits:,} fits.{crossing}"
     )
     return Table("Models compared on the pilot", columns, tuple(rows), note=note)
 

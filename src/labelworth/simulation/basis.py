@@ -233,6 +233,15 @@ class ForecastWork:
     replicate: int  # One replicate of every simulated curve.
     n_replicates: int  # As many as it takes to test on some thousand positions.
 
+    @property
+    def whole(self) -> int:
+        return self.pilot + self.n_replicates * self.replicate
+
+    @property
+    def least(self) -> int:
+        """With a single replicate."""
+        return self.pilot + self.replicate
+
 
 def forecast_work(
     learner: Learner[DataT], data: DataT, largest: int, policies: Sequence[Policy] = ()

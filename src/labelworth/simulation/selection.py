@@ -61,7 +61,13 @@ class ModelChoice:
     # Whether the pilot lacks classes: then models that learn from samples without a label, among which those of other
     # classes are, have to be better by more than chance.
     is_wary: bool = False
-    crossing: int | None = None  # From about how many labels on the rival is forecast to be better.
+    # Whether the chosen model is not the best of the comparison but was forecast to be better at the plan's size.
+    by_forecast: bool = False
+    # From about how many labels on another is forecast to be better than the best of the comparison: the chosen model
+    # where that is chosen by forecast, else its first rival.
+    crossing: int | None = None
+    # Whether that rival is forecast to be better at the plan's size, though by no more than forecasts may be off.
+    is_close: bool = False
     # What the chosen model is fitted with: its name, and what is set otherwise than usual.
     settings: dict[str, Any] = field(default_factory=dict)
 
@@ -74,11 +80,19 @@ class ModelChoice:
         kinds.pop(self.chosen.kind, None)
         return tuple(kinds.values())
 
-    def with_forecasts(self, chosen: float, rival: float, crossing: int | None) -> "ModelChoice":
-        """With what the chosen model and its first rival are forecast to reach."""
-        first = self.rivals[0]
-        others = tuple(replace(model, forecast=rival) if model == first else model for model in self.others)
-        return replace(self, chosen=replace(self.chosen, forecast=chosen), others=others, crossing=crossing)
+    @property
+    def rival(self) -> ComparedModel | None:
+        """Whom the chosen model is forecast beside: the best of the comparison, or the best of another kind."""
+        models = self.others if self.by_forecast else self.rivals
+        return models[0] if models else None
+
+    def with_forecasts(
+        self, chosen: float, rival: float, crossing: int | None, *, is_close: bool = False
+    ) -> "ModelChoice":
+        """With what the chosen model and its rival are forecast to reach."""
+        others = tuple(replace(model, forecast=rival) if model == self.rival else model for model in self.others)
+        own = replace(self.chosen, forecast=chosen)
+        return replace(self, chosen=own, others=others, crossing=crossing, is_close=is_close)
 
     def best(self, *, uses_unlabeled: bool) -> ComparedModel | None:
         """The best of those that learn from samples without a label, or of those that do not."""
@@ -149,7 +163,7 @@ class Trials:
     def order(self) -> IntArray:
         """Candidates, the chosen one first, then the best first."""
         order = np.argsort(self.means(self._unit_scores, self._even)[:, 0], kind="stable")
-        return np.concatenate([[self.chosen], order[order != self.chosen]])
+        return np.asarray(_with_first(order, self.chosen))
 
     def optimism(self, losses: FloatArray, rng: np.random.Generator) -> Optimism:
         """By choosing again among resampled units.
@@ -168,15 +182,22 @@ class Trials:
         whole = self.means(losses, self._even)[:, 0]
         return Optimism(float(tested.mean() - whole[self.chosen]), float(whole[winners].var()))
 
-    def choice(self, names: Sequence[str], seed: int) -> ModelChoice:
-        """What was chosen, beside the others."""
+    def choice(self, names: Sequence[str], seed: int, planned: int | None = None) -> ModelChoice:
+        """What was chosen, beside the others.
+
+        Parameters
+        ----------
+        planned : int, optional
+            The candidate that is taken for its forecast instead.
+        """
+        chosen = self.chosen if planned is None else planned
         errors, doubts, log_losses = (
             self.means(losses, self._even)[:, 0] for losses in (self.errors, self.doubts, self.log_losses)
         )
         shares = self.n_labels / self.n_labels.sum()
         models = []
-        for index in self.order.tolist():
-            gaps = self.errors[index] - self.errors[self.chosen]
+        for index in _with_first(self.order, chosen).tolist():
+            gaps = self.errors[index] - self.errors[chosen]
             gap = float(gaps @ shares)
             spread = float(np.sqrt(np.sum((shares * (gaps - gap)) ** 2)))
             models.append(
@@ -201,7 +222,12 @@ class Trials:
             N_FOLDS * len(self.errors),
             optimism,
             self.is_wary,
+            by_forecast=planned is not None,
         )
+
+
+def _with_first(order: IntArray, first: int) -> IntArray:
+    return np.concatenate([[first], order[order != first]])
 
 
 def without_optimism(basis: ForecastBasis, mode: Mode, choice: ModelChoice) -> ForecastBasis:

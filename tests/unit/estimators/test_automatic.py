@@ -1,7 +1,9 @@
 """The model is chosen on the pilot: what is tried, what is chosen, and what a plan says of it."""
 
 import json
+import re
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -21,6 +23,7 @@ from labelworth.planning.words import in_units
 from labelworth.progress import SilentProgress
 from labelworth.report.page import page
 from labelworth.report.record import plain
+from labelworth.simulation import forecast as forecasts
 from labelworth.simulation import pilot_points
 from labelworth.simulation.selection import ModelChoice
 from support.pilots import drawn_documents
@@ -63,6 +66,88 @@ def test_a_plan_is_of_the_chosen_model_and_shows_the_others(plan: Plan) -> None:
     assert stored["models"]["chosen"]["name"] == choice.chosen.name
     shown = page(plan, {})
     assert all(model.name in shown for model in (choice.chosen, *choice.others))
+
+
+@pytest.fixture(scope="module")
+def overtaken(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    """Texts with few telling words: EM naive Bayes is best with few labels, logistic regression with all of them."""
+    rng = np.random.default_rng(0)
+    classes = rng.integers(2, size=700)
+    own, shared = ([f"{side}{index}" for index in range(30)] for side in "ab"), [f"c{index}" for index in range(120)]
+    words = list(own)
+    texts = [
+        " ".join(
+            rng.choice(words[code] if draw < 0.15 else words[1 - code] if draw < 0.2 else shared)
+            for draw in rng.random(rng.integers(5, 15))
+        )
+        for code in classes
+    ]
+    labels = np.where(np.arange(700) < 80, classes, -1)
+    return {"X": texts, "y": labels, "source": "simulated", "checkpoint": tmp_path_factory.mktemp("overtaken")}
+
+
+def _model_line(plan: Plan) -> str:
+    return next(line for line in plan.lines() if line.startswith("Model: "))
+
+
+def test_a_rival_that_is_better_by_less_than_forecasts_may_be_off_is_told(overtaken: dict[str, Any]) -> None:
+    plan = lw.plan(**overtaken, budget=700)
+    choice = plan.models
+    assert choice is not None
+    assert choice.chosen.kind == "naive Bayes"
+    assert choice.rival is not None
+    assert choice.chosen.forecast is not None
+    assert choice.rival.forecast is not None
+    assert choice.rival.forecast < choice.chosen.forecast == pytest.approx(plan.recommended.error)
+    assert choice.is_close
+    assert not choice.by_forecast
+    assert re.search(r"points are less than forecasts may be off, so compare again", _model_line(plan))
+
+
+def test_a_plan_is_of_the_model_that_is_forecast_best_at_its_size(
+    overtaken: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stays = {asked: lw.plan(**overtaken, **{asked: value}) for asked, value in (("budget", 700), ("target", 0.33))}
+    monkeypatch.setattr(forecasts, "CLEAR_LEAD", 0.0)
+    for asked, before in stays.items():
+        plan = lw.plan(**overtaken, **{asked: before.question.value})
+        choice, held = plan.models, before.models
+        assert choice is not None
+        assert held is not None
+        assert held.rival is not None
+        assert choice.by_forecast
+        assert (choice.chosen.kind, choice.others[0].name) == ("logistic regression", held.chosen.name)
+        assert choice.chosen.difference == 0
+        assert choice.others[0].difference == pytest.approx(-held.rival.difference)
+        assert choice.settings["model"] == plan.to_dict()["models"]["settings"]["model"] == "logistic"
+        # What is asked is answered better, and the forecasts beside each other say so.
+        assert choice.rival is not None
+        assert choice.chosen.forecast == pytest.approx(plan.recommended.error)
+        assert choice.chosen.forecast < (choice.rival.forecast or 0.0)
+        if asked == "target":
+            assert plan.recommended.cost < before.recommended.cost
+        assert plan.uses_unlabeled is False
+        assert "so the plan is for logistic regression, though EM naive Bayes" in _model_line(plan)
+        assert "logistic regression, which is forecast to be best with so many labels, learns from labels alone." in (
+            " ".join(plan.lines())
+        )
+        assert "chosen for its forecast" in page(plan, {}).lower()
+
+
+def test_a_refused_target_names_the_rival_that_would_reach_it(overtaken: dict[str, Any]) -> None:
+    plan = lw.plan(**overtaken, budget=700)
+    assert plan.models is not None
+    assert plan.models.rival is not None
+    between = (plan.recommended.error + (plan.models.rival.forecast or 0.0)) / 2
+    with pytest.raises(InfeasiblePlanError, match=r"logistic regression is forecast to reach it with [0-9]+ labels"):
+        lw.plan(**overtaken, target=between)
+    with pytest.raises(InfeasiblePlanError) as caught:
+        lw.plan(**overtaken, target=0.001)
+    assert "is forecast to reach" not in str(caught.value)
+    best = caught.value.plan
+    assert best.lines()[:1] == [str(caught.value)] == [best.refusal]
+    assert best.recommended.error <= best.question.value == caught.value.nearest
+    assert best.solutions.budgets
 
 
 def test_a_named_model_is_not_compared() -> None:
@@ -179,6 +264,9 @@ def test_a_pilot_that_lacks_classes_is_chosen_on_warily() -> None:
     plan = lw.plan(lacking, budget=60, source="simulated")
     line = next(line for line in plan.lines() if "use the unlabeled data" in line.lower())
     assert "as the pilot lacks classes it had to be better by more than chance" in line
+    with pytest.raises(InfeasiblePlanError) as caught:
+        lw.plan(lacking, target=1e-4, source="simulated", model="multinomial")
+    assert caught.value.plan.lines()[1].startswith("The pilot lacks classes")
 
 
 def _chosen(samples: Samples) -> ModelChoice:

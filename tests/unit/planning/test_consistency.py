@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 from labelworth.data.kept import Checkpoint
-from labelworth.errors import InfeasiblePlanError
 from labelworth.planning.answer import Held, Interval, Plan, PlanQuestion
 from labelworth.planning.assembly import Background, assemble
 from labelworth.planning.landscape import ForecastCurve
@@ -62,14 +61,10 @@ def planned(values: np.ndarray, spread: float, pool: int, problem: str, value: f
     return assemble(situation, question, background, checkpoint=Checkpoint(None, {}), forecast=curve)
 
 
-def answers() -> Iterator[tuple[float, Plan | None, str]]:
-    """How many can be asked for at most, and the plan, or why there is none."""
+def answers() -> Iterator[tuple[float, Plan]]:
+    """How many can be asked for at most, and the plan, or the one for the nearest that can be had."""
     for values, spread, pool, question in product(CURVES.values(), (0.05, 0.6), (8, 3000), QUESTIONS):
-        try:
-            plan, refused = planned(values, spread, pool, *question), ""
-        except InfeasiblePlanError as refusal:
-            plan, refused = None, str(refusal)
-        yield min(pool, MOST_TIMES * HELD), plan, refused
+        yield min(pool, MOST_TIMES * HELD), planned(values, spread, pool, *question)
 
 
 _BARE = re.compile(r"(?<!worth )(?<!cost )(?<![\d.,=-])0\.\d+(?![\d.]*(-[\d.]+)? (%|points?))")
@@ -78,7 +73,10 @@ _BARE = re.compile(r"(?<!worth )(?<!cost )(?<![\d.,=-])0\.\d+(?![\d.]*(-[\d.]+)?
 
 def contradictions(plan: Plan) -> list[str]:
     """What is said in one place and denied in another, in short."""
-    lines, held, design = plan.lines(), plan.held, plan.recommended
+    lines, held, design = plan.lines()[0 if plan.refusal is None else 1 :], plan.held, plan.recommended
+    headlines = ("Label ", "Stop labeling:")
+    if plan.refusal is not None:
+        headlines = ("The best that can be had: label ", "The labels held are the best that can be had:")
     text = "\n".join([*lines, *plan.notes])
     most = min(held.n_pool, MOST_TIMES * held.n_labeled)
     limit = plan.limit
@@ -88,9 +86,7 @@ def contradictions(plan: Plan) -> list[str]:
     bands = [] if curve is None else list(zip(curve.low, curve.error, curve.high, strict=True))
     said_nothing = "more labels buy nothing" in text or "more labels buy next to nothing" in text
     wrong = {
-        "the headline is not the advice": not lines[0].startswith(
-            "Stop labeling:" if plan.advice == "stop" else "Label "
-        ),
+        "the headline is not the advice": not lines[0].startswith(headlines[plan.advice == "stop"]),
         "stop beside labels to buy": plan.advice == "stop" and (design.labels > 0 or "plan again" in text),
         "label beside nothing to buy": plan.advice == "label" and not design.labels > 0,
         "a pilot beside another advice": (plan.more_pilot is not None) != (plan.advice == "larger pilot"),
@@ -118,16 +114,17 @@ def contradictions(plan: Plan) -> list[str]:
 
 def test_plans_do_not_contradict_themselves() -> None:
     kinds = set()
-    for most, plan, refused in answers():
-        if plan is None:
+    for most, plan in answers():
+        refused = plan.refusal
+        if refused is not None:
             assert "reaches error" in refused
             assert _BARE.search(refused) is None
             assert all(int(number.replace(",", "")) <= most for number in re.findall(r"(\d[\d,]*) more", refused))
-            continue
         assert contradictions(plan) == [], (plan.question, plan.lines())
-        kinds.add((plan.advice, plan.question.problem, plan.odds is not None))
-    assert {advice for advice, _, _ in kinds} == {"label", "stop", "larger pilot"}
-    assert ("larger pilot", "target", True) in kinds
+        kinds.add((plan.advice, plan.question.problem, plan.odds is not None, refused is not None))
+    for is_refused in (False, True):
+        assert {advice for advice, *_, refused in kinds if refused == is_refused} == {"label", "stop", "larger pilot"}
+    assert ("larger pilot", "target", True, False) in kinds
 
 
 LABEL = planned(CURVES["falling"], 0.05, 500, "budget", 200.0)

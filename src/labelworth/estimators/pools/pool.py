@@ -1,7 +1,7 @@
 """What plans are made from: data, the model fitted to it, and what can be asked of the two."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Generic, Literal
 
@@ -31,15 +31,6 @@ class Abilities:
 
 
 @dataclass(frozen=True, eq=False)
-class Rival:
-    """A model that was not chosen, to be forecast beside the one that was."""
-
-    name: str
-    data: Any  # As it takes them.
-    learner: Learner[Any]
-
-
-@dataclass(frozen=True, eq=False)
 class Pool(ABC, Generic[DataT]):
     """Samples with and without labels, and the model fitted to all of them."""
 
@@ -49,7 +40,8 @@ class Pool(ABC, Generic[DataT]):
     settings: Mapping[str, Any] = field(default_factory=dict, kw_only=True)
     # How the model was chosen; None: it was named.
     choice: ModelChoice | None = field(default=None, kw_only=True)
-    rival: Rival | None = field(default=None, kw_only=True)  # The best model of another kind, where one was chosen.
+    # Fits the best model of another kind, where one was chosen: a pool of the same data, chosen by forecast.
+    rival: "Callable[[], Pool[Any]] | None" = field(default=None, kw_only=True)
 
     kind: ClassVar[PoolKind]
     abilities: ClassVar[Abilities]

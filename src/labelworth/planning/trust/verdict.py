@@ -126,6 +126,10 @@ def verdict_by_choice(choice: ModelChoice) -> Verdict:
     if alone is None or together is None:
         return replace(AS_ASKED["no" if together is None else "yes"], is_used=together is not None)
     is_used = choice.chosen.uses_unlabeled
+    if choice.by_forecast:
+        how = "learns from it" if is_used else "learns from labels alone"
+        words = f"{choice.chosen.name}, which is forecast to be best with so many labels, {how}."
+        return Verdict("cannot be told", words, is_used=is_used)
     other = alone if is_used else together
     gap = other.difference if not is_used else -other.difference
     error = PairedDifference("error", alone.error, together.error, gap, other.difference_se)
