@@ -106,11 +106,11 @@ class Annotators:
         return int(self.center.shape[1])
 
     def with_prior(self, center: FloatArray, strengths: FloatArray) -> Self:
-        """The same annotators with other prior means (n_channels, K, K) and strengths (n_channels,) of estimates."""
+        """The same annotators with other prior means (n_channels, K, K) and strengths (n_channels, K)."""
         estimated = np.zeros(self.n_channels, dtype=bool)
         estimated[self.whole], estimated[self.coins] = True, True
         center = np.where(estimated[:, None, None], center, self.center)
-        return replace(self, center=center, pseudo_counts=(strengths * estimated)[:, None, None] * center)
+        return replace(self, center=center, pseudo_counts=(strengths * estimated[:, None])[:, :, None] * center)
 
     def coin_tables(self, accuracies: FloatArray) -> FloatArray:
         """The tables of these accuracies, (n, K, K)."""

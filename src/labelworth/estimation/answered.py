@@ -134,17 +134,20 @@ class AnsweredFamily(Generic[ParametersT, DataT]):
         return self.inner.log_prior(model.inner) + self.annotators.log_prior(model.confusions)
 
     def prior_curvature(self, model: AnsweredModel[ParametersT]) -> FloatArray:
-        n_classes = len(self.classes)
-        blocks = [self.inner.prior_curvature(model.inner)]
-        for channel in self.annotators.whole:
-            pairs = zip(self.annotators.pseudo_counts[channel], model.confusions[channel], strict=True)
-            blocks += [row_curvature(counts, row) for counts, row in pairs]
-        for channel in self.annotators.coins:
-            right, wrong = self.annotators.coin_counts(self.annotators.pseudo_counts[channel])
+        blocks = [self.inner.prior_curvature(model.inner), *self.channel_curvatures(model)]
+        return np.asarray(block_diag(*(block for block in blocks if block.size)))
+
+    def channel_curvatures(self, model: AnsweredModel[ParametersT]) -> list[FloatArray]:
+        """Minus the Hessian of the log prior of every channel that is estimated: whole tables, then accuracies."""
+        annotators, blocks = self.annotators, []
+        for channel in annotators.whole:
+            pairs = zip(annotators.pseudo_counts[channel], model.confusions[channel], strict=True)
+            blocks.append(np.asarray(block_diag(*(row_curvature(*pair) for pair in pairs))))
+        for channel in annotators.coins:
+            right, wrong = annotators.coin_counts(annotators.pseudo_counts[channel])
             accuracy = model.confusions[channel, 0, 0]
             blocks.append(np.full((1, 1), right / accuracy**2 + wrong / (1 - accuracy) ** 2))
-        # A single class leaves nothing to estimate.
-        return np.asarray(block_diag(*(block for block in blocks if n_classes > 1 or block.size)))
+        return blocks
 
     def smoother(self, factor: float) -> Self:
         """The same with an inner prior `factor` times as strong."""

@@ -63,14 +63,13 @@ def fit_answered(
     pooled = Annotators.of(answers.names, family.classes, channels=channels, pooled=True)
     fitted = _fitted(AnsweredFamily(family, pooled), data, options)
     inner, tables = fitted.model.inner, fitted.model.confusions[pooled.channels]
-    center = tables
     # Every annotator has a table of their own in `separate`, in the order of the names.
     common = np.flatnonzero(is_common)
     for _ in range(_ROUNDS):
         counts = _expected_counts(AnsweredFamily(family, separate), inner, tables, data, unlabeled_weight)
-        strengths = separate.pseudo_counts.sum(axis=2)[:, 0]
-        strengths[common] = shared_strength(counts[common], center[common])
-        annotators = separate.with_prior(np.where(is_common[:, None, None], center, separate.center), strengths)
+        center, strengths = separate.center.copy(), separate.pseudo_counts.sum(axis=2)
+        center[common], strengths[common] = shared_prior(counts[common], separate.pseudo_counts[common[0]])
+        annotators = separate.with_prior(center, strengths)
         fitted = _fitted(AnsweredFamily(family, annotators, (inner, tables)), data, options)
         inner, tables = fitted.model.inner, fitted.model.confusions
     return fitted
@@ -94,6 +93,26 @@ def _expected_counts(
     family = family.adapted(counted, weights)
     model = replace(family.neutral(), inner=inner, confusions=tables)
     return family.prepare(counted, weights).expectation(model).statistics[CONFUSION]
+
+
+def shared_prior(counts: FloatArray, pseudo_counts: FloatArray) -> tuple[FloatArray, FloatArray]:
+    r"""What all others say of each annotator: prior means (A, K, K), and how many answers that is worth (A, K).
+
+    The mean of a is the table of all others together. It is as strong as they are alike (s of `shared_strength`), and
+    no stronger than it is known itself: with n_b answers of each other about a class, N in all,
+
+    .. math:: \frac{1}{\text{strength}} = \frac{1}{s} + \frac{1}{N} + \frac{\sum_b n_b^2}{s N^2}
+
+    for the spread of annotators about their mean, of answers about their annotator, and of those who happened to be
+    asked about all who could be.
+    """
+    totals = counts.sum(axis=2)
+    center = pseudo_counts + counts.sum(axis=0) - counts
+    center /= center.sum(axis=2, keepdims=True)
+    alike = shared_strength(counts, center)
+    others = pseudo_counts.sum(axis=1) + totals.sum(axis=0) - totals
+    squares = np.square(totals).sum(axis=0) - np.square(totals)
+    return center, 1 / (1 / alike + 1 / others + squares / (alike * np.square(others)))
 
 
 def shared_strength(counts: FloatArray, center: FloatArray) -> float:

@@ -19,7 +19,7 @@ class Votes:
         telling = np.flatnonzero(answers.is_telling)
         self._answers = answers.at_entries(telling[np.argsort(answers.rows[telling], kind="stable")])
         self._n_channels, self._n_classes = n_channels, self._answers.evidence.n_classes
-        self._channel = channels[self._answers.annotators]
+        self.channel = channels[self._answers.annotators]  # (m,): The table of every answer.
         # (n_rows,): The samples or tokens that have answers, ascending; and the row of every answer among them.
         self.positions, self._first, self.row = np.unique(self._answers.rows, return_index=True, return_inverse=True)
 
@@ -27,12 +27,17 @@ class Votes:
     def n_rows(self) -> int:
         return len(self.positions)
 
+    @property
+    def evidence(self) -> FloatArray:
+        """What every answer says, (m, K)."""
+        return self._answers.evidence.dense()
+
     def likelihood(self, tables: FloatArray) -> FloatArray:
         """P(answer | y) = sum_v e(v) q(v | y) of every answer, (m, K), from the tables q (n_channels, K, K)."""
         by_meaning = np.ascontiguousarray(tables.transpose(0, 2, 1))
         said = np.empty((self._answers.n_answers, self._n_classes))
         plain = self._answers.evidence.is_gold
-        said[plain] = by_meaning[self._channel[plain], self._answers.evidence.codes[plain]]
+        said[plain] = by_meaning[self.channel[plain], self._answers.evidence.codes[plain]]
         for channel, entries, weights in self._mixed:
             said[entries] = weights @ by_meaning[channel]
         return said
@@ -62,7 +67,7 @@ class Votes:
     def _said_plainly(self) -> sp.csr_array:
         """Which rows every channel called what, (n_channels * K, n_rows)."""
         plain = self._answers.evidence.is_gold
-        called = self._channel[plain] * self._n_classes + self._answers.evidence.codes[plain]
+        called = self.channel[plain] * self._n_classes + self._answers.evidence.codes[plain]
         shape = (self._n_channels * self._n_classes, self.n_rows)
         return sp.csr_array((np.ones(len(called)), (called, self.row[plain])), shape=shape)
 
@@ -72,7 +77,7 @@ class Votes:
         mixed = np.flatnonzero(self._answers.evidence.is_ambiguous)
         weights = self._answers.evidence.take(mixed).weights
         parts = []
-        for channel in np.unique(self._channel[mixed]).tolist():
-            own = np.flatnonzero(self._channel[mixed] == channel)
+        for channel in np.unique(self.channel[mixed]).tolist():
+            own = np.flatnonzero(self.channel[mixed] == channel)
             parts.append((channel, mixed[own], weights[own]))
         return parts

@@ -12,8 +12,10 @@ from sklearn.utils import get_tags
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
 from labelworth.arrays import UNLABELED, AnyArray, FloatArray
+from labelworth.data.answers import Answers
 from labelworth.data.counts import as_vectors
 from labelworth.data.evidence import Evidence, encode_labels
+from labelworth.data.rows import n_rows
 from labelworth.data.samples import Samples
 from labelworth.errors import InvalidInputError, NotIdentifiableError
 from labelworth.estimation.fit import Fit, fit
@@ -176,18 +178,31 @@ class GenerativeClassifier(ClassifierMixin, Estimator[Samples]):
         return self._fit_of(self._family(data), data, progress)
 
     def _fit_of(self, family: AnyFamily, data: Samples, progress: Progress) -> Fit[Any, Any]:
-        return fit(
-            family,
-            data,
-            start_smoothing=self.start_smoothing,
-            unlabeled_weight=self.unlabeled_weight,
-            max_iterations=self.max_iter,
-            tolerance=self.tol,
-            accelerated=self.accelerate,
-            n_starts=self.n_init,
-            rng=generator(self.random_state),
-            progress=progress,
-        )
+        return fit(family, data, **self._search(progress))
+
+    def _search(self, progress: Progress) -> dict[str, Any]:
+        """How a fit is found, as `labelworth.estimation.fit.fit` takes it."""
+        return {
+            "start_smoothing": self.start_smoothing,
+            "unlabeled_weight": self.unlabeled_weight,
+            "max_iterations": self.max_iter,
+            "tolerance": self.tol,
+            "accelerated": self.accelerate,
+            "n_starts": self.n_init,
+            "rng": generator(self.random_state),
+            "progress": progress,
+        }
+
+    def _read_answered(self, X: Any, y: Any, sample_weight: Any, answers: Answers) -> Samples:
+        def read() -> Evidence:
+            if y is None:
+                return nothing_known(n_rows(X), answers.classes)
+            return read_targets(y, self.unlabeled, answers.classes)
+
+        return self._samples(X, read, sample_weight)
+
+    def _search_answered(self, data: Samples, progress: Progress) -> tuple[AnyFamily, dict[str, Any]]:
+        return self._family(data), self._search(progress)
 
     def _checked(self, data: Samples, **options: Any) -> "CheckReport":
         from labelworth.robust.check import check_samples

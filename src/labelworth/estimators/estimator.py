@@ -12,13 +12,17 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, InvalidParameterError
 
-from labelworth.arrays import UNLABELED, AnyArray
+from labelworth.arrays import UNLABELED, AnyArray, FloatArray, IntArray
+from labelworth.data.answers import Answers
 from labelworth.data.protocol import DataT
 from labelworth.errors import InvalidInputError
 from labelworth.estimators.targets import class_array
 from labelworth.progress import SILENT, Progress
 
 if TYPE_CHECKING:
+    from labelworth.channels.channel import Channel
+    from labelworth.estimation.annotators import ConfusionKind
+    from labelworth.estimators.answered import FittedAnnotators
     from labelworth.estimators.pools.pool import Pool
 
 AT_LEAST_ZERO = Interval(Real, 0, None, closed="left")
@@ -44,6 +48,10 @@ class Estimator(BaseEstimator, ABC, Generic[DataT]):
     fit_: Any = field(init=False)
     n_iter_: int = field(init=False)
     converged_: bool = field(init=False)
+    # Of fits to answers:
+    annotators_: "FittedAnnotators" = field(init=False)  # Who means what.
+    answered_rows_: IntArray = field(init=False)  # The rows or tokens that have answers.
+    answered_posteriors_: FloatArray = field(init=False)  # (n_answered, n_classes): What their true classes are.
 
     @abstractmethod
     def _read_to_fit(self, X: Any, y: Any, sample_weight: Any) -> DataT:
@@ -65,8 +73,18 @@ class Estimator(BaseEstimator, ABC, Generic[DataT]):
     def _pool(self, data: DataT, progress: Progress) -> "Pool[DataT]":
         """What `pool` answers with."""
 
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None, *, progress: Progress = SILENT) -> Self:
-        """Fit to samples with labels, without and with ambiguous ones, together.
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,
+        sample_weight: Any = None,
+        *,
+        answers: Answers | None = None,
+        channels: "Sequence[Channel]" = (),
+        confusion: "ConfusionKind" = "shared",
+        progress: Progress = SILENT,
+    ) -> Self:
+        """Fit to samples with labels, without and with ambiguous ones, together; and to what annotators answered.
 
         Parameters
         ----------
@@ -78,6 +96,17 @@ class Estimator(BaseEstimator, ABC, Generic[DataT]):
             from a file of sequences has its own labels and needs no y.
         sample_weight : array-like of shape (n,), optional
             How much each row or sequence counts; one of weight 0 is left out.
+        answers : Answers, optional
+            What annotators said of rows, or of tokens counted over all sequences. y holds gold labels alone then,
+            and may be left out. Who means what is estimated together with the model, and kept in ``annotators_``;
+            what features, labels and answers together say of the true classes of ``answered_rows_`` (or tokens), in
+            ``answered_posteriors_``. What one annotator says of a row again counts once.
+        channels : sequence of Channel
+            What is known of the annotators of these names: their confusion or accuracy, or that their answers to the
+            same row are ``independent``.
+        confusion : "shared", "separate" or "accuracy"
+            What is estimated of all others: whole tables drawn to the one of all annotators together, as strongly
+            as these are alike; whole tables each alone; or one number each.
         progress : Progress
             Hears how far the work is.
 
@@ -88,10 +117,42 @@ class Estimator(BaseEstimator, ABC, Generic[DataT]):
         Raises
         ------
         InvalidInputError
-            If X or y cannot be read, or nothing is labeled: says which row, or which sequence and token.
+            If X or y cannot be read, or nothing is labeled: says which row, or which sequence and token. If the
+            model cannot learn from answers.
         """
-        self._keep(self._fitted(self._read_to_fit(X, y, sample_weight), progress))
+        if answers is None:
+            if channels:
+                raise InvalidInputError("channels= say who answers; there are no answers=.")
+            self._forget_answers()
+            self._keep(self._fitted(self._read_to_fit(X, y, sample_weight), progress))
+            return self
+        from labelworth.estimators.answered import learn_answers
+
+        data = self._read_answered(X, y, sample_weight, answers)
+        family, search = self._search_answered(data, progress)
+        learned = learn_answers(family, data, answers, channels, confusion, search)
+        self._keep(learned.fitted)
+        self.annotators_ = learned.annotators
+        self.answered_rows_ = learned.rows
+        self.answered_posteriors_ = learned.posteriors
         return self
+
+    def _read_answered(self, X: Any, y: Any, sample_weight: Any, answers: Answers) -> Any:
+        """Read X and y where classes may be named by answers alone; refused by what cannot learn from these."""
+        raise InvalidInputError(
+            f"{type(self).__name__} cannot learn from answers: it has no model of p(x, y) that EM could fit together "
+            "with those who answer. Use naive Bayes, Gaussian classes or a hidden Markov model; or fit one of these "
+            "to the answers and take the labels that it recovers (answered_posteriors_) for y."
+        )
+
+    def _search_answered(self, data: Any, progress: Progress) -> tuple[Any, dict[str, Any]]:
+        """The family to fit, and how a fit of it is found."""
+        raise NotImplementedError
+
+    def _forget_answers(self) -> None:
+        for name in ("annotators_", "answered_rows_", "answered_posteriors_"):
+            if hasattr(self, name):
+                delattr(self, name)
 
     def check(self, X: Any, y: Any = None, *, classes: Sequence[Hashable] | None = None, **options: Any) -> Any:
         """Say what the labels pin down, and of rows also whether the unlabeled ones help. Nothing is kept.
@@ -166,7 +227,8 @@ class Estimator(BaseEstimator, ABC, Generic[DataT]):
 
     def _keep(self, fitted: Any) -> None:
         self.fit_ = fitted
-        self.model_ = fitted.model
+        # Of a fit to answers: the model without the annotators.
+        self.model_ = getattr(fitted.model, "inner", fitted.model)
         self.classes_ = class_array(fitted.model.classes)
         self.n_iter_ = int(fitted.n_iterations)
         self.converged_ = bool(fitted.converged)

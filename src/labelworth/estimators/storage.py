@@ -88,7 +88,12 @@ def save(
         "reading": reading.to_mapping(),
     }
     learned = classifier.learned()
-    save_model(path, classifier.model_, {**extra, "learned": learned} if learned else extra)
+    if learned:
+        extra["learned"] = learned
+    annotators = getattr(classifier, "annotators_", None)
+    if annotators is not None:
+        extra["annotators"] = annotators.to_mapping()
+    save_model(path, classifier.model_, extra)
 
 
 def load(path: str | os.PathLike[str]) -> Any:
@@ -114,6 +119,10 @@ def load(path: str | os.PathLike[str]) -> Any:
         classifier.converged_ = bool(extra["converged"])
         classifier.reading_ = Reading.from_mapping(extra["reading"])
         classifier.restore(extra.get("learned", {}), model)
+        if "annotators" in extra:
+            from labelworth.estimators.answered import FittedAnnotators
+
+            classifier.annotators_ = FittedAnnotators.from_mapping(extra["annotators"], tuple(model.classes))
     except Exception as error:  # whatever settings that somebody else wrote bring about
         raise InvalidInputError(
             f"{str(path)!r} holds a model, but not a classifier with its settings ({error}). "

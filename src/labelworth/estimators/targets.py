@@ -8,14 +8,14 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
 
 from labelworth.arrays import AnyArray, BoolArray
-from labelworth.data.evidence import Evidence, encode_labels
-from labelworth.data.labels import is_missing
+from labelworth.data.evidence import Evidence, encode_labels, recoded
+from labelworth.data.labels import is_missing, sorted_classes
 from labelworth.errors import InvalidInputError
 
 _SETS = (list, tuple, set, frozenset, np.ndarray)
 
 
-def read_targets(y: Any, unlabeled: Hashable) -> Evidence:
+def read_targets(y: Any, unlabeled: Hashable, further: tuple[Hashable, ...] = ()) -> Evidence:
     """Read y as scikit-learn users write it.
 
     Parameters
@@ -24,6 +24,8 @@ def read_targets(y: Any, unlabeled: Hashable) -> Evidence:
         A class per row; `unlabeled`, None or NaN where it was not seen; a list, tuple or set of candidates.
     unlabeled : hashable
         The marker for "not seen".
+    further : tuple
+        Classes that there are beside those of y.
 
     Raises
     ------
@@ -35,7 +37,7 @@ def read_targets(y: Any, unlabeled: Hashable) -> Evidence:
     labels = _one_dimensional(y)
     _require_marker_apart(labels, unlabeled)
     seen = _seen(labels, unlabeled)
-    if not seen.any():
+    if not seen.any() and not further:
         markers = "None or NaN" if unlabeled is None else f"{unlabeled!r}, None or NaN"
         raise InvalidInputError(
             f"Every row is unlabeled (y is {markers} everywhere), so the classes have no names. "
@@ -45,7 +47,12 @@ def read_targets(y: Any, unlabeled: Hashable) -> Evidence:
     gold = [label for label in labels[seen] if not isinstance(label, _SETS)]
     if gold:
         _require_classes(_typed(gold))
-    return evidence
+    return recoded(evidence, all_classes(evidence.classes, further)) if further else evidence
+
+
+def all_classes(first: tuple[Hashable, ...], second: tuple[Hashable, ...]) -> tuple[Hashable, ...]:
+    """The classes of both, sorted; in the order of the first if the second has no others."""
+    return first if set(second) <= set(first) else sorted_classes([*first, *second], None)
 
 
 def labeled_rows(y: Any, unlabeled: Hashable) -> tuple[BoolArray, AnyArray]:

@@ -10,8 +10,10 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from labelworth.arrays import UNLABELED, FloatArray
+from labelworth.data.answers import Answers
 from labelworth.data.counts import as_vectors
 from labelworth.data.evidence import encode_labels
+from labelworth.data.rows import n_rows
 from labelworth.data.samples import Samples
 from labelworth.errors import InvalidInputError, LabelworthWarning
 from labelworth.estimation.fit import Fit
@@ -183,6 +185,9 @@ class WrittenModel(GenerativeClassifier):
         return self._samples(
             X, lambda: encode_labels(y, classes=tuple(self.classes), unlabeled=self.unlabeled), sample_weight
         )
+
+    def _read_answered(self, X: Any, y: Any, sample_weight: Any, answers: Answers) -> Samples:
+        return self._read_to_fit(X, [None] * n_rows(X) if y is None else y, sample_weight)
 
     def _read_as_known(self, X: Any, y: Any, classes: Sequence[Hashable] | None) -> Samples:
         if classes is not None and tuple(classes) != tuple(self.classes):

@@ -1,6 +1,5 @@
 """Models and annotators fitted together, against plain loops over every class and every path of labels."""
 
-from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -11,20 +10,24 @@ from labelworth.channels.channel import Channel
 from labelworth.data.answers import Answers
 from labelworth.data.evidence import encode_labels, from_weights
 from labelworth.data.samples import Samples
-from labelworth.data.sequences import Sequences
 from labelworth.errors import InvalidInputError
 from labelworth.estimation.annotators import Annotators, ConfusionKind
 from labelworth.estimation.answered import CONFUSION, AnsweredFamily, AnsweredModel, evidence_through
 from labelworth.estimation.answered_fit import fit_answered, shared_strength, truth_posteriors
 from labelworth.estimation.fit import fit
-from labelworth.models.chains.hidden_markov import HiddenMarkovFamily
 from labelworth.models.classes.multinomial import MultinomialFamily
-from support.answered import confusions_near, drawn_answers, plain_log_likelihood
-from support.small_chains import hidden_markov, partly_labeled
+from support.answered import (
+    N_ANNOTATORS,
+    chains,
+    confusions_near,
+    documents,
+    drawn_answers,
+    mixed_annotators,
+    objective,
+    plain_log_likelihood,
+    weights_of,
+)
 from support.small_models import CASES, multinomial
-
-N_ANNOTATORS = 3
-STRENGTHS = {"smoothing": 0.6, "class_smoothing": 0.4}
 
 
 @pytest.fixture
@@ -32,66 +35,9 @@ def rng(seed: int) -> np.random.Generator:
     return np.random.default_rng(seed)
 
 
-def documents(case: Any) -> Callable[[np.random.Generator], tuple[Any, Any, Any]]:
-    def make(rng: np.random.Generator) -> tuple[Any, Any, Any]:
-        model = case.draw(rng)
-        drawn = model.sample(40, rng)
-        truth = drawn.evidence.codes
-        answers = drawn_answers(truth, confusions_near(rng, N_ANNOTATORS, 3), model.classes, rng)
-        known = ["known" if rng.random() < 0.3 else "set" if rng.random() < 0.2 else None for _ in truth]
-        labels = [
-            model.classes[code] if how == "known" else list(model.classes[:2]) if how == "set" and code < 2 else -1
-            for how, code in zip(known, truth, strict=True)
-        ]
-        evidence = encode_labels(labels, classes=model.classes)
-        samples = Samples(drawn.features, evidence, rng.uniform(0.5, 2.0, 40), answers=answers)
-        return samples, case.family(samples, **STRENGTHS), model
-
-    return make
-
-
-def chains(rng: np.random.Generator) -> tuple[Any, Any, Any]:
-    model = hidden_markov(rng)
-    data = partly_labeled(model, [3, 1, 4, 2, 4, 3], rng, without_word=0.1, weighted=True)
-    truth = rng.integers(3, size=data.n_tokens)
-    truth = np.where(data.evidence.is_gold, data.evidence.codes, truth)
-    answers = drawn_answers(truth, confusions_near(rng, N_ANNOTATORS, 3), data.evidence.classes, rng, asked=0.4)
-    family = HiddenMarkovFamily.for_sequences(data, smoothing=0.6, label_smoothing=0.4)
-    return replace(data, answers=answers), family, model
-
-
 every_kind = pytest.mark.parametrize(
     "make", [*(documents(case) for case in CASES), chains], ids=[*(case.name for case in CASES), "hidden-markov"]
 )
-
-
-def weights_of(data: Samples | Sequences) -> np.ndarray:
-    return data.sequence_weights if isinstance(data, Sequences) else data.sample_weights
-
-
-def mixed_annotators(data: Samples | Sequences) -> Annotators:
-    """One known, one estimated by the accuracy, one whole."""
-    channels = [
-        Channel("w0", [[0.8, 0.1, 0.1], [0.2, 0.7, 0.1], [0.0, 0.1, 0.9]]),
-        Channel("w1", accuracy=0.6, unknown=True),
-    ]
-    assert data.answers is not None
-    return Annotators.of(data.answers.names, data.evidence.classes, channels=channels)
-
-
-def objective(model: AnsweredModel[Any], family: AnsweredFamily[Any, Any], data: Any) -> float:
-    """Log-likelihood by plain loops, and the log prior of confusions spelled out."""
-    tables = model.confusions[model.annotators.channels]
-    total = plain_log_likelihood(model.inner, tables, data, weights_of(data)) + family.inner.log_prior(model.inner)
-    annotators = model.annotators
-    for channel in annotators.whole:
-        total += (annotators.pseudo_counts[channel] * np.log(model.confusions[channel])).sum()
-    for channel in annotators.coins:
-        right = np.trace(annotators.pseudo_counts[channel])
-        accuracy = model.confusions[channel, 0, 0]
-        total += right * np.log(accuracy)
-        total += (annotators.pseudo_counts[channel].sum() - right) * np.log(1 - accuracy)
-    return float(total)
 
 
 @every_kind
