@@ -133,8 +133,8 @@ class IsItOneOf(Accurate):
     about: tuple[Hashable, ...]
 
     def split(self, channel: str, classes: tuple[Hashable, ...]) -> tuple[tuple[str, ...], FloatArray, FloatArray]:
-        require_known(channel, self.about, classes)
-        inside = np.array([item in self.about for item in classes], dtype=np.float64)
+        about = require_known(channel, self.about, classes)
+        inside = np.array([item in about for item in classes], dtype=np.float64)
         if inside.all():
             raise InvalidInputError(
                 f"Channel {channel!r} asks whether it is one of {len(classes)} classes, and there are no others: "
@@ -151,8 +151,8 @@ class WhichSet(Accurate):
     sets: tuple[tuple[Hashable, ...], ...]
 
     def split(self, channel: str, classes: tuple[Hashable, ...]) -> tuple[tuple[str, ...], FloatArray, FloatArray]:
-        require_known(channel, [item for members in self.sets for item in members], classes)
-        holds = np.array([[item in members for members in self.sets] for item in classes], dtype=np.float64)
+        sets = [require_known(channel, members, classes) for members in self.sets]
+        holds = np.array([[item in members for members in sets] for item in classes], dtype=np.float64)
         parts = []
         for member, words, is_needed in ((holds, "no set", True), (1 - holds, "every set", self.accuracy < 1)):
             sums = member.sum(axis=1, keepdims=True)
@@ -167,11 +167,14 @@ class WhichSet(Accurate):
         return names, parts[0], parts[1]
 
 
-def require_known(channel: str, named: Sequence[Hashable], classes: tuple[Hashable, ...]) -> None:
-    """Refuse a question about classes that there are not."""
-    absent = [item for item in named if item not in classes]
+def require_known(channel: str, named: Sequence[Hashable], classes: tuple[Hashable, ...]) -> list[Hashable]:
+    """The classes that are named, also where a text names one that is none; those that there are not are refused."""
+    in_words = {str(item): item for item in classes}
+    known = [item if item in classes else in_words.get(str(item), item) for item in named]
+    absent = [item for item in known if item not in classes]
     if absent or not named:
         told = f"Got {', '.join(repr(item) for item in absent)}." if absent else "Got none."
         raise InvalidInputError(
             f"Channel {channel!r} asks about classes out of {', '.join(repr(item) for item in classes)}. {told}"
         )
+    return known

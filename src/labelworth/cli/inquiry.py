@@ -31,6 +31,7 @@ class Inquiry:
             notes.append(words)
             say(words)
 
+        options = self.plan.arguments()  # refused now, not when the data have been read
         samples = self.data.read(self.model.model)
         for words in samples.notes:
             note(words)
@@ -43,7 +44,7 @@ class Inquiry:
             "prices": self.prices.prices(samples, note),
             "currency": self.prices.currency,
             "seed": self.seed,
-            **self.plan.asked(),
+            **options,
         }
         return arguments, notes
 

@@ -84,7 +84,7 @@ def _answer(
 
     paths = [path for path in (output, report) if path is not None]
     for path in paths:
-        require_writable(path, (*inquiry.data.files, *inquiry.model.files))
+        require_writable(path, (*inquiry.data.files, *inquiry.model.files, inquiry.plan.kinds))
     if output is not None and report is not None and output.resolve() == report.resolve():
         raise InvalidInputError(
             f"The plan file and the page cannot both be {str(output)!r}: name another file for one."
@@ -128,7 +128,7 @@ def _refuse(why: str) -> None:
 
 
 def _show(console: "Console", advice: "Plan", data: DataOptions) -> None:
-    from labelworth.report.tables import models_table, show_lines, show_table
+    from labelworth.report.tables import kinds_table, models_table, show_lines, show_table
 
     flag_of = flags(plan)
     # A refusal was told already.
@@ -137,6 +137,9 @@ def _show(console: "Console", advice: "Plan", data: DataOptions) -> None:
     notes = (f"Note: {in_options(note, flag_of)}" for note in advice.notes)
     show_lines(console, [*others, *notes], headline)
     console.print()
+    bought = kinds_table(advice)
+    if bought is not None and advice.advice == "label":
+        show_table(console, bought)
     show_table(console, _table(advice))
     compared = models_table(advice)
     if compared is not None:
@@ -161,6 +164,7 @@ def _how_to_fit(settings: Mapping[str, Any], data: DataOptions) -> str:
 
 def _table(plan: "Plan") -> "Table":
     """What other amounts of money would buy."""
+    from labelworth.planning import kind_words
     from labelworth.planning.words import flat_beyond, in_units
     from labelworth.report.values import Amount, Table
 
@@ -168,7 +172,7 @@ def _table(plan: "Plan") -> "Table":
     recommended = (design.cost_in_all, design.labels, design.error)
     budgets = [solution for solution in plan.solutions.budgets if solution.counts is not None]
     # Budgets that buy the same are one row.
-    bought = dict.fromkeys((solution.cost_in_all, solution.labels, solution.error) for solution in budgets)
+    bought = {(own.cost_in_all, own.labels, own.error): own.counts for own in budgets}
     others = [row for row in bought if row != recommended]
     step = max(1, -(-len(others) // _N_ROWS))
     chosen = dict.fromkeys([*others[::step], *others[-1:]])
@@ -181,6 +185,18 @@ def _table(plan: "Plan") -> "Table":
         is_less = far.error is not None and far.error < design.error
         labels = far.labels if is_less and far.labels is not None else design.labels
         note += f" {flat_beyond(plan.source, plan.held.n_labels + labels, plan.question.criterion)}."
+    bought[recommended] = tuple(arm.count for arm in design.arms)
+    if plan.menu:
+        mixes = tuple(
+            (
+                Amount(row[0], plan.currency),
+                kind_words.mix(plan, bought[row[:3]] or ()),
+                in_units(row[2], plan.question.criterion),
+                row[3],
+            )
+            for row in rows
+        )
+        return Table("What money buys", ("cost in all", "what to buy", plan.criterion_words, ""), mixes, note=note)
     shown = tuple(
         (Amount(cost, plan.currency), round(labels or 0.0), in_units(error, plan.question.criterion), mark)
         for cost, labels, error, mark in rows

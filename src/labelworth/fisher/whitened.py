@@ -273,6 +273,23 @@ class MatrixRules(Whitened):
 
     def point(self, criterion: Criterion, counts: FloatArray) -> FigurePoint | None:
         """The figure of a design; None where its information is singular."""
+        root = self.root(counts)
+        if root is None:
+            return None
+        lower, half, arms = root
+        if criterion.weight is None:
+            value = -2 * float(np.log(np.diag(lower)).sum()) - self.log_determinant
+            return FigurePoint(value, -np.tensordot(arms, half.T @ half, axes=2))
+        middle = half @ self._weights[criterion.weight] @ half.T
+        if criterion.form == "largest":
+            value, vector = _largest(symmetrized(middle))
+            direction = half.T @ vector
+            return FigurePoint(value, -value * ((arms @ direction) @ direction))
+        slope = -criterion.factor * np.tensordot(arms, half.T @ middle @ half, axes=2)
+        return FigurePoint(criterion.factor * float(np.trace(middle)), slope)
+
+    def root(self, counts: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray] | None:
+        """M = L L' of a design, the inverse of L, and what M gains with every count; None where M is singular."""
         try:
             total, arms = self._told(counts)
             lower = scipy.linalg.cholesky(total, lower=True)
@@ -284,17 +301,7 @@ class MatrixRules(Whitened):
         if scipy.linalg.lapack.dpocon(lower, norm, uplo="L")[0] <= blind:
             return None
         # The BLAS's own inverse: the triangular solver of LAPACK wakes threads for the smallest matrix.
-        half, _ = scipy.linalg.lapack.dtrtri(lower, lower=1)
-        if criterion.weight is None:
-            value = -2 * float(np.log(np.diag(lower)).sum()) - self.log_determinant
-            return FigurePoint(value, -np.tensordot(arms, half.T @ half, axes=2))
-        middle = half @ self._weights[criterion.weight] @ half.T
-        if criterion.form == "largest":
-            value, vector = _largest(symmetrized(middle))
-            direction = half.T @ vector
-            return FigurePoint(value, -value * ((arms @ direction) @ direction))
-        slope = -criterion.factor * np.tensordot(arms, half.T @ middle @ half, axes=2)
-        return FigurePoint(criterion.factor * float(np.trace(middle)), slope)
+        return lower, scipy.linalg.lapack.dtrtri(lower, lower=1)[0], arms
 
     def shares(self, weights: FloatArray, most: int | None = None) -> tuple[FloatArray, FloatArray]:
         """Of what complete labels tell, ascending, and the first `most` directions on the contrasts, (rank, most)."""

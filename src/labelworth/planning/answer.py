@@ -4,6 +4,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
 from labelworth.estimators.pools.pool import PoolKind
+from labelworth.planning.kinds import KindWorth, Offer
 from labelworth.planning.landscape import ForecastCurve, FrontierDesign, Solutions, Surface
 from labelworth.simulation.calibration import Floor
 from labelworth.simulation.selection import ModelChoice
@@ -209,6 +210,10 @@ class Plan:
         Stands before amounts of money; empty: nothing does.
     refusal : str or None
         Why no plan meets the target that was asked for: this one is for the nearest that can be met. None: it does.
+    menu : tuple of Offer
+        What samples can be given to, in the order of all counts, where there are kinds of labels; empty: gold alone.
+    kinds : tuple of KindWorth
+        What every kind of label is worth, and how many answers of it the plan buys.
     """
 
     question: PlanQuestion
@@ -239,6 +244,8 @@ class Plan:
     odds: Odds | None = None
     currency: str = ""
     refusal: str | None = None
+    menu: tuple[Offer, ...] = ()
+    kinds: tuple[KindWorth, ...] = ()
 
     @property
     def arms(self) -> tuple[str, ...]:
@@ -274,7 +281,7 @@ class Plan:
         """As JSON knows it."""
         limit = None if self.limit is None else asdict(self.limit)
         figures = {**asdict(self), "limit": limit, "lines": self.lines()}
-        for name in ("models", "odds", "currency", "refusal"):
+        for name in ("models", "odds", "currency", "refusal", "menu", "kinds"):
             if not figures[name]:
                 del figures[name]
         return figures

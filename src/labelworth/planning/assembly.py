@@ -29,6 +29,7 @@ from labelworth.planning.situation import Alternatives, Band, Situation
 from labelworth.planning.solving import Solved, solved
 from labelworth.planning.trust.checks import (
     Width,
+    faith_checks,
     parameter_check,
     parameters_need,
     pilot_check,
@@ -42,6 +43,7 @@ from labelworth.planning.words import LABELS_PER_CLASS, criterion_words, flat_be
 from labelworth.progress import SILENT, Progress
 from labelworth.simulation.metrics import is_metric
 from labelworth.simulation.selection import ModelChoice
+from labelworth.tradeoff.problem import Question
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,7 +104,8 @@ def assemble(
             checkpoint=checkpoint,
             progress=progress,
         )
-        labels_interval, error_interval, bands = around.labels_interval(), around.error_interval(), around.bands()
+        error_interval, bands = around.error_interval(), around.bands()
+        labels_interval = around.labels_interval() if situation.kinds is None else None
         gain_bands, bias = around.gain_bands(labels_of(situation, designs)), around.biased_error()
     forecast = with_gains(situation, forecast or forecast_curve(situation, designs, bands), gain_bands)
     held = situation.held
@@ -114,7 +117,7 @@ def assemble(
     narrow = None if may_stop else pilot_needed(held.n_labels, width)
     needs = parameters_need(*known), narrow, _classes_need(held, background.checks)
     needed = max((labels for labels in needs if labels is not None), default=None)
-    is_far = design.labels > MOST_TIMES * held.n_labels
+    is_far = situation.gold_labels(answer.counts) > MOST_TIMES * held.n_labels
     first = None
     if is_far or (needed is not None and stop is not None and stop.is_forecast):
         first = more_pilot(situation, asked.problem, asked.value, needed)
@@ -122,7 +125,11 @@ def assemble(
     if first is not None and narrow is not None and stop is not None and asked.problem == "target":
         odds = _odds(situation, forecast, asked.value, first)
     advice: Advice = "larger pilot" if first is not None else "label" if stop is None else "stop"
+    money = max(asked.value - held.cost, 0.0) if asked.problem == "budget" else asked.value
+    left = Question(asked.problem, money, situation.pool)
+    kinds = () if situation.kinds is None else situation.kinds.worths(situation.accuracy, left, answer.counts)
     trust = (
+        *(faith_checks(kinds) if advice == "label" else ()),
         parameter_check(*known),
         pilot_check(held, width, advice, design, first, may_stop=may_stop),
         *threshold_checks(asked.criterion, design.error, background.n_examples),
@@ -161,6 +168,8 @@ def assemble(
         odds=odds,
         currency=situation.currency,
         refusal=refusal,
+        menu=() if situation.kinds is None else situation.kinds.offers,
+        kinds=kinds,
     )
 
 

@@ -80,6 +80,7 @@ def frontier(
     checkpoint: str | Path | None = None,
     max_time: float | None = None,
     currency: str | None = None,
+    channels: Any = None,
     progress: Progress = SILENT,
 ) -> PlanFrontier:
     """The achievable cloud over (samples, labeled fraction) or policies, and its undominated boundary.
@@ -88,7 +89,7 @@ def frontier(
     ----------
     X, y, model, prices, criterion, source, rules, pool, use_unlabeled, classes, unlabeled, seed
         As in `labelworth.plan`.
-    checkpoint, max_time, currency, progress
+    checkpoint, max_time, currency, channels, progress
         As in `labelworth.plan`.
 
     Raises
@@ -120,6 +121,7 @@ def frontier(
         checkpoint=checkpoint,
         max_time=max_time,
         currency=currency or "",
+        channels=channels,
     )
     with planner_at_work(
         X, y, settings, model=model, classes=classes, unlabeled=unlabeled, progress=progress

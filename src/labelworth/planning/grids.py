@@ -16,7 +16,7 @@ from labelworth.tradeoff.line import lines_of
 from labelworth.tradeoff.problem import Problem
 
 _N_QUESTIONS = 25
-_N_KNOTS = 97
+_N_KNOTS, _N_KNOTS_OF_KINDS = 97, 33
 
 
 def grid_solutions(situation: Situation) -> Solutions:
@@ -107,7 +107,9 @@ class _Ladder:
     @classmethod
     def of(cls, situation: Situation, prices: ArmPrices) -> "_Ladder":
         accuracy = situation.accuracy
-        money = np.concatenate([[0.0], np.geomspace(1e-3, 1.0, _N_KNOTS - 1)])
+        # Every mix of kinds of labels is a program of its own, and the cheap ones need little money.
+        least, n_knots = (1e-3, _N_KNOTS) if situation.kinds is None else (1e-4, _N_KNOTS_OF_KINDS)
+        money = np.concatenate([[0.0], np.geomspace(least, 1.0, n_knots - 1)])
         most = float(prices.per_sample.max()) * situation.pool
         lines = lines_of(accuracy, prices, situation.pool)
         if len(lines) == 1:

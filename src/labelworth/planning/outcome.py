@@ -16,6 +16,7 @@ from labelworth.tradeoff.problem import dominators
 _N_CURVE = 13
 _N_CLOUD = 9
 _SHARES = (0.0, 0.1, 0.3, 0.6, 1.0)
+_HOW = {"everything": "whole", "gold": "with gold"}
 
 
 def worth(situation: Situation, counts: FloatArray) -> tuple[Worth, ...]:
@@ -64,11 +65,7 @@ def curve_counts(situation: Situation) -> list[FloatArray]:
     amounts = np.unique(
         np.round(np.concatenate([[0.0], np.geomspace(max(pool / 200, 1.0), max(pool, 1.0), _N_CURVE - 1)]))
     )
-    arm = (
-        accuracy.arms.index("everything")
-        if "everything" in accuracy.arms
-        else int(np.argmax(accuracy.labels_per_sample))
-    )
+    arm = situation.labeled_whole
     designs = []
     for amount in amounts[amounts <= pool]:
         counts = np.zeros(len(accuracy.arms))
@@ -140,7 +137,7 @@ def cloud(situation: Situation) -> tuple[FrontierDesign, ...]:
     accuracy, prices, pool = situation.accuracy, situation.prices, situation.pool
     designs = []
     is_documents = situation.held.kind == "documents"
-    for name, counts in _candidates(accuracy.arms, pool, is_documents=is_documents):
+    for name, counts in _candidates(accuracy.arms, pool, is_documents=is_documents and situation.kinds is None):
         error = accuracy.error(counts)
         if np.isfinite(error):
             designs.append((name, counts, float(counts @ accuracy.labels_per_sample), prices.cost(counts), error))
@@ -180,7 +177,7 @@ def _named(arms: tuple[str, ...], counts: FloatArray, *, is_documents: bool) -> 
         if amount and arm == "nothing":
             parts.append(f"{amount:,.0f} unlabeled")
         elif amount:
-            how = "labeled" if is_documents else "whole" if arm == "everything" else f"by {arm}"
+            how = "labeled" if is_documents else _HOW.get(arm, f"by {arm}")
             parts.append(f"{amount:,.0f} {how}")
     return ", ".join(parts) or "nothing more"
 

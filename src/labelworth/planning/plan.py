@@ -40,6 +40,7 @@ def plan(
     checkpoint: str | Path | None = None,
     max_time: float | None = None,
     currency: str | None = None,
+    channels: Any = None,
     progress: Progress = SILENT,
 ) -> Plan:
     """Say how many more samples to label, of which kind, and what accuracy that buys.
@@ -100,6 +101,12 @@ def plan(
         where not even the least fits, that is said once the first refits were measured.
     currency : str, optional
         What amounts of money are in, as "EUR" or "$": it stands before every one of them. None when absent.
+    channels : sequence, optional
+        For documents: who else can be asked, beside gold labels at their own price (``per_label``), each a `Channel`
+        or a line as ``"crowd: price 0.02, confusion 0.85 0.15 / 0.30 0.70, votes 1 3 5, unknown"``. The plan says how
+        many documents go to nobody, to gold, to each of them by each number of votes, and to gold and an unknown one
+        at once (audited), and what an answer of each is worth at most. ``per_unlabeled`` is paid for every document
+        without a gold label, answered or not.
     progress : Progress
 
     Returns
@@ -148,6 +155,7 @@ def plan(
         checkpoint=checkpoint,
         max_time=max_time,
         currency=currency or "",
+        channels=channels,
     )
     with planner_at_work(
         X, y, settings, model=model, classes=classes, unlabeled=unlabeled, progress=progress

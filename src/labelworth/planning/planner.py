@@ -29,8 +29,9 @@ from labelworth.estimators.pools.pool import Pool
 from labelworth.planning.answer import Check, Plan, PlanQuestion
 from labelworth.planning.assembly import Background, assemble
 from labelworth.planning.formulas.nearby import formula_situation
+from labelworth.planning.kinds import KindMenu
 from labelworth.planning.landscape import ForecastCurve, Surface
-from labelworth.planning.menu import held_by_rule, read_menu
+from labelworth.planning.menu import arm_prices, held_by_rule, read_menu
 from labelworth.planning.simulated import forecast_sizes, simulated_curve, simulated_situation, simulated_surface
 from labelworth.planning.situation import Alternatives, Situation
 from labelworth.planning.solving import solved
@@ -66,7 +67,7 @@ from labelworth.simulation.pilot_points import point_sizes
 from labelworth.simulation.pool_use import PoolUse, pool_use_work, simulate_pool_use
 from labelworth.simulation.selection import without_optimism
 from labelworth.tradeoff.costs import Prices
-from labelworth.tradeoff.problem import Question
+from labelworth.tradeoff.problem import SHARES, Question
 
 _FARTHEST = 8
 """So many times the labels held are simulated; beyond it a forecast goes on along its own slope."""
@@ -119,6 +120,7 @@ class Planner:
                 self.settings.n_draws,
                 [rule.spec for rule in self.menu],
                 situation.price_list,
+                *(() if self.kinds is None else (self.kinds.described,)),
             ),
             progress=self.progress,
             forecast=curve,
@@ -185,6 +187,11 @@ class Planner:
         self.pool.require_anchored()
         chosen, prices = self.chosen, self.settings.price_list
         room = float(self.pool.n_unlabeled) if np.isinf(pool) else pool
+        if chosen.is_simulated and self.kinds is not None:
+            raise InvalidInputError(
+                f"Kinds of labels are planned by formulas, and these would be simulated ({chosen.reason}): take "
+                "source='asymptotic'."
+            )
         if chosen.is_simulated:
             situation = simulated_situation(
                 self.pool, self.basis, self.menu, chosen, prices, room, uses_unlabeled=self.uses_unlabeled
@@ -198,6 +205,7 @@ class Planner:
                 room,
                 n_draws=self.settings.n_draws,
                 seed=self.settings.seed,
+                kinds=self.kinds,
                 progress=self.progress,
             )
         if not isinstance(self.settings.costs, Prices):
@@ -244,6 +252,26 @@ class Planner:
     def menu(self) -> list[Rule]:
         """The rules to choose from."""
         return read_menu(self.settings.rules, self.pool, uses_unlabeled=self.uses_unlabeled)
+
+    @cached_property
+    def kinds(self) -> KindMenu | None:
+        """Kinds of labels to choose from; None: gold alone."""
+        if not self.settings.channels:
+            return None
+        if self.pool.kind != "documents":
+            raise InvalidInputError(
+                "Kinds of labels are planned for documents; of sequences, rules= says what to label."
+            )
+        rules = read_menu(None, self.pool, uses_unlabeled=True)
+        each = arm_prices(self.pool, rules, self.settings.price_list)
+        price = dict(zip(each.arms, each.per_sample.tolist(), strict=True))
+        return KindMenu.of(
+            self.settings.channels,
+            self.pool.data.evidence.classes,
+            price["everything"],
+            price.get("nothing", 0.0),
+            uses_unlabeled=self.uses_unlabeled,
+        )
 
     @cached_property
     def basis(self) -> ForecastBasis:
@@ -301,12 +329,18 @@ class Planner:
         return 0 if rival is None else forecast_work(rival.pool.learner, rival.pool.data, rival._largest).whole
 
     def _choice(self, distrust: str | None = None) -> ChosenSource:
+        criterion, abilities = self.settings.criterion, self.pool.abilities
+        if self.settings.channels and (len(self.pool.data.evidence.classes) > 2 or self.pool.is_large):
+            # Of more classes than two, or without matrices, the formulas of kinds of labels give no share of errors.
+            known = tuple(name for name in abilities.formula_criteria if name not in SHARES)
+            abilities = replace(abilities, formula_criteria=known)
+            criterion = "error" if criterion is None and self.settings.source == "auto" else criterion
         return choose_source(
             self.settings.source,
-            self.settings.criterion,
+            criterion,
             n_labels=self.pool.n_labels,
             n_parameters=self.pool.n_parameters,
-            abilities=self.pool.abilities,
+            abilities=abilities,
             distrust=distrust,
         )
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from labelworth.arrays import FloatArray
 from labelworth.planning.answer import ArmCount, Design, Held
+from labelworth.planning.kinds import KindMenu
 from labelworth.tradeoff.accuracy import Accuracy
 from labelworth.tradeoff.asymptotic_accuracy import AsymptoticAccuracy
 from labelworth.tradeoff.cost_functions import FurtherCost
@@ -69,6 +70,7 @@ class Situation:
     keeps_rest: bool = False  # Whether samples of the pool that the counts leave out are learned from all the same.
     doubt: Doubt = None  # How sure the accuracy is.
     currency: str = ""  # Stands before amounts of money; empty: nothing does.
+    kinds: KindMenu | None = None  # Kinds of labels that arms are made of; None: samples are labeled or not.
 
     def design(self, counts: FloatArray) -> Design:
         """What these counts, beyond what is held, amount to."""
@@ -90,6 +92,20 @@ class Situation:
             self.accuracy.error(counts),
             self.accuracy.standard_error(counts),
         )
+
+    def gold_labels(self, counts: FloatArray) -> float:
+        """Labels among what these counts buy; answers of kinds of labels are none."""
+        each = self.accuracy.labels_per_sample if self.kinds is None else self.kinds.gives_gold
+        return float(counts @ each)
+
+    @property
+    def labeled_whole(self) -> int:
+        """The arm that labels as much as any does."""
+        if self.kinds is not None:
+            return self.kinds.gold
+        if "everything" in self.accuracy.arms:
+            return self.accuracy.arms.index("everything")
+        return int(np.argmax(self.accuracy.labels_per_sample))
 
     @property
     def nothing_more(self) -> FloatArray:

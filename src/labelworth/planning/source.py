@@ -8,6 +8,7 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 
+from labelworth.channels.kinds import kinds_of
 from labelworth.errors import InvalidInputError
 from labelworth.estimators.pools.pool import Abilities
 from labelworth.planning.targets import canonical
@@ -47,6 +48,7 @@ class PlanSettings:
     checkpoint: str | Path | None = None
     max_time: float | None = None  # Minutes.
     currency: str = ""  # Stands before amounts of money; empty: nothing does.
+    channels: Any = None  # Kinds of labels beside gold, as `labelworth.channels.kinds.kinds_of` takes them.
 
     def __post_init__(self) -> None:
         if self.use_unlabeled not in get_args(UseUnlabeled):
@@ -64,6 +66,13 @@ class PlanSettings:
         object.__setattr__(self, "seed", int(self.seed))
         if self.criterion is not None:
             object.__setattr__(self, "criterion", canonical(self.criterion))
+        if self.channels is not None:
+            object.__setattr__(self, "channels", kinds_of(self.channels))
+            if not isinstance(self.costs, Prices):
+                raise InvalidInputError(
+                    "A cost function knows nothing of kinds of labels: give prices= with per_label, that of gold, "
+                    "and every channel its own."
+                )
         _ = self.costs  # refused now, not when the model has been fitted
 
     @cached_property

@@ -228,6 +228,9 @@ def _flat_labels(situation: Situation, recommended: FloatArray, left: float) -> 
 
 
 def _labels(accuracy: Accuracy, situation: Situation, problem: Problem, value: float) -> float:
+    if situation.kinds is not None:
+        # Answers of one kind take the place of another's: how many there are in all tells nothing.
+        return float(situation.pool)
     try:
         counts = continuous(accuracy, situation.prices, situation.pool, problem, value)
     except (InfeasiblePlanError, NotIdentifiableError, MoreSamplesNeededError):

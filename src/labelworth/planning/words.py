@@ -62,6 +62,7 @@ def lines(plan: "Plan") -> list[str]:
         *_why_pilot(plan),
         _expectation(plan),
         _money(plan),
+        *_kinds(plan),
         _worth(plan),
         *_limit(plan),
         _unlabeled(plan),
@@ -199,6 +200,15 @@ def _carried_out(plan: "Plan") -> float:
     return sum(arm.count for arm in plan.recommended.arms if arm.arm != "nothing")
 
 
+def _kinds(plan: "Plan") -> list[str]:
+    """What kinds of labels are worth."""
+    if not plan.menu:
+        return []
+    from labelworth.planning import kind_words
+
+    return kind_words.worth_lines(plan)
+
+
 def _before_next(plan: "Plan") -> float:
     """The error when the next samples come."""
     today = plan.held.error
@@ -228,6 +238,10 @@ def _action(plan: "Plan") -> str:
         more = plan.more_pilot or 0
         some = count(more, "more " + plan.held.kind[:-1])
         return f"Label {some} drawn at random (`labelworth next --count {more}`), then plan again."
+    if plan.menu:
+        from labelworth.planning import kind_words
+
+        return kind_words.action(plan)
     design, interval = plan.recommended, _between(plan.open_labels)
     if plan.held.kind == "documents":
         return (
@@ -310,7 +324,7 @@ def _money(plan: "Plan") -> str:
     design, question, own = plan.recommended, plan.question, plan.currency
     opening, cost = "All of them cost" if _is_far(plan) else "That costs", design.cost
     if plan.advice == "larger pilot" and not _is_far(plan):
-        each = plan.prices.get("per_sample", {}).get("everything")
+        each = plan.prices.get("per_sample", {}).get("gold" if plan.menu else "everything")
         if each is None:
             held = money(plan.held.cost, own)
             return f"What is held has cost {held}; no more than the larger pilot is to be paid now."
@@ -346,7 +360,8 @@ def _worth(plan: "Plan") -> str:
     named, is_all = _next_samples(plan, best.arm, n_next), plan.held.n_pool - _carried_out(plan) < 1
     opening = f"{'After that the' if _carried_out(plan) else 'The'} next {named}"
     if is_all:
-        opening = f"That is all there is; {named} more of the same kind"
+        more = named if plan.menu else f"{named} more"
+        opening = f"That is all there is; {more} of the same kind"
     one, own = n_next == 1, plan.question.criterion
     verb = better_verb(own)
     if best.gain <= 0:
@@ -411,9 +426,17 @@ def _limit(plan: "Plan") -> list[str]:
         return [f"{reached}, no {bound} than {before}{so}.{_floor(plan)}"]
     left = f"about {apart(limit.gain, own)} can still be bought with this model"
     left = f"{'from' if is_metric(own) else 'of'} {before}, {left}"
-    if plan.recommended.labels_in_all >= limit.labels_in_all:
+    if gold_in_all(plan) >= limit.labels_in_all:
         return [f"That labels everything there is: {left}.{_floor(plan)}"]
     return [f"{reached}; {left}.{_floor(plan)}"]
+
+
+def gold_in_all(plan: "Plan") -> float:
+    """Labels once the plan is carried out; answers of kinds of labels are none."""
+    if not plan.menu:
+        return plan.recommended.labels_in_all
+    arms = zip(plan.menu, plan.recommended.arms, strict=True)
+    return plan.held.n_labels + sum(arm.count for offer, arm in arms if offer.gold)
 
 
 def _floor(plan: "Plan") -> str:
@@ -436,6 +459,10 @@ def _what(criterion: str) -> str:
 
 
 def _next_samples(plan: "Plan", arm: str, n_next: int) -> str:
+    if plan.menu:
+        from labelworth.planning import kind_words
+
+        return kind_words.next_documents(arm, n_next)
     how_many = "" if n_next == 1 else f"{number(n_next)} "
     if plan.held.kind == "documents":
         return f"{how_many}label{'' if n_next == 1 else 's'}"
@@ -508,8 +535,9 @@ def _source(plan: "Plan") -> str:
     if proof is None:
         proved = "found by search, no certificate"
     elif proof.if_convex:
+        bent = "an error need not be convex" if plan.menu else "sampling may have bent the curve"
         proved = (
-            "found along the slope, no certificate: sampling may have bent the curve; were it convex, no other "
+            f"found along the slope, no certificate: {bent}; were it convex, no other "
             f"design would be {_better(plan, proof.gap)}"
         )
     else:

@@ -22,7 +22,7 @@ from labelworth.planning.words import (
     target_words,
 )
 from labelworth.report.page_data import page_data
-from labelworth.report.tables import models_table, words
+from labelworth.report.tables import kinds_table, models_table, words
 from labelworth.simulation.metrics import is_metric
 from labelworth.tradeoff.problem import in_percent
 from labelworth.wording import percent
@@ -166,6 +166,9 @@ def _design_table(plan: Plan) -> str:
     if plan.advice != "label":
         # What the forecast says to buy, nothing or too much, is not what is to be bought.
         return ""
+    bought = kinds_table(plan)
+    if bought is not None:
+        return _table(bought.columns, [tuple(map(words, row)) for row in bought.rows])
     rows = [(arm.arm, number(arm.count), number(arm.labels), _cost(plan, arm.cost)) for arm in plan.recommended.arms]
     return _table(("rule", plan.held.kind, "labels", "cost"), rows)
 

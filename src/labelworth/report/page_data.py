@@ -4,6 +4,7 @@ from collections.abc import Iterable, Sequence
 from math import isfinite
 from typing import Any
 
+from labelworth.planning import kind_words
 from labelworth.planning.answer import Plan
 from labelworth.planning.landscape import FrontierDesign, GridAnswer
 from labelworth.planning.words import as_reached, next_samples
@@ -104,6 +105,8 @@ def _moved(plan: Plan, problem: Problem, answer: GridAnswer) -> dict[str, Any]:
 
 def _words(plan: Plan, counts: Sequence[float]) -> str:
     """Which samples go where."""
+    if plan.menu:
+        return kind_words.mix(plan, counts)
     sample = plan.held.kind
     parts = [
         f"{count:,.0f} {sample} {'without a label' if arm == 'nothing' else 'whole' if arm == 'everything' else arm}"

@@ -31,6 +31,26 @@ def show_table(console: Console, table: Table) -> None:
         console.print()
 
 
+def kinds_table(plan: Plan) -> Table | None:
+    """What is to be bought of every kind of label; None: there is gold alone."""
+    if not plan.menu:
+        return None
+    total = plan.recommended.cost
+    rows = tuple(
+        (
+            arm.arm,
+            round(arm.count),
+            round(arm.labels),
+            Amount(offer.price, plan.currency),
+            Amount(arm.cost, plan.currency),
+            percent(arm.cost / total) if total else "0 %",
+        )
+        for offer, arm in zip(plan.menu, plan.recommended.arms, strict=True)
+    )
+    columns = ("who is asked", "documents", "answers", "price of a document", "cost", "share")
+    return Table("What to buy", columns, rows)
+
+
 def models_table(plan: Plan) -> Table | None:
     """The models that were compared, the chosen one first, with their cross-validated figures; None: it was named."""
     choice = plan.models

@@ -1,6 +1,10 @@
 """What an answer is worth in money: the most that one may cost before a design without it is as good."""
 
+from collections.abc import Callable, Sequence
+from itertools import combinations
+
 import numpy as np
+from scipy.optimize import minimize_scalar
 
 from labelworth.arrays import FloatArray
 from labelworth.errors import InvalidInputError
@@ -55,3 +59,62 @@ def break_even_prices(accuracy: ConvexAccuracy, solution: Solution) -> FloatArra
     gained = worths(accuracy, solution.counts) - sample
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.asarray(np.where(gained > 0, gained / money, 0.0))
+
+
+def switch_price(
+    accuracy: ConvexAccuracy,
+    solution: Solution,
+    arms: Sequence[int],
+    answers: FloatArray,
+    beside: FloatArray,
+) -> float:
+    r"""The most that one answer may cost for arms that are made of such answers to come into an optimum without them.
+
+    With u samples of these arms, h(u) what they lower the error by, :math:`v' u` answers and :math:`b' u` money for
+    all else that is bought with them (gold, of an audited row),
+
+    .. math:: c^* = \max_u \frac{h(u) - \nu \, 1'u - \mu \, b'u}{\mu \, v'u}
+
+    Where the confusion of the answers is known h is linear, and the best arm alone has the ratio. Where it is not,
+    arms that learn it together are worth more than each by itself; h is concave, and every two arms are mixed.
+
+    Parameters
+    ----------
+    solution : Solution
+        With none of these arms.
+    arms : sequence of int
+        Their indices.
+    answers, beside : arrays of shape (n_arms,)
+        v and b of each.
+
+    Returns
+    -------
+    float
+        Infinite where money is worth nothing; zero where no price pays.
+    """
+    money, sample = solution.shadow_price_of_money, solution.shadow_price_of_sample
+    if money is None or sample is None:
+        raise InvalidInputError("Break-even prices need the shadow prices of an optimum with a certificate.")
+    if money <= 0:
+        return np.inf
+    counts, hair = solution.counts, _FEW * float(np.sum(solution.counts))
+
+    def ratio(shares: FloatArray) -> float:
+        unit = np.zeros(len(counts))
+        unit[list(arms)] = shares
+        gain = -float(accuracy.slope(counts + hair * unit) @ unit)
+        return (gain - sample - money * float(shares @ beside)) / (money * float(shares @ answers))
+
+    corners = np.eye(len(arms))
+    best = max(ratio(corner) for corner in corners)
+    if accuracy.has_kinks:
+        best = max((best, *(_best_between(ratio, *pair) for pair in combinations(corners, 2))))
+    return max(best, 0.0)
+
+
+def _best_between(ratio: Callable[[FloatArray], float], first: FloatArray, last: FloatArray) -> float:
+    """A concave gain over a linear cost has one top."""
+    top = minimize_scalar(
+        lambda share: -ratio((1 - share) * first + share * last), bounds=(0.0, 1.0), method="bounded"
+    )
+    return -float(top.fun)

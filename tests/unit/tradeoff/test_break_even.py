@@ -10,6 +10,7 @@ from labelworth.errors import InvalidInputError
 from labelworth.fisher.documents.channels import ArmSet, enumerated_channels
 from labelworth.fisher.documents.two_class_channels import two_class_channels
 from labelworth.models.classes.multinomial import MultinomialModel
+from labelworth.planning.kinds import KindMenu
 from labelworth.tradeoff.asymptotic_accuracy import AsymptoticAccuracy
 from labelworth.tradeoff.break_even import break_even_prices, shares_of, worths
 from labelworth.tradeoff.costs import ArmPrices
@@ -129,3 +130,44 @@ def test_without_shadow_prices_there_is_no_break_even() -> None:
     bare = Solution(best.question, best.criterion, best.counts, best.cost, best.error)
     with pytest.raises(InvalidInputError, match="shadow prices"):
         break_even_prices(accuracy, bare)
+
+
+def of_menu(channels: list[Channel]) -> tuple[KindMenu, AsymptoticAccuracy]:
+    menu_of = KindMenu.of(channels, MODEL.classes, GOLD, 0.0, uses_unlabeled=True)
+    information = enumerated_channels(MODEL, menu_of.arm_set)
+    return menu_of, AsymptoticAccuracy.of(information, "excess_log_loss", menu=menu_of.names, held={"gold": 20.0})
+
+
+QUESTIONS = (
+    Question.of(budget=20.0, pool=2000),
+    Question.of(target=0.004, pool=2000),
+    Question.of(alpha=20000.0, pool=2000),
+)
+
+
+@pytest.mark.parametrize("question", QUESTIONS, ids=lambda question: question.kind)
+@pytest.mark.parametrize("channel", [llm, crowd])
+@pytest.mark.parametrize("unknown", [False, True])
+def test_a_kind_with_all_its_votes_and_audits_comes_in_at_the_price_that_is_told(channel, unknown, question) -> None:
+    """Beside another unknown kind: the optimizer buys any of it a hundredth below that price, and none above."""
+
+    def kinds(price: float) -> list[Channel]:
+        return [channel(price, unknown=unknown), Channel("other", accuracy=0.8, price=0.03, unknown=True)]
+
+    menu_of, accuracy = of_menu(kinds(0.01))
+    told = menu_of.worths(accuracy, question, np.zeros(len(menu_of.arms)))[0].worth
+    bought = []
+    for factor in (0.99, 1.01):
+        at_price, same = of_menu(kinds(factor * told))
+        best = solve(same, at_price.prices, question)
+        bought.append(best.counts[at_price.asking(at_price.channels[0])].sum())
+    assert bought[0] > 1
+    assert bought[1] <= 1e-3
+
+
+def test_a_kind_without_which_nothing_does_what_is_asked_is_worth_any_price() -> None:
+    menu_of, accuracy = of_menu([crowd(0.02)])
+    least = accuracy.error(np.array([0.0, 50.0, 0.0, 0.0, 0.0]))
+    question = Question.of(target=0.5 * least, pool=50)
+    without = menu_of.worths(accuracy, question, np.zeros(len(menu_of.arms)))[0].worth
+    assert without == np.inf

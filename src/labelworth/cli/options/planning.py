@@ -112,6 +112,33 @@ class PlanOptions(Options):
             help="About how long simulations may take; what does not fit is left out, and said.",
         ),
     ] = None
+    kind: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="KIND",
+            help="For documents, again and again: who else can be asked, as 'expert: price 0.5, accuracy 0.97', "
+            "'crowd: price 0.02, confusion 0.85 0.15 / 0.30 0.70, votes 1 3 5, unknown', 'screener: question spam, "
+            "price 0.05, accuracy 0.95'. Gold labels cost --price-label.",
+        ),
+    ] = None
+    kinds: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="The same from a file: a kind per line, indented lines (YAML), or JSON."),
+    ] = None
+
+    def asked(self) -> dict[str, Any]:
+        """Without kinds of labels where there are none, as records were before there were any."""
+        return {name: value for name, value in super().asked().items() if value or name not in ("kind", "kinds")}
+
+    def arguments(self) -> dict[str, Any]:
+        """As the library takes them: kinds of labels are channels."""
+        asked = super().asked()
+        kind, kinds = asked.pop("kind"), asked.pop("kinds")
+        if not (kind or kinds):
+            return asked
+        from labelworth.channels.kinds import kinds_of, read_kinds
+
+        return {**asked, "channels": kinds_of([*(read_kinds(kinds) if kinds else ()), *(kind or ())])}
 
 
 @dataclass(frozen=True)

@@ -353,6 +353,8 @@ def _fits(value: Any, kind: Any) -> bool:
     """Whether a JSON value is one of a type; texts that no file or codec can be named by are not."""
     if get_origin(kind) is Literal:
         return isinstance(value, str) and value in get_args(kind)
+    if get_origin(kind) is list:
+        return isinstance(value, list) and all(_fits(entry, get_args(kind)[0]) for entry in value)
     if kind is float:
         return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < 1e308
     if kind is int:
@@ -371,4 +373,6 @@ def _is_encodable(text: str) -> bool:
 
 
 def _words(kind: Any) -> str:
+    if get_origin(kind) is list:
+        return f"a list, each {_words(get_args(kind)[0])}"
     return ", ".join(get_args(kind)) if get_origin(kind) is Literal else _TYPE_WORDS[kind]

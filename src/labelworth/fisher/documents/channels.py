@@ -21,6 +21,7 @@ from scipy.linalg import block_diag
 from labelworth.arrays import FloatArray, as_floats, require_probabilities
 from labelworth.channels.arm import GOLD, NOTHING, Arm, Nuisance, Outcomes
 from labelworth.channels.forms import Classes
+from labelworth.data.samples import Samples
 from labelworth.errors import InvalidInputError
 from labelworth.fisher.choice import Chosen
 from labelworth.fisher.contrasts import Contrasts
@@ -34,6 +35,7 @@ from labelworth.fisher.documents.population import (
     marginal_scores,
     require_outcomes,
     score_spread,
+    summed_moments,
 )
 from labelworth.fisher.enumeration import enumerated
 from labelworth.fisher.information import GivesFigures
@@ -177,6 +179,36 @@ def enumerated_channels(model: Model, arms: ArmSet) -> DenseInformation:
         arms.n_answers,
         "enumeration",
         known_missing=base.missing,
+        known_contrasts=Contrasts.whole(model.coordinates),
+        nuisance=arms.nuisance.parameters,
+    )
+
+
+def averaged_channels(model: Model, samples: Samples, shares: FloatArray, arms: ArmSet) -> DenseInformation:
+    """One matrix per arm from given x, each counting its share; classes and answers are summed over.
+
+    Complete information is that of the model: what these x leave missing of it is theirs, so that no arm tells more
+    than gold.
+    """
+    posterior, _ = condition(model.log_joint(samples), samples.evidence)
+    complete = model.complete_information()
+    missing, _ = summed_moments(model, samples, posterior, shares)
+    size = len(complete) + arms.nuisance.size
+    added = np.zeros((len(arms.arms), size, size))
+    for part in chunks(samples.n_samples, _numbers_per_row(model, arms)):
+        scores = model.class_scores(samples.take(part))
+        for index, answers in enumerate(arms.answers):
+            if arms.arms[index].asked and not answers.has_gold:
+                added[index] += added_by_answers(scores, posterior[part], shares[part], answers)
+    return DenseInformation(
+        model.coordinates,
+        arms.names,
+        arms.matrices(complete, missing, added, shares @ posterior),
+        arms.everything,
+        arms.nothing,
+        arms.n_answers,
+        "sampling",
+        known_missing=missing,
         known_contrasts=Contrasts.whole(model.coordinates),
         nuisance=arms.nuisance.parameters,
     )

@@ -15,8 +15,8 @@ from labelworth.models.classes.responsibilities import condition
 from labelworth.models.protocol import AnyModel
 from labelworth.tradeoff.accuracy import Source
 
-_MOST_ENUMERATED = 5000
-_MOST_DOCUMENTS = 2000
+MOST_ENUMERATED = 5000
+MOST_DOCUMENTS = 2000
 _N_DRAWS = 128
 
 
@@ -179,11 +179,11 @@ class ErrorAccuracy:
 
     @cached_property
     def _inputs(self) -> Inputs:
-        enumerated = Inputs.enumerated(self.model, _MOST_ENUMERATED)
+        enumerated = Inputs.enumerated(self.model, MOST_ENUMERATED)
         if enumerated is not None:
             return enumerated
         rng = np.random.default_rng([self.seed, 2])
-        rows = np.sort(rng.permutation(self.documents.n_samples)[:_MOST_DOCUMENTS])
+        rows = np.sort(rng.permutation(self.documents.n_samples)[:MOST_DOCUMENTS])
         return Inputs.of(self.model, self.documents.take(rows))
 
     @cached_property
@@ -210,5 +210,5 @@ class ErrorAccuracy:
 
 def entropy(model: AnyModel, documents: Samples) -> float:
     """H(y | x) in nats: the log-loss of the true model."""
-    inputs = Inputs.enumerated(model, _MOST_ENUMERATED) or Inputs.of(model, documents)
+    inputs = Inputs.enumerated(model, MOST_ENUMERATED) or Inputs.of(model, documents)
     return float(inputs.weights @ entr(inputs.posterior).sum(axis=1))

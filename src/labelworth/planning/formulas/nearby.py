@@ -14,6 +14,7 @@ import scipy.linalg
 from labelworth.arrays import FloatArray
 from labelworth.errors import InvalidInputError
 from labelworth.estimators.pools.pool import Pool
+from labelworth.planning.kinds import KindMenu
 from labelworth.planning.menu import arm_prices, held_before
 from labelworth.planning.situation import Alternatives, Origin, Situation
 from labelworth.planning.source import ChosenSource
@@ -66,6 +67,7 @@ def formula_situation(
     *,
     n_draws: int,
     seed: int,
+    kinds: KindMenu | None = None,
     progress: Progress = SILENT,
 ) -> Situation:
     """Where a plan by formulas starts.
@@ -76,6 +78,8 @@ def formula_situation(
         How many more samples can be had.
     n_draws : int
         At how many other parameters the question will be asked.
+    kinds : KindMenu, optional
+        Whom documents can be given to; else they are labeled by the rules of the menu.
 
     Raises
     ------
@@ -84,18 +88,26 @@ def formula_situation(
     NotIdentifiableError
         If the fit is not a strict maximum.
     """
-    formulas = _formulas_of(pool, menu, chosen, seed, progress)
+    formulas = _formulas_of(pool, menu, kinds, chosen, seed, progress)
     return Situation(
         held_before(pool, prices),
         formulas.accuracy(),
-        arm_prices(pool, menu, prices),
+        arm_prices(pool, menu, prices) if kinds is None else kinds.prices,
         room,
         float(pool.data.lengths.mean()),
         doubt=nearby(formulas, n_draws, progress),
+        kinds=kinds,
     )
 
 
-def _formulas_of(pool: Any, menu: Sequence[Rule], chosen: ChosenSource, seed: int, progress: Progress) -> Formulas:
+def _formulas_of(
+    pool: Any,
+    menu: Sequence[Rule],
+    kinds: KindMenu | None,
+    chosen: ChosenSource,
+    seed: int,
+    progress: Progress,
+) -> Formulas:
     """By what the pool can do; modules of the other kind are not loaded."""
     limit = pool.abilities.most_parameters
     if pool.abilities.rules:
@@ -109,6 +121,10 @@ def _formulas_of(pool: Any, menu: Sequence[Rule], chosen: ChosenSource, seed: in
         return SequenceFormulas.of(pool, menu, chosen, seed, progress)
     from labelworth.planning.formulas.documents import DocumentFormulas, ProbedFormulas
 
+    if kinds is not None:
+        from labelworth.planning.formulas.kinds import KindFormulas
+
+        return KindFormulas(pool, kinds.names, chosen.criterion, seed, progress, kinds=kinds)
     arms, way = tuple(rule.spec for rule in menu), ProbedFormulas if pool.is_large else DocumentFormulas
     return way(pool, arms, chosen.criterion, seed, progress)
 

@@ -61,7 +61,7 @@ def more_pilot(situation: Situation, problem: Problem, value: float, needed: int
 def _labeled_whole(situation: Situation) -> FloatArray:
     """One more sample, labeled as far as any arm does."""
     alone = np.zeros(len(situation.accuracy.arms))
-    alone[int(np.argmax(situation.accuracy.labels_per_sample))] = 1.0
+    alone[situation.labeled_whole] = 1.0
     return alone
 
 

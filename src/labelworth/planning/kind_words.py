@@ -1,0 +1,86 @@
+"""A plan with kinds of labels in plain words: whom to ask how much, and what their answers are worth."""
+
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from labelworth.planning.words import count, money, number
+
+if TYPE_CHECKING:
+    from labelworth.planning.answer import Plan
+    from labelworth.planning.kinds import KindWorth, Offer
+
+
+def action(plan: "Plan") -> str:
+    """What to buy, the money first."""
+    design = plan.recommended
+    return f"For {money(design.cost, plan.currency)}: {mix(plan, [arm.count for arm in design.arms], costs=True)}."
+
+
+def mix(plan: "Plan", counts: Sequence[float], *, costs: bool = False) -> str:
+    """How many documents go to whom.
+
+    Parameters
+    ----------
+    costs : bool
+        Whether every part says what it costs.
+    """
+    parts, rest = [], 0.0
+    for offer, amount in zip(plan.menu, counts, strict=True):
+        if offer.arm == "nothing":
+            rest = amount
+        elif amount > 0:
+            paid = f" ({money(amount * offer.price, plan.currency)})" if costs else ""
+            parts.append(f"{_given(plan, offer, amount)}{paid}")
+    told = ", ".join(parts) or "nobody is asked"
+    return f"{told}; {count(rest, 'document')} without any answer" if rest and costs else told
+
+
+def _given(plan: "Plan", offer: "Offer", amount: float) -> str:
+    documents = count(amount, "document")
+    if not offer.asks:
+        return f"gold labels for {documents}"
+    asked = " and ".join(_asked(plan, kind, votes) for kind, votes in offer.asks.items())
+    return f"gold and {asked} on the same {documents}" if offer.gold else f"{asked} on {documents}"
+
+
+def _asked(plan: "Plan", kind: str, votes: int) -> str:
+    about = next((own.question for own in plan.kinds if own.kind == kind), None)
+    name = kind if about is None else f"{kind} ({question_words(about)})"
+    return name if votes == 1 else f"{votes} votes of {name}"
+
+
+def question_words(about: str) -> str:
+    return f"is it {about}?"
+
+
+def worth_lines(plan: "Plan") -> list[str]:
+    """What every kind's answers are worth, and which question is the best."""
+    return [*(_worth(plan, own) for own in plan.kinds), *_best_question(plan)]
+
+
+def _worth(plan: "Plan", own: "KindWorth") -> str:
+    price, bought = money(own.price, plan.currency), count(own.answers, "answer")
+    named = f"An answer of {own.kind}"
+    if own.worth is None:
+        return f"{named} costs {price}: {bought} to buy; at what price others would do as well is not known."
+    if math.isinf(own.worth):
+        return f"{named} is worth any price: without {own.kind} nothing does what is asked. You pay {price}."
+    opening = f"{named} is worth at most {money(f'{own.worth:.2g}', plan.currency)}; you pay {price}"
+    if own.answers:
+        return f"{opening}: {bought} to buy."
+    return f"{opening}: {'too dear' if own.worth <= own.price else 'others do as well'}, none to buy."
+
+
+def _best_question(plan: "Plan") -> list[str]:
+    asked = [own for own in plan.kinds if own.question is not None and own.worth]
+    if len(asked) < 2:
+        return []
+    best = max(asked, key=lambda own: (own.worth or 0.0) / own.price if own.price else math.inf)
+    return [f"The best question for its price: {question_words(best.question or '')} ({best.kind})"]
+
+
+def next_documents(arm: str, how_many: int) -> str:
+    """The next documents of an arm."""
+    whom = "with gold labels" if arm == "gold" else f"answered by {arm}" if " + " not in arm else f"with {arm}"
+    return f"{'' if how_many == 1 else number(how_many) + ' '}document{'' if how_many == 1 else 's'} {whom}"

@@ -1,0 +1,222 @@
+"""Kinds of labels on the menu of a plan: what a row can be given to, what that costs, and what it is worth."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from labelworth.arrays import FloatArray
+from labelworth.channels.arm import GOLD, NOTHING, Arm, menu
+from labelworth.channels.channel import Channel
+from labelworth.channels.forms import Classes, IsItOneOf
+from labelworth.errors import InfeasiblePlanError, NotIdentifiableError
+from labelworth.fisher.documents.channels import ArmSet
+from labelworth.tradeoff.accuracy import Accuracy, ConvexAccuracy, Source
+from labelworth.tradeoff.break_even import switch_price
+from labelworth.tradeoff.costs import ArmPrices
+from labelworth.tradeoff.problem import Question
+from labelworth.tradeoff.solve import solve
+
+
+@dataclass(frozen=True)
+class Offer:
+    """What a row can get: an arm as records keep it."""
+
+    arm: str
+    gold: bool  # Whether the row gets a gold label.
+    asks: dict[str, int]  # By kind of label, how many answers the row gets.
+    price: float  # Of one row.
+
+
+@dataclass(frozen=True)
+class KindWorth:
+    """What the answers of one kind of label are worth, and how many of them a plan buys."""
+
+    kind: str
+    price: float  # Of one answer.
+    # The most that an answer may cost for the plan to buy any; infinite where nothing else does what is asked; None:
+    # not known.
+    worth: float | None
+    answers: float  # That are to be bought, on so many samples, for so much.
+    samples: float
+    cost: float
+    is_unknown: bool  # Whether its confusion is estimated with the model.
+    n_audited: int = 0  # Rows that have both a gold label and an answer of it already.
+    question: str | None = None  # Of a kind that is asked yes or no: about which classes.
+
+
+@dataclass(frozen=True, eq=False)
+class KindMenu:
+    """Arms on offer, nothing and gold first, and what a row of each costs."""
+
+    channels: tuple[Channel, ...]
+    classes: Classes
+    arms: tuple[Arm, ...]
+    prices: ArmPrices
+
+    @classmethod
+    def of(
+        cls,
+        channels: Sequence[Channel],
+        classes: Classes,
+        of_gold: float,
+        of_unlabeled: float,
+        *,
+        uses_unlabeled: bool,
+    ) -> "KindMenu":
+        """All that rows can be given to.
+
+        Parameters
+        ----------
+        of_gold, of_unlabeled : float
+            What a row with a gold label and one without any costs; answers come on top of either.
+
+        Raises
+        ------
+        InvalidInputError
+            If a channel does not go with the classes, or nothing is known of its answers.
+        """
+        for channel in channels:
+            channel.table(classes)
+        arms = tuple(arm for arm in menu(channels) if uses_unlabeled or arm is not NOTHING)
+        each = [arm.price(of_gold) + (0.0 if arm.has_gold else of_unlabeled) for arm in arms]
+        return cls(tuple(channels), classes, arms, ArmPrices(tuple(arm.name for arm in arms), np.array(each)))
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return self.prices.arms
+
+    @cached_property
+    def arm_set(self) -> ArmSet:
+        """With nothing and gold in any case: figures need them."""
+        return ArmSet.of([arm for arm in self.arms if arm.asked], self.classes)
+
+    @property
+    def gold(self) -> int:
+        return self.arms.index(GOLD)
+
+    @property
+    def gives_gold(self) -> FloatArray:
+        """Gold labels of one row of every arm."""
+        return np.array([float(arm.has_gold) for arm in self.arms])
+
+    @property
+    def offers(self) -> tuple[Offer, ...]:
+        return tuple(
+            Offer(arm.name, arm.has_gold, {channel.name: count for channel, count in arm.asked}, float(price))
+            for arm, price in zip(self.arms, self.prices.per_sample, strict=True)
+        )
+
+    @property
+    def described(self) -> list[Any]:
+        """What makes this menu, as JSON knows it."""
+        return [
+            [
+                channel.name,
+                channel.is_unknown,
+                list(channel.votes),
+                channel.table(self.classes).probabilities.tolist(),
+            ]
+            for channel in self.channels
+        ]
+
+    def asking(self, channel: Channel) -> list[int]:
+        """The arms that ask a channel."""
+        return [index for index, arm in enumerate(self.arms) if any(one is channel for one, _ in arm.asked)]
+
+    def worths(self, accuracy: Accuracy, question: Question, counts: FloatArray) -> tuple[KindWorth, ...]:
+        """What every kind is worth: the price at which the best plan without it would begin to buy it.
+
+        Parameters
+        ----------
+        counts : array
+            What is to be bought.
+        """
+        return tuple(self._worth(accuracy, question, counts, channel) for channel in self.channels)
+
+    def _worth(self, accuracy: Accuracy, question: Question, counts: FloatArray, channel: Channel) -> KindWorth:
+        own = self.asking(channel)
+        votes = np.array([dict(self.offers[index].asks)[channel.name] for index in own], dtype=np.float64)
+        answers = float(counts[own] @ votes)
+        about = channel.form.about if isinstance(channel.form, IsItOneOf) else None
+        return KindWorth(
+            channel.name,
+            channel.price,
+            self._break_even(accuracy, question, own, votes, channel),
+            answers,
+            float(counts[own].sum()),
+            answers * channel.price,
+            channel.is_unknown,
+            0,
+            None if about is None else " or ".join(map(str, about)),
+        )
+
+    def _break_even(
+        self, accuracy: Accuracy, question: Question, own: list[int], votes: FloatArray, channel: Channel
+    ) -> float | None:
+        if not isinstance(accuracy, ConvexAccuracy):
+            return None
+        others = [index for index in range(len(self.arms)) if index not in own]
+        without = Subset(accuracy, tuple(others))
+        prices = ArmPrices(without.arms, self.prices.per_sample[others], self.prices.fixed)
+        try:
+            best = solve(without, prices, question)
+        except (InfeasiblePlanError, NotIdentifiableError):
+            return np.inf
+        if best.shadow_price_of_money is None:
+            return None
+        counts = np.zeros(len(self.arms))
+        counts[others] = best.counts
+        beside = self.prices.per_sample[own] - votes * channel.price
+        return switch_price(accuracy, replace(best, counts=counts), own, votes, beside)
+
+
+@dataclass(frozen=True, eq=False)
+class Subset:
+    """An accuracy on some of its arms, none of the others."""
+
+    whole: ConvexAccuracy
+    chosen: tuple[int, ...]
+
+    @property
+    def arms(self) -> tuple[str, ...]:
+        return tuple(self.whole.arms[index] for index in self.chosen)
+
+    @property
+    def labels_per_sample(self) -> FloatArray:
+        return self.whole.labels_per_sample[list(self.chosen)]
+
+    @property
+    def criterion(self) -> str:
+        return self.whole.criterion
+
+    @property
+    def source(self) -> Source:
+        return self.whole.source
+
+    @property
+    def is_convex(self) -> bool:
+        return self.whole.is_convex
+
+    @property
+    def has_kinks(self) -> bool:
+        return self.whole.has_kinks
+
+    def error(self, counts: FloatArray) -> float:
+        return self.whole.error(self._all(counts))
+
+    def standard_error(self, counts: FloatArray) -> float | None:
+        return self.whole.standard_error(self._all(counts))
+
+    def slope(self, counts: FloatArray) -> FloatArray:
+        return self.whole.slope(self._all(counts))[list(self.chosen)]
+
+    def open_directions(self, counts: FloatArray) -> tuple[str, ...]:
+        return self.whole.open_directions(self._all(counts))
+
+    def _all(self, counts: FloatArray) -> FloatArray:
+        counted = np.zeros(len(self.whole.arms))
+        counted[list(self.chosen)] = counts
+        return counted

@@ -1,0 +1,157 @@
+"""Kinds of labels as people type them."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from labelworth.channels.channel import Channel
+from labelworth.channels.kinds import kinds_of, read_kind, read_kinds
+from labelworth.errors import DataUnavailableError, InvalidInputError
+
+CLASSES = ("ham", "spam")
+CROWD = "crowd: price 0.02, confusion 0.85 0.15 / 0.30 0.70, votes 1 3 5, unknown"
+SAID = {
+    "expert": {"price": 0.5, "accuracy": 0.97},
+    "crowd": {"price": 0.02, "confusion": [[0.85, 0.15], [0.30, 0.70]], "votes": [1, 3, 5], "unknown": True},
+    "screener": {"question": "spam", "price": 0.05, "accuracy": 0.95},
+}
+
+
+def same(one: Channel, other: Channel) -> bool:
+    own = [(c.name, c.price, c.votes, c.is_unknown, c.is_independent) for c in (one, other)]
+    tables = [c.table(CLASSES) for c in (one, other)]
+    return (
+        own[0] == own[1]
+        and tables[0].answers == tables[1].answers
+        and np.array_equal(tables[0].probabilities, tables[1].probabilities)
+    )
+
+
+EXPECTED = (
+    Channel("expert", accuracy=0.97, price=0.5),
+    Channel("crowd", [[0.85, 0.15], [0.30, 0.70]], price=0.02, votes=(1, 3, 5), unknown=True),
+    Channel.question("screener", ["spam"], accuracy=0.95, price=0.05),
+)
+LINES = f"expert: price 0.5, accuracy 97%\n{CROWD}\nscreener: question spam, price .05, accuracy .95\n"
+BLOCKS = """\
+# Who can be asked, and for how much.
+expert:
+  price: 0.5   # each
+  accuracy: 0.97
+crowd:
+  price: 0.02
+  confusion:
+    - [0.85, 0.15]
+    - [0.30, 0.70]
+  votes: [1, 3, 5]
+  unknown: true
+screener: question spam, price .05, accuracy .95
+"""
+LISTED = """\
+- name: expert
+  price: 0.5
+  accuracy: 0.97
+- name: crowd
+  price: 0.02
+  confusion: [[0.85, 0.15], [0.30, 0.70]]
+  votes: [1, 3, 5]
+  unknown: yes
+- name: "screener"
+  question: spam
+  price: 0.05
+  accuracy: 0.95
+"""
+
+
+@pytest.mark.parametrize(
+    "text",
+    [LINES, BLOCKS, LISTED, json.dumps(SAID), json.dumps([{"name": name, **said} for name, said in SAID.items()])],
+    ids=["lines", "blocks", "a list of blocks", "JSON by name", "JSON in a list"],
+)
+def test_every_form_of_a_file_says_the_same(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "kinds.yaml"
+    path.write_text(text, encoding="utf-8")
+    read = read_kinds(path)
+    assert len(read) == 3
+    assert all(same(own, expected) for own, expected in zip(read, EXPECTED, strict=True))
+
+
+def test_lines_are_the_same_words() -> None:
+    assert all(
+        same(own, expected) for own, expected in zip(kinds_of(LINES.strip().split("\n")), EXPECTED, strict=True)
+    )
+
+
+def test_channels_pass_as_they_are() -> None:
+    assert kinds_of(EXPECTED) == list(EXPECTED)
+    assert kinds_of(EXPECTED[0]) == [EXPECTED[0]]
+
+
+def test_a_question_may_be_about_several_classes_and_about_numbers() -> None:
+    read = read_kind("screener: question very bad / 3, accuracy 0.9")
+    np.testing.assert_allclose(
+        read.table(("very bad", "good", 3)).probabilities, [[0.9, 0.1], [0.1, 0.9], [0.9, 0.1]]
+    )
+
+
+def test_sets_answers_and_flags() -> None:
+    broad = read_kind("broad: sets a b / c, accuracy 0.8, independent")
+    assert broad.is_independent
+    assert broad.table(("a", "b", "c")).answers == ("a or b", "c")
+    named = read_kind("m: confusion 0.5 0.3 0.2 / 0.1 0.2 0.7, answers no yes unsure")
+    assert named.table(CLASSES).answers == ("no", "yes", "unsure")
+    assert read_kind("llm: unknown, price 0.001").form is None
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("expert", "a name, a colon"),
+        (": price 1", "a name, a colon"),
+        ("expert: price 0.5", "how often it is right"),
+        ("expert: price cheap, accuracy 0.9", "price of the kind 'expert' must be a number. Got 'cheap'"),
+        ("expert: accuracy 1.2", "between 0"),
+        ("expert: price -1, accuracy 0.9", "non-negative"),
+        ("expert: cost 0.5, accuracy 0.9", "one can say price, accuracy.*Got cost"),
+        ("expert: accuracy 0.9, accuracy 0.8", "says its accuracy twice"),
+        ("expert: accuracy", "names its accuracy and does not say it"),
+        ("crowd: accuracy 0.9, votes 1.5", "whole numbers"),
+        ("crowd: accuracy 0.9, votes 0", "from 1"),
+        ("crowd: confusion 0.9 0.2 / 0.1 0.9", "each row"),
+        ("crowd: confusion 0.9 0.1, accuracy 0.9", "either a confusion"),
+        ("crowd: unknown maybe, accuracy 0.9", "true or false"),
+        ("s: question a, confusion 1 0 / 0 1", "not both"),
+        ("gold: price 1, accuracy 0.9", "No channel may be called 'gold'"),
+    ],
+)
+def test_what_is_no_kind_is_refused_in_words(text: str, message: str) -> None:
+    with pytest.raises(InvalidInputError, match=message):
+        read_kind(text)
+
+
+def test_files_that_hold_no_kinds_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / "kinds.yaml"
+    for text, message in (
+        ("", "names no kind"),
+        ("just words\n", "line 1"),
+        ("  price: 0.5\n", "line 1"),
+        ("a: accuracy 0.9\na: accuracy 0.8\n", "line 2: there are two"),
+        ("{", "not JSON"),
+        ("[1]", "A kind of label is"),
+        ('{"a": 3}', "must be said what it is"),
+    ):
+        path.write_text(text, encoding="utf-8")
+        with pytest.raises(InvalidInputError, match=message):
+            read_kinds(path)
+    path.write_bytes(b"\xff\xfe\x00")
+    with pytest.raises(InvalidInputError, match="not UTF-8"):
+        read_kinds(path)
+    with pytest.raises(DataUnavailableError):
+        read_kinds(tmp_path / "absent.yaml")
+
+
+def test_two_kinds_of_one_name_are_refused() -> None:
+    with pytest.raises(InvalidInputError, match="two kinds of labels called 'a'"):
+        kinds_of(["a: accuracy 0.9", "a: accuracy 0.8"])

@@ -1,0 +1,244 @@
+"""Plans with kinds of labels: mixes by formulas, what answers are worth, and what is said of them."""
+
+import json
+
+import numpy as np
+import pytest
+
+import labelworth as lw
+from labelworth.channels.channel import Channel
+from labelworth.channels.kinds import kinds_of
+from labelworth.data.lengths import LengthDistribution
+from labelworth.errors import InvalidInputError
+from labelworth.estimators.reading import pool_of
+from labelworth.fisher.documents.channels import averaged_channels, enumerated_channels
+from labelworth.fisher.documents.population import enumerate_outcomes, enumerated_information
+from labelworth.models.classes.multinomial import MultinomialModel
+from labelworth.planning.answer import Plan
+from labelworth.planning.formulas.kinds import KindError
+from labelworth.planning.formulas.levels import ErrorAccuracy
+from labelworth.planning.kinds import KindMenu
+from labelworth.tradeoff.asymptotic_accuracy import AsymptoticAccuracy
+from labelworth.tradeoff.problem import Question
+from labelworth.tradeoff.solve import solve
+
+WORDS = np.random.default_rng(3).dirichlet(np.full(6, 1.0), 2)
+MODEL = MultinomialModel(("ham", "spam"), [0.6, 0.4], WORDS, LengthDistribution.single(4))
+KINDS = [
+    "expert: price 0.3, accuracy 0.97",
+    "crowd: price 0.02, confusion 0.85 0.15 / 0.30 0.70, votes 1 3, unknown",
+    "model: price 0.001, confusion 0.9 0.1 / 0.3 0.7, unknown",
+    "screener: question spam, price 0.05, accuracy 0.95",
+    "other: question ham, price 0.10, accuracy 0.95",
+]
+ASKED = {
+    "model": "multinomial",
+    "prices": {"per_label": 0.5},
+    "source": "asymptotic",
+    "n_draws": 20,
+    "channels": KINDS,
+}
+
+
+def pilot(n: int = 600, labeled: int = 150) -> tuple:
+    drawn = MODEL.sample(n, np.random.default_rng(0))
+    names = np.array(MODEL.classes, dtype=object)[drawn.evidence.codes]
+    return drawn.counts, np.where(np.arange(n) < labeled, names, "")
+
+
+def planned(**asked: object) -> Plan:
+    X, y = pilot()
+    return lw.plan(X, y, **{**ASKED, "unlabeled": "", "criterion": "excess_log_loss", **asked})
+
+
+def of_menu(channels: list[Channel]) -> KindMenu:
+    return KindMenu.of(channels, MODEL.classes, 0.5, 0.0, uses_unlabeled=True)
+
+
+@pytest.fixture(scope="module")
+def plan() -> Plan:
+    return planned(budget=90.0)
+
+
+def test_a_plan_mixes_kinds_with_a_certificate_and_whole_counts(plan: Plan) -> None:
+    assert plan.arms == (
+        "nothing",
+        "gold",
+        "expert",
+        "crowd",
+        "crowd x 3",
+        "gold + crowd",
+        "model",
+        "gold + model",
+        "screener",
+        "other",
+    )
+    assert plan.certificate is not None
+    assert plan.certificate.gap <= 1e-8 * plan.recommended.error
+    counts = np.array([arm.count for arm in plan.recommended.arms])
+    assert (counts == np.rint(counts)).all()
+    assert counts.sum() <= 450
+    prices = np.array([offer.price for offer in plan.menu])
+    assert plan.recommended.cost == pytest.approx(prices @ counts)
+    assert plan.held.cost + plan.recommended.cost <= 90.0 * (1 + 1e-12)
+    assert plan.error_interval is not None
+    assert plan.error_interval.low <= plan.recommended.error <= plan.error_interval.high
+    # Answers of kinds are no labels of a larger pilot.
+    assert plan.advice == "label"
+
+
+def test_every_offer_says_what_a_row_gets_and_costs(plan: Plan) -> None:
+    offers = {offer.arm: offer for offer in plan.menu}
+    assert offers["crowd x 3"].asks == {"crowd": 3}
+    assert offers["crowd x 3"].price == pytest.approx(0.06)
+    assert (offers["gold + model"].gold, offers["gold + model"].asks) == (True, {"model": 1})
+    assert offers["gold + model"].price == pytest.approx(0.501)
+    assert (offers["gold"].gold, offers["gold"].asks, offers["gold"].price) == (True, {}, 0.5)
+
+
+def test_the_record_keeps_counts_by_arm_and_worths(plan: Plan) -> None:
+    figures = json.loads(json.dumps(plan.to_dict()))
+    assert [arm["arm"] for arm in figures["recommended"]["arms"]] == [offer["arm"] for offer in figures["menu"]]
+    assert [kind["kind"] for kind in figures["kinds"]] == ["expert", "crowd", "model", "screener", "other"]
+    gold_alone = planned(budget=90.0, channels=None).to_dict()
+    assert "menu" not in gold_alone
+    assert "kinds" not in gold_alone
+
+
+def test_words_begin_with_money_and_never_contradict_the_counts(plan: Plan) -> None:
+    lines = plan.lines()
+    assert lines[0].startswith(f"For {plan.recommended.cost:.4g}: ")
+    for arm in plan.recommended.arms:
+        if arm.count and arm.arm == "model":
+            assert f"model on {arm.count:,.0f} documents" in lines[0]
+    for kind in plan.kinds:
+        [line] = [line for line in lines if line.startswith(f"An answer of {kind.kind} ")]
+        assert f"at most {kind.worth:.2g}; you pay {kind.price:g}" in line
+        assert line.endswith("to buy.")
+        assert ("none to buy" in line) == (kind.answers == 0)
+        if kind.worth < 0.99 * kind.price:
+            assert kind.answers == 0
+    assert "The best question for its price: is it spam? (screener)" in lines
+    guessed = [kind for kind in plan.kinds if kind.is_unknown and kind.answers]
+    assert guessed
+    for kind in guessed:
+        assert any("rests on faith" in line and f"an answer of {kind.kind}" in line for line in lines)
+
+
+def test_two_classes_make_either_question_the_same(plan: Plan) -> None:
+    worth = {kind.kind: kind.worth for kind in plan.kinds}
+    # Each is judged beside the other; the cheaper one takes the other's worth down to its price.
+    assert worth["other"] <= worth["screener"]
+    assert {kind.kind: kind.answers for kind in plan.kinds}["other"] == 0
+
+
+def test_a_target_and_a_price_of_error_are_met(plan: Plan) -> None:
+    today = plan.held.error
+    met = planned(target=0.7 * today, n_draws=0)
+    assert met.recommended.error <= 0.7 * today
+    weighed = planned(alpha=20_000.0, n_draws=0)
+    assert weighed.recommended.error < today
+    # Whoever may only buy gold pays more for the same.
+    gold = planned(target=0.7 * today, n_draws=0, channels=None)
+    assert met.recommended.cost < gold.recommended.cost
+
+
+def test_errors_of_two_classes_have_a_slope_and_agree_with_gold_alone() -> None:
+    kinds = of_menu([Channel("crowd", [[0.85, 0.15], [0.3, 0.7]], unknown=True), Channel("expert", accuracy=0.97)])
+    wide = KindError(
+        MODEL, enumerated_channels(MODEL, kinds.arm_set), MODEL.sample(3, np.random.default_rng(0)), kinds.names, 30.0
+    )
+    plain = ErrorAccuracy(
+        MODEL, enumerated_information(MODEL), MODEL.sample(3, np.random.default_rng(0)), held_labeled=30.0
+    )
+    counts = np.array([200.0, 40.0, 0.0, 0.0, 0.0])
+    assert wide.error(counts) == pytest.approx(plain.error(np.array([40.0, 200.0])), rel=1e-9)
+    counts = np.array([200.0, 40.0, 100.0, 20.0, 60.0])
+    for arm, slope in enumerate(wide.slope(counts)):
+        step = 0.01 * np.eye(5)[arm]
+        assert slope == pytest.approx((wide.error(counts + step) - wide.error(counts - step)) / 0.02, rel=1e-5)
+        assert slope < 0
+
+
+def test_given_documents_are_averaged_as_all_of_them_are_summed() -> None:
+    kinds = of_menu([Channel("crowd", [[0.85, 0.15], [0.3, 0.7]], votes=(1, 3), unknown=True)])
+    outcomes = enumerate_outcomes(MODEL)
+    averaged = averaged_channels(MODEL, outcomes.samples, outcomes.probabilities, kinds.arm_set)
+    exact = enumerated_channels(MODEL, kinds.arm_set)
+    np.testing.assert_allclose(averaged.matrices, exact.matrices, rtol=1e-9, atol=1e-12)
+    # The control: documents that count alike, though some are rarer, give another information.
+    alike = np.full(outcomes.samples.n_samples, 1 / outcomes.samples.n_samples)
+    wrong = averaged_channels(MODEL, outcomes.samples, alike, kinds.arm_set)
+    assert np.abs(wrong.matrices - exact.matrices).max() > 1e-2
+
+
+def test_a_plan_in_errors_is_found_along_the_slope() -> None:
+    plan = planned(budget=90.0, criterion="error", n_draws=0)
+    assert plan.question.criterion == "error"
+    assert plan.certificate is not None
+    assert plan.certificate.if_convex
+    assert plan.recommended.error < plan.held.error
+
+
+def test_large_vocabularies_of_two_classes_go_by_the_formula() -> None:
+    words = np.random.default_rng(1).dirichlet(np.full(400, 0.5), 2)
+    model = MultinomialModel((0, 1), [0.5, 0.5], words, LengthDistribution.single(20))
+    drawn = model.sample(400, np.random.default_rng(2))
+    y = np.where(np.arange(400) < 60, drawn.evidence.codes, -1)
+    asked = {**ASKED, "channels": ["llm: price 0.01, accuracy 0.9, unknown"], "n_draws": 5, "budget": 40.0}
+    plan = lw.plan(drawn.counts, y, **asked)
+    assert plan.question.criterion == "excess_log_loss"
+    assert plan.certificate is not None
+    assert {kind.kind: kind.answers for kind in plan.kinds}["llm"] > 0
+    with pytest.raises(InvalidInputError, match="criterion must be one of"):
+        lw.plan(drawn.counts, y, **{**asked, "criterion": "excess_error"})
+
+
+def test_without_unlabeled_data_nobody_is_no_arm() -> None:
+    plan = planned(budget=90.0, use_unlabeled="no", n_draws=0)
+    assert "nothing" not in plan.arms
+
+
+def test_prices_of_unlabeled_documents_are_paid_where_there_is_no_gold() -> None:
+    kinds = KindMenu.of([Channel("m", accuracy=0.9, price=0.1)], MODEL.classes, 0.5, 0.01, uses_unlabeled=True)
+    np.testing.assert_allclose(kinds.prices.per_sample, [0.01, 0.5, 0.11])
+
+
+@pytest.mark.parametrize(
+    ("asked", "message"),
+    [
+        ({"channels": ["m: unknown"]}, "Nothing is known of the confusion"),
+        ({"channels": ["m: question nobody, accuracy 0.9"]}, "asks about classes"),
+        ({"channels": ["m: confusion 1 0 0 / 0 1 0 / 0 0 1"]}, "a row for each of the 2 classes"),
+        ({"prices": lambda policy, n: n}, "cost function knows nothing of kinds"),
+    ],
+)
+def test_what_does_not_go_together_is_refused(asked: dict, message: str) -> None:
+    with pytest.raises(InvalidInputError, match=message):
+        planned(budget=90.0, **asked)
+
+
+def test_sequences_have_no_kinds_yet() -> None:
+    with pytest.raises(InvalidInputError, match="for documents"):
+        lw.plan(
+            [["a", "b"], ["b", "a"], ["a", "a"], ["b", "b"]] * 10,
+            [["X", "Y"], ["Y", "X"], ["X", "X"], None] * 10,
+            model="hidden-markov",
+            budget=10,
+            unlabeled=None,
+            channels=["m: accuracy 0.9"],
+        )
+
+
+def test_the_best_mix_is_that_of_the_solver_at_the_fit() -> None:
+    """The plan's arms, prices and what is held go into the solver as they are: solved by hand it is the same."""
+    X, y = pilot()
+    plan = planned(budget=90.0, n_draws=0)
+    pool = pool_of(X, y, "multinomial", unlabeled="", seed=0)
+    kinds = KindMenu.of(kinds_of(KINDS), pool.data.evidence.classes, 0.5, 0.0, uses_unlabeled=True)
+    accuracy = AsymptoticAccuracy.of(
+        enumerated_channels(pool.model, kinds.arm_set), "excess_log_loss", menu=kinds.names, held={"gold": 150.0}
+    )
+    best = solve(accuracy, kinds.prices, Question.of(budget=15.0, pool=450))
+    assert plan.recommended.error == pytest.approx(best.error, rel=2e-3)
+    assert plan.recommended.error >= best.error * (1 - 1e-9)
