@@ -62,10 +62,10 @@ def worth_lines(plan: "Plan") -> list[str]:
 def _worth(plan: "Plan", own: "KindWorth") -> str:
     price, bought = money(own.price, plan.currency), count(own.answers, "answer")
     named = f"An answer of {own.kind}"
+    if own.is_needed:
+        return f"{named} is worth any price: without {own.kind} nothing does what is asked. You pay {price}."
     if own.worth is None:
         return f"{named} costs {price}: {bought} to buy; at what price others would do as well is not known."
-    if math.isinf(own.worth):
-        return f"{named} is worth any price: without {own.kind} nothing does what is asked. You pay {price}."
     opening = f"{named} is worth at most {money(f'{own.worth:.2g}', plan.currency)}; you pay {price}"
     if own.answers:
         return f"{opening}: {bought} to buy."

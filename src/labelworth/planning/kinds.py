@@ -36,9 +36,8 @@ class KindWorth:
 
     kind: str
     price: float  # Of one answer.
-    # The most that an answer may cost for the plan to buy any; infinite where nothing else does what is asked; None:
-    # not known.
-    worth: float | None
+    worth: float | None  # The most that an answer may cost for the plan to buy any; None: not known, or any price.
+    is_needed: bool  # Whether nothing else does what is asked, so that any price is worth paying.
     answers: float  # That are to be bought, on so many samples, for so much.
     samples: float
     cost: float
@@ -140,11 +139,13 @@ class KindMenu:
         own = self.asking(channel)
         votes = np.array([dict(self.offers[index].asks)[channel.name] for index in own], dtype=np.float64)
         answers = float(counts[own] @ votes)
+        worth = self._break_even(accuracy, question, own, votes, channel)
         about = channel.form.about if isinstance(channel.form, IsItOneOf) else None
         return KindWorth(
             channel.name,
             channel.price,
-            self._break_even(accuracy, question, own, votes, channel),
+            worth if worth is not None and np.isfinite(worth) else None,
+            worth == np.inf,
             answers,
             float(counts[own].sum()),
             answers * channel.price,

@@ -112,7 +112,7 @@ def test_sets_answers_and_flags() -> None:
         (": price 1", "a name, a colon"),
         ("expert: price 0.5", "how often it is right"),
         ("expert: price cheap, accuracy 0.9", "price of the kind 'expert' must be a number. Got 'cheap'"),
-        ("expert: accuracy 1.2", "between 0"),
+        ("expert: accuracy 1.2", r"must lie in \[0, 1\]"),
         ("expert: price -1, accuracy 0.9", "non-negative"),
         ("expert: cost 0.5, accuracy 0.9", "one can say price, accuracy.*Got cost"),
         ("expert: accuracy 0.9, accuracy 0.8", "says its accuracy twice"),

@@ -169,5 +169,6 @@ def test_a_kind_without_which_nothing_does_what_is_asked_is_worth_any_price() ->
     menu_of, accuracy = of_menu([crowd(0.02)])
     least = accuracy.error(np.array([0.0, 50.0, 0.0, 0.0, 0.0]))
     question = Question.of(target=0.5 * least, pool=50)
-    without = menu_of.worths(accuracy, question, np.zeros(len(menu_of.arms)))[0].worth
-    assert without == np.inf
+    kind = menu_of.worths(accuracy, question, np.zeros(len(menu_of.arms)))[0]
+    assert kind.is_needed
+    assert kind.worth is None
