@@ -125,8 +125,8 @@ def assemble(
     if first is not None and narrow is not None and stop is not None and asked.problem == "target":
         odds = _odds(situation, forecast, asked.value, first)
     advice: Advice = "larger pilot" if first is not None else "label" if stop is None else "stop"
-    money = max(asked.value - held.cost, 0.0) if asked.problem == "budget" else asked.value
-    left = Question(asked.problem, money, situation.pool)
+    amount = max(asked.value - held.cost, 0.0) if asked.problem == "budget" else asked.value
+    left = Question(asked.problem, amount, situation.pool)
     kinds = () if situation.kinds is None else situation.kinds.worths(situation.accuracy, left, answer.counts)
     trust = (
         *(faith_checks(kinds) if advice == "label" else ()),
