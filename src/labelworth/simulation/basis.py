@@ -10,6 +10,7 @@ import numpy as np
 from labelworth.arrays import FloatArray, IntArray
 from labelworth.data.protocol import Data, DataT
 from labelworth.errors import InvalidInputError, LabelworthWarning
+from labelworth.policies.choosing import Choosing
 from labelworth.policies.policy import Policy
 from labelworth.progress import SILENT, Progress
 from labelworth.simulation.jobs import Keep, keep_nothing
@@ -146,6 +147,7 @@ def forecast_basis(
     largest: int,
     *,
     policies: Sequence[Policy] = (),
+    choosings: Sequence[Choosing] = (),
     seed: int = 0,
     metrics: Sequence[Metric] = (),
     sources: Mapping[str, Source] | None = None,
@@ -165,6 +167,8 @@ def forecast_basis(
         extended on their own slope.
     policies : sequence of Policy
         What else may be labeled of sequences, beside all of it.
+    choosings : sequence of Choosing
+        How else units may be found than at random, once the pilot's are labeled.
     metrics : sequence of Metric
         What else is to be forecast, beside error and log-loss.
     sources : mapping, optional
@@ -191,10 +195,17 @@ def forecast_basis(
     )
     n_units, n_labeled = data.n_samples, labeled_units(data).size
     sizes = simulated_sizes(point_sizes(n_labeled), largest, n_units)
-    work = forecast_work(learner, data, largest, policies)
+    work = forecast_work(learner, data, largest, policies, choosings)
     n_replicates = next((n for n in range(work.n_replicates, 1, -1) if has_time(n * work.replicate)), 1)
     points, simulated, source_errors, overlaps = _points(pilot), {}, {}, {}
     designs = [CurveDesign(mode, policy) for mode in modes for policy in (None, *policies)]
+    designs += [
+        CurveDesign(mode, choosing=choosing, start=n_labeled)
+        for mode in modes
+        for choosing in choosings
+        # Worth is that of a fit to unlabeled units too.
+        if mode == "semi-supervised" or choosing.by != "worth"
+    ]
     for name, source in (sources or sources_of(learner, data, workers)).items():
         # A fit of the learner itself errs as its points say.
         own: Any = name
@@ -244,7 +255,11 @@ class ForecastWork:
 
 
 def forecast_work(
-    learner: Learner[DataT], data: DataT, largest: int, policies: Sequence[Policy] = ()
+    learner: Learner[DataT],
+    data: DataT,
+    largest: int,
+    policies: Sequence[Policy] = (),
+    choosings: Sequence[Choosing] = (),
 ) -> ForecastWork:
     """Of `forecast_basis` with the same arguments."""
     n_units, n_labeled = data.n_samples, labeled_units(data).size
@@ -253,10 +268,13 @@ def forecast_work(
     parts = [pilot_work(own, int(size), n_units, N_REPEATS[own.mode]) for own in learners for size in points]
     sizes = simulated_sizes(points, largest, n_units)
     curves = [own.work(int(size), n_units) for own in learners for size in sizes]
+    # Every round of choosing takes a fit, and scores that take about as long.
+    rounds = [2 * int(np.ceil(np.log2(size / n_labeled))) + 1 for size in sizes if size > n_labeled]
+    chosen = sum(rounds) * sum(own.work(n_labeled, n_units) for own in learners)
     n_tested = held_out_units(n_units, int(sizes.max())) * float(np.mean(data.lengths))
     return ForecastWork(
         sum(parts),
-        (len(learners) + learner.n_other_sources) * (1 + len(policies)) * sum(curves),
+        (len(learners) + learner.n_other_sources) * ((1 + len(policies)) * sum(curves) + len(choosings) * chosen),
         int(np.clip(np.ceil(_ENOUGH_TESTED / n_tested), 1, _MOST_REPLICATES)),
     )
 

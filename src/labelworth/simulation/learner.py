@@ -9,7 +9,9 @@ import numpy as np
 
 from labelworth.arrays import FloatArray, IntArray
 from labelworth.data.protocol import Data, DataT
+from labelworth.errors import InvalidInputError
 from labelworth.evaluation.temperature import best_temperature
+from labelworth.policies.choosing import By
 from labelworth.policies.policy import Policy
 
 Mode = Literal["labels-only", "semi-supervised"]
@@ -88,6 +90,35 @@ class Learner(ABC, Generic[DataT]):
     @abstractmethod
     def predict(self, model: Any, data: DataT) -> Prediction:
         """Predict all positions; labels that are there are not looked at."""
+
+    def scores(self, by: By, model: Any, data: DataT) -> FloatArray:
+        """By what rows are chosen, (n_samples,): the larger, the sooner; of rows without a label.
+
+        Uncertainty is one less the largest probability of a class, as the fitted model says it.
+
+        Raises
+        ------
+        InvalidInputError
+            If the learner has no such score.
+        """
+        if by == "worth":
+            return self.worths(model, data)
+        if by == "random":
+            return np.ones(data.n_samples)
+        if not self.has_scores:
+            raise InvalidInputError(
+                "To choose rows by uncertainty the model must say how sure it is, and this one only names classes: "
+                "take one with predict_proba or decision_function."
+            )
+        log_posteriors = self.predict(model, data).log_posteriors(1.0)
+        return np.asarray(np.maximum(-np.expm1(log_posteriors.max(axis=1)), 0.0))
+
+    def worths(self, model: Any, data: DataT) -> FloatArray:
+        """By how many nats per row the label of every row lowers the excess log-loss, (n_samples,)."""
+        raise InvalidInputError(
+            "The worth of a row is known of models of p(x, y) that learn from unlabeled rows: multinomial, bernoulli "
+            "and gaussian. Choose by uncertainty with this one."
+        )
 
 
 def own_sources(learner: Learner[DataT], data: DataT) -> dict[str, Source]:

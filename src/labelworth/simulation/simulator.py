@@ -1,7 +1,7 @@
 """Learning curves where the truth is known: labels drawn for the real pool, hidden, refitted, evaluated."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from typing import Generic
 
@@ -12,6 +12,7 @@ from labelworth.arrays import FloatArray, IntArray
 from labelworth.data.evidence import Evidence
 from labelworth.data.protocol import DataT
 from labelworth.errors import InvalidInputError
+from labelworth.policies.choosing import Choosing
 from labelworth.policies.policy import Policy
 from labelworth.progress import SILENT, Progress
 from labelworth.simulation.jobs import Keep, keep_nothing, run_fits
@@ -54,10 +55,14 @@ class CurveDesign:
 
     mode: Mode
     policy: Policy | None = None
+    choosing: Choosing | None = None  # How units are chosen once `start` of them are labeled; None: at random.
+    start: int = 0
 
     @property
     def name(self) -> str:
-        """The spec of the policy; `WHOLE` where units are labeled whole."""
+        """The spec of the policy, or how units are chosen; `WHOLE` where they are drawn and labeled whole."""
+        if self.choosing is not None:
+            return self.choosing.name
         return WHOLE if self.policy is None else self.policy.spec
 
 
@@ -112,7 +117,8 @@ class Replicate(Generic[DataT]):
         Metrics are of the labels drawn for the units kept out: they are no means of which to take expectations.
         """
         if used is None:
-            shown = keep_labels(self.pool, self.order[:size], design.policy, self.policy_seed)
+            kept = self.order[:size] if design.choosing is None else self._chosen(learner, design, size)
+            shown = keep_labels(self.pool, kept, design.policy, self.policy_seed)
         else:
             part = self.pool.take(self.order[:used])
             shown = keep_labels(part, np.arange(size), design.policy, self.policy_seed)
@@ -121,10 +127,35 @@ class Replicate(Generic[DataT]):
         error = expected_error(prediction.best, self.probabilities)
         return error, expected_log_loss(prediction, self.probabilities), *shortfalls
 
+    def _chosen(self, learner: Learner[DataT], design: CurveDesign, size: int) -> IntArray:
+        """The first `start` units at random, the others chosen in rounds, each of which doubles the labels."""
+        choosing = design.choosing or Choosing()
+        return chosen_units(
+            learner, self.pool, self.order[: min(design.start, size)], size, choosing, self.policy_seed
+        )
+
     def n_tested(self, metric: Metric) -> int:
         """Of how many units kept out a metric is a mean, about."""
         owner = np.repeat(np.arange(self.tested.n_samples), self.tested.lengths)
         return metric.n_units(self.codes, owner, self.tested.evidence.classes)
+
+
+def chosen_units(
+    learner: Learner[DataT], data: DataT, start: IntArray, size: int, choosing: Choosing, seed: int
+) -> IntArray:
+    """Units to label, those of `start` first, then `size` in all: in rounds, each of which doubles the labels.
+
+    Labels of `data` are looked at once their unit is chosen.
+    """
+    kept = start
+    while len(kept) < size:
+        shown = keep_labels(data, kept)
+        scores = learner.scores(choosing.by, learner.fit(shown), shown)
+        rest = np.setdiff1d(np.arange(data.n_samples), kept)
+        rng = np.random.default_rng([seed, len(kept)])
+        drawn = choosing.draw(scores[rest], min(len(kept), size - len(kept)), rng)
+        kept = np.concatenate([kept, rest[drawn.rows]])
+    return kept
 
 
 def simulate(
@@ -185,19 +216,33 @@ def simulate(
     def work(job: _Job) -> int:
         return learner.in_mode(designs[job.design].mode).work(job.size, data.n_samples)
 
-    losses = np.array(
-        run_fits(
-            fit,
-            jobs,
-            name=name,
-            keep=keep,
-            in_processes=learner.in_processes,
-            workers=workers,
-            title="simulating labels",
-            progress=progress,
-            work=work,
+    def as_drawn(job: _Job) -> _Job:
+        """Up to the start of a choice, units are those drawn at random: one fit for both."""
+        design = designs[job.design]
+        drawn = CurveDesign(design.mode, design.policy)
+        if design.choosing is None or job.size > design.start or drawn not in designs:
+            return job
+        return replace(job, design=designs.index(drawn))
+
+    distinct = list(dict.fromkeys(map(as_drawn, jobs)))
+    outcomes = dict(
+        zip(
+            distinct,
+            run_fits(
+                fit,
+                distinct,
+                name=name,
+                keep=keep,
+                in_processes=learner.in_processes,
+                workers=workers,
+                title="simulating labels",
+                progress=progress,
+                work=work,
+            ),
+            strict=True,
         )
     )
+    losses = np.array([outcomes[as_drawn(job)] for job in jobs])
     cube = losses.reshape(n_replicates, len(designs), len(sizes), 2 + len(metrics))
     n_tested = {metric.spec: np.array([own.n_tested(metric) for own in replicates], float) for metric in metrics}
     return [

@@ -173,8 +173,14 @@ class ObservedCounts:
 
     def log_changes(self, vector: FloatArray) -> tuple[FloatArray, FloatArray]:
         """What a whitened vector (size,) changes the log probabilities of words (V, K) and classes (K,) by."""
-        words, classes = self._split(vector[:, None])
-        return words[:, :, 0] * self._word_scale, classes[:, 0] / (self._class_roots * np.sqrt(self.class_total))
+        words, classes = self.log_change_blocks(vector[:, None])
+        return words[:, :, 0], classes[:, 0]
+
+    def log_change_blocks(self, block: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """The same of a block of vectors (size, b): (V, K, b) and (K, b)."""
+        words, classes = self._split(block)
+        scale = self._class_roots * np.sqrt(self.class_total)
+        return words * self._word_scale[:, :, None], classes / scale[:, None]
 
     def missing(self, block: FloatArray, out: FloatArray) -> None:
         """Write the product of the whitened missing information, summed over the samples, into `out`."""
