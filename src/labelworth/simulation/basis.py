@@ -203,8 +203,7 @@ def forecast_basis(
         CurveDesign(mode, choosing=choosing, start=n_labeled)
         for mode in modes
         for choosing in choosings
-        # Worth is that of a fit to unlabeled units too.
-        if mode == "semi-supervised" or choosing.by != "worth"
+        if choosing.by != "worth" or mode in learner.worth_modes
     ]
     for name, source in (sources or sources_of(learner, data, workers)).items():
         # A fit of the learner itself errs as its points say.

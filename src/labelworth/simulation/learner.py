@@ -61,6 +61,11 @@ class Learner(ABC, Generic[DataT]):
         """Whose constants its forecasts take."""
 
     @property
+    def worth_modes(self) -> tuple[Mode, ...]:
+        """In which ways of learning the worth of a row is known; none: in no way."""
+        return ()
+
+    @property
     def has_scores(self) -> bool:
         """Whether predictions say how sure they are, and not only what they are."""
         return True
@@ -116,8 +121,8 @@ class Learner(ABC, Generic[DataT]):
     def worths(self, model: Any, data: DataT) -> FloatArray:
         """By how many nats per row the label of every row lowers the excess log-loss, (n_samples,)."""
         raise InvalidInputError(
-            "The worth of a row is known of models of p(x, y) that learn from unlabeled rows: multinomial, bernoulli "
-            "and gaussian. Choose by uncertainty with this one."
+            "The worth of a row is known of models of p(x, y) that learn from unlabeled rows (multinomial, "
+            "bernoulli, gaussian) and of logistic regression. Choose by uncertainty with this one."
         )
 
 

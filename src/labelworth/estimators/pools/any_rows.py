@@ -177,6 +177,29 @@ class AnyLearner(Learner[Rows]):
             # Five neighbors of three rows.
             return ClassPrediction(model.log_shares(data.n_samples))
 
+    @property
+    def worth_modes(self) -> tuple[Mode, ...]:
+        """Of logistic regression with a ridge, which learns from labels alone."""
+        last = last_step(labels_only(self.estimator))
+        if type(last).__name__ != "LogisticRegression" or "labels-only" not in self.modes:
+            return ()
+        settings = last.get_params()
+        is_plain = settings.get("penalty") in ("l2", "deprecated") and not settings.get("l1_ratio")
+        return ("labels-only",) if is_plain else ()
+
+    def worths(self, model: Any, data: Rows) -> FloatArray:
+        """At the fit, of features as its last step takes them; see `ConditionalWorth`."""
+        if self.mode not in self.worth_modes:
+            return super().worths(model, data)
+        from labelworth.fisher.documents.conditional_worth import ConditionalWorth
+
+        features = data.features
+        if isinstance(model.estimator, Pipeline):
+            features = model.estimator[:-1].transform(features)
+        probabilities = np.exp(self.predict(model, data).log_posteriors(1.0))
+        ridge = 1 / float(last_step(labels_only(self.estimator)).C)
+        return ConditionalWorth.at(features, probabilities, data.is_labeled, ridge, self.seed).gains()
+
     def failure(self, data: Rows, model: Any = None) -> str:
         """Why it cannot be fitted to the labels of `data`, or cannot predict all of it then; empty: it can."""
         model = self.fit(data) if model is None else model

@@ -19,7 +19,7 @@ from labelworth.fisher.criteria import CRITERIA
 from labelworth.models.protocol import AnyFamily, Family, ModelT
 from labelworth.progress import SILENT, Progress
 from labelworth.robust.held_out import HeldOutPredictions, held_out_predictions
-from labelworth.simulation.learner import Learner, LearnerKind, Source
+from labelworth.simulation.learner import Learner, LearnerKind, Mode, Source
 
 _TOLERANCE = 1e-2  # nats per row: predictions settle long before parameters do
 _AT_MAXIMUM, _STEPS_TO_MAXIMUM = 1e-10, 2000
@@ -88,6 +88,11 @@ class ClassLearner(Learner[Samples], Generic[ModelT]):
 
     def predict(self, model: Any, data: Samples) -> ClassPrediction:
         return ClassPrediction(model.log_joint(data.hide()))
+
+    @property
+    def worth_modes(self) -> tuple[Mode, ...]:
+        """Labels alone of chosen rows would mislead it."""
+        return ("semi-supervised",) if self.unlabeled_weight > 0 else ()
 
     def worths(self, model: Any, data: Samples) -> FloatArray:
         """At the maximum that is climbed to from `model`; the information holds nowhere else."""

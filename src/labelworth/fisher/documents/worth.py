@@ -173,13 +173,13 @@ class ProbedWorth:
         responsibilities = np.asarray(softmax(model.log_joint(samples.hide()), axis=1))
         counts = samples.counts
         n_samples, n_classes = responsibilities.shape
-        n_probes = int(np.clip(_NUMBERS // observed.size, 8, _N_PROBES))
+        n_probes = min(max(_NUMBERS // observed.size, 8), _N_PROBES)
         rng = np.random.default_rng([seed, n_probes])
         probes = np.empty((observed.size, n_probes))
         sure = np.cumsum(responsibilities, axis=1)
         for probe in range(n_probes):
-            drawn = (rng.random(n_samples)[:, None] * sure[:, -1:] >= sure).sum(axis=1)
-            signs = rng.choice([-1.0, 1.0], size=n_samples) / np.sqrt(n_samples)
+            drawn = (rng.random((n_samples, 1)) * sure[:, -1:] >= sure).sum(axis=1)
+            signs = (2.0 * rng.integers(0, 2, size=n_samples) - 1) / np.sqrt(n_samples)
             scores = -responsibilities
             scores[np.arange(n_samples), np.minimum(drawn, n_classes - 1)] += 1.0
             scores *= signs[:, None]
@@ -191,7 +191,7 @@ class ProbedWorth:
         seen = self._seen(self._solved(shares)[0])
         # V' V is that of the classes' own squares, since V' z is centered: what they have in common drops out.
         left = 1 - self.responsibilities * self._own_squares
-        return self.is_open * 0.5 * np.einsum("nkb,nk->n", np.square(seen), left) / self.probes.shape[1]
+        return np.asarray(self.is_open * 0.5 * np.einsum("nkb,nk->n", np.square(seen), left) / self.probes.shape[1])
 
     def error(self, shares: FloatArray) -> Estimate:
         _, forms = self._solved(shares)
@@ -200,7 +200,7 @@ class ProbedWorth:
 
     def slopes(self, shares: FloatArray) -> FloatArray:
         seen = self._seen(self._solved(shares)[0])
-        return self.is_open * 0.5 * np.square(seen).sum(axis=(1, 2)) / self.probes.shape[1]
+        return np.asarray(self.is_open * 0.5 * np.square(seen).sum(axis=(1, 2)) / self.probes.shape[1])
 
     @cached_property
     def _own_squares(self) -> FloatArray:

@@ -252,3 +252,33 @@ def test_what_is_no_classifier_is_refused_in_words() -> None:
 def test_what_is_no_table_of_rows_is_refused_in_words(X: Any, got: str) -> None:
     with pytest.raises(InvalidInputError, match=f"a row per sample. Got {got}"):
         rows_of(X, ["a", "b"])
+
+
+def test_the_worth_of_rows_is_known_of_logistic_regression_with_a_ridge() -> None:
+    X, y = vectors(200, 60)
+    rows = Rows(X, encode_labels(y))
+    learner = AnyLearner(make_pipeline(StandardScaler(), LogisticRegression(C=2.0)), mode="labels-only")
+    worths = learner.scores("worth", learner.fit(rows), rows)
+    unsure = learner.scores("uncertainty", learner.fit(rows), rows)
+    is_open = rows.evidence.is_unlabeled
+    assert (worths[~is_open] == 0).all()
+    assert (worths[is_open] > 0).all()
+    # A row of which the model is nearly sure is worth nearly nothing.
+    assert worths[is_open][np.argsort(unsure[is_open])[:20]].mean() < 0.5 * worths[is_open].mean()
+
+
+@pytest.mark.parametrize("estimator", [GaussianNB(), LogisticRegression(l1_ratio=1.0, solver="liblinear")])
+def test_the_worth_of_rows_is_refused_where_it_is_not_known(estimator: Any) -> None:
+    X, y = vectors(80, 60)
+    rows = Rows(X, encode_labels(y))
+    learner = AnyLearner(estimator, mode="labels-only")
+    with pytest.raises(InvalidInputError, match="Choose by uncertainty"):
+        learner.scores("worth", learner.fit(rows), rows)
+
+
+def test_uncertainty_is_refused_where_a_model_only_names_classes() -> None:
+    X, y = vectors(80, 60)
+    rows = Rows(X, encode_labels(y))
+    learner = AnyLearner(NamesOnly(), mode="labels-only")
+    with pytest.raises(InvalidInputError, match="how sure it is"):
+        learner.scores("uncertainty", learner.fit(rows), rows)

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from labelworth.errors import InvalidInputError
 from labelworth.estimators.pools.documents import ClassPrediction
 from labelworth.policies.spec import parse_policy
 from labelworth.simulation.learner import keep_labels
@@ -68,3 +69,19 @@ def test_a_row_is_a_sequence_of_length_one_to_a_policy() -> None:
     for spec, n_known in (("everything", 3), ("every-other", 3), ("nothing", 0)):
         shown = keep_labels(samples, np.arange(3), parse_policy(spec))
         assert shown.is_labeled.tolist() == [True] * n_known + [False] * (10 - n_known)
+
+
+def test_chosen_labels_and_a_fit_to_labels_alone_are_refused() -> None:
+    samples = documents(100).hide(np.arange(30, 100))
+    learner = document_learner(samples).in_mode("labels-only")
+    with pytest.raises(InvalidInputError, match="5 points of error"):
+        learner.scores("worth", learner.fit(samples), samples)
+
+
+def test_uncertainty_is_what_is_left_to_the_best_class() -> None:
+    samples = documents(100).hide(np.arange(30, 100))
+    learner = document_learner(samples)
+    model = learner.fit(samples)
+    posterior = np.exp(learner.predict(model, samples).log_posteriors(1.0))
+    np.testing.assert_allclose(learner.scores("uncertainty", model, samples), 1 - posterior.max(axis=1), atol=1e-12)
+    assert (learner.scores("worth", model, samples)[30:] > 0).all()
