@@ -1,0 +1,1 @@
+"""Studies of labels that are not gold."""

@@ -1,0 +1,274 @@
+"""What workers said of newsgroup posts: labels recovered from it, and what it teaches a classifier for the money."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from labelworth.arrays import BoolArray, FloatArray, IntArray
+from labelworth.data.answers import Answers
+from labelworth.data.counts import as_counts, inverse_document_weights, rescale_documents
+from labelworth.data.evidence import Evidence
+from labelworth.data.samples import Samples
+from labelworth.estimation.answered_fit import fit_answered, truth_posteriors
+from labelworth.estimation.fit import fit
+from labelworth.models.classes.multinomial import MultinomialFamily, MultinomialModel
+from labelworth.progress import Progress
+from labelworth.report.values import Curve, CurvesPanel, Measured, Outcome, Picture, Table
+from labelworth_studies.corpora.crowd import CrowdPosts, crowd_digest, crowd_posts
+from labelworth_studies.runner.study import Cell, Result, Study
+
+DOCUMENT_LENGTH, SMOOTHING, CLASS_SMOOTHING = 4.0, 0.005, 1e6
+"""The candidate of `model="auto"` for many classes; these settings were tuned on 20 Newsgroups, not on answers."""
+N_TESTED, N_UNLABELED = 4000, 6000
+N_HELD = 100
+"""Posts with gold labels before anything is bought; workers have answered them too."""
+GOLD_PRICE = 5.0
+"""Of a gold label, in mean answers of a worker: the answers have no price, and nobody timed the gold."""
+BUDGETS = (300, 900, 1800)
+"""In mean answers of a worker."""
+N_DRAWS = 10
+DESIGNS: Mapping[str, tuple[float, float, float]] = {
+    "gold": (1.0, 0.0, 0.0),
+    "one answer": (0.0, 1.0, 0.0),
+    "three answers": (0.0, 0.0, 1.0),
+    "half gold, half one answer": (0.5, 0.5, 0.0),
+    "half gold, half three answers": (0.5, 0.0, 0.5),
+    "answers alone": (0.0, 0.0, 1.0),
+}
+"""Shares of the money: gold labels, posts with one answer, posts with three. "Answers alone" has no gold at all."""
+
+WAYS = ("majority", "Dawid-Skene", "accuracies, no words", "words and accuracies", "words and confusions")
+
+
+def cells(quick: bool, seed: int) -> list[dict[str, Any]]:
+    """Every way to recover labels, and every design at every budget; the quick grid has two draws."""
+    recovered = [{"way": way, "all": every, "seed": seed} for every in (False, True) for way in WAYS]
+    bought = [
+        {"design": design, "budget": budget, "seed": seed + draw}
+        for draw in range(2 if quick else N_DRAWS)
+        for budget in BUDGETS
+        for design in DESIGNS
+    ]
+    return [*recovered, *bought]
+
+
+def compute(cell: Cell) -> Result:
+    """Whether the label of each post was recovered; or the test error of what was bought, and what it took."""
+    posts = crowd_posts()
+    if "way" in cell:
+        return _recovered(posts, cell["way"], posts.every_answer if cell["all"] else posts.answers, cell["seed"])
+    rng = np.random.default_rng([cell["seed"], 1])
+    order = rng.permutation(np.unique(posts.answers.rows))
+    held, rest = order[:N_HELD], order[N_HELD:]
+    gold, single, triple = _whole(DESIGNS[cell["design"]], cell["budget"], len(rest))
+    asked = {1: rest[gold : gold + single], 3: rest[gold + single : gold + single + triple]}
+    kept = _asked(posts.answers, {**asked, 0: held}, rng)
+    answers = posts.answers.take(np.isin(posts.answers.rows, held) | kept)
+    told = np.concatenate([held, rest[:gold]]) if cell["design"] != "answers alone" else held[:0]
+    is_gold = np.isin(np.arange(posts.samples.n_samples), told)
+    return {
+        "error": bought_error(posts, is_gold, answers, cell["seed"]),
+        "counts": [int(gold), int(single), int(triple)],
+        "seconds": float(posts.seconds[kept].sum()),
+    }
+
+
+def _whole(shares: Sequence[float], budget: float, n_posts: int) -> tuple[int, int, int]:
+    """Posts of each kind; money that finds no post any more is not spent."""
+    gold = min(int(shares[0] * budget / GOLD_PRICE), n_posts)
+    single = min(int(shares[1] * budget), n_posts - gold)
+    return gold, single, min(int(shares[2] * budget / 3), n_posts - gold - single)
+
+
+def _asked(answers: Answers, posts_by_votes: Mapping[int, IntArray], rng: np.random.Generator) -> BoolArray:
+    """Which answers are bought: of every post so many as were wanted, whoever gave them."""
+    wanted = {int(row): votes for votes, rows in posts_by_votes.items() for row in rows}
+    kept = np.zeros(answers.n_answers, dtype=bool)
+    for entry in rng.permutation(answers.n_answers):
+        row = int(answers.rows[entry])
+        if wanted.get(row, 0) > 0:
+            kept[entry], wanted[row] = True, wanted[row] - 1
+    return kept
+
+
+def bought_error(posts: CrowdPosts, is_gold: BoolArray, answers: Answers, seed: int) -> float:
+    """Learn from gold, answers and posts of which nothing is known; err on posts that nobody was asked about."""
+    learned, tested = _divided(posts, seed)
+    features = _features(posts.samples.counts, learned)
+    model = _fitted(posts, features, learned, is_gold, answers, "shared")[0]
+    unknown = Evidence(np.full(len(tested), -1), posts.samples.evidence.classes)
+    guessed = model.log_joint(Samples(features[tested], unknown)).argmax(axis=1)
+    return float((guessed != posts.truth[tested]).mean())
+
+
+def _recovered(posts: CrowdPosts, way: str, answers: Answers, seed: int) -> Result:
+    votes = np.bincount(answers.rows, minlength=posts.samples.n_samples)
+    judged = np.flatnonzero(votes >= 3)
+    if way == "majority":
+        right = _majority(posts, answers, judged, seed)
+    else:
+        learned, _ = _divided(posts, seed)
+        if way.startswith("words"):
+            features = _features(posts.samples.counts, learned)
+        else:
+            # One word that every post has once: a model without features, so Dawid and Skene's.
+            learned, features = np.unique(answers.rows), sp.csr_array(np.ones((posts.samples.n_samples, 1)))
+        confusion = "accuracy" if "accuracies" in way else "separate" if way == "Dawid-Skene" else "shared"
+        no_gold = np.zeros(posts.samples.n_samples, dtype=bool)
+        _, posteriors = _fitted(posts, features, learned, no_gold, answers, confusion)
+        guessed = posteriors[np.searchsorted(learned, judged)].argmax(axis=1)
+        right = (guessed == posts.truth[judged]).astype(np.float64)
+    return {"right": right.tolist(), "n_answers": int(answers.n_answers)}
+
+
+def _majority(posts: CrowdPosts, answers: Answers, judged: IntArray, seed: int) -> FloatArray:
+    """A set is a vote for each of its members, shared; the expected share of right ones where ties are drawn."""
+    said = answers.evidence.dense()
+    votes = np.zeros((posts.samples.n_samples, said.shape[1]))
+    np.add.at(votes, answers.rows, said / said.sum(axis=1, keepdims=True))
+    own = votes[judged]
+    is_first = np.isclose(own, own.max(axis=1, keepdims=True))
+    return np.asarray(is_first[np.arange(len(judged)), posts.truth[judged]] / is_first.sum(axis=1))
+
+
+def _divided(posts: CrowdPosts, seed: int) -> tuple[IntArray, IntArray]:
+    """Posts to learn from, with answers or without, in order; and posts to test on."""
+    asked = np.unique(posts.every_answer.rows)
+    others = np.random.default_rng([seed, 0]).permutation(np.setdiff1d(np.arange(posts.samples.n_samples), asked))
+    return np.sort(np.concatenate([asked, others[N_TESTED:][:N_UNLABELED]])), others[:N_TESTED]
+
+
+def _features(counts: sp.csr_array, learned: IntArray) -> sp.csr_array:
+    weights = inverse_document_weights(as_counts(counts[learned]))
+    return rescale_documents(as_counts(counts @ sp.diags_array(weights)), DOCUMENT_LENGTH)
+
+
+def _fitted(
+    posts: CrowdPosts,
+    features: sp.csr_array,
+    learned: IntArray,
+    is_gold: BoolArray,
+    answers: Answers,
+    confusion: Any,
+) -> tuple[MultinomialModel, FloatArray]:
+    """The model, and what it says of the posts learned from together with their answers."""
+    classes = posts.samples.evidence.classes
+    codes = np.where(is_gold, posts.truth, -1)[learned]
+    samples = Samples(features[learned], Evidence(codes, classes))
+    family = MultinomialFamily.for_samples(samples, smoothing=SMOOTHING, class_smoothing=CLASS_SMOOTHING)
+    if not answers.n_answers:
+        model = fit(family, samples).model
+        return model, model.log_joint(samples)
+    moved = replace(answers, rows=np.searchsorted(learned, answers.rows))
+    samples = replace(samples, answers=moved)
+    fitted = fit_answered(family, samples, confusion=confusion)
+    return fitted.model.inner, truth_posteriors(fitted.model, samples)
+
+
+def summarize(pairs: Sequence[tuple[Cell, Result]]) -> Outcome:
+    recovered = [(cell, result) for cell, result in pairs if "way" in cell]
+    bought = [(cell, result) for cell, result in pairs if "design" in cell]
+    figures: dict[str, Any] = {"recovered": _ways(recovered), "bought": _designs(bought)}
+    return Outcome(
+        figures=figures,
+        tables=(_ways_table(figures["recovered"]), _designs_table(figures["bought"])),
+        pictures={"": _picture(figures["bought"])},
+    )
+
+
+def _ways(pairs: Sequence[tuple[Cell, Result]]) -> dict[str, Any]:
+    figures: dict[str, Any] = {}
+    best = {cell["all"]: np.array(result["right"]) for cell, result in pairs if cell["way"] == WAYS[-1]}
+    for cell, result in pairs:
+        right = np.array(result["right"])
+        root = np.sqrt(len(right))
+        behind = best[cell["all"]] - right
+        figures[f"{'every answer' if cell['all'] else 'trusted answers'}/{cell['way']}"] = {
+            "n_posts": len(right),
+            "n_answers": result["n_answers"],
+            "accuracy": float(right.mean()),
+            "accuracy_se": float(right.std() / root),
+            "behind_best": float(behind.mean()),
+            "behind_best_se": float(behind.std() / root),
+        }
+    return figures
+
+
+def _ways_table(figures: Mapping[str, Any]) -> Table:
+    rows = [
+        (
+            *name.split("/"),
+            own["n_posts"],
+            Measured(own["accuracy"], own["accuracy_se"]),
+            Measured(own["behind_best"], own["behind_best_se"]),
+        )
+        for name, own in figures.items()
+    ]
+    return Table(
+        "Labels recovered from answers alone",
+        ("answers", "way", "posts", "share right", "behind words and confusions"),
+        tuple(rows),
+        note="Posts with three answers or more; standard errors over posts, paired. No gold label is used.",
+    )
+
+
+def _designs(pairs: Sequence[tuple[Cell, Result]]) -> dict[str, Any]:
+    figures: dict[str, Any] = {}
+    for budget in BUDGETS:
+        for design in DESIGNS:
+            errors = [
+                result["error"] for cell, result in pairs if (cell["budget"], cell["design"]) == (budget, design)
+            ]
+            counts = next(
+                result["counts"] for cell, result in pairs if (cell["budget"], cell["design"]) == (budget, design)
+            )
+            figures[f"{budget}/{design}"] = {
+                "counts": counts,
+                "n_draws": len(errors),
+                "error": float(np.mean(errors)),
+                "error_se": float(np.std(errors, ddof=1) / np.sqrt(len(errors))),
+            }
+    return figures
+
+
+def _designs_table(figures: Mapping[str, Any]) -> Table:
+    rows = [
+        (int(name.split("/")[0]), name.split("/")[1], *own["counts"], Measured(own["error"], own["error_se"]))
+        for name, own in figures.items()
+    ]
+    return Table(
+        "What money buys beside 100 audited posts",
+        ("budget, in answers", "design", "gold", "one answer", "three answers", "test error"),
+        tuple(rows),
+        note=f"A gold label costs as much as {GOLD_PRICE:g} answers; standard errors over {N_DRAWS} draws.",
+    )
+
+
+def _picture(figures: Mapping[str, Any]) -> Picture:
+    curves = []
+    for design in DESIGNS:
+        own = [figures[f"{budget}/{design}"] for budget in BUDGETS]
+        errors = np.array([each["error"] for each in own])
+        margins = np.array([2 * each["error_se"] for each in own])
+        curves.append(Curve(design, np.array(BUDGETS, float), errors, errors - margins, errors + margins))
+    panel = CurvesPanel("", "money, in answers of a worker", "test error", tuple(curves), x_scale="log")
+    return Picture("20 Newsgroups: gold or workers?", (panel,))
+
+
+def prepare(progress: Progress) -> None:
+    progress.say("Reading and counting the newsgroup posts, once per process.")
+    crowd_posts()
+
+
+STUDY = Study(
+    name="crowd",
+    title="Answers of 187 crowd workers about newsgroup posts: labels recovered, and what money buys",
+    cells=cells,
+    compute=compute,
+    summarize=summarize,
+    data_digest=crowd_digest,
+    prepare=prepare,
+)
