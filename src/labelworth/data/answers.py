@@ -117,7 +117,8 @@ class Answers:
         (('w1', 'w2'), [0, 0, 1], [[1.0, 0.0, 0.0], [0.0, 0.0, 1.0], [1.0, 0.0, 1.0]])
         """
         from labelworth.data.readers.answer_cells import CANNOT_SAY
-        from labelworth.data.readers.answers import AnswerOptions, answers_of, rows_of_table
+        from labelworth.data.readers.answer_entries import AnswerOptions, rows_of_table
+        from labelworth.data.readers.answers import answers_of
 
         options = AnswerOptions(
             classes=classes,
@@ -206,6 +207,10 @@ class Answers:
             if common.any() and np.isin(said, (0.0, 1.0)).all():
                 dense[entries[-1]] = common
         return self.at_entries(keeps).with_weights(dense[keeps])
+
+    def noted(self, *notes: str) -> "Answers":
+        """The same answers, with more to be said of them."""
+        return replace(self, notes=(*self.notes, *notes))
 
     def with_weights(self, weights: FloatArray) -> "Answers":
         """The same answers, with other evidence, a row of weights each."""

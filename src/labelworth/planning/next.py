@@ -45,15 +45,25 @@ class Batch:
         }
 
 
-def next_documents(data: Samples | BoolArray, count: int, seed: int) -> Batch:
-    """Draw `count` documents without a label; `data` may also say which documents carry one."""
+def next_documents(data: Samples | BoolArray, counts: int | Mapping[str, int], seed: int) -> Batch:
+    """Draw documents without a label; `data` may also say which documents carry one.
+
+    Parameters
+    ----------
+    counts : int or mapping
+        How many, or how many of every arm; those of "nothing" are not drawn.
+    """
     labeled = data.is_labeled if isinstance(data, Samples) else data
-    pool = _pool(labeled, count, "document")
-    rows = _random_order(pool, seed)[:count]
-    return Batch(rows, (EVERYTHING,) * count, None, seed, len(pool))
+    by_arm = {EVERYTHING: counts} if isinstance(counts, int) else dict(counts)
+    arms = [arm for arm, count in by_arm.items() if count and arm != NOTHING]
+    amounts = [by_arm[arm] for arm in arms]
+    pool = _pool(labeled, sum(amounts), "document")
+    rows = _random_order(pool, seed)[: sum(amounts)]
+    chosen = _mixed(amounts, np.random.default_rng([seed, 1]))
+    return Batch(rows, tuple(arms[index] for index in chosen), None, seed, len(pool))
 
 
-def next_sequences(data: Sequences, counts: Mapping[str, int], seed: int) -> Batch:
+def next_sequences(data: Sequences, counts: Mapping[str, int], seed: int, taken: BoolArray | None = None) -> Batch:
     """Draw sequences without any label, and the tokens to label in each.
 
     Parameters
@@ -62,14 +72,15 @@ def next_sequences(data: Sequences, counts: Mapping[str, int], seed: int) -> Bat
     counts : mapping
         How many sequences are labeled by which rule; those of "nothing" are not drawn.
     seed : int
+    taken : array of bool, optional
+        Sequences that are not drawn; those with a label unless given.
     """
     rules = [parse_rule(spec) for spec, count in counts.items() if count and spec != NOTHING]
     amounts = [count for spec, count in counts.items() if count and spec != NOTHING]
-    pool = _pool(data.is_labeled, sum(amounts), "sequence")
+    pool = _pool(data.is_labeled if taken is None else taken, sum(amounts), "sequence")
     rows = _random_order(pool, seed)[: sum(amounts)]
     rng = np.random.default_rng([seed, 1])
-    # Rules in random order too: the first so many of a batch are a random draw of the whole of it.
-    chosen = rng.permutation(np.repeat(np.arange(len(rules)), amounts))
+    chosen = _mixed(amounts, rng)
     return Batch(
         rows,
         tuple(rules[index].spec for index in chosen),
@@ -77,6 +88,53 @@ def next_sequences(data: Sequences, counts: Mapping[str, int], seed: int) -> Bat
         seed,
         len(pool),
     )
+
+
+def shared_out(
+    asks: Sequence[Mapping[str, int]], annotators: Mapping[str, Sequence[str]], seed: int
+) -> list[list[tuple[str, str]]]:
+    """Who answers for every sample: (kind of label, annotator), as many different ones as are asked for.
+
+    Loads are equal up to one answer, and chance decides who meets whom. A kind without annotators is one itself where
+    one answer is asked for; several are left open (""), for whoever comes to fill in.
+
+    Parameters
+    ----------
+    asks : one mapping per sample
+        How many answers of every kind it gets.
+    annotators : mapping
+        Of every kind, those who can be asked.
+
+    Raises
+    ------
+    InvalidInputError
+        If a sample needs more annotators than there are.
+
+    Examples
+    --------
+    >>> shared_out([{"crowd": 2, "model": 1}, {"crowd": 1}], {"crowd": ["ann", "bob", "eve"]}, seed=0)
+    [[('crowd', 'ann'), ('crowd', 'bob'), ('model', 'model')], [('crowd', 'eve')]]
+    """
+    rng = np.random.default_rng([seed, 2])
+    loads = {kind: np.zeros(len(names), dtype=np.int64) for kind, names in annotators.items()}
+    shared = []
+    for kinds in asks:
+        own: list[tuple[str, str]] = []
+        for kind, count in kinds.items():
+            names = annotators.get(kind, ())
+            if not names:
+                own += [(kind, kind if count == 1 else "")] * count
+                continue
+            if count > len(names):
+                raise InvalidInputError(
+                    f"{count} different annotators are to answer for a sample, and {len(names)} are named"
+                    f"{f' of the kind {kind!r}' if kind else ''}: {', '.join(names)}. Name more."
+                )
+            chosen = np.lexsort((rng.random(len(names)), loads[kind]))[:count]
+            loads[kind][chosen] += 1
+            own += [(kind, names[index]) for index in chosen]
+        shared.append(own)
+    return shared
 
 
 def counts_of_policy(policy: Policy, count: int) -> dict[str, int]:
@@ -104,6 +162,11 @@ def _settled(remainders: FloatArray) -> FloatArray:
 def _random_order(pool: IntArray, seed: int) -> IntArray:
     """All of the pool in random order: a batch of another size with the same seed begins alike."""
     return np.random.default_rng(seed).permutation(pool)
+
+
+def _mixed(amounts: Sequence[int], rng: np.random.Generator) -> IntArray:
+    """Arms in random order too: the first so many of a batch are a random draw of the whole of it."""
+    return rng.permutation(np.repeat(np.arange(len(amounts)), amounts))
 
 
 def _pool(labeled: BoolArray, count: int, sample: str) -> IntArray:

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, ClassVar
 
+from labelworth.arrays import BoolArray
 from labelworth.cli.batches.merging import Filled, Position
 from labelworth.cli.inputs.documents import Documents
 from labelworth.cli.options.data import NONE
@@ -37,11 +38,16 @@ class DocumentBatches:
         """Refuse a file that no batch of this data is written to."""
         require_ending(self.path, (*LINES, ".csv"), "What to label of this data is", ".jsonl or .csv")
 
-    def draw(self, counts: Mapping[str, int], policy: str | None, seed: int) -> Batch:
-        """What to label now."""
+    @property
+    def labeled(self) -> BoolArray:
+        """Which documents have a label."""
+        return ~self.samples.raw.evidence().is_unlabeled
+
+    def draw(self, counts: Mapping[str, int], policy: str | None, seed: int, taken: BoolArray | None = None) -> Batch:
+        """What to label now; never what is `taken`, what has a label unless given."""
         if policy is not None:
             raise InvalidInputError("Documents are labeled whole; --policy is for sequences.")
-        return next_documents(~self.samples.raw.evidence().is_unlabeled, counts.get("everything", 0), seed)
+        return next_documents(self.labeled if taken is None else taken, counts, seed)
 
     def text_of(self, batch: Batch) -> str:
         """The index of every row, its columns, and a label to fill in."""
@@ -55,6 +61,22 @@ class DocumentBatches:
             return json_lines(records)
         return table_text(list(dict.fromkeys([self._row_column, *self._taken, self._label_column])), records)
 
+    @property
+    def position_columns(self) -> dict[str, str]:
+        """In sheets of answers, the columns that say what is asked about."""
+        return {"item": self._row_column}
+
+    @property
+    def context_names(self) -> tuple[str, ...]:
+        """In sheets of answers, the columns that are there to be read."""
+        return self._taken
+
+    def context(self, position: Position) -> dict[str, Any]:
+        """A row as a sheet of answers shows it: its index and columns, without a label that would be looked at."""
+        cells = {} if self.written is None else self.written.records[position[0]]
+        beside = {name: cell for name, cell in cells.items() if name != self._label_column}
+        return {self._row_column: position[0], **{name: beside.get(name) for name in self._taken if name in beside}}
+
     def labels(self, index: int) -> tuple[Any, ...]:
         return (self.samples.raw.labels[index],)
 
@@ -64,7 +86,7 @@ class DocumentBatches:
     def columns(self, index: int) -> Mapping[str, Any]:
         return _require_rows(self.written, self.samples.options.path).records[index]
 
-    def where(self, index: int, token: int) -> str:
+    def where(self, index: int, token: int = 0) -> str:
         return f"row {index}"
 
     def read(self, path: Path) -> list[Filled]:
@@ -76,7 +98,7 @@ class DocumentBatches:
             if name not in filled.names:
                 raise InvalidInputError(
                     f"{path} has no column {name!r}, which says {what}; `labelworth next` wrote it. It has: "
-                    f"{', '.join(map(repr, filled.names)) or 'none'}."
+                    f"{', '.join(map(repr, filled.names)) or 'none'}. A sheet of answers is merged with --answers FILE."
                 )
         marker: Any = self.samples.options.unlabeled
         cells = LabelCells(NOT_NAMED if marker is None else None if marker == NONE else marker)

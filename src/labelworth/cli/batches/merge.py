@@ -1,4 +1,4 @@
-"""`labelworth merge DATA BATCH`: labels that were filled in, back into the data."""
+"""`labelworth merge DATA BATCH`: labels that were filled in, back into the data; answers, into a file of answers."""
 
 from pathlib import Path
 from typing import Annotated
@@ -6,22 +6,72 @@ from typing import Annotated
 import typer
 
 from labelworth.cli.console import answer, tell
-from labelworth.cli.options import DataOptions, Json, Without
+from labelworth.cli.options import AnswerFileOptions, DataOptions, Json, Only, Without
 
 
 def merge(
     *,
     data: Annotated[DataOptions, Without("labels", "min_documents", "max_words")],
     batch: Annotated[
-        Path, typer.Argument(metavar="BATCH", help="What `labelworth next` wrote, with labels filled in.")
+        Path, typer.Argument(metavar="BATCH", help="What `labelworth next` wrote, with labels or answers filled in.")
     ],
+    held: Annotated[AnswerFileOptions, Only("answers", "id_column", "answer_columns", "count_from")],
     output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="Where to write the data with the new labels.")
+        Path | None,
+        typer.Option("--output", "-o", help="Where to write the data, or the answers, with the new ones."),
     ] = None,
-    in_place: Annotated[bool, typer.Option("--in-place", help="Write onto DATA instead.")] = False,
+    in_place: Annotated[
+        bool, typer.Option("--in-place", help="Write onto DATA, or with --answers onto that file, instead.")
+    ] = False,
     as_json: Json = False,
 ) -> None:
-    """Merge a batch that was filled in into the data, so that `plan` can be asked again with all labels."""
+    """Merge a batch that was filled in into the data, so that `plan` can be asked again with all labels.
+
+    With --answers FILE, BATCH is a sheet of answers (`labelworth next --sheet`), and FILE what they are added to.
+    """
+    held.require_file()
+    if held.answers is None:
+        _merge_labels(data, batch, output, in_place=in_place, as_json=as_json)
+    else:
+        _merge_answers(data, batch, held, output, in_place=in_place, as_json=as_json)
+
+
+def _merge_answers(
+    data: DataOptions, batch: Path, held: AnswerFileOptions, output: Path | None, *, in_place: bool, as_json: bool
+) -> None:
+    from labelworth.cli.batches.sheets import AnswerSheet, merged_answers
+    from labelworth.cli.inputs.answered import AnswersBeside
+    from labelworth.data.digest import file_digest
+    from labelworth.data.files import require_writable, write_lines
+    from labelworth.errors import InvalidInputError
+    from labelworth.report.record import Record, Stopwatch
+    from labelworth.report.tables import show_lines
+
+    if (output is None) != in_place:
+        raise InvalidInputError("Say once where to write: --output NEW, or --in-place for onto the file of answers.")
+    watch = Stopwatch()
+    with watch.timing("merge"):
+        samples = data.read()
+        beside = AnswersBeside(samples, held)
+        target, is_new = output or beside.path, not beside.path.exists()
+        require_writable(target, (batch, *data.files) if in_place else (batch, beside.path, *data.files))
+        outcome = merged_answers(AnswerSheet(samples.batches(None), batch), beside, target)
+        write_lines(target, [outcome.text])
+    asked = {**data.asked(), **held.asked(), "batch": batch, "output": output, "in_place": in_place}
+    figures = {
+        "output": target,
+        "n_answers": outcome.n_answers,
+        "n_same": outcome.n_same,
+        "n_empty": outcome.n_empty,
+        "annotators": list(outcome.annotators),
+        "output_digest": file_digest(target),
+    }
+    record = Record("merge", asked, figures, None, data.digest(), watch.durations)
+    answer(record, lambda console: show_lines(console, outcome.lines(beside.path)), as_json=as_json)
+    tell(f"Wrote {target}{', which is new' if is_new and in_place else ''}")
+
+
+def _merge_labels(data: DataOptions, batch: Path, output: Path | None, *, in_place: bool, as_json: bool) -> None:
     from labelworth.cli.batches.merging import merged
     from labelworth.data.digest import file_digest
     from labelworth.data.files import require_writable, write_lines

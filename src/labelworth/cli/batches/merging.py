@@ -50,7 +50,7 @@ class Merged:
             lines.append(f"In the data already: {count(self.n_same, 'label')}.")
         if self.empty:
             lines.append(
-                f"Still empty: {count(len(self.empty), 'label')} ({_listed(self.empty)}). Fill in and merge again, "
+                f"Still empty: {count(len(self.empty), 'label')} ({listed(self.empty)}). Fill in and merge again, "
                 "or leave them."
             )
         return lines
@@ -73,7 +73,7 @@ def merged(held: "DocumentBatches | SequenceBatches", batch: Sequence[Filled]) -
                 f"{filled.position}: these are not the words of {held.sample} {index} in the data. Nothing "
                 "was merged. Have the data changed since the batch was drawn? Then draw it again, or correct it."
             )
-        _require_same_columns(held.columns(index), filled.columns, filled.position, f"{held.sample} {index}")
+        require_same_columns(held.columns(index), filled.columns, filled.position, f"{held.sample} {index}")
         for token, (label, in_data) in enumerate(zip(filled.labels, held.labels(index), strict=True)):
             where = held.where(index, token)
             if label is not None:
@@ -117,7 +117,7 @@ class _Labels:
         problems = []
         if self._conflicts:
             problems.append(
-                f"{len(self._conflicts)} label(s) differ from those in the data: {_listed(self._conflicts, '; ')}. "
+                f"{len(self._conflicts)} label(s) differ from those in the data: {listed(self._conflicts, '; ')}. "
                 "Decide which is right and change the other."
             )
         known = sorted(self._as_in_data)
@@ -125,7 +125,7 @@ class _Labels:
             near = difflib.get_close_matches(label, known, n=1)
             meant = f" Is {near[0]!r} meant?" if near else ""
             problems.append(
-                f"The label {label!r} ({_listed(positions)}) is not in the data.{meant} If it is right, name all "
+                f"The label {label!r} ({listed(positions)}) is not in the data.{meant} If it is right, name all "
                 f"classes with --classes {','.join([*known, label])}."
             )
         if problems:
@@ -152,13 +152,15 @@ def _index(filled: Filled, held: "DocumentBatches | SequenceBatches", seen: dict
     return index
 
 
-def _listed(positions: Sequence[str], between: str = ", ") -> str:
+def listed(positions: Sequence[str], between: str = ", ") -> str:
     """The first few."""
     more = f"{between}and {len(positions) - _N_SHOWN} more" if len(positions) > _N_SHOWN else ""
     return between.join(positions[:_N_SHOWN]) + more
 
 
-def _require_same_columns(held: Mapping[str, Any], given: Mapping[str, Any], position: str, what: str) -> None:
+def require_same_columns(
+    held: Mapping[str, Any], given: Mapping[str, Any], position: str, what: str, file: str = "batch"
+) -> None:
     """Refuse a row that differs from the data beside its label: its number alone could be that of another.
 
     The message names the first column that differs, with both values.
@@ -168,8 +170,8 @@ def _require_same_columns(held: Mapping[str, Any], given: Mapping[str, Any], pos
             before, after = _around_difference(_plain(held[name]), _plain(cell))
             raise InvalidInputError(
                 f"{position}: this is not {what} of the data: the column {name!r} is {before} in the data and "
-                f"{after} in the batch. Nothing was merged. Have the data changed since the batch was drawn? Then "
-                "draw it again, or correct the batch."
+                f"{after} in the {file}. Nothing was merged. Have the data changed since the {file} was drawn? Then "
+                f"draw it again, or correct the {file}."
             )
 
 

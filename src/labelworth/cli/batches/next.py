@@ -2,14 +2,16 @@
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from labelworth.cli.console import answer, tell, write_json
 from labelworth.cli.inquiry import read_plan_file
-from labelworth.cli.options import DataOptions, Json, ModelOptions, Only, Seed, Without
+from labelworth.cli.options import AnswerFileOptions, DataOptions, Json, ModelOptions, Only, Seed, Without
 from labelworth.cli.options.table import Between
+
+_ANSWERS = "Answers"
 
 
 def next_batch(
@@ -24,43 +26,103 @@ def next_batch(
         Path | None,
         typer.Option("--output", "-o", help="Where to write what to label: .jsonl, .csv, or .conll for sequences."),
     ] = None,
+    sheet: Annotated[
+        Path | None,
+        typer.Option(
+            help="Where to write who should answer what: .csv, .tsv or .jsonl; with --output too, the same samples "
+            "get labels and answers.",
+            rich_help_panel=_ANSWERS,
+        ),
+    ] = None,
+    annotators: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAMES",
+            help="Who can be asked, as 'ann,bob,eve'; of a plan with kinds of labels 'crowd: ann,bob', once each.",
+            rich_help_panel=_ANSWERS,
+        ),
+    ] = None,
+    votes: Annotated[
+        int | None,
+        typer.Option(
+            help="With --count: how many different annotators answer for each, 1 unless given.",
+            rich_help_panel=_ANSWERS,
+        ),
+        Between(1),
+    ] = None,
+    audit: Annotated[
+        bool,
+        typer.Option(
+            "--audit",
+            help="With --count: ask about what has a label, which shows how often annotators are right.",
+            rich_help_panel=_ANSWERS,
+        ),
+    ] = False,
+    held: Annotated[AnswerFileOptions, Without("cannot_say", "repeated", "outside")],
     data: Annotated[DataOptions, Without("classes", "min_documents", "max_words")],
     model: Annotated[ModelOptions, Only("model")],
     seed: Seed = 0,
     as_json: Json = False,
 ) -> None:
-    """Draw what to label now, at random among what has no label yet."""
+    """Draw what to label now and who should answer, at random among what has no label and no answer yet."""
+    from labelworth.cli.batches.asking import Asking, asked_of_plan
     from labelworth.data.files import require_writable, write_lines
     from labelworth.errors import InvalidInputError
     from labelworth.planning.words import count as amount
     from labelworth.report.record import Record, Stopwatch
 
-    if (plan is None) == (count is None):
-        raise InvalidInputError("Say how much to label, once: --plan plan.json or --count N.")
-    if policy is not None and count is None:
-        raise InvalidInputError("A plan has its own rules; --policy goes with --count.")
-    if output is not None:
-        require_writable(output, (plan, *data.files))
+    _require_one_source(plan, count, policy, has_votes=votes is not None or audit)
+    if audit and output is not None:
+        raise InvalidInputError("--audit asks about what has a label already; leave --output out.")
+    held.require_file()
+    for path in (path for path in (output, sheet) if path is not None):
+        require_writable(path, (plan, held.answers, *data.files))
     watch = Stopwatch()
     samples = data.read(model.model)
     batches = samples.batches(output)
     batches.require_form()
     digest = data.digest()
-    counts, expected = _counts_of_plan(plan, digest) if plan is not None else ({"everything": int(count or 0)}, None)
-    batch = batches.draw(counts, policy, seed)
-    if output is not None:
-        write_lines(output, [batches.text_of(batch)])
-    elif not as_json:
-        write_json(batches.text_of(batch))
+    if plan is not None:
+        counts, expected, planned = _counts_of_plan(plan, digest)
+        asking = asked_of_plan(planned, sheet, list(annotators or ()))
+    else:
+        counts, expected = {"everything": int(count or 0)}, None
+        asking = Asking.of(sheet, list(annotators or ()), votes, audit=audit)
+    batch = batches.draw(counts, policy, seed, asking.taken(batches, held))
+    asked = asking.text_of(batches, batch, seed)
+    labels = asking.with_gold(batch, also=output is not None)
+    if sheet is not None:
+        write_lines(sheet, [asked.text])
+    if len(labels.rows) and output is not None:
+        write_lines(output, [batches.text_of(labels)])
+    elif len(labels.rows) and not as_json:
+        write_json(batches.text_of(labels))
     if as_json:
-        asked = {**data.asked(), "plan": plan, "count": count, "policy": policy, "output": output}
-        record = Record("next", asked, {**batch.to_dict(), "output": output}, seed, digest, watch.durations)
+        typed = {**data.asked(), "plan": plan, "count": count, "policy": policy, "output": output, **held.asked()}
+        typed |= asking.asked(annotators, votes)
+        figures = {**batch.to_dict(), "output": output, **asked.figures}
+        record = Record("next", typed, figures, seed, digest, watch.durations)
         answer(record, lambda console: None, as_json=True)
-    where = "" if output is None else f", written to {output}"
-    what = amount(len(batch.rows), samples.sample)
-    tell(f"{what} to label ({amount(batch.n_labels, 'label')}), drawn with seed {seed}{where}.")
-    if expected is not None and abs(batch.n_labels - expected) >= 1:
+    if len(labels.rows):
+        where = "" if output is None else f", written to {output}"
+        what = amount(len(labels.rows), samples.sample)
+        tell(f"{what} to label ({amount(labels.n_labels, 'label')}), drawn with seed {seed}{where}.")
+    for line in asked.lines(data.path, seed):
+        tell(line)
+    if expected is not None and not asking.has_kinds and abs(batch.n_labels - expected) >= 1:
         tell(f"The plan counted on {expected:.4g} labels: sequences of mean length. These have their own.")
+
+
+def _require_one_source(plan: Path | None, count: int | None, policy: str | None, *, has_votes: bool) -> None:
+    """Refuse to be told how much to label twice, or not at all."""
+    from labelworth.errors import InvalidInputError
+
+    if (plan is None) == (count is None):
+        raise InvalidInputError("Say how much to label, once: --plan plan.json or --count N.")
+    if policy is not None and count is None:
+        raise InvalidInputError("A plan has its own rules; --policy goes with --count.")
+    if has_votes and count is None:
+        raise InvalidInputError("A plan says who is asked how often; --votes and --audit go with --count.")
 
 
 def _require_rules(counts: Mapping[str, int], path: Path) -> None:
@@ -77,8 +139,8 @@ def _require_rules(counts: Mapping[str, int], path: Path) -> None:
             ) from error
 
 
-def _counts_of_plan(path: Path, digest: str) -> tuple[dict[str, int], float]:
-    """How many samples of every arm a plan recommends, and how many labels it expects them to take."""
+def _counts_of_plan(path: Path, digest: str) -> tuple[dict[str, int], float, Mapping[str, Any]]:
+    """How many samples of every arm a plan recommends, how many labels it expects them to take, and all it says."""
     from labelworth.errors import InfeasiblePlanError, InvalidInputError
 
     record = read_plan_file(path)
@@ -89,7 +151,8 @@ def _counts_of_plan(path: Path, digest: str) -> tuple[dict[str, int], float]:
         )
     arms = record.figures["recommended"]["arms"]
     counts = {arm["arm"]: round(arm["count"]) for arm in arms if arm["arm"] != "nothing" and arm["count"] > 0}
-    _require_rules(counts, path)
+    if not record.figures.get("menu"):
+        _require_rules(counts, path)
     if bool(counts) and record.figures["advice"] == "stop":
         raise InvalidInputError(
             f"The plan file {str(path)!r} contradicts itself: it says to stop, and to label {sum(counts.values()):,} "
@@ -105,4 +168,4 @@ def _counts_of_plan(path: Path, digest: str) -> tuple[dict[str, int], float]:
         raise InfeasiblePlanError(
             f"The plan says to stop: {record.figures['why_stop'] or 'nothing is to be labeled.'}"
         )
-    return counts, float(record.figures["recommended"]["labels"])
+    return counts, float(record.figures["recommended"]["labels"]), record.figures

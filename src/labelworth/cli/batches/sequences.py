@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, ClassVar
 
+from labelworth.arrays import BoolArray
 from labelworth.cli.batches.merging import Filled, Position
 from labelworth.cli.inputs.sequences import TokenSequences
 from labelworth.cli.options.data import NONE
@@ -57,11 +58,16 @@ class SequenceBatches:
         endings = (*LINES, *COLUMNS) if isinstance(self.samples.raw, RawTokens) else LINES
         require_ending(self.path, endings, "What to label of this data is", ".conll or .jsonl")
 
-    def draw(self, counts: Mapping[str, int], policy: str | None, seed: int) -> Batch:
-        """What to label now."""
+    @property
+    def labeled(self) -> BoolArray:
+        """Which sequences have any label."""
+        return self.samples.raw.sequences().is_labeled
+
+    def draw(self, counts: Mapping[str, int], policy: str | None, seed: int, taken: BoolArray | None = None) -> Batch:
+        """What to label now; never of what is `taken`, what has a label unless given."""
         if policy is not None:
             counts = counts_of_policy(parse_policy(policy), sum(counts.values()))
-        return next_sequences(self.samples.raw.sequences(), counts, seed)
+        return next_sequences(self.samples.raw.sequences(), counts, seed, taken)
 
     def text_of(self, batch: Batch) -> str:
         """Every sequence with its index, its columns, and labels to fill in."""
@@ -94,6 +100,22 @@ class SequenceBatches:
                 lines.append(delimiter.join(cells) + "\n")
             lines.append("\n")
         return "".join(lines)
+
+    @property
+    def position_columns(self) -> dict[str, str]:
+        """In sheets of answers, the columns that say what is asked about."""
+        return {"item": "sequence", "token": "token"}
+
+    @property
+    def context_names(self) -> tuple[str, ...]:
+        """In sheets of answers, the columns that are there to be read."""
+        return "word", "text"
+
+    def context(self, position: Position) -> dict[str, Any]:
+        """A token as a sheet of answers shows it: where it is, itself, and the sequence around it."""
+        index, token = position
+        words = self.words(index)
+        return {"sequence": index, "token": token, "word": words[token], "text": " ".join(words)}
 
     def labels(self, index: int) -> tuple[Any, ...]:
         return self.tokens.labels[self._span(index)]

@@ -32,6 +32,7 @@ class Documents:
 
     sample: ClassVar[str] = "document"
     usual_model: ClassVar[str] = "multinomial"
+    offsets: ClassVar[None] = None
 
     @classmethod
     def read(

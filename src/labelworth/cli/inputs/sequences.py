@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from labelworth.arrays import FloatArray
+from labelworth.arrays import FloatArray, IntArray
 from labelworth.cli.options.data import NONE
 from labelworth.cli.options.table import in_options
 from labelworth.data.readers import read_sequences
@@ -97,6 +97,11 @@ class TokenSequences:
         """The labels that were named."""
         names = self.options.classes
         return None if names is None else [name.strip() for name in names.split(",")]
+
+    @property
+    def offsets(self) -> IntArray:
+        """Where sequences begin among all tokens, and where the last one ends."""
+        return self.raw.offsets
 
     @property
     def n_samples(self) -> int:

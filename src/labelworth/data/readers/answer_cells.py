@@ -90,6 +90,10 @@ class AnswerCells:
             raise InvalidInputError(f"{location}: no to a question about all classes leaves none. Correct it.")
         return said
 
+    def asked(self, question: Any, location: str) -> str:
+        """A question as the classes it is about, however it is written; empty: which class is it?"""
+        return _BETWEEN.join(sorted(map(str, self._about(question, location) or ())))
+
     def vector(self, cells: Sequence[Any], location: str) -> Said | None:
         """Probabilities in columns of their own, one per class in order; None where none is filled in."""
         numbers = [_plain(cell) for cell in cells]
@@ -216,7 +220,7 @@ class AnswerCells:
             if str(label) == str(UNLABELED):
                 raise InvalidInputError(
                     f"{location}: the answer is -1, which means 'cannot say' in some files and is a class in others. "
-                    "Say which: cannot_say=[-1], or all classes with classes=."
+                    "Name it with cannot_say=, or all classes with classes=."
                 )
             return label
         if str(label) not in self._known:

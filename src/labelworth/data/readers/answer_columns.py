@@ -124,6 +124,11 @@ def find_columns(
     )
 
 
+def may_be_items(name: str) -> bool:
+    """Whether a column is called as one that says which sample is meant."""
+    return any(_letters(name) in (usual, f"{usual}id") for usual in USUAL["item"]) or _letters(name) == "id"
+
+
 def _wide(source: str, names: Sequence[str], item: str | None, annotators: Sequence[str] | None) -> Columns:
     chosen = tuple(name for name in names if name != item) if annotators is None else tuple(annotators)
     if not chosen:

@@ -50,6 +50,13 @@ class WrittenRows:
             for row, (line, record) in enumerate(zip(self.lines, changed, strict=True))
         )
 
+    def text_and(self, added: Sequence[Mapping[str, Any]]) -> str:
+        """The whole file with more rows; those that it has stay as they are."""
+        names = tuple(dict.fromkeys([*self.names, *(name for record in added for name in record)]))
+        if self.delimiter is not None:
+            return table_text(names, [*self.records, *added], self.delimiter)
+        return "".join(self.lines) + json_lines(added)
+
 
 def written_rows(path: Path, format: str | None, encoding: str) -> WrittenRows | None:
     """The rows of JSON lines, a table or Parquet; None for files that hold numbers alone."""

@@ -1,0 +1,195 @@
+"""Who is asked what: the annotators that were named, what a plan buys of them, and how it is shared out."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from labelworth.arrays import BoolArray
+from labelworth.cli.batches.sheets import AnswerSheet, AskedKind, answered_samples
+from labelworth.cli.inputs.answered import AnswersBeside
+from labelworth.cli.options.answers import AnswerFileOptions
+from labelworth.errors import InvalidInputError
+from labelworth.planning.next import EVERYTHING, Batch, shared_out
+from labelworth.planning.words import count
+
+if TYPE_CHECKING:
+    from labelworth.cli.batches.documents import DocumentBatches
+    from labelworth.cli.batches.sequences import SequenceBatches
+
+_SOMEBODY = ""
+"""The kind of label where none has a name."""
+
+
+@dataclass(frozen=True)
+class AskedAnswers:
+    """A sheet of answers that are to be given."""
+
+    path: Path | None  # None: none are.
+    text: str = ""
+    loads: Mapping[str, int] = field(default_factory=dict)  # Answers by annotator; "": by whoever comes.
+
+    @property
+    def figures(self) -> dict[str, Any]:
+        """For records."""
+        return {} if self.path is None else {"sheet": self.path, "n_answers": self.n_answers, "loads": self.loads}
+
+    @property
+    def n_answers(self) -> int:
+        return sum(self.loads.values())
+
+    def lines(self, data: Path, seed: int) -> list[str]:
+        """In words, with what to do next."""
+        if self.path is None:
+            return []
+        named = {name: load for name, load in self.loads.items() if name}
+        least, most = min(named.values(), default=0), max(named.values(), default=0)
+        each = f"{least:,}" if least == most else f"{least:,} to {most:,}"
+        whom = f" by {count(len(named), 'annotator')}, {each} each" if named else ""
+        lines = [f"{count(self.n_answers, 'answer')} to give{whom}, drawn with seed {seed}, written to {self.path}."]
+        if self.loads.get(_SOMEBODY):
+            lines.append(
+                f"{count(self.loads[_SOMEBODY], 'answer')} of them are for anybody: who gives one fills in who they "
+                "are, a different one for each answer about the same sample."
+            )
+        lines.append(
+            "Fill in the column of answers ('cannot say' is one), then: labelworth merge "
+            f"{data} {self.path} --answers answers.csv --in-place"
+        )
+        return lines
+
+
+@dataclass(frozen=True)
+class Asking:
+    """What the samples of every arm are asked beside labels."""
+
+    sheet: Path | None
+    annotators: Mapping[str, Sequence[str]]  # By kind of label.
+    kinds: Mapping[str, AskedKind]
+    asks: Mapping[str, Mapping[str, int]]  # By arm, how many answers of every kind.
+    gold: frozenset[str]  # Arms that get a label, whether or not a file was named for labels.
+    has_kinds: bool = False  # Whether a plan said so.
+    audit: bool = False
+
+    @classmethod
+    def of(cls, sheet: Path | None, names: Sequence[str], votes: int | None, *, audit: bool) -> "Asking":
+        """Without kinds of labels: everybody is asked for the class."""
+        if sheet is None:
+            if names or votes is not None or audit:
+                flag = "--annotators" if names else "--votes" if votes is not None else "--audit"
+                raise InvalidInputError(f"{flag} goes with --sheet FILE: where to write who should answer what.")
+            return cls(None, {}, {}, {EVERYTHING: {}}, frozenset({EVERYTHING}))
+        annotators = _annotators(names, [_SOMEBODY])
+        if not annotators and votes in (None, 1):
+            raise InvalidInputError(
+                "Say who can be asked with --annotators 'ann,bob,eve'; or with --votes 2 and more how many answers "
+                "each sample gets from whoever comes."
+            )
+        asks = {EVERYTHING: {_SOMEBODY: votes or 1}}
+        return cls(sheet, annotators, {_SOMEBODY: AskedKind()}, asks, frozenset(), audit=audit)
+
+    def taken(self, batches: "DocumentBatches | SequenceBatches", held: AnswerFileOptions) -> BoolArray:
+        """Samples that are not to be drawn: with a label (in an audit: without), or with an answer."""
+        known = ~batches.labeled if self.audit else batches.labeled
+        if held.answers is None or not held.answers.exists():
+            return known
+        return np.asarray(known | answered_samples(AnswersBeside(batches.samples, held)))
+
+    def text_of(self, batches: "DocumentBatches | SequenceBatches", batch: Batch, seed: int) -> AskedAnswers:
+        """Share the answers of a batch out."""
+        if self.sheet is None:
+            return AskedAnswers(None)
+        sheet = AnswerSheet(batches, self.sheet)
+        sheet.require_form()
+        # Sequences have labeling rules for arms, and all are asked alike.
+        usual = self.asks.get(EVERYTHING, {})
+        shared = shared_out([self.asks.get(arm, usual) for arm in batch.arms], self.annotators, seed)
+        sizes = [1] * len(batch.rows) if batch.positions is None else [len(part) for part in batch.positions]
+        loads: Counter[str] = Counter()
+        for own, size in zip(shared, sizes, strict=True):
+            for _, annotator in own:
+                loads[annotator] += size
+        return AskedAnswers(self.sheet, sheet.text_of(batch, shared, self.kinds), dict(sorted(loads.items())))
+
+    def with_gold(self, batch: Batch, *, also: bool) -> Batch:
+        """The part of a batch that gets labels; without kinds of labels all of it, where `also` labels are wanted."""
+        if not self.has_kinds:
+            return batch if self.sheet is None or also else _part(batch, np.zeros(len(batch.rows), dtype=bool))
+        return _part(batch, np.array([arm in self.gold for arm in batch.arms], dtype=bool))
+
+    def asked(self, annotators: Sequence[str] | None, votes: int | None) -> dict[str, Any]:
+        """For records: nothing where no answers are asked for, as they were before any could be."""
+        if self.sheet is None:
+            return {}
+        return {"sheet": self.sheet, "annotators": list(annotators or ()), "votes": votes, "audit": self.audit}
+
+
+def asked_of_plan(figures: Mapping[str, Any], sheet: Path | None, names: Sequence[str]) -> Asking:
+    """What a plan buys beside labels; nothing where it has no kinds of labels."""
+    if not figures.get("menu"):
+        if sheet is not None:
+            raise InvalidInputError(
+                "The plan buys labels alone; --sheet is for a plan with kinds of labels, or --count."
+            )
+        return Asking.of(None, names, None, audit=False)
+    offers = {offer["arm"]: offer for offer in figures["menu"]}
+    chosen = [arm["arm"] for arm in figures["recommended"]["arms"] if arm["count"] > 0]
+    asks = {arm: dict(offers[arm]["asks"]) for arm in chosen if arm in offers}
+    bought = sorted({kind for own in asks.values() for kind in own})
+    if bought and sheet is None:
+        raise InvalidInputError(
+            f"The plan buys answers of {', '.join(bought)}: say with --sheet FILE where to write who should answer "
+            "what."
+        )
+    described = {kind["kind"]: kind for kind in figures.get("kinds", ())}
+    kinds = {kind: _asked_kind(described.get(kind, {})) for kind in bought}
+    gold = frozenset(arm for arm in asks if offers[arm]["gold"])
+    return Asking(sheet if bought else None, _annotators(names, bought), kinds, asks, gold, has_kinds=True)
+
+
+def _asked_kind(kind: Mapping[str, Any]) -> AskedKind:
+    about = kind.get("question")
+    return AskedKind(None if about is None else "|".join(str(about).split(" or ")), kind.get("price"))
+
+
+def _annotators(texts: Sequence[str], kinds: Sequence[str]) -> dict[str, list[str]]:
+    """Names by kind of label: as said, or for the only kind there is."""
+    annotators: dict[str, list[str]] = {}
+    for text in texts:
+        kind, colon, names = text.partition(":")
+        kind, names = (kind.strip(), names) if colon else ("", text)
+        if not colon and len(kinds) == 1:
+            kind = kinds[0]
+        if kind not in kinds:
+            listed = ", ".join(repr(name) for name in kinds if name)
+            what = f"The plan buys answers of {listed}" if listed else "There are no kinds of labels here"
+            raise InvalidInputError(f"{what}. Got --annotators {text!r}; write {_example(kinds)!r}.")
+        annotators.setdefault(kind, []).extend(name.strip() for name in names.split(",") if name.strip())
+    for kind, own in annotators.items():
+        if len(set(own)) < len(own) or not own:
+            raise InvalidInputError(f"Name every annotator once. Got {', '.join(own) or 'none'}{_of(kind)}.")
+    return annotators
+
+
+def _of(kind: str) -> str:
+    return f" of the kind {kind!r}" if kind else ""
+
+
+def _example(kinds: Sequence[str]) -> str:
+    named = [kind for kind in kinds if kind]
+    return f"{named[0]}: ann,bob,eve" if named else "ann,bob,eve"
+
+
+def _part(batch: Batch, kept: BoolArray) -> Batch:
+    positions = batch.positions
+    return replace(
+        batch,
+        rows=batch.rows[kept],
+        arms=tuple(arm for arm, is_kept in zip(batch.arms, kept, strict=True) if is_kept),
+        positions=None
+        if positions is None
+        else tuple(part for part, is_kept in zip(positions, kept, strict=True) if is_kept),
+    )

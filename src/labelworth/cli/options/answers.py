@@ -1,0 +1,100 @@
+"""Who said what: a file of answers beside the data, and how its items are those of the data."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
+
+import typer
+
+from labelworth.cli.options.table import Between, Keywords, Options
+
+if TYPE_CHECKING:
+    from labelworth.cli.inputs.documents import Documents
+    from labelworth.cli.inputs.sequences import TokenSequences
+    from labelworth.data.answers import Answers
+
+
+@dataclass(frozen=True)
+class AnswerFileOptions(Options):
+    """A file of answers and how to read it."""
+
+    panel: ClassVar[str] = "Answers"
+
+    answers: Annotated[
+        Path | None,
+        typer.Option(
+            help="Who said what of the rows or tokens of DATA: CSV, TSV, JSONL or Parquet with an item, an annotator "
+            "and an answer per row (task, worker and label do too), or with a column per annotator."
+        ),
+    ] = None
+    id_column: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="The column of DATA that says what answers call its rows; 'none' if they count them. Found by its "
+            "name unless given.",
+        ),
+        Keywords("ids"),
+    ] = None
+    answer_columns: Annotated[
+        str | None,
+        typer.Option(
+            metavar="WHAT=NAME",
+            help="Columns that have other names than the usual ones, as 'item=post,annotator=who,answer=said'.",
+        ),
+        Keywords("columns"),
+    ] = None
+    annotator_columns: Annotated[
+        str | None,
+        typer.Option(metavar="NAMES", help="With a column per annotator: which they are, with commas between."),
+        Keywords("annotators"),
+    ] = None
+    count_from: Annotated[
+        int | None, typer.Option(help="Where answers begin to count rows and tokens: 0 or 1."), Between(0, 1)
+    ] = None
+    cannot_say: Annotated[
+        str | None,
+        typer.Option(
+            metavar="WORDS", help="Answers that say nothing, with commas between; the usual ones unless given."
+        ),
+    ] = None
+    repeated: Annotated[
+        Literal["last", "refuse"],
+        typer.Option(help="Where one annotator said different things of one row: the last stands, or none is read."),
+    ] = "last"
+    outside: Annotated[
+        Literal["refuse", "drop"], typer.Option(help="What to do with answers about rows that DATA has not.")
+    ] = "refuse"
+
+    def asked(self) -> dict[str, Any]:
+        """Nothing where there is no such file, as records were before there were any."""
+        return {} if self.answers is None else super().asked()
+
+    def require_file(self) -> None:
+        """Refuse options of a file that is not named."""
+        from labelworth.errors import InvalidInputError
+
+        if self.answers is None and self != type(self)():
+            raise InvalidInputError(
+                f"{self.typed()[0]} goes with --answers FILE, which is not named. Name it, or leave it out."
+            )
+
+    def read(self, samples: "Documents | TokenSequences") -> "Answers | None":
+        """The answers about these samples; None where no file was named."""
+        self.require_file()
+        if self.answers is None:
+            return None
+        from labelworth.cli.inputs.answered import AnswersBeside
+
+        return AnswersBeside(samples, self).read()
+
+    def columns(self) -> dict[str, str]:
+        """By what they hold."""
+        from labelworth.errors import InvalidInputError
+
+        parts = [part.partition("=") for part in (self.answer_columns or "").split(",") if part.strip()]
+        if not all(what.strip() and name.strip() for what, _, name in parts):
+            raise InvalidInputError(
+                f"--answer-columns takes what=name, with commas between several. Got {self.answer_columns!r}."
+            )
+        return {what.strip(): name.strip() for what, _, name in parts}
