@@ -98,7 +98,7 @@ class DocumentBatches:
             if name not in filled.names:
                 raise InvalidInputError(
                     f"{path} has no column {name!r}, which says {what}; `labelworth next` wrote it. It has: "
-                    f"{', '.join(map(repr, filled.names)) or 'none'}. A sheet of answers is merged with --answers FILE."
+                    f"{', '.join(map(repr, filled.names)) or 'none'}. Sheets of answers go with --answers FILE."
                 )
         marker: Any = self.samples.options.unlabeled
         cells = LabelCells(NOT_NAMED if marker is None else None if marker == NONE else marker)

@@ -1,0 +1,226 @@
+"""Who should answer what, filled in, and back into a file of answers."""
+
+import csv
+import json
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from labelworth.data.readers.answers import read_answers
+from labelworth.report.record import validate
+from support.command_line import labelworth
+
+N_ROWS, N_LABELED = 20, 6
+
+
+@pytest.fixture
+def table(tmp_path: Path) -> Path:
+    path = tmp_path / "docs.csv"
+    rows = [f'd{row},"word{row}, ""x""",{"ab"[row % 2] if row < N_LABELED else ""}\n' for row in range(N_ROWS)]
+    path.write_text("id,text,label\n" + "".join(rows), encoding="utf-8")
+    return path
+
+
+@pytest.fixture
+def columns(tmp_path: Path) -> Path:
+    path = tmp_path / "data.conll"
+    path.write_text("the DT B\ncat NN I\n\n" + "".join(f"w{row} X _\nis Y _\ngood Z _\n\n" for row in range(6)))
+    return path
+
+
+def rows_of(path: Path) -> list[dict[str, Any]]:
+    if path.suffix == ".jsonl":
+        return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+    with path.open(newline="", encoding="utf-8") as stream:
+        return list(csv.DictReader(stream, delimiter="\t" if path.suffix == ".tsv" else ","))
+
+
+def fill(path: Path, answer: Callable[[dict[str, Any]], Any]) -> list[dict[str, Any]]:
+    """Fill in a sheet as people do, in a spreadsheet or by a script."""
+    rows = rows_of(path)
+    for row in rows:
+        row["answer"] = answer(row)
+    with path.open("w", newline="", encoding="utf-8") as stream:
+        if path.suffix == ".jsonl":
+            stream.writelines(json.dumps(row) + "\n" for row in rows)
+        else:
+            writer = csv.DictWriter(stream, list(rows[0]), delimiter="\t" if path.suffix == ".tsv" else ",")
+            writer.writeheader()
+            writer.writerows(rows)
+    return rows
+
+
+def drawn(data: Path, name: str, *options: object) -> Path:
+    sheet = data.with_name(name)
+    answer = labelworth("next", data, "--sheet", sheet, *options)
+    assert answer.code == 0, answer.stderr
+    assert not answer.stdout
+    return sheet
+
+
+ASKED = ("--count", 7, "--annotators", "ann,bob,eve", "--votes", 2)
+
+
+@pytest.mark.parametrize("name", ["sheet.csv", "sheet.tsv", "sheet.jsonl"])
+def test_a_sheet_says_who_answers_what_and_hides_labels(table: Path, name: str) -> None:
+    sheet = rows_of(drawn(table, name, *ASKED))
+    assert len(sheet) == 14
+    assert list(sheet[0]) == ["row", "id", "text", "annotator", "question", "answer"]
+    assert all(int(row["row"]) >= N_LABELED and row["id"] == f"d{row['row']}" for row in sheet)
+    assert len({(row["row"], row["annotator"]) for row in sheet}) == 14
+    assert sorted(Counter(row["annotator"] for row in sheet).values()) == [4, 5, 5]
+    assert all(row["question"] == "which class?" and not row["answer"] for row in sheet)
+    again = rows_of(drawn(table, f"again{Path(name).suffix}", *ASKED))
+    assert again == sheet
+    assert rows_of(drawn(table, f"other{Path(name).suffix}", *ASKED, "--seed", 1)) != sheet
+
+
+def test_the_record_says_how_many_each_answers(table: Path) -> None:
+    answer = labelworth("next", table, "--sheet", table.with_name("s.csv"), *ASKED, "--json")
+    validate(answer.record)
+    assert answer.record["n_answers"] == 14
+    assert sorted(answer.record["loads"].values()) == [4, 5, 5]
+    assert "14 answers to give by 3 annotators, 4 to 5 each" in answer.stderr
+    assert "labelworth merge" in answer.stderr
+
+
+def test_labels_and_answers_about_the_same_rows(table: Path) -> None:
+    batch = table.with_name("batch.csv")
+    sheet = rows_of(drawn(table, "sheet.csv", *ASKED, "-o", batch))
+    assert {row["row"] for row in rows_of(batch)} == {row["row"] for row in sheet}
+
+
+def test_an_audit_is_about_what_has_a_label(table: Path) -> None:
+    sheet = rows_of(drawn(table, "sheet.csv", "--count", 4, "--annotators", "ann", "--audit"))
+    assert all(int(row["row"]) < N_LABELED for row in sheet)
+    assert "label" not in sheet[0]
+
+
+@pytest.mark.parametrize("ending", [".csv", ".jsonl", ".tsv"])
+@pytest.mark.parametrize("name", ["sheet.csv", "sheet.jsonl"])
+def test_answers_come_back_once_each(table: Path, name: str, ending: str) -> None:
+    sheet, answers = drawn(table, name, *ASKED), table.with_name(f"answers{ending}")
+    filled = fill(sheet, lambda row: "" if row["annotator"] == "eve" else "a|b" if row["row"] == "9" else "b")
+    n_filled = sum(bool(row["answer"]) for row in filled)
+    merge = ("merge", table, sheet, "--answers", answers, "--in-place")
+    first = labelworth(*merge)
+    assert first.code == 0, first.stderr
+    assert f"{n_filled} answers of 2 annotators merged." in first.stdout
+    assert f"Still empty: {14 - n_filled} rows." in first.stdout
+    assert "which is new" in first.stderr
+    held = read_answers(answers, n_samples=N_ROWS)
+    assert held.n_answers == n_filled
+    once = answers.read_bytes()
+    again = labelworth(*merge, "--json")
+    validate(again.record)
+    assert (again.record["n_answers"], again.record["n_same"]) == (0, n_filled)
+    assert answers.read_bytes() == once
+    fill(sheet, lambda row: "cannot say" if row["annotator"] == "eve" else "")
+    assert labelworth(*merge).code == 0
+    both = read_answers(answers, n_samples=N_ROWS)
+    assert (both.n_answers, both.names) == (14, ("ann", "bob", "eve"))
+    # What was there stays as it was written.
+    assert answers.read_bytes().startswith(once)
+    # Nothing is asked twice.
+    more = rows_of(drawn(table, f"more{ending}", "--count", 7, "--annotators", "ann", "--answers", answers))
+    assert not {int(row["row"]) for row in more} & set(both.rows.tolist())
+
+
+def test_answers_join_those_that_are_called_by_ids(table: Path) -> None:
+    answers = table.with_name("answers.csv")
+    answers.write_text("n,id,worker,label\n1,d19,ann,a\n")
+    sheet = drawn(table, "sheet.csv", "--count", 2, "--annotators", "ann", "--answers", answers)
+    filled = fill(sheet, lambda row: "b")
+    assert labelworth("merge", table, sheet, "--answers", answers, "--in-place").code == 0
+    rows = rows_of(answers)
+    assert rows[0] == {"n": "1", "id": "d19", "worker": "ann", "label": "a"}
+    assert [row["id"] for row in rows[1:]] == [row["id"] for row in filled]
+    assert {row["label"] for row in rows[1:]} == {"b"}
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"answer": "aa"}, "Is 'a' meant?"),
+        ({"answer": "zebra"}, "--classes a,b,zebra"),
+        ({"text": "another"}, "and 'another' in the sheet. Nothing was merged"),
+        ({"row": "99"}, "not in the data (20 samples): '99'"),
+        ({"row": "first"}, "no number of a sample"),
+        ({"annotator": ""}, "nothing says who gave it"),
+    ],
+)
+def test_what_does_not_fit_is_refused_and_nothing_is_written(
+    table: Path, changes: dict[str, str], words: str
+) -> None:
+    sheet, answers = drawn(table, "sheet.csv", *ASKED), table.with_name("answers.csv")
+    rows = fill(sheet, lambda row: "a")
+    rows[0].update(changes)
+    with sheet.open("w", newline="", encoding="utf-8") as stream:
+        writer = csv.DictWriter(stream, list(rows[0]))
+        writer.writeheader()
+        writer.writerows(rows)
+    answer = labelworth("merge", table, sheet, "--answers", answers, "--in-place")
+    assert answer.code == 2
+    assert words in answer.stderr
+    assert not answers.exists()
+
+
+def test_answers_that_differ_are_told_and_nothing_is_written(table: Path) -> None:
+    sheet, answers = drawn(table, "sheet.csv", *ASKED), table.with_name("answers.csv")
+    fill(sheet, lambda row: "a")
+    assert labelworth("merge", table, sheet, "--answers", answers, "--in-place").code == 0
+    before = answers.read_bytes()
+    fill(sheet, lambda row: "b" if row["annotator"] == "bob" else "a")
+    answer = labelworth("merge", table, sheet, "--answers", answers, "--in-place")
+    assert answer.code == 2
+    assert "answers of the sheet differ from what is held: bob at" in answer.stderr
+    assert answers.read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (("--count", 3, "--annotators", "ann"), "--annotators goes with --sheet FILE"),
+        (("--count", 3, "--sheet", "s.csv"), "Say who can be asked"),
+        (("--count", 3, "--sheet", "s.csv", "--votes", 3, "--annotators", "ann,bob"), "2 are named"),
+        (("--count", 3, "--sheet", "s.csv", "--annotators", "ann,ann"), "Name every annotator once"),
+        (("--count", 3, "--sheet", "s.csv", "--annotators", "crowd: ann"), "no kinds of labels here"),
+        (("--count", 3, "--sheet", "s.csv", "--annotators", "ann", "--audit", "-o", "b.csv"), "leave --output out"),
+        (("--count", 3, "--sheet", "s.xlsx", "--annotators", "ann"), "written as .csv, .tsv or .jsonl"),
+        (("--count", 3, "--count-from", 1), "--count-from goes with --answers FILE"),
+        (("--plan", "p.json", "--votes", 3), "--votes and --audit go with --count"),
+    ],
+)
+def test_options_that_make_no_sense_are_refused(table: Path, options: tuple[object, ...], words: str) -> None:
+    answer = labelworth("next", table, *options)
+    assert answer.code == 2
+    assert words in answer.stderr
+    assert not Path("s.csv").exists()
+
+
+def test_a_sheet_is_no_batch(table: Path) -> None:
+    sheet = drawn(table, "sheet.csv", *ASKED)
+    fill(sheet, lambda row: "a")
+    answer = labelworth("merge", table, sheet, "-o", table.with_name("new.csv"))
+    assert answer.code == 2
+    assert "Sheets of answers go with --answers FILE" in answer.stderr
+    answer = labelworth("merge", table, table, "--answers", table.with_name("answers.csv"), "--in-place")
+    assert "is no sheet of answers: it has no column 'row'" in answer.stderr
+
+
+def test_tokens_are_answered_for_too(columns: Path) -> None:
+    options = ("--count", 3, "--policy", "prefix:2", "--annotators", "ann,bob", "--votes", 2)
+    sheet, answers = drawn(columns, "sheet.csv", *options), columns.with_name("answers.csv")
+    rows = fill(sheet, lambda row: "B" if row["token"] == "0" else "I")
+    assert len(rows) == 12
+    assert rows[0]["text"].split()[int(rows[0]["token"])] == rows[0]["word"]
+    assert labelworth("merge", columns, sheet, "--answers", answers, "--in-place").code == 0
+    offsets = [0, 2, *range(5, 23, 3)]
+    held = read_answers(answers, offsets=offsets)
+    assert held.n_answers == 12
+    assert all((row - 2) % 3 < 2 for row in held.rows)
+    answer = labelworth("next", columns, "--sheet", sheet, "--answers", answers, "--count", 4, "--annotators", "ann")
+    assert "Only 3 sequences" in answer.stderr
