@@ -11,7 +11,6 @@ from labelworth.arrays import FloatArray, IntArray
 from labelworth.channels.channel import Channel
 from labelworth.data.answers import Answers
 from labelworth.data.evidence import Evidence
-from labelworth.errors import InvalidInputError
 from labelworth.wording import percent
 
 COVERAGE = 0.95
@@ -41,23 +40,12 @@ class Audits:
         InvalidInputError
             If answers and labels are of other classes, or of other rows.
         """
-        if answers.classes != gold.classes:
-            raise InvalidInputError(
-                "Answers and labels must be of the same classes in the same order. Got "
-                f"{list(answers.classes)!r} and {list(gold.classes)!r}."
-            )
-        if answers.n_answers and int(answers.rows.max()) >= gold.n_samples:
-            raise InvalidInputError(
-                f"There is an answer to row {int(answers.rows.max())}, counted from 0, of {gold.n_samples} rows."
-            )
-        entries = np.flatnonzero(gold.is_gold[answers.rows] & ~answers.evidence.is_unlabeled)
-        weights = answers.evidence.take(entries).dense()
-        pairs = np.stack([answers.rows[entries], answers.annotators[entries]], axis=1)
-        distinct, entry = np.unique(pairs, axis=0, return_inverse=True)
-        rows, annotators = distinct[:, 0], distinct[:, 1]
-        shares = np.zeros((len(rows), gold.n_classes))
-        np.add.at(shares, entry.ravel(), weights / weights.sum(axis=1, keepdims=True))
-        return cls(answers.names, rows, annotators, gold.codes[rows], shares / shares.sum(axis=1, keepdims=True))
+        answers.require_about("row or token", gold.n_samples, gold.classes)
+        entries = np.flatnonzero(gold.is_gold[answers.rows] & answers.is_telling)
+        kept = answers.at_entries(entries).one_vote_each()
+        weights = kept.evidence.dense()
+        shares = weights / weights.sum(axis=1, keepdims=True)
+        return cls(answers.names, kept.rows, kept.annotators, gold.codes[kept.rows], shares)
 
     @property
     def size(self) -> int:

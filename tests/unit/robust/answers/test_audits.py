@@ -28,8 +28,8 @@ def test_rows_with_gold_and_an_answer_are_audited() -> None:
 
 
 def test_an_annotator_who_answers_twice_is_one() -> None:
-    audits = Audits.of(answers([0, 0, 0], [0, 0, 0], ["a", "a", "b"]), GOLD)
-    np.testing.assert_allclose(audits.shares, [[2 / 3, 1 / 3, 0]])
+    audits = Audits.of(answers([0, 0, 0], [0, 0, 0], ["a", ["a", "b"], ["a", "c"]]), GOLD)
+    np.testing.assert_allclose(audits.shares, [[1, 0, 0]])
     assert audits.is_right.tolist() == [1]
 
 
@@ -49,7 +49,7 @@ def test_accuracies_in_words() -> None:
 def test_answers_of_other_classes_or_rows_are_refused() -> None:
     with pytest.raises(InvalidInputError, match="same classes in the same order"):
         Audits.of(answers([0], [0], ["a"]), encode_labels(["a", "b"]))
-    with pytest.raises(InvalidInputError, match="answer to row 9, counted from 0, of 5 rows"):
+    with pytest.raises(InvalidInputError, match="answer about row or token 9"):
         Audits.of(answers([9], [0], ["a"]), GOLD)
 
 
