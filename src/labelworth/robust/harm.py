@@ -16,7 +16,8 @@ FALSE_VERDICT_RATE = 0.05
 """How often "helps" or "hurts" is said when in truth there is no difference."""
 ERROR = "error"
 _N_MEASURES = 2
-_FEWEST_TESTED = 10  # below it the normal approximation says nothing
+FEWEST_TESTED = 10
+"""Below it the normal approximation says nothing."""
 
 
 @dataclass(frozen=True)
@@ -32,7 +33,11 @@ class PairedDifference:
     @property
     def answer(self) -> Answer:
         """What this measure alone says, the rate of false verdicts shared by the measures."""
-        threshold = norm.isf(FALSE_VERDICT_RATE / (2 * _N_MEASURES))
+        return self.answer_among(1)
+
+    def answer_among(self, n_questions: int) -> Answer:
+        """The same where as many questions share the rate."""
+        threshold = norm.isf(FALSE_VERDICT_RATE / (2 * _N_MEASURES * n_questions))
         if abs(self.difference) <= threshold * self.standard_error:
             return "cannot be told"
         return "helps" if self.difference < 0 else "hurts"
@@ -86,8 +91,8 @@ class HarmVerdict:
         return lines
 
     def _why_open(self) -> str:
-        if self.n_tested < _FEWEST_TESTED:
-            return f"No verdict is given on fewer than {_FEWEST_TESTED} labels."
+        if self.n_tested < FEWEST_TESTED:
+            return f"No verdict is given on fewer than {FEWEST_TESTED} labels."
         if self.log_loss.answer != "cannot be told" and self.error.difference == 0:
             return "The log-loss with honest log-odds and that of the probabilities as they are point opposite ways."
         if self.log_loss.answer != "cannot be told":
@@ -108,7 +113,7 @@ class HarmVerdict:
         return asdict(self)
 
 
-def verdict_of(predictions: HeldOutPredictions, unlabeled_weight: float) -> HarmVerdict:
+def verdict_of(predictions: HeldOutPredictions[float], unlabeled_weight: float) -> HarmVerdict:
     """Compare predictions made at weight 0, by the labels only, with those made at `unlabeled_weight`, row by row.
 
     The error decides if it differs beyond chance. If not, the log-loss with honest log-odds does, which is the more
@@ -119,17 +124,19 @@ def verdict_of(predictions: HeldOutPredictions, unlabeled_weight: float) -> Harm
     error = paired(ERROR, predictions.errors(0.0), predictions.errors(unlabeled_weight))
     log_loss = paired("log-loss", predictions.tempered_losses(0.0), predictions.tempered_losses(unlabeled_weight))
     raw = paired("raw log-loss", predictions.losses(0.0), predictions.losses(unlabeled_weight))
-    answer = combined(error, log_loss) if predictions.n_tested >= _FEWEST_TESTED else "cannot be told"
+    answer = combined(error, log_loss) if predictions.n_tested >= FEWEST_TESTED else "cannot be told"
     if error.difference == 0 and {answer, raw.answer} == {"helps", "hurts"}:
         answer = "cannot be told"
     return HarmVerdict(answer, predictions.n_tested, error, log_loss, raw, unlabeled_weight)
 
 
-def combined(error: PairedDifference, log_loss: PairedDifference) -> Answer:
+def combined(error: PairedDifference, log_loss: PairedDifference, n_questions: int = 1) -> Answer:
     """The error's answer, or else the log-loss's where the errors do not point the other way."""
-    if error.answer != "cannot be told":
-        return error.answer
-    return log_loss.answer if error.difference * log_loss.difference >= 0 else "cannot be told"
+    by_error = error.answer_among(n_questions)
+    if by_error != "cannot be told":
+        return by_error
+    agree = error.difference * log_loss.difference >= 0
+    return log_loss.answer_among(n_questions) if agree else "cannot be told"
 
 
 def paired(measure: str, labels_only: FloatArray, with_unlabeled: FloatArray) -> PairedDifference:

@@ -1,50 +1,53 @@
-"""Predictions for labeled rows by models that have not seen their labels, at several unlabeled weights."""
+"""Predictions for labeled rows by models that have not seen their labels, fitted in several ways to all others."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from functools import partial
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 from scipy.special import log_softmax
 
 from labelworth.arrays import FloatArray, IntArray
-from labelworth.data.folds import labeled_folds
+from labelworth.data.folds import Fold, labeled_folds
 from labelworth.data.samples import Samples
 from labelworth.estimation.fit import fit
 from labelworth.evaluation.temperature import best_temperature
 from labelworth.models.protocol import Family, ModelT
 from labelworth.progress import SILENT, Progress, tracking
 
-_TOLERANCE = 1e-4  # of the fits: predictions settle long before parameters do
+TOLERANCE = 1e-4
+"""Of the fits: predictions settle long before parameters do."""
+WayT = TypeVar("WayT", bound=Hashable)
 
 
 @dataclass(frozen=True, eq=False)
-class HeldOutPredictions:
+class HeldOutPredictions(Generic[WayT]):
     """What models fitted without a row's label say of it."""
 
-    weights: tuple[float, ...]  # The unlabeled weights tried.
+    ways: tuple[WayT, ...]  # What was tried: unlabeled weights, or whose answers were learned from.
     codes: IntArray  # (n_tested,): The true classes.
-    log_posteriors: FloatArray  # (n_weights, n_tested, K): log p(y | x).
-    # (n_weights,): What the log-odds are divided by to make them honest: naive Bayes is too sure of itself, and
-    # more so with unlabeled rows. One number per weight, the one of least log-loss over all tested rows.
+    log_posteriors: FloatArray  # (n_ways, n_tested, K): log p(y | x).
+    # (n_ways,): What the log-odds are divided by to make them honest: naive Bayes is too sure of itself, and more so
+    # with unlabeled rows. One number per way, the one of least log-loss over all tested rows.
     temperatures: FloatArray
 
     @property
     def n_tested(self) -> int:
         return len(self.codes)
 
-    def losses(self, weight: float) -> FloatArray:
+    def losses(self, way: WayT) -> FloatArray:
         """-log p(y | x) of the true class, row by row, (n_tested,)."""
-        return true_class_losses(self.log_posteriors[self.weights.index(weight)], self.codes)
+        return true_class_losses(self.log_posteriors[self.ways.index(way)], self.codes)
 
-    def tempered_losses(self, weight: float) -> FloatArray:
+    def tempered_losses(self, way: WayT) -> FloatArray:
         """The same with honest log-odds."""
-        index = self.weights.index(weight)
+        index = self.ways.index(way)
         return true_class_losses(tempered(self.log_posteriors[index], self.temperatures[index]), self.codes)
 
-    def errors(self, weight: float) -> FloatArray:
+    def errors(self, way: WayT) -> FloatArray:
         """1 where the most probable class is wrong, else 0, (n_tested,)."""
-        predicted = self.log_posteriors[self.weights.index(weight)].argmax(axis=1)
+        predicted = self.log_posteriors[self.ways.index(way)].argmax(axis=1)
         return np.asarray(predicted != self.codes, dtype=np.float64)
 
 
@@ -57,7 +60,7 @@ def held_out_predictions(
     rng: np.random.Generator,
     fitting: dict[str, Any] | None = None,
     progress: Progress = SILENT,
-) -> HeldOutPredictions:
+) -> HeldOutPredictions[float]:
     """Deal the labeled rows into folds; predict each by fits to the other folds and all unlabeled rows.
 
     Every weight is tried on the same folds, and every fit starts where the estimator would start: from the labels of
@@ -72,23 +75,36 @@ def held_out_predictions(
     fitting : dict, optional
         Further arguments of `labelworth.estimation.fit.fit`.
     """
-    arguments = {"tolerance": _TOLERANCE, **(fitting or {})}
+    arguments = {"tolerance": TOLERANCE, **(fitting or {})}
+
+    def fitted(weight: float, train: Samples) -> Any:
+        return fit(family, train, unlabeled_weight=weight, **arguments).model
+
     folds = labeled_folds(samples.evidence, n_folds, rng)
+    return predictions_of(samples, folds, {float(weight): partial(fitted, weight) for weight in weights}, progress)
+
+
+def predictions_of(
+    samples: Samples,
+    folds: Sequence[Fold],
+    fits: Mapping[WayT, Callable[[Samples], Any]],
+    progress: Progress = SILENT,
+) -> HeldOutPredictions[WayT]:
+    """Predict the tested rows of every fold, in the order of folds, by models that `fits` make of the other rows."""
     rows = np.concatenate([fold.test for fold in folds])
-    log_posteriors = np.empty((len(weights), rows.size, samples.evidence.n_classes))
-    with tracking(progress, "cross-validation", len(folds) * len(weights)) as task:
+    log_posteriors = np.empty((len(fits), rows.size, samples.evidence.n_classes))
+    with tracking(progress, "cross-validation", len(folds) * len(fits)) as task:
         first = 0
         for fold in folds:
             train, test = samples.take(fold.train), samples.take(fold.test).hide()
-            for index, weight in enumerate(weights):
-                model = fit(family, train, unlabeled_weight=weight, **arguments).model
-                joint = model.log_joint(test)
+            for index, fitted in enumerate(fits.values()):
+                joint = fitted(train).log_joint(test)
                 log_posteriors[index, first : first + fold.test.size] = log_softmax(joint, axis=1)
                 task.advance()
             first += fold.test.size
     codes = samples.evidence.codes[rows]
     temperatures = np.array([honest_temperature(block, codes) for block in log_posteriors])
-    return HeldOutPredictions(tuple(float(weight) for weight in weights), codes, log_posteriors, temperatures)
+    return HeldOutPredictions(tuple(fits), codes, log_posteriors, temperatures)
 
 
 def true_class_losses(log_posterior: FloatArray, codes: IntArray) -> FloatArray:

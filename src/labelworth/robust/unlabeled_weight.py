@@ -53,18 +53,18 @@ def choice_by_sandwich(
     return WeightChoice(best, "sandwich", "Excess joint log-loss (nats)", WEIGHTS, tuple(risks.tolist()), None)
 
 
-def choice_of(predictions: HeldOutPredictions) -> WeightChoice:
+def choice_of(predictions: HeldOutPredictions[float]) -> WeightChoice:
     """Read the choice off held-out predictions: least log-loss with honest log-odds."""
-    losses = np.array([predictions.tempered_losses(weight) for weight in predictions.weights])
+    losses = np.array([predictions.tempered_losses(weight) for weight in predictions.ways])
     means = losses.mean(axis=1)
     best = int(np.argmin(means))
     gaps = losses - losses[best]
     errors = gaps.std(axis=1, ddof=1) / np.sqrt(predictions.n_tested)
     return WeightChoice(
-        predictions.weights[best],
+        predictions.ways[best],
         "cross-validation",
         "Held-out log-loss (nats)",
-        predictions.weights,
+        predictions.ways,
         tuple(means.tolist()),
         tuple(errors.tolist()),
     )

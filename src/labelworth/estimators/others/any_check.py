@@ -131,7 +131,7 @@ def _labels_only(
 
 def _held_out(
     rows: Rows, learner: AnyLearner, n_folds: int, seed: int, progress: Progress
-) -> tuple[HeldOutPredictions, tuple[str, ...]]:
+) -> tuple[HeldOutPredictions[float], tuple[str, ...]]:
     """What fits say of labels they were not shown, by weight: 0 labels alone, 1 all rows; and what went wrong."""
     learners = [learner.in_mode(mode) for mode in MODES if mode in learner.modes]
     with warnings.catch_warnings(record=True) as caught:

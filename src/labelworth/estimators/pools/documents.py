@@ -167,7 +167,7 @@ class DocumentPool(Pool[Samples]):
 
     def held_out(
         self, weights: Sequence[float], *, n_folds: int, rng: np.random.Generator, progress: Progress = SILENT
-    ) -> HeldOutPredictions:
+    ) -> HeldOutPredictions[float]:
         """Predictions of labeled documents that were not learned from, at several weights of the unlabeled ones."""
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", LabelworthWarning)
