@@ -60,3 +60,14 @@ def answers_of(
         names,
         Evidence(np.concatenate([said[name] for name in names]), classes),
     )
+
+
+def another_question(rng: np.random.Generator, n_rows: int) -> tuple[Samples, dict[str, np.ndarray]]:
+    """Classes along one axis; "llm" tells the other axis on most rows, "crowd" errs by class alone."""
+    codes = rng.integers(2, size=n_rows)
+    vectors = rng.normal(size=(n_rows, 2))
+    vectors[:, 0] += 1.5 * codes
+    other = (vectors[:, 1] > 0).astype(np.int64)
+    llm = np.where(rng.random(n_rows) < 0.6, other, by_class(rng, codes, LLM))
+    said = {"llm": llm, "crowd": by_class(rng, codes, LLM)}
+    return Samples(vectors, Evidence(codes, ("a", "b"))), said

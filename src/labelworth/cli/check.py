@@ -51,7 +51,6 @@ def check(
     figures = report.to_dict()
     figures["notes"] = [*samples.notes, *figures["notes"]]
     record = Record("check", asked, figures, seed, data.digest(), watch.durations)
-    headline = f"Verdict: {report.verdict}."
-    answer(record, lambda console: show_lines(console, report.lines(), headline), as_json=as_json)
+    answer(record, lambda console: show_lines(console, report.lines(), report.headline), as_json=as_json)
     if report.exit_code:
         raise typer.Exit(report.exit_code)

@@ -22,7 +22,7 @@ from labelworth.data.counts import as_counts
 from labelworth.data.digest import data_digest
 from labelworth.data.evidence import encode_labels
 from labelworth.data.kept import Checkpoint
-from labelworth.data.rows import Rows
+from labelworth.data.rows import Rows, n_rows
 from labelworth.data.samples import Samples
 from labelworth.data.views import in_numbers
 from labelworth.errors import InvalidInputError
@@ -193,6 +193,8 @@ class AutomaticModel:
 
     def check(self, X: Any, y: Any = None, *, classes: Sequence[Hashable] | None = None, **options: Any) -> Any:
         """As `Estimator.check`, of our own model with the settings that predict the pilot best."""
+        if y is None and options.get("answers") is not None and not isinstance(X, Rows):
+            y = [None] * n_rows(X)
         samples = self.read(X, y, classes)
         own = _naive_bayes() if samples.is_sparse else _gaussian()
         if not samples.evidence.label_counts().sum():

@@ -5,10 +5,14 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from labelworth.arrays import UNLABELED
+from labelworth.errors import InvalidInputError
 from labelworth.estimators.reading import automatic_of, estimator_of, is_family, samples_of_family, seeded
 from labelworth.progress import SILENT, Progress
 
 if TYPE_CHECKING:
+    from labelworth.channels.channel import Channel
+    from labelworth.data.answers import Answers
+    from labelworth.robust.answers.check import AnsweredCheckReport
     from labelworth.robust.check import CheckReport
     from labelworth.robust.sequences.check import SequenceCheckReport
 
@@ -20,13 +24,16 @@ def check(
     model: Any = "auto",
     classes: Sequence[Hashable] | None = None,
     unlabeled: Hashable = UNLABELED,
+    answers: "Answers | None" = None,
+    channels: "Sequence[Channel]" = (),
     seed: int = 0,
     progress: Progress = SILENT,
     **options: Any,
-) -> "CheckReport | SequenceCheckReport":
+) -> "CheckReport | SequenceCheckReport | AnsweredCheckReport":
     """Say whether unlabeled data helps prediction, hurts it, or whether that cannot be told.
 
-    Of sequences: whether their labels pin the model down, and which directions they leave open.
+    Of sequences: whether their labels pin the model down, and which directions they leave open. Of answers: whose to
+    use and whose to leave out.
 
     Parameters
     ----------
@@ -40,8 +47,14 @@ def check(
         All classes there are; one that no label names is then reported as missing.
     unlabeled : hashable
         The marker for "not seen", where `model` is a name.
+    answers : Answers, optional
+        What annotators said, as `labelworth.read_answers` gives it; y holds gold alone then, and may be left out.
+        Where answers were given to rows with gold, they are tried on these: whether wrong ones follow x, whether
+        annotators err together, and whether predictions get better or worse with them.
+    channels : sequence of Channel
+        What is known of annotators of these names.
     seed : int
-        Deals the folds and drives the simulations.
+        Deals the folds and drives simulations and permutations.
     progress : Progress
     options
         For rows, of `labelworth.robust.check.check_samples`: ``n_folds``, ``n_bootstrap``, ``specification``. For
@@ -49,7 +62,7 @@ def check(
 
     Returns
     -------
-    CheckReport or SequenceCheckReport
+    CheckReport or SequenceCheckReport; with answers AnsweredCheckReport, which begins with them
 
     Examples
     --------
@@ -62,11 +75,17 @@ def check(
     'cannot be told'
     """
     options = {"seed": seed, "progress": progress, **options}
+    if answers is not None:
+        options = {"answers": answers, "channels": channels, **options}
+    elif channels:
+        raise InvalidInputError("channels= say who answers; there are no answers=.")
     if is_family(model):
+        if answers is not None:
+            raise InvalidInputError("Answers are checked with an estimator or a name as model=. Got a family.")
         from labelworth.robust.check import check_samples
 
         return check_samples(samples_of_family(X, y), model, **options)
     automatic = automatic_of(model, unlabeled)
     chosen = seeded(estimator_of(model, unlabeled), seed) if automatic is None else replace(automatic, seed=seed)
-    report: CheckReport | SequenceCheckReport = chosen.check(X, y, classes=classes, **options)
+    report: CheckReport | SequenceCheckReport | AnsweredCheckReport = chosen.check(X, y, classes=classes, **options)
     return report

@@ -3,7 +3,7 @@
 import os
 from abc import ABC, abstractmethod
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self
 
@@ -14,9 +14,12 @@ from sklearn.utils._param_validation import Interval, InvalidParameterError
 
 from labelworth.arrays import UNLABELED, AnyArray, FloatArray, IntArray
 from labelworth.data.answers import Answers
+from labelworth.data.evidence import recoded
 from labelworth.data.protocol import DataT
+from labelworth.data.samples import Samples
+from labelworth.data.sequences import Sequences
 from labelworth.errors import InvalidInputError
-from labelworth.estimators.targets import class_array
+from labelworth.estimators.targets import all_classes, class_array
 from labelworth.progress import SILENT, Progress
 
 if TYPE_CHECKING:
@@ -24,6 +27,7 @@ if TYPE_CHECKING:
     from labelworth.estimation.annotators import ConfusionKind
     from labelworth.estimators.answered import FittedAnnotators
     from labelworth.estimators.pools.pool import Pool
+    from labelworth.robust.answers.check import AnsweredCheckReport
 
 AT_LEAST_ZERO = Interval(Real, 0, None, closed="left")
 """What scikit-learn checks of a strength or a weight; infinity is outside."""
@@ -154,8 +158,19 @@ class Estimator(BaseEstimator, ABC, Generic[DataT]):
             if hasattr(self, name):
                 delattr(self, name)
 
-    def check(self, X: Any, y: Any = None, *, classes: Sequence[Hashable] | None = None, **options: Any) -> Any:
-        """Say what the labels pin down, and of rows also whether the unlabeled ones help. Nothing is kept.
+    def check(
+        self,
+        X: Any,
+        y: Any = None,
+        *,
+        classes: Sequence[Hashable] | None = None,
+        answers: Answers | None = None,
+        channels: "Sequence[Channel]" = (),
+        **options: Any,
+    ) -> Any:
+        """Say what the labels pin down, and of rows also whether the unlabeled ones help; and whose answers to use.
+
+        Nothing is kept.
 
         Parameters
         ----------
@@ -163,16 +178,48 @@ class Estimator(BaseEstimator, ABC, Generic[DataT]):
             As for `fit`.
         classes : sequence, optional
             All classes there are; one that no label names is then reported as missing.
+        answers, channels
+            As for `fit`.
         options
             Of `labelworth.check`: for rows ``n_folds``, ``specification``; for sequences ``policies``; ``seed`` and
             ``progress`` for both.
 
         Returns
         -------
-        CheckReport or SequenceCheckReport
+        CheckReport or SequenceCheckReport; with answers AnsweredCheckReport
         """
         trial: Self = clone(self)
+        if answers is not None:
+            return trial._checked_with_answers(X, y, classes, answers, channels, options)
         return trial._checked(trial._read_as_known(X, y, classes), **options)
+
+    def _checked_with_answers(
+        self,
+        X: Any,
+        y: Any,
+        classes: Sequence[Hashable] | None,
+        answers: Answers,
+        channels: "Sequence[Channel]",
+        options: dict[str, Any],
+    ) -> "AnsweredCheckReport":
+        from labelworth.robust.answers.check import AnsweredCheckReport, check_answers
+
+        if classes is not None:
+            answers = answers.recoded(all_classes(tuple(classes), answers.classes))
+        is_read = isinstance(X, Samples | Sequences)
+        data: Any = self._read_as_known(X, y, None) if is_read else self._read_answered(X, y, None, answers)
+        names = all_classes(data.evidence.classes, answers.classes)
+        data = replace(data, evidence=recoded(data.evidence, names))
+        family, search = self._search_answered(data, options.get("progress", SILENT))
+        told = check_answers(
+            family,
+            replace(data, answers=answers.recoded(names)),
+            channels=channels,
+            unlabeled_weight=search["unlabeled_weight"],
+            fitting={"start_smoothing": search["start_smoothing"]},
+            **{name: options[name] for name in ("n_folds", "seed", "progress") if name in options},
+        )
+        return AnsweredCheckReport(told, self._checked(data, **options))
 
     def pool(
         self, X: Any, y: Any = None, *, classes: Sequence[Hashable] | None = None, progress: Progress = SILENT

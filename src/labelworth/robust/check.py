@@ -51,6 +51,10 @@ class CheckReport:
     notes: tuple[str, ...] = ()
 
     @property
+    def headline(self) -> str:
+        return f"Verdict: {self.verdict}."
+
+    @property
     def exit_code(self) -> int:
         """0: answered. 1: the labels leave the model unidentified."""
         return 1 if self.verdict == "not identified" else 0

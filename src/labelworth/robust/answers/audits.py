@@ -1,6 +1,6 @@
 """Answers to rows whose class is known, and how often they are right there."""
 
-from collections.abc import Iterable
+from collections.abc import Hashable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -30,6 +30,7 @@ class Audits:
     annotators: IntArray  # (m,): Codes of `names`.
     classes: IntArray  # (m,): The true class of the row.
     shares: FloatArray  # (m, K): What was said, weights that sum to one.
+    class_names: tuple[Hashable, ...]
 
     @classmethod
     def of(cls, answers: Answers, gold: Evidence) -> "Audits":
@@ -45,7 +46,7 @@ class Audits:
         kept = answers.at_entries(entries).one_vote_each()
         weights = kept.evidence.dense()
         shares = weights / weights.sum(axis=1, keepdims=True)
-        return cls(answers.names, kept.rows, kept.annotators, gold.codes[kept.rows], shares)
+        return cls(answers.names, kept.rows, kept.annotators, gold.codes[kept.rows], shares, gold.classes)
 
     @property
     def size(self) -> int:
@@ -88,13 +89,13 @@ class Accuracy:
         high = float(beta.isf(tail, hits + 1, misses)) if misses else 1.0
         return low, high
 
-    def words(self) -> str:
+    def words(self, unit: str = "row") -> str:
         """The accuracy, or that nobody knows it."""
         if not self.n_audited:
-            return "no row that it answered has gold"
+            return f"no {unit} that was answered has gold"
         low, high = self.interval
         return (
-            f"right on {self.n_right} of {self.n_audited} audited rows, {percent(self.share)} "
+            f"right on {self.n_right} of {self.n_audited} audited {unit}s, {percent(self.share)} "
             f"({percent(low)} to {percent(high)})"
         )
 

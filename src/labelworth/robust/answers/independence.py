@@ -6,7 +6,7 @@ then exchangeable among the rows of one class that one annotator answered, so pe
 """
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -23,6 +23,7 @@ from labelworth.robust.answers.permutation import LinearSums, holm, log_arrangem
 LEVEL = 0.05
 """How often answers that know x by the class alone are said to follow it, over all annotators together."""
 _N_PRINCIPAL = 2
+_MOST_ANSWERS = 5  # that directions are held against
 _SEED_OF_PRINCIPAL = 0
 
 
@@ -103,6 +104,9 @@ class Dependence:
     def follows_x(self) -> bool:
         return self.adjusted is not None and self.adjusted <= LEVEL
 
+    def to_dict(self) -> dict[str, Any]:
+        return {**asdict(self), "follows_x": self.follows_x}
+
 
 @dataclass(frozen=True)
 class IndependenceTest:
@@ -127,8 +131,7 @@ class IndependenceTest:
         return {
             "answer": self.answer,
             "level": LEVEL,
-            "annotators": [asdict(one) for one in self.annotators],
-            "together": None if self.together is None else asdict(self.together),
+            "together": None if self.together is None else self.together.to_dict(),
         }
 
 
@@ -139,7 +142,8 @@ def independence_test(audits: Audits, directions: Sequence[Direction], rng: np.r
     The test of all permutes within annotators, so annotators of different skill on different rows do not alarm it.
     """
     known = _is_known(audits, directions)
-    values = _ranked(directions, audits, known)
+    contrasts = _contrasts(directions, audits, known)
+    values = np.stack([contrast.values for contrast in contrasts], axis=2)
     entries = {code: np.flatnonzero((audits.annotators == code) & known) for code in np.unique(audits.annotators)}
     several = len(entries) > 1
     shares = 2 if several else 1
@@ -147,7 +151,7 @@ def independence_test(audits: Audits, directions: Sequence[Direction], rng: np.r
     for code, own in entries.items():
         strata = audits.classes[own]
         n_tests = shares * len(entries)
-        single.append(_tested(audits.names[code], audits, directions, values, own, strata, rng, n_tests))
+        single.append(_tested(audits.names[code], audits, contrasts, values, own, strata, rng, n_tests))
     usable = [index for index, one in enumerate(single) if one.p_value is not None]
     for index, adjusted in zip(usable, holm([single[index].p_value or 0.0 for index in usable]), strict=True):
         single[index] = _adjusted(single[index], shares * adjusted)
@@ -155,7 +159,7 @@ def independence_test(audits: Audits, directions: Sequence[Direction], rng: np.r
     if several:
         own = np.flatnonzero(known)
         strata = strata_of(audits.annotators[own], audits.classes[own])
-        together = _tested("all answers", audits, directions, values, own, strata, rng, shares)
+        together = _tested("all answers", audits, contrasts, values, own, strata, rng, shares)
         together = _adjusted(together, shares * together.p_value) if together.p_value is not None else together
     return IndependenceTest(tuple(single), together)
 
@@ -163,7 +167,7 @@ def independence_test(audits: Audits, directions: Sequence[Direction], rng: np.r
 def _tested(
     name: str,
     audits: Audits,
-    directions: Sequence[Direction],
+    contrasts: Sequence[Direction],
     values: FloatArray,
     own: IntArray,
     strata: IntArray,
@@ -178,7 +182,7 @@ def _tested(
         return untold
     most = int(np.argmax(np.abs(sums.scores)))
     p_value = permutation_p(sums, rng, n_tests=n_tests)
-    direction = directions[most]
+    direction = contrasts[most]
     return Dependence(
         name, own.size, p_value, p_value, direction.name, direction.words, float(sums.correlations[most])
     )
@@ -197,22 +201,36 @@ def _is_known(audits: Audits, directions: Sequence[Direction]) -> Any:
     return known
 
 
-def _ranked(directions: Sequence[Direction], audits: Audits, known: Any) -> FloatArray:
-    """What every direction says of every answer, (m, K, D): ranks among audited rows of the class, from -1 to 1.
+def _contrasts(directions: Sequence[Direction], audits: Audits, known: Any) -> list[Direction]:
+    """What directions say of every answer, (m, K) each: ranks among audited rows of the class, from -1 to 1.
 
-    Of a direction without classes it is said of the right answer alone. Log-odds of naive Bayes have long tails, and
-    ranks keep one row from deciding.
+    A direction without classes is held against right answers, which tells what is hard, and against every answer that
+    is often given, which tells who answers another question. Log-odds of naive Bayes have long tails, and ranks keep
+    one row from deciding.
     """
-    size, n_classes = audits.shares.shape
-    result = np.zeros((size, n_classes, len(directions)))
+    n_classes = audits.shares.shape[1]
+    often = np.argsort(-audits.shares[known].sum(axis=0), kind="stable")[:_MOST_ANSWERS]
+    right = np.eye(n_classes)[audits.classes]
+    contrasts = []
+    for direction in directions:
+        ranks = _ranks(direction, audits, known)
+        if ranks.ndim == 2:
+            contrasts.append(replace(direction, values=ranks))
+            continue
+        contrasts.append(replace(direction, values=ranks[:, None] * right))
+        # Of two answers one is what the other is not.
+        for code in sorted(often.tolist())[: 1 if n_classes == 2 else None]:
+            words = f"{direction.words}, in what is called {audits.class_names[code]!r}"
+            contrasts.append(Direction(direction.name, words, ranks[:, None] * np.eye(n_classes)[code]))
+    return contrasts
+
+
+def _ranks(direction: Direction, audits: Audits, known: Any) -> FloatArray:
+    values = direction.values[audits.rows]
+    ranks = np.zeros_like(values)
     for code in np.unique(audits.classes[known]):
         own = np.flatnonzero(known & (audits.classes == code))
         rows, entry = np.unique(audits.rows[own], return_inverse=True)
-        for index, direction in enumerate(directions):
-            ranks = rankdata(direction.values[rows], axis=0)
-            ranks = (2 * ranks - len(rows) - 1) / len(rows)
-            if ranks.ndim == 1:
-                result[own, code, index] = ranks[entry]
-            else:
-                result[own, :, index] = ranks[entry]
-    return result
+        order = rankdata(direction.values[rows], axis=0)
+        ranks[own] = ((2 * order - len(rows) - 1) / len(rows))[entry.ravel()]
+    return ranks

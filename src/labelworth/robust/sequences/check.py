@@ -50,6 +50,10 @@ class SequenceCheckReport:
     notes: tuple[str, ...] = ()  # What was simplified or could not be done, and why.
 
     @property
+    def headline(self) -> str:
+        return f"Verdict: {self.verdict}."
+
+    @property
     def exit_code(self) -> int:
         """0: answered. 1: the labels, or a policy that was asked about, leave the model unidentified."""
         verdicts = (self.verdict, *(policy.verdict for policy in self.policies))

@@ -42,7 +42,7 @@ def test_the_interval_is_clopper_and_pearsons(right: int, total: int) -> None:
 
 def test_accuracies_in_words() -> None:
     assert Accuracy(17, 20).words() == "right on 17 of 20 audited rows, 85 % (62 % to 97 %)"
-    assert Accuracy(0, 0).words() == "no row that it answered has gold"
+    assert Accuracy(0, 0).words() == "no row that was answered has gold"
     assert Accuracy(0, 0).to_dict()["share"] is None
 
 

@@ -16,7 +16,7 @@ from labelworth.robust.answers.independence import (
     token_directions,
 )
 from labelworth.robust.answers.permutation import LinearSums, permutation_p
-from support.answering import LLM, answers_of, by_ambiguity, by_class, posterior_of, two_topics
+from support.answering import LLM, another_question, answers_of, by_ambiguity, by_class, posterior_of, two_topics
 from support.statistical import assert_share_is
 
 MODEL = two_topics()
@@ -56,7 +56,9 @@ def test_it_fires_on_errors_where_x_is_ambiguous_and_names_who_makes_them(seed: 
     found = independence_test(audited(said, samples), directions_of(samples), rng)
     assert found.answer == "follow x"
     assert found.failing == ("llm",)
-    assert found.annotators[0].direction == "prediction"
+    by_model = model_directions(np.log(posterior), codes)
+    found = independence_test(audited(said, samples), by_model, rng)
+    assert found.annotators[0].words == "what the model takes a row for"
     assert found.annotators[0].correlation > 0.2
 
 
@@ -100,7 +102,7 @@ def test_too_few_errors_tell_nothing(seed: int) -> None:
     assert nothing.answer == "cannot be told"
     right[0] = 1 - right[0]
     assert independence_test(audited({"llm": right}, samples), directions_of(samples), rng).answer == "cannot be told"
-    assert nothing.to_dict()["annotators"][0]["p_value"] is None
+    assert nothing.annotators[0].to_dict()["p_value"] is None
 
 
 @pytest.mark.statistical
@@ -112,6 +114,17 @@ def test_rows_that_the_model_was_not_asked_about_are_left_out(seed: int) -> None
     audits = audited({"llm": by_class(rng, samples.evidence.codes, LLM)}, samples)
     found = independence_test(audits, model_directions(log_posterior, samples.evidence.codes), rng)
     assert found.annotators[0].n_audited == 150
+
+
+@pytest.mark.statistical
+def test_who_answers_another_question_is_seen_though_right_answers_are_as_frequent_everywhere(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    samples, said = another_question(rng, 200)
+    found = independence_test(
+        Audits.of(answers_of(said, ("a", "b")), samples.evidence), rows_directions(samples), rng
+    )
+    assert found.failing == ("llm",)
+    assert "in what is called 'a'" in found.annotators[0].words
 
 
 def test_directions_of_documents_vectors_and_tokens(seed: int) -> None:
