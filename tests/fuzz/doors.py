@@ -310,6 +310,27 @@ def _classes_of(random: Random) -> bytes:
     return b"\n".join(as_json({"text": text, "label": value}) for text, value in zip(TEXTS, values, strict=True))
 
 
+def _answers(random: Random) -> bytes:
+    """A long table of answers of every kind, or a wide one."""
+    rows = [["task", "worker", "label", "question", "seconds", "price"]]
+    answers = ["ham", "spam|ham", '["ham"]', '{"ham": 0.25, "spam": 0.75}', "[0.5, 0.5]", "?", "", "yes"]
+    rows += [
+        [str(row), f"w{row % 3}", cell, "spam" if cell == "yes" else "", random.choice(["", "3.5"]), "0.02"]
+        for row, cell in enumerate(answers)
+    ]
+    if random.random() < 0.3:
+        rows = [["w1", "w2"], *([random.choice(["ham", "spam", "", "ham|spam"]), "ham"] for _ in TEXTS)]
+    stream = io.StringIO()
+    csv.writer(stream, lineterminator="\n").writerows(rows)
+    return _some_text(stream.getvalue(), ",", random)
+
+
+def _fit_answers(path: Path, folder: Path) -> list[object]:
+    data = folder / "data.jsonl"
+    data.write_bytes(_rows_json())
+    return ["fit", data, "--answers", path, "--output", folder / "model.lw"]
+
+
 DOORS = {
     "jsonl": Door(".jsonl", _jsonl, _fit),
     "labels": Door(".jsonl", _classes_of, _fit),
@@ -321,6 +342,7 @@ DOORS = {
     "conll": Door(".conll", _lines(CONLL, " "), _fit),
     "crfsuite": Door(".crfsuite", _lines(CRFSUITE, "\t"), _fit),
     "tokens": Door(".jsonl", _tokens, _fit),
+    "answers": Door(".csv", _answers, _fit_answers),
     "template": Door(".template", _template, _fit_template),
     "spec": Door(".json", _spec, _information),
     "model": Door(".lw", _model, _predict),

@@ -6,10 +6,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from labelworth.cli.console import answer, tell, working
-from labelworth.cli.options import DataOptions, Json, ModelOptions, Seed
+from labelworth.cli.options import AnswerFileOptions, DataOptions, Json, ModelOptions, Seed
 
 if TYPE_CHECKING:
+    from rich.console import Console
+
+    from labelworth.cli.inputs.documents import Documents
+    from labelworth.cli.inputs.sequences import TokenSequences
+    from labelworth.data.answers import Answers
     from labelworth.data.evidence import Evidence
+    from labelworth.report.annotators import AnnotatorsReport
     from labelworth.report.values import Table
 
 
@@ -18,39 +24,64 @@ def fit(
     output: Annotated[Path, typer.Option("--output", "-o", help="Where to write the model.")],
     data: DataOptions,
     model: ModelOptions,
+    held: AnswerFileOptions,
     seed: Seed = 0,
     as_json: Json = False,
 ) -> None:
-    """Fit a classifier to labeled and unlabeled rows, or a tagger to sequences, and write it to a file."""
+    """Fit a classifier to labeled and unlabeled rows and to answers, or a tagger to sequences; write it to a file."""
+    from labelworth.data.digest import file_digest
     from labelworth.data.files import require_writable
     from labelworth.estimators.storage import save
     from labelworth.report.record import Record, Stopwatch
-    from labelworth.report.tables import show_table
+    from labelworth.report.tables import show_lines, show_table
 
     model.require_storable()
-    require_writable(output, (*data.files, *model.files))
+    held.require_file()
+    require_writable(output, (*data.files, *model.files, held.answers))
     watch = Stopwatch()
     with working() as progress:
         with watch.timing("read"):
             samples = data.read(model.model)
             estimator = model.estimator(samples, seed)
             X, evidence = samples.X, samples.raw.evidence(samples.classes)
-        for note in (*samples.notes, *_notes(evidence)):
+            answers = held.read(samples)
+            notes = (*samples.notes, *(() if answers is None else answers.notes))
+        for note in (*notes, *_notes(evidence)):
             progress.say(note)
         progress.say(f"Fitting {samples.n_samples:,} {samples.sample}s of {data.path}")
         with watch.timing("fit"):
-            estimator.fit(X, samples.y, progress=progress)
+            # Estimators of others, which know no answers, are not fitted here.
+            estimator.fit(X, samples.y, answers=answers, progress=progress)
         save(estimator, output, reading=samples.reading)
+    told = None if answers is None else _annotators(estimator, answers, samples)
     figures = {
         "output": output,
         "model": estimator.model_.kind,
         **samples.sizes,
         **_figures(estimator, samples.raw.evidence(estimator.model_.classes)),
-        "notes": list(samples.notes),
+        "notes": list(notes),
     }
-    record = Record("fit", {**data.asked(), **model.asked()}, figures, seed, data.digest(), watch.durations)
-    answer(record, lambda console: show_table(console, _table(type(estimator).__name__, figures)), as_json=as_json)
+    if told is not None and held.answers is not None:
+        figures["answers"] = {**told.to_dict(), "digest": file_digest(held.answers)}
+    asked = {**data.asked(), **model.asked(), **held.asked()}
+    record = Record("fit", asked, figures, seed, data.digest(), watch.durations)
+
+    def show(console: "Console") -> None:
+        show_table(console, _table(type(estimator).__name__, figures))
+        if told is not None:
+            show_lines(console, told.lines())
+            show_table(console, told.table())
+
+    answer(record, show, as_json=as_json)
     tell(f"Wrote {output}")
+
+
+def _annotators(estimator: Any, answers: "Answers", samples: "Documents | TokenSequences") -> "AnnotatorsReport":
+    from labelworth.report.annotators import AnnotatorsReport
+
+    gold = samples.raw.evidence(estimator.annotators_.classes)
+    unit = "row" if samples.offsets is None else "token"
+    return AnnotatorsReport.of(answers, gold, estimator.annotators_, estimator.answered_posteriors_, unit)
 
 
 def _notes(evidence: "Evidence") -> list[str]:

@@ -271,15 +271,17 @@ def _samples(
 
 
 def _byname_of(source: str, items: Sequence[Any], ids: Sequence[Any]) -> IntArray:
+    named = [name_of(item) for item in items]
     row_of: dict[str, int] = {}
-    for row, name in enumerate(ids):
-        first = row_of.setdefault(name_of(name), row)
-        if first != row:
+    meant = set(named)
+    for row, name in enumerate(map(name_of, ids)):
+        first = row_of.setdefault(name, row)
+        if first != row and name in meant:
             raise InvalidInputError(
-                f"The samples {first} and {row} have the same id, {name!r:.60}, so that answers of {source} cannot "
-                "be joined by it. Give every sample an id of its own, or use numbers of samples."
+                f"The samples {first} and {row} have the same id, {name!r:.60}, so that nobody can tell which of "
+                f"them answers of {source} are about. Give every sample an id of its own, or use numbers of samples."
             )
-    return np.array([row_of.get(name_of(item), UNLABELED) for item in items], dtype=np.int64)
+    return np.array([row_of.get(name, UNLABELED) for name in named], dtype=np.int64)
 
 
 def _by_number(

@@ -154,7 +154,8 @@ def test_items_that_are_no_samples_are_refused_or_left_out_and_told() -> None:
     with pytest.raises(InvalidInputError, match="2 of 2 answers"):
         Answers.of(table, ids=["p"], outside="drop")
     with pytest.raises(InvalidInputError, match="samples 0 and 1 have the same id, 'd0'"):
-        Answers.of(table, ids=["d0", "d0"])
+        Answers.of(table, ids=["d0", "d0"], outside="drop")
+    assert Answers.of(table, ids=["d0", "", "", "d9"]).rows.tolist() == [0, 3]
 
 
 def test_the_same_answer_twice_is_one_vote() -> None:

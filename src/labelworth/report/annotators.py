@@ -1,0 +1,141 @@
+"""Those who answered, in words and a table: how often they are right, how surely, and who only guesses."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from labelworth.arrays import FloatArray
+from labelworth.data.answers import Answers
+from labelworth.data.evidence import Evidence
+from labelworth.estimators.answered import FittedAnnotators
+from labelworth.planning.words import count
+from labelworth.report.values import Measured, Table
+from labelworth.robust.answers.audits import Accuracy, Audits
+from labelworth.wording import percent
+
+_MOST_ROWS = 20
+_WIDE = 0.1
+"""A standard error above which nothing is said of guessing: two of them are twenty points."""
+GUESSING, WORSE, TOO_FEW = "not told from guessing", "worse than guessing", "too few answers to tell"
+
+
+@dataclass(frozen=True, eq=False)
+class AnnotatorsReport:
+    """What a fit to answers says of those who gave them."""
+
+    fitted: FittedAnnotators
+    audited: tuple[Accuracy, ...]  # On samples with a label, in the order of the names.
+    chances: FloatArray  # (n,): How often each would be right who says the same as often, whatever the class.
+    n_samples: int  # That were answered for, and those of them with a label.
+    n_labeled: int
+    unit: str  # What is answered for: "row" or "token".
+
+    @classmethod
+    def of(
+        cls, answers: Answers, gold: Evidence, fitted: FittedAnnotators, posteriors: FloatArray, unit: str
+    ) -> "AnnotatorsReport":
+        """Compare answers with labels, and what was fitted with guessing.
+
+        Parameters
+        ----------
+        posteriors : array (n_answered, K)
+            p(true class) of what was answered for.
+        """
+        audits = Audits.of(answers.recoded(gold.classes), gold)
+        told = np.unique(answers.rows[answers.is_telling])
+        shares = posteriors.mean(axis=0)
+        chances = np.einsum("k,akv,v->a", shares, fitted.confusions, shares)
+        return cls(fitted, audits.accuracies(), chances, len(told), int(gold.is_gold[told].sum()), unit)
+
+    def verdict(self, index: int) -> str:
+        """Whether an annotator can be told from one who guesses; empty: yes, for the better.
+
+        Who guesses says classes as often as they do, whatever the class is, and is right by chance.
+        """
+        error = float(self.fitted.accuracy_errors[index])
+        beyond = float(self.fitted.accuracies[index] - self.chances[index])
+        if self.fitted.is_known[index]:
+            return "given"
+        if not np.isfinite(error) or (abs(beyond) <= 2 * error and error > _WIDE):
+            return TOO_FEW
+        if abs(beyond) <= 2 * error:
+            return GUESSING
+        return WORSE if beyond < 0 else ""
+
+    def lines(self) -> list[str]:
+        """In words: how many answers, how they agree with labels, and who guesses."""
+        n_answers = int(self.fitted.n_answers.sum())
+        lines = [
+            f"{count(n_answers, 'answer')} of {count(len(self.fitted), 'annotator')} about "
+            f"{count(self.n_samples, self.unit)}, {self.n_labeled:,} of them with a label."
+        ]
+        n_compared = sum(own.n_audited for own in self.audited)
+        n_right = sum(own.n_right for own in self.audited)
+        if n_compared:
+            lines.append(
+                f"Of {count(n_compared, 'answer')} about a {self.unit} with a label, {n_right:,} "
+                f"({percent(n_right / n_compared)}) agree with it."
+            )
+        else:
+            lines.append(
+                f"No {self.unit} with an answer has a label: how often annotators are right is what the model and "
+                "their agreement make of it. Ask for some that have one (labelworth next --audit)."
+            )
+        for verdict, advice in ((GUESSING, "leave them out, or ask others"), (WORSE, "do they mix classes up?")):
+            names = [name for index, name in enumerate(self.fitted.names) if self.verdict(index) == verdict]
+            if names:
+                listed = ", ".join(names[:_MOST_ROWS]) + (", ..." if len(names) > _MOST_ROWS else "")
+                lines.append(f"{verdict[0].upper()}{verdict[1:]}: {listed}; {advice}.")
+        return lines
+
+    def table(self) -> Table:
+        """The worst first."""
+        order = np.argsort(self.fitted.accuracies, kind="stable").tolist()
+        rows = tuple(self._row(index) for index in order[:_MOST_ROWS])
+        more = len(order) - len(rows)
+        beside = f"{count(more, 'annotator')} with more are not shown. " if more > 0 else ""
+        held = "" if self.fitted.errors_are_joint else " These hold all else fixed, and are too small."
+        note = (
+            f"{beside}Accuracy: how often the true class is meant, estimated together with the model, with its "
+            f"standard error.{held}"
+        )
+        columns = ("annotator", "answers", f"right on labeled {self.unit}s", "accuracy in %", "")
+        return Table("Annotators, the worst first", columns, rows, note)
+
+    def _row(self, index: int) -> tuple[Any, ...]:
+        audited = self.audited[index]
+        error = self.fitted.accuracy_errors[index]
+        accuracy = 100 * float(self.fitted.accuracies[index])
+        return (
+            self.fitted.names[index],
+            int(self.fitted.n_answers[index]),
+            f"{audited.n_right} of {audited.n_audited}" if audited.n_audited else None,
+            Measured(accuracy, None if self.fitted.is_known[index] or np.isnan(error) else 100 * float(error)),
+            self.verdict(index),
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """As JSON knows it."""
+        errors = self.fitted.accuracy_errors
+        return {
+            "n_answers": int(self.fitted.n_answers.sum()),
+            f"n_{self.unit}s": self.n_samples,
+            "n_labeled": self.n_labeled,
+            "n_compared": sum(own.n_audited for own in self.audited),
+            "n_agreeing": sum(own.n_right for own in self.audited),
+            "errors_are_joint": self.fitted.errors_are_joint,
+            "annotators": [
+                {
+                    "name": name,
+                    "n_answers": int(self.fitted.n_answers[index]),
+                    "n_compared": self.audited[index].n_audited,
+                    "n_agreeing": self.audited[index].n_right,
+                    "accuracy": float(self.fitted.accuracies[index]),
+                    "accuracy_se": None if np.isnan(errors[index]) else float(errors[index]),
+                    "by_chance": float(self.chances[index]),
+                    "verdict": self.verdict(index),
+                }
+                for index, name in enumerate(self.fitted.names)
+            ],
+        }

@@ -1,0 +1,154 @@
+"""Fits to labels and answers on the command line."""
+
+import csv
+import json
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+
+import labelworth as lw
+from labelworth.report.record import validate
+from support.command_line import labelworth
+
+WORDS = {"ham": ["lunch", "home", "train"], "news": ["vote", "strike", "train"], "spam": ["win", "prize", "cash"]}
+ACCURACY = {"ann": 0.95, "bob": 0.8, "eve": 1 / 3}
+
+
+def write(path: Path, rows: list[list[Any]]) -> Path:
+    with path.open("w", newline="", encoding="utf-8") as stream:
+        csv.writer(stream).writerows(rows)
+    return path
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> Path:
+    """Documents of three classes with forty labels, and answers of three annotators about half of them."""
+    random = Random(5)
+    truth = [random.choice(list(WORDS)) for _ in range(240)]
+    every = [word for words in WORDS.values() for word in words]
+    texts = [
+        " ".join(random.choice(WORDS[name] if random.random() < 0.6 else every) for _ in range(6)) for name in truth
+    ]
+    rows = [[f"d{row}", texts[row], truth[row] if row < 40 else ""] for row in range(240)]
+    answers = []
+    for row in range(160):
+        for who in random.sample(list(ACCURACY), 2):
+            others = [name for name in WORDS if name != truth[row]]
+            answers.append([f"d{row}", who, truth[row] if random.random() < ACCURACY[who] else random.choice(others)])
+    write(tmp_path / "answers.csv", [["task", "worker", "label"], *answers])
+    return write(tmp_path / "data.csv", [["id", "text", "label"], *rows])
+
+
+def test_annotators_are_estimated_with_the_model(data: Path, tmp_path: Path) -> None:
+    model, answers = tmp_path / "model.lw", tmp_path / "answers.csv"
+    answer = labelworth("fit", data, "--answers", answers, "-o", model)
+    assert answer.code == 0, answer.stderr
+    assert "Items are called as in the column 'id'" in answer.stderr
+    assert "320 answers of 3 annotators about 160 rows, 40 of them with a label." in answer.stdout
+    assert "Of 80 answers about a row with a label," in answer.stdout
+    assert "Not told from guessing: eve;" in answer.stdout
+    record = labelworth("fit", data, "--answers", answers, "-o", model, "--json").record
+    validate(record)
+    told = {own["name"]: own for own in record["answers"]["annotators"]}
+    for name, accuracy in ACCURACY.items():
+        # Ten of each are audited; four standard errors leave one in thousands.
+        assert abs(told[name]["accuracy"] - accuracy) < 4 * told[name]["accuracy_se"] + 0.05
+    assert record["asked"]["answers"] == str(answers)
+    assert lw.load(model).annotators_.names == ("ann", "bob", "eve")
+
+
+def test_without_answers_nothing_is_said_of_them(data: Path, tmp_path: Path) -> None:
+    record = labelworth("fit", data, "-o", tmp_path / "model.lw", "--json").record
+    assert "answers" not in record
+    assert "answers" not in record["asked"]
+
+
+def test_answers_alone_are_enough(data: Path, tmp_path: Path) -> None:
+    rows = csv.reader(data.read_text(encoding="utf-8").splitlines())
+    bare = write(tmp_path / "bare.csv", [row[:2] for row in rows])
+    answer = labelworth(
+        "fit", bare, "--label-column", "none", "--answers", tmp_path / "answers.csv", "-o", tmp_path / "m.lw"
+    )
+    assert answer.code == 0, answer.stderr
+    assert "No row with an answer has a label" in answer.stdout
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (("--id-column", "text"), "are about items that are not in the data"),
+        (("--id-column", "name"), "has no column 'name'"),
+        (("--id-column", "none"), "the item is 'd0', which is no number of a sample"),
+        (("--answer-columns", "item=task,answer=said"), "has no column 'said'"),
+        (("--answer-columns", "task"), "--answer-columns takes what=name"),
+        (("--classes", "ham,spam"), "is not one of the classes"),
+        (("--model", "logistic"), "logistic"),
+    ],
+)
+def test_what_does_not_fit_is_said_in_options(
+    data: Path, tmp_path: Path, options: tuple[str, ...], words: str
+) -> None:
+    model = tmp_path / "model.lw"
+    answer = labelworth("fit", data, "--answers", tmp_path / "answers.csv", "-o", model, *options)
+    assert answer.code == 2
+    assert words in answer.stderr
+    assert not model.exists()
+
+
+def test_a_class_that_only_answers_name_has_to_be_meant(data: Path, tmp_path: Path) -> None:
+    answers, model = tmp_path / "answers.csv", tmp_path / "model.lw"
+    answers.write_text(answers.read_text(encoding="utf-8").replace("d9,ann,spam", "d9,ann,spma") + "d0,ann,spma\n")
+    answer = labelworth("fit", data, "--answers", answers, "-o", model)
+    assert answer.code == 2
+    assert (
+        "Is 'spam' meant? Correct them, or name all classes there are with --classes ham,news,spam,spma"
+        in answer.stderr
+    )
+    assert labelworth("fit", data, "--answers", answers, "-o", model, "--classes", "ham,news,spam,spma").code == 0
+
+
+def test_items_that_may_be_ids_or_numbers_are_refused(tmp_path: Path) -> None:
+    rows = [["id", "text", "label"], *([5 - row, "win" if row % 2 else "lunch", "ab"[row % 2]] for row in range(5))]
+    data = write(tmp_path / "data.csv", rows)
+    answers = write(tmp_path / "a.csv", [["task", "worker", "label"], [1, "ann", "a"], [2, "ann", "b"]])
+    answer = labelworth("fit", data, "--answers", answers, "-o", tmp_path / "m.lw")
+    assert answer.code == 2
+    assert "by their numbers or the column 'id'. Say which: --id-column id, or --id-column none" in answer.stderr
+    asked = ("fit", data, "--answers", answers, "-o", tmp_path / "m.lw")
+    assert labelworth(*asked, "--id-column", "id").code == 0
+    assert (
+        "counted from 0 or from 1. Say which with --count-from." in labelworth(*asked, "--id-column", "none").stderr
+    )
+    assert labelworth(*asked, "--id-column", "none", "--count-from", 1).code == 0
+
+
+def test_the_file_of_answers_is_not_overwritten(data: Path, tmp_path: Path) -> None:
+    answers = tmp_path / "answers.csv"
+    before = answers.read_bytes()
+    assert labelworth("fit", data, "--answers", answers, "-o", answers).code == 2
+    assert answers.read_bytes() == before
+
+
+def test_tokens_are_answered_for_too(tmp_path: Path) -> None:
+    random = Random(3)
+    sentences, answers = [], [["sequence", "token", "annotator", "answer"]]
+    for index in range(60):
+        tags = [random.choice("DNV") for _ in range(5)]
+        words = [f"{tag.lower()}{random.randrange(3)}" if random.random() < 0.8 else "x" for tag in tags]
+        sentences.append({"tokens": words, "tags": tags if index < 10 else [None] * 5})
+        for token, tag in enumerate(tags):
+            for who, accuracy in (("ann", 0.95), ("bob", 0.7)):
+                said = tag if random.random() < accuracy else random.choice("DNV")
+                answers.append([index, token, who, said])
+    data = tmp_path / "data.jsonl"
+    data.write_text("".join(json.dumps(row) + "\n" for row in sentences))
+    beside = write(tmp_path / "answers.csv", answers)
+    answer = labelworth("fit", data, "--answers", beside, "-o", tmp_path / "model.lw", "--json")
+    assert answer.code == 0, answer.stderr
+    validate(answer.record)
+    told = answer.record["answers"]
+    assert (told["n_answers"], told["n_tokens"], told["n_labeled"]) == (600, 300, 50)
+    ann, bob = told["annotators"]
+    assert ann["accuracy"] > bob["accuracy"]
