@@ -7,11 +7,13 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from labelworth.data.readers.answers import read_answers
 from labelworth.report.record import validate
 from support.command_line import labelworth
+from support.pilots import drawn_documents
 
 N_ROWS, N_LABELED = 20, 6
 
@@ -224,3 +226,87 @@ def test_tokens_are_answered_for_too(columns: Path) -> None:
     assert all((row - 2) % 3 < 2 for row in held.rows)
     answer = labelworth("next", columns, "--sheet", sheet, "--answers", answers, "--count", 4, "--annotators", "ann")
     assert "Only 3 sequences" in answer.stderr
+
+
+@pytest.fixture(scope="module")
+def planned(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    """Texts, and a plan that buys gold, votes of a crowd, and answers to a question."""
+    samples = drawn_documents(600, 120, seed=0)
+    data = tmp_path_factory.mktemp("sheets") / "docs.jsonl"
+    words = np.array(["ant", "bee", "cat", "dog", "elk"])
+    lines = []
+    for row, code in zip(samples.counts.toarray().astype(int), samples.evidence.codes, strict=True):
+        label = None if code < 0 else "ab"[code]
+        lines.append(json.dumps({"text": " ".join(np.repeat(words, row)), "label": label}) + "\n")
+    data.write_text("".join(lines))
+    plan = data.with_name("plan.json")
+    kinds = ("--kind", "crowd: price 0.02, confusion 0.85 0.15 / 0.30 0.70, votes 3, unknown")
+    kinds += ("--kind", "screener: question a, price 0.01, accuracy 0.9")
+    asked = ("--source", "asymptotic", "--criterion", "excess_log_loss", "--price-label", 0.1, "--budget", 30)
+    assert labelworth("plan", data, *asked, *kinds, "-o", plan).code == 0
+    record = json.loads(plan.read_text())
+    # What is bought depends on figures that are not the subject here.
+    arms = {"gold": 3, "gold + crowd": 4, "crowd x 3": 10, "screener": 5}
+    held = {arm["arm"]: arm for arm in record["recommended"]["arms"]}
+    offers = {offer["arm"]: offer for offer in record["menu"]}
+    for name in [*arms, "nothing"]:
+        held.setdefault(name, {**next(iter(held.values())), "arm": name})
+    assert offers["crowd x 3"]["asks"] == {"crowd": 3}
+    record["recommended"]["arms"] = [
+        {**arm, "count": arms.get(name, 0)} for name, arm in held.items() if name in offers
+    ]
+    record["advice"] = "label"
+    plan.write_text(json.dumps(record))
+    return data, plan
+
+
+def test_a_plan_with_kinds_of_labels_says_who_answers_what(planned: tuple[Path, Path]) -> None:
+    data, plan = planned
+    batch, sheet = data.with_name("batch.jsonl"), data.with_name("sheet.csv")
+    who = ("--annotators", "crowd: ann,bob,eve,kim")
+    answer = labelworth("next", data, "--plan", plan, "-o", batch, "--sheet", sheet, *who)
+    assert answer.code == 0, answer.stderr
+    gold, rows = rows_of(batch), rows_of(sheet)
+    assert len(gold) == 7
+    of_crowd = [row for row in rows if row["kind"] == "crowd"]
+    screened = [row for row in rows if row["kind"] == "screener"]
+    assert (len(of_crowd), len(screened)) == (34, 5)
+    audited = {str(row["row"]) for row in gold} & {row["row"] for row in of_crowd}
+    assert len(audited) == 4
+    assert not {str(row["row"]) for row in gold} & {row["row"] for row in screened}
+    assert Counter(Counter(row["row"] for row in of_crowd).values()) == {3: 10, 1: 4}
+    loads = Counter(row["annotator"] for row in of_crowd)
+    assert max(loads.values()) - min(loads.values()) <= 1
+    assert {(row["annotator"], row["question"], row["price"]) for row in screened} == {
+        ("screener", "is it a?", "0.01")
+    }
+    assert {row["price"] for row in of_crowd} == {"0.02"}
+    assert "7 documents to label" in answer.stderr
+    answers = data.with_name("answers.csv")
+    fill(sheet, lambda row: "no" if row["kind"] == "screener" else "a")
+    assert labelworth("merge", data, sheet, "--answers", answers, "--in-place").code == 0
+    held = read_answers(answers, n_samples=600, classes=["a", "b"])
+    assert held.n_answers == 39
+    assert held.names == ("ann", "bob", "eve", "kim", "screener")
+    assert held.prices is not None
+    assert held.prices.sum() == pytest.approx(34 * 0.02 + 5 * 0.01)
+    assert held.evidence.codes[held.annotators == 4].tolist() == [1] * 5
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ((), "The plan buys answers of crowd, screener: say with --sheet FILE"),
+        (("--sheet", "s.csv", "--annotators", "ann"), "write 'crowd: ann,bob,eve'"),
+        (("--sheet", "s.csv", "--annotators", "experts: ann"), "The plan buys answers of 'crowd', 'screener'"),
+        (("--sheet", "s.csv", "--annotators", "crowd: ann,bob"), "2 are named of the kind 'crowd'"),
+    ],
+)
+def test_kinds_of_a_plan_have_their_annotators(
+    planned: tuple[Path, Path], options: tuple[object, ...], words: str
+) -> None:
+    data, plan = planned
+    answer = labelworth("next", data, "--plan", plan, *options)
+    assert answer.code == 2
+    assert words in answer.stderr
+    assert not Path("s.csv").exists()

@@ -152,3 +152,18 @@ def test_tokens_are_answered_for_too(tmp_path: Path) -> None:
     assert (told["n_answers"], told["n_tokens"], told["n_labeled"]) == (600, 300, 50)
     ann, bob = told["annotators"]
     assert ann["accuracy"] > bob["accuracy"]
+
+
+def test_a_check_says_whose_answers_to_use(data: Path, tmp_path: Path) -> None:
+    options = ("--answers", tmp_path / "answers.csv", "--model", "multinomial", "--no-specification")
+    answer = labelworth("check", data, *options)
+    assert answer.code == 0, answer.stderr
+    assert "Answers of 'eve':" in answer.stdout
+    record = labelworth("check", data, *options, "--json").record
+    validate(record)
+    assert [own["name"] for own in record["answers"]["annotators"]] == ["ann", "bob", "eve"]
+    assert sum(own["accuracy"]["n_audited"] for own in record["answers"]["annotators"]) == 80
+    assert any("annotator is 'worker'" in note for note in record["notes"])
+    refused = labelworth("check", data, *options[:2], "--model", "logistic")
+    assert refused.code == 2
+    assert "cannot learn from answers" in refused.stderr

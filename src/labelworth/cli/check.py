@@ -1,11 +1,11 @@
 """`labelworth check DATA`: does the unlabeled data help or hurt; do the labels of sequences pin a model down?"""
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from labelworth.cli.console import answer, working
-from labelworth.cli.options import DataOptions, Json, ModelOptions, Seed, Without
+from labelworth.cli.options import AnswerFileOptions, DataOptions, Json, ModelOptions, Seed, Without
 
 _CHECK = "The check"
 
@@ -28,28 +28,36 @@ def check(
             help="For documents: also test whether the model is right; the slowest part.", rich_help_panel=_CHECK
         ),
     ] = True,
+    held: AnswerFileOptions,
     seed: Seed = 0,
     as_json: Json = False,
 ) -> None:
-    """Say whether the unlabeled data helps or hurts, or what the labels of sequences leave open."""
+    """Say whether unlabeled data helps or hurts, what labels of sequences leave open, and whose answers to use."""
     from labelworth.report.record import Record, Stopwatch
     from labelworth.report.tables import show_lines
 
+    held.require_file()
     watch = Stopwatch()
     policies = list(policy or ())
     with working() as progress:
         with watch.timing("read"):
             samples = data.read(model.model)
             estimator = model.estimator(samples, seed, may_choose=True)
-        for note in samples.notes:
+            answers = held.read(samples)
+            notes = (*samples.notes, *(() if answers is None else answers.notes))
+        for note in notes:
             progress.say(note)
+        options: dict[str, Any] = {"seed": seed, "progress": progress}
         with watch.timing("check"):
             report = samples.check(
-                estimator, specification=specification, policies=policies, seed=seed, progress=progress
+                estimator,
+                specification=specification,
+                policies=policies,
+                **(options if answers is None else {**options, "answers": answers}),
             )
-    asked = {**data.asked(), **model.asked(), "specification": specification, "policies": policies}
+    asked = {**data.asked(), **model.asked(), "specification": specification, "policies": policies, **held.asked()}
     figures = report.to_dict()
-    figures["notes"] = [*samples.notes, *figures["notes"]]
+    figures["notes"] = [*notes, *figures["notes"]]
     record = Record("check", asked, figures, seed, data.digest(), watch.durations)
     answer(record, lambda console: show_lines(console, report.lines(), report.headline), as_json=as_json)
     if report.exit_code:
