@@ -137,9 +137,12 @@ class Whole:
             self._foretell()
 
     def _foretell(self) -> None:
-        left = self._takes(self._total - self._done)
+        whole = left = self._takes(self._total - self._done)
+        if self.max_minutes is not None:
+            left = min(left, 60 * self.max_minutes - self._passed)
         if left >= _LONG:
-            self.say(f"{self._what} takes about {duration(left)} more.")
+            allowed = f", as much as is allowed: all of it would take {duration(whole)}" if left < whole else ""
+            self.say(f"{self._what} takes about {duration(left)} more{allowed}.")
         least = self._passed + self._takes(self._least - self._done)
         if self.max_minutes is not None and least > 60 * self.max_minutes:
             raise InfeasiblePlanError(

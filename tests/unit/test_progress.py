@@ -60,6 +60,15 @@ def test_the_first_steps_say_how_long_all_will_take() -> None:
     assert heard.said == ["This takes about 9 minutes more."]
 
 
+def test_no_more_time_is_foretold_than_is_allowed() -> None:
+    heard = Listening()
+    with under_one_bar(heard, "planning", max_minutes=2) as whole:
+        whole.expect(100, least=10)
+        with tracking(whole, "refits", 100) as task:
+            task.advance(10, seconds=60.0)
+    assert heard.said == ["This takes about 2 minutes more, as much as is allowed: all of it would take 9 minutes."]
+
+
 def test_what_does_not_fit_into_the_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     now = [0.0]
     monkeypatch.setattr(progress.time, "monotonic", lambda: now[0])

@@ -7,7 +7,7 @@ and on Reuters; what is on the list was decided on corpora that `labelworth repr
 on, with other pilots.
 """
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from importlib.metadata import version
@@ -162,6 +162,8 @@ class AutomaticModel:
         No choice: the usual model of such data, as formulas take it.
     checkpoint : path, optional
         A folder in which what was compared is kept.
+    when_read : function, optional
+        Called with the data before models are compared: refuses what no model can do.
     """
 
     unlabeled: Hashable = UNLABELED
@@ -169,6 +171,7 @@ class AutomaticModel:
     is_plain: bool = False
     seed: int = 0
     checkpoint: str | Path | None = None
+    when_read: Callable[[Samples], None] | None = None
 
     def pool(
         self, X: Any, y: Any = None, *, classes: Sequence[Hashable] | None = None, progress: Progress = SILENT
@@ -176,6 +179,8 @@ class AutomaticModel:
         """As `Estimator.pool`, of the model that was chosen; it knows how."""
         samples = self.read(X, y, classes)
         require_documents(samples)
+        if self.when_read is not None:
+            self.when_read(samples)
         if not self.is_plain:
             samples = with_telling_features(samples)
         compared = self.compare(samples, candidates(samples), progress)

@@ -3,19 +3,23 @@
 from collections.abc import Hashable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from threadpoolctl import threadpool_limits
 
 from labelworth.arrays import UNLABELED
+from labelworth.data.protocol import Data
 from labelworth.errors import InfeasiblePlanError, InvalidInputError
 from labelworth.estimators.reading import automatic_of, pool_of, takes_sequences
 from labelworth.planning.answer import Plan
 from labelworth.planning.planner import Planner
+from labelworth.planning.solving import require_budget
 from labelworth.planning.source import AskedSource, GivenPrices, PlanSettings, UseUnlabeled
 from labelworth.planning.targets import read_target
 from labelworth.progress import SILENT, Progress, Whole, under_one_bar
+from labelworth.tradeoff.costs import Prices
 from labelworth.tradeoff.problem import Question, require_target
 
 
@@ -158,7 +162,7 @@ def plan(
         channels=channels,
     )
     with planner_at_work(
-        X, y, settings, model=model, classes=classes, unlabeled=unlabeled, progress=progress
+        X, y, settings, model=model, classes=classes, unlabeled=unlabeled, asked=asked, progress=progress
     ) as planner:
         plan = planner.plan(asked)
     if plan.refusal is not None:
@@ -186,6 +190,7 @@ def planner_of(
     model: Any = "auto",
     classes: Sequence[Hashable] | None = None,
     unlabeled: Hashable = UNLABELED,
+    asked: Question | None = None,
     progress: Progress = SILENT,
 ) -> Planner:
     """Read the data and fit the model; arguments as in `plan`."""
@@ -199,8 +204,19 @@ def planner_of(
             is_plain=settings.asks_formulas,
             seed=settings.seed,
             checkpoint=settings.checkpoint,
+            when_read=partial(_require_budget, settings, asked),
         )
     pool = pool_of(X, y, model, classes=classes, unlabeled=unlabeled, seed=settings.seed, progress=progress)
     planner = Planner(pool, settings, progress if isinstance(progress, Whole) else Whole(progress, "planning"))
     planner.require_metrics()
     return planner
+
+
+def _require_budget(settings: PlanSettings, asked: Question | None, data: Data) -> None:
+    """Refuse a budget below what the labels held have cost at the least: what is read for them is not counted here."""
+    if asked is not None and asked.kind == "budget" and isinstance(settings.costs, Prices):
+        n_labels = int(data.is_labeled.sum())
+        prices = settings.costs
+        held = prices.fixed + (prices.per_label + prices.per_sequence) * n_labels
+        if not prices.per_token:
+            require_budget(asked.value, n_labels, held, settings.currency)

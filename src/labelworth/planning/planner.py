@@ -31,10 +31,10 @@ from labelworth.planning.assembly import Background, assemble
 from labelworth.planning.formulas.nearby import formula_situation
 from labelworth.planning.kinds import KindMenu
 from labelworth.planning.landscape import ForecastCurve, Surface
-from labelworth.planning.menu import arm_prices, held_by_rule, read_menu
+from labelworth.planning.menu import arm_prices, held_before, held_by_rule, read_menu
 from labelworth.planning.simulated import forecast_sizes, simulated_curve, simulated_situation, simulated_surface
 from labelworth.planning.situation import Alternatives, Situation
-from labelworth.planning.solving import solved
+from labelworth.planning.solving import require_budget, solved
 from labelworth.planning.source import MEASURED, ChosenSource, PlanSettings, choose_source
 from labelworth.planning.trust.checks import (
     class_check,
@@ -99,6 +99,10 @@ class Planner:
 
     def _plan(self, asked: Question) -> Plan:
         """Of this model, whatever its rival is forecast to do."""
+        if asked.kind == "budget" and isinstance(self.settings.costs, Prices):
+            # Before anything is simulated.
+            held = held_before(self.pool, self.settings.costs)
+            require_budget(asked.value, held.n_labels, held.cost, self.settings.currency)
         situation, chosen = self.situation(asked.pool)
         self._require_unit(asked, chosen)
         background, curve, surface = self._background(chosen, situation), None, None

@@ -113,12 +113,21 @@ def continuous(accuracy: Accuracy, prices: Costs, pool: float, problem: Problem,
 
 def money_left(situation: Situation, budget: float) -> float:
     """What a budget leaves beside what is held."""
-    left = budget - situation.held.cost
-    if left < -_ROUNDING * max(abs(budget), 1.0):
-        cost, limit = (money(amount, situation.currency) for amount in (situation.held.cost, budget))
+    require_budget(budget, situation.held.n_labels, situation.held.cost, situation.currency)
+    return max(budget - situation.held.cost, 0.0)
+
+
+def require_budget(budget: float, n_labels: int, held_cost: float, currency: str) -> None:
+    """Refuse a budget that what is held has used up.
+
+    Raises
+    ------
+    InfeasiblePlanError
+    """
+    if budget - held_cost < -_ROUNDING * max(abs(budget), 1.0):
+        cost, limit = (money(amount, currency) for amount in (held_cost, budget))
         raise InfeasiblePlanError(
-            f"The {situation.held.n_labels:,} labels held have cost {cost} already, more than the budget of {limit}: "
+            f"The {n_labels:,} labels held have cost {cost} already, more than the budget of {limit}: "
             "a budget is for all labels, the pilot's included. Raise it.",
-            situation.held.cost,
+            held_cost,
         )
-    return max(left, 0.0)

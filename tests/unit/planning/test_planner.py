@@ -11,6 +11,8 @@ import pytest
 import labelworth as lw
 from labelworth.data.evidence import Evidence
 from labelworth.errors import InfeasiblePlanError, InvalidInputError
+from labelworth.estimators.automatic import AutomaticModel
+from labelworth.planning import planner
 from labelworth.planning.plan import planner_of
 from labelworth.planning.source import PlanSettings
 from labelworth.planning.trust.verdict import CONDITIONAL, NOT_TESTED, THERE_IS_NONE
@@ -139,6 +141,17 @@ def test_refits_that_do_not_fit_into_the_time_are_left_out_and_said(
     assert short.recommended.error != whole.recommended.error
     # With time it goes on from there, to the same figures as without a limit.
     assert lw.plan(DOCUMENTS, **asked, checkpoint=tmp_path).to_dict() == whole.to_dict()
+
+
+@pytest.mark.parametrize("model", ["auto", "multinomial"])
+def test_a_budget_below_what_is_held_is_refused_before_anything_is_compared_or_simulated(
+    model: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(AutomaticModel, "compare", lambda *_: pytest.fail("models were compared"))
+    monkeypatch.setattr(planner, "forecast_basis", lambda *_, **__: pytest.fail("labels were simulated"))
+    with pytest.raises(InfeasiblePlanError, match="The 80 labels held have cost 160 already") as caught:
+        lw.plan(DOCUMENTS, model=model, budget=159, prices={"per_label": 2.0}, source="simulated")
+    assert caught.value.nearest == 160
 
 
 @pytest.mark.parametrize("max_time", [0, -1.0, float("nan")])
