@@ -209,11 +209,12 @@ def planner_of(
     pool = pool_of(X, y, model, classes=classes, unlabeled=unlabeled, seed=settings.seed, progress=progress)
     planner = Planner(pool, settings, progress if isinstance(progress, Whole) else Whole(progress, "planning"))
     planner.require_metrics()
+    planner.require_mode()
     return planner
 
 
 def _require_budget(settings: PlanSettings, asked: Question | None, data: Data) -> None:
-    """Refuse a budget below what the labels held have cost at the least: what is read for them is not counted here."""
+    """Refuse a budget below what the labels held have cost, where that is known before words are counted."""
     if asked is not None and asked.kind == "budget" and isinstance(settings.costs, Prices):
         n_labels = int(data.is_labeled.sum())
         prices = settings.costs

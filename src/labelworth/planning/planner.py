@@ -376,6 +376,19 @@ class Planner:
                     "model with predict_proba or decision_function (taggers: predict_marginals)."
                 )
 
+    def require_mode(self) -> None:
+        """Refuse to leave unlabeled samples out where the model cannot be fitted without.
+
+        Raises
+        ------
+        InvalidInputError
+        """
+        if self.settings.use_unlabeled == "no" and "labels-only" not in self.pool.learner.modes:
+            raise InvalidInputError(
+                f"{self.pool.model_name} is not fitted without samples that have no label, and use_unlabeled='no' "
+                "asks for that. Leave it out, or name a model that learns from labels alone."
+            )
+
     @property
     def _metric_names(self) -> list[str]:
         return [metric.spec for metric in self.settings.metrics]
@@ -423,7 +436,8 @@ class Planner:
                 keep=steps.step,
             ).to_dict()
 
-        return simulated_surface(self.basis, PoolUse.from_dict(steps.step("pool use", computed)), chosen.criterion)
+        use = PoolUse.from_dict(steps.step("pool use", computed))
+        return simulated_surface(self.basis, use, chosen.criterion, self._mode)
 
     @cached_property
     def _surface_work(self) -> int:

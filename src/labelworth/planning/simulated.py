@@ -22,7 +22,7 @@ from labelworth.simulation.forecast import Excess, forecast
 from labelworth.simulation.learner import Mode
 from labelworth.simulation.metrics import is_metric
 from labelworth.simulation.pool_use import SHARES, PoolUse
-from labelworth.simulation.scales import Measure
+from labelworth.simulation.scales import Measure, from_scale, inside, to_scale
 from labelworth.tradeoff.accuracy import Source
 from labelworth.tradeoff.costs import Prices
 
@@ -222,7 +222,7 @@ def simulated_situation(
     )
 
 
-def simulated_surface(basis: ForecastBasis, use: PoolUse, measure: Measure) -> Surface:
+def simulated_surface(basis: ForecastBasis, use: PoolUse, measure: Measure, mode: Mode) -> Surface:
     r"""The error over (n, labeled fraction), by simulation.
 
     With L labels, n documents used and N in all, at :math:`t = \log(n / L) / \log(N / L)`,
@@ -232,8 +232,17 @@ def simulated_surface(basis: ForecastBasis, use: PoolUse, measure: Measure) -> S
     where :math:`y_0` and :math:`y_1` are the calibrated forecasts from labels alone and from labels with all other
     documents, and u is how much of what the whole pool does a part of it does in simulated refits: zero and one at
     the edges, where the forecasts are met. None where labels are fewer than in the pilot's smallest part.
+
+    With a label on every document the two ways to learn are one, and two forecasts of one error differ: there the
+    plan's own, that of `mode`, stands. The other is tilted to meet it, by as much per unit of log(L) from the labels
+    held on, where the pilot has measured both, to N.
     """
-    alone, together = (_edge(basis, mode, measure) for mode in ("labels-only", "semi-supervised"))
+    own = _edge(basis, mode, measure)
+    modes: tuple[Mode, ...] = ("labels-only", "semi-supervised")
+    alone, together = (
+        own if other == mode else _tilted(_edge(basis, other, measure), own, measure, basis.n_labeled)
+        for other in modes
+    )
     part = PchipInterpolator([0.0, *SHARES, 1.0], [0.0, *use.fractions(measure), 1.0])
     sizes, fractions = surface_grid(basis.n_labeled, basis.n_units)
     labels = fractions[:, None] * sizes
@@ -256,6 +265,15 @@ def _edge(basis: ForecastBasis, mode: Mode, measure: Measure) -> ForecastLine:
     return ForecastLine(sizes.astype(np.float64), values)
 
 
+def _tilted(line: ForecastLine, own: ForecastLine, measure: Measure, n_labeled: int) -> ForecastLine:
+    """A forecast that ends where another does."""
+    scaled, end = (to_scale(measure, inside(measure, edge.values)) for edge in (line, own))
+    last = float(line.sizes[-1])
+    # All labels are held: there is no way to tilt along.
+    shares = np.log(np.maximum(line.sizes / n_labeled, 1.0)) / np.log(last / n_labeled) if last > n_labeled else 1.0
+    return ForecastLine(line.sizes, from_scale(measure, scaled + shares * (end[-1] - scaled[-1])))
+
+
 def _shares(labels: FloatArray, sizes: FloatArray, n_units: int) -> FloatArray:
     """t; documents that are all labeled are labels alone, also where they are all there are."""
     way = np.log(n_units / labels)
@@ -271,6 +289,6 @@ def _words(use: PoolUse, measure: Measure, gap: float) -> str:
     )
     return (
         "Along the upper edge it is the forecast from labels alone, along the right edge that from labels with all "
-        "other documents. Between the two it goes as far from one to the other as simulated refits to parts of the "
-        f"pool do{noise}."
+        "other documents; with a label on each of them the two are one. Between the edges it goes as far from one to "
+        f"the other as simulated refits to parts of the pool do{noise}."
     )

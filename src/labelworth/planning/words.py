@@ -370,11 +370,11 @@ def _worth(plan: "Plan") -> str:
     if own not in LOGARITHMIC and n_next * best.gain < _UNSEEN * _before_next(plan):
         small = "by less than a thousandth of itself: nobody can tell that from nothing"
         return f"{opening} would {verb} {_what(own)} {small}."
-    fall = _fall(plan, n_next * best.gain)
     if not best.is_clear:
-        most = apart(n_next * (best.gain + best.noise), own)
-        between = f"{percent(LEVEL)}: at most {most}"
-        return f"{opening} would {verb} {fall}; {between}), which the forecast cannot tell from nothing."
+        gain, most = (apart(n_next * value, own) for value in (best.gain, best.gain + best.noise))
+        by = f"{gain} ({percent(LEVEL)}: at most {most})"
+        return f"{opening} would {verb} {_what(own)} by {by}, which the forecast cannot tell from nothing."
+    fall = _fall(plan, n_next * best.gain)
     between = ""
     if best.gain_se:
         low, high = (apart(n_next * (best.gain + sign * best.noise), own) for sign in (-1, 1))

@@ -230,7 +230,7 @@ def _worth_table(plan: Plan) -> str:
     rows = [
         (
             worth.arm,
-            apart(n_next * worth.gain, criterion),
+            apart(n_next * worth.gain, criterion) if worth.gain > 0 else "nothing",
             _cost(plan, worth.price),
             "-" if worth.unlabeled_samples is None else number(math.ceil(n_next * worth.unlabeled_samples)),
         )

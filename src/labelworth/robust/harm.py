@@ -18,6 +18,7 @@ ERROR = "error"
 _N_MEASURES = 2
 FEWEST_TESTED = 10
 """Below it the normal approximation says nothing."""
+_MOST_TIMES = 10  # No more than so many times the labels there are is ever asked for.
 
 
 @dataclass(frozen=True)
@@ -80,6 +81,7 @@ class HarmVerdict:
             f"{opening} Evidence: {self.n_tested} labeled rows, each predicted without its label.",
             f"  {self.error.words()}",
             f"  {self.log_loss.words()}",
+            f"  {level_words(self.error.with_unlabeled, self.n_tested)}",
         ]
         if self.answer == "cannot be told":
             lines.append(f"  {self._why_open()}")
@@ -107,7 +109,11 @@ class HarmVerdict:
         needed = np.ceil(self.n_tested * (threshold / ratio) ** 2) if ratio > 0 else np.inf
         if needed > 100 * self.n_tested:
             return "the two are as good as equal."
-        return f"if the errors stay as they are, about {int(needed)} labels would tell."
+        if needed > _MOST_TIMES * self.n_tested:
+            return (
+                f"if the errors stay as they are, it would take more than {_MOST_TIMES} times these labels to tell."
+            )
+        return f"if the errors stay as they are, about {int(needed):,} labels would tell."
 
     def to_dict(self) -> dict[str, Any]:
         return asdict(self)
@@ -128,6 +134,15 @@ def verdict_of(predictions: HeldOutPredictions[float], unlabeled_weight: float) 
     if error.difference == 0 and {answer, raw.answer} == {"helps", "hurts"}:
         answer = "cannot be told"
     return HarmVerdict(answer, predictions.n_tested, error, log_loss, raw, unlabeled_weight)
+
+
+def level_words(error: float, n_tested: int) -> str:
+    """Why plans cite another error of the same model: what is compared row by row is surer than either level."""
+    spread = 100 * np.sqrt(max(error * (1 - error), 0.25 / n_tested) / n_tested)
+    return (
+        f"An error itself has a standard error of {spread:.1f} points: plans deal other folds, and may cite one as "
+        "far from it."
+    )
 
 
 def combined(error: PairedDifference, log_loss: PairedDifference, n_questions: int = 1) -> Answer:

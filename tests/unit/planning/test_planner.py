@@ -154,6 +154,14 @@ def test_a_budget_below_what_is_held_is_refused_before_anything_is_compared_or_s
     assert caught.value.nearest == 160
 
 
+def test_a_model_that_needs_unlabeled_samples_is_not_planned_without() -> None:
+    from sklearn.semi_supervised import LabelSpreading
+
+    vectors, y = np.random.default_rng(0).standard_normal((60, 2)), [0, 1] * 15 + [None] * 30
+    with pytest.raises(InvalidInputError, match=r"LabelSpreading is not fitted without .* use_unlabeled='no'"):
+        lw.plan(vectors, y, model=LabelSpreading(), budget=40, use_unlabeled="no")
+
+
 @pytest.mark.parametrize("max_time", [0, -1.0, float("nan")])
 def test_no_time_is_no_limit(max_time: float) -> None:
     with pytest.raises(InvalidInputError, match="max_time must be a positive number of minutes"):

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from scipy.special import expit
+from scipy.special import expit, logit
 
 from labelworth.planning.simulated import ForecastLine, SimulatedAccuracy, simulated_surface, slope_errors
 from labelworth.simulation.basis import Comparison, ForecastBasis, Points, Simulated
@@ -120,18 +120,38 @@ def error_at(basis: ForecastBasis, labels: float, mode: Mode) -> float:
     return float(forecast(basis, mode, "error", [round(labels)]).values[0])
 
 
+def edge_at(basis: ForecastBasis, labels: float, mode: Mode, own: Mode) -> float:
+    """The forecast, by hand: tilted where it is not the plan's own, from 100 labels on, to meet that at the end."""
+    error = error_at(basis, labels, mode)
+    gap = logit(error_at(basis, N_UNITS, own)) - logit(error_at(basis, N_UNITS, mode))
+    share = max(np.log(labels / 100), 0) / np.log(N_UNITS / 100)
+    return float(expit(logit(error) + share * gap))
+
+
 @pytest.mark.parametrize("fractions", [(0.1, 0.9), (2.0, -1.0)])
-def test_edges_are_the_forecasts_whatever_lies_between(basis: ForecastBasis, fractions: tuple[float, float]) -> None:
-    found = simulated_surface(basis, use(*fractions), "error")
+@pytest.mark.parametrize("own", MODES)
+def test_edges_are_the_forecasts_whatever_lies_between(
+    basis: ForecastBasis, own: Mode, fractions: tuple[float, float]
+) -> None:
+    found = simulated_surface(basis, use(*fractions), "error", own)
     assert found.source == "simulated"
     for size, error in list(zip(found.n_samples, found.error[-1], strict=True))[::4]:
-        assert error == pytest.approx(error_at(basis, size, "labels-only"), rel=0.01)
+        assert error == pytest.approx(edge_at(basis, size, "labels-only", own), rel=0.01)
     for fraction, row in list(zip(found.labeled_fractions, found.error, strict=True))[:-1:4]:
-        assert row[-1] == pytest.approx(error_at(basis, fraction * N_UNITS, "semi-supervised"), rel=0.01)
+        assert row[-1] == pytest.approx(edge_at(basis, fraction * N_UNITS, "semi-supervised", own), rel=0.01)
+
+
+@pytest.mark.parametrize("own", MODES)
+def test_with_a_label_on_everything_the_plans_own_forecast_stands(basis: ForecastBasis, own: Mode) -> None:
+    found = simulated_surface(basis, use(0.1, 0.9), "error", own)
+    ends = {mode: error_at(basis, N_UNITS, mode) for mode in MODES}
+    assert found.error[-1][-1] == pytest.approx(ends[own], rel=1e-9)
+    # The two forecasts differ there, so it would have been another had the other stood.
+    assert abs(ends["labels-only"] - ends["semi-supervised"]) > 0.01
 
 
 def test_between_the_edges_it_goes_as_far_as_refits_do(basis: ForecastBasis) -> None:
-    found = simulated_surface(basis, use(0.1, 0.9), "error")
+    found = simulated_surface(basis, use(0.1, 0.9), "error", "semi-supervised")
     met = 0
     for fraction, row in zip(found.labeled_fractions, found.error, strict=True):
         for size, error in zip(found.n_samples, row, strict=True):
@@ -139,14 +159,14 @@ def test_between_the_edges_it_goes_as_far_as_refits_do(basis: ForecastBasis) -> 
             share = np.log(size / labels) / np.log(N_UNITS / labels) if labels < N_UNITS - 1 else 0.0
             for at, expected in zip(SHARES, (0.1, 0.9), strict=True):
                 if error is not None and abs(share - at) < 0.01:
-                    ends = error_at(basis, labels, "labels-only"), error_at(basis, labels, "semi-supervised")
+                    ends = [edge_at(basis, labels, mode, "semi-supervised") for mode in MODES]
                     assert (error - ends[0]) / (ends[1] - ends[0]) == pytest.approx(expected, abs=0.06)
                     met += 1
     assert met >= 5
 
 
 def test_fewer_labels_than_were_learned_from_are_not_known(basis: ForecastBasis) -> None:
-    found = simulated_surface(basis, use(0.3, 0.7), "error")
+    found = simulated_surface(basis, use(0.3, 0.7), "error", "labels-only")
     for fraction, row in zip(found.labeled_fractions, found.error, strict=True):
         for size, error in zip(found.n_samples, row, strict=True):
             assert (error is None) == (fraction * size < AT[0])

@@ -90,8 +90,8 @@ def test_the_worth_of_labels_is_told_in_points_of_error() -> None:
     sure, unsure = (lines(replace(larger, worth=(replace(larger.worth[0], gain_se=se),)))[3] for se in (1e-5, 4e-5))
     assert "(0.3 points; 90 %: 0.14-0.46 points), for 100." in sure
     assert unsure == (
-        "After that the next 100 labels would lower the error from 4.1 % to 3.8 % (0.3 points; 90 %: at "
-        "most 0.96 points), which the forecast cannot tell from nothing."
+        "After that the next 100 labels would lower the error by 0.3 points (90 %: at most 0.96 points), which the "
+        "forecast cannot tell from nothing."
     )
 
 

@@ -1,7 +1,7 @@
 """The verdict where unlabeled data is known to help, known to hurt, and where nothing can be told."""
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
@@ -151,3 +151,20 @@ def test_the_verdict_is_json(seed: int) -> None:
     samples = with_labels(bursty_documents(rng, 80), 30)
     found = harm_verdict(samples, rng)
     assert json.loads(json.dumps(found.to_dict()))["n_tested"] == 30
+
+
+def test_no_more_than_ten_times_the_labels_are_asked_for_and_levels_have_their_error() -> None:
+    rng = np.random.default_rng(0)
+    both = rng.random(120) < 0.3
+    rows = np.array([both, np.where(rng.random(120) < 0.2, ~both, both)], dtype=np.float64)
+    gap = paired("error", *rows)
+    for difference, words in (
+        (2 * gap.standard_error, "about "),
+        (0.5 * gap.standard_error, "more than 10 times these labels"),
+    ):
+        error = replace(gap, difference=difference)
+        calm = replace(error, difference=0.0)
+        told = HarmVerdict("cannot be told", 120, error, calm, calm, 1.0).lines()
+        assert words in told[-1]
+    spread = 100 * np.sqrt(gap.with_unlabeled * (1 - gap.with_unlabeled) / 120)
+    assert f"An error itself has a standard error of {spread:.1f} points: plans deal other folds" in told[3]

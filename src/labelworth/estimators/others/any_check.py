@@ -12,7 +12,7 @@ from labelworth.estimators.pools.any_rows import AnyLearner
 from labelworth.estimators.pools.any_tokens import TaggerLearner, TokenLists
 from labelworth.progress import SILENT, Progress, tracking
 from labelworth.robust.check import CheckReport, too_few
-from labelworth.robust.harm import verdict_of
+from labelworth.robust.harm import level_words, verdict_of
 from labelworth.robust.held_out import HeldOutPredictions, honest_temperature
 from labelworth.robust.support import RowSupport, SequenceSupport
 from labelworth.simulation.learner import MODES, Mode
@@ -125,7 +125,9 @@ def _labels_only(
     else:
         predictions, more = _held_out(rows, learner, min(n_folds, support.n_testable), seed, progress)
         error = float(predictions.errors(0.0).mean())
-        notes += [f"Its error is {percent(error, 1)} on {predictions.n_tested:,} held-out labels.", *more]
+        n_tested = predictions.n_tested
+        notes.append(f"Its error is {percent(error, 1)} on {n_tested:,} held-out labels.")
+        notes += [level_words(error, n_tested), *more]
     return CheckReport("not used", support, None, None, None, tuple(notes))
 
 

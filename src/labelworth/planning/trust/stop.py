@@ -83,9 +83,10 @@ def _too_expensive(situation: Situation, alpha: float, counts: FloatArray) -> st
     if not labeled:
         return _no_gain(criterion)
     each = money(alpha, situation.currency)
-    if not isinstance(situation.prices, ArmPrices):
-        return f"no number of further labels {verb}s {what} by as much as they cost, at {each} per unit of {unit}."
     best = max(labeled, key=lambda own: own.gain / own.price)
+    # Forecasts may rise at first: then the next label says nothing of those after it.
+    if not isinstance(situation.prices, ArmPrices) or best.gain <= 0:
+        return f"no number of further labels {verb}s {what} by as much as they cost, at {each} per unit of {unit}."
     is_swap = situation.replaces_unlabeled(counts) and not situation.unlabeled_is_free
     how = " in place of an unlabeled one" if is_swap else ""
     gained, price = (

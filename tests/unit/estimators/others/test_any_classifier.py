@@ -155,6 +155,7 @@ def test_a_check_says_that_nothing_is_learned_from_unlabeled_rows() -> None:
     text = " ".join(report.lines())
     assert "LogisticRegression learns nothing from unlabeled rows" in text
     assert re.search(r"Its error is \d+\.\d % on 40 held-out labels", text)
+    assert re.search(r"has a standard error of \d\.\d points: plans deal other folds", text)
     assert "parameters" not in text
     assert json.loads(json.dumps(report.to_dict()))["verdict"] == "not used"
 

@@ -28,13 +28,13 @@ def accuracy(values: np.ndarray) -> SimulatedAccuracy:
     return SimulatedAccuracy(("everything",), (line,), np.ones(1), line.at(HELD), np.array([HELD]), "error", (own,))
 
 
-def planned(problem: str, value: float, spread: float, pool: int = POOL) -> Plan:
+def planned(problem: str, value: float, spread: float, pool: int = POOL, values: np.ndarray = FALLING) -> Plan:
     held = Held("documents", HELD + pool, HELD, HELD, pool, 9, ("a", "b"), float(HELD), None)
-    band = Band(accuracy(FALLING * (1 - spread)), accuracy(FALLING * (1 + spread)))
+    band = Band(accuracy(values * (1 - spread)), accuracy(values * (1 + spread)))
     prices = ArmPrices(("everything",), np.ones(1))
-    situation = Situation(held, accuracy(FALLING), prices, float(pool), keeps_rest=True, doubt=band)
+    situation = Situation(held, accuracy(values), prices, float(pool), keeps_rest=True, doubt=band)
     sizes = np.unique([HELD, *SIZES[HELD + pool > SIZES], HELD + pool])
-    ends = (accuracy(FALLING * (1 + sign * spread)).lines[0] for sign in (0, -1, 1))
+    ends = (accuracy(values * (1 + sign * spread)).lines[0] for sign in (0, -1, 1))
     curve = ForecastCurve(tuple(sizes.tolist()), *(tuple(line.at(size) for size in sizes) for line in ends))
     question = PlanQuestion(problem, value, "error")
     return assemble(situation, question, BACKGROUND, checkpoint=Checkpoint(None, {}), forecast=curve)
@@ -98,6 +98,14 @@ def test_a_target_that_is_refused_says_how_surely_and_what_would_tell() -> None:
     assert words.endswith("the odds that this tells whether the target can be met are about 3 in 10.")
     settled = planned("target", 0.05, spread=0.2).refusal or ""
     assert re.search(r"more labels.*all of it short of the target: a better model", settled)
+
+
+def test_an_error_that_rises_with_more_labels_is_no_gain() -> None:
+    found = planned("alpha", 100.0, spread=0.05, values=np.array([0.13, 0.1302, 0.129, 0.12]))
+    assert found.advice == "stop"
+    words = "no number of further labels lowers the error by as much as they cost, at 100 per unit of error."
+    assert found.lines()[0] == f"Stop labeling: {words}"
+    assert not any("-0." in line for line in found.lines())
 
 
 def test_an_error_known_to_a_point_or_two_is_known_well_enough() -> None:
