@@ -133,8 +133,7 @@ class IsItOneOf(Accurate):
     about: tuple[Hashable, ...]
 
     def split(self, channel: str, classes: tuple[Hashable, ...]) -> tuple[tuple[str, ...], FloatArray, FloatArray]:
-        about = require_known(channel, self.about, classes)
-        inside = np.array([item in about for item in classes], dtype=np.float64)
+        inside = self.inside(channel, classes)
         if inside.all():
             raise InvalidInputError(
                 f"Channel {channel!r} asks whether it is one of {len(classes)} classes, and there are no others: "
@@ -142,6 +141,11 @@ class IsItOneOf(Accurate):
             )
         right = np.stack([inside, 1 - inside], axis=1)
         return ("yes", "no"), right, right[:, ::-1]
+
+    def inside(self, channel: str, classes: Classes) -> FloatArray:
+        """One for each of the classes that are asked about, zero for others, (K,)."""
+        about = require_known(channel, self.about, tuple(classes))
+        return np.array([item in about for item in classes], dtype=np.float64)
 
 
 @dataclass(frozen=True)

@@ -154,7 +154,7 @@ def _table(channel: Channel, classes: tuple[Hashable, ...]) -> FloatArray:
     told = channel.table(classes).probabilities
     if isinstance(channel.form, IsItOneOf):
         # "Yes" is a class among those asked about, whichever; "no" one of the others.
-        inside = np.array([item in channel.form.about for item in classes], dtype=np.float64)
+        inside = channel.form.inside(channel.name, classes)
         shares = np.stack([inside / inside.sum(), (1 - inside) / (1 - inside).sum()])
         return np.asarray(told @ shares)
     if isinstance(channel.form, WhichSet) or told.shape[1] != len(classes):

@@ -160,6 +160,8 @@ class AutomaticModel:
         Whether models learn from samples without a label; "auto" leaves it to the choice.
     is_plain : bool
         No choice: the usual model of such data, as formulas take it.
+    learns_answers : bool
+        Only models that learn from answers which may be wrong: our own.
     checkpoint : path, optional
         A folder in which what was compared is kept.
     when_read : function, optional
@@ -169,6 +171,7 @@ class AutomaticModel:
     unlabeled: Hashable = UNLABELED
     use_unlabeled: Literal["auto", "yes", "no"] = "auto"
     is_plain: bool = False
+    learns_answers: bool = False
     seed: int = 0
     checkpoint: str | Path | None = None
     when_read: Callable[[Samples], None] | None = None
@@ -183,9 +186,12 @@ class AutomaticModel:
             self.when_read(samples)
         if not self.is_plain:
             samples = with_telling_features(samples)
-        compared = self.compare(samples, candidates(samples), progress)
+        listed = candidates(samples)
+        if self.learns_answers:
+            listed = _naive_bayes() if samples.is_sparse else _gaussian()
+        compared = self.compare(samples, listed, progress)
         if compared is None:
-            return candidates(samples)[0].estimator.pool(samples, progress=progress)
+            return listed[0].estimator.pool(samples, progress=progress)
         choice = compared.choice()
         pool = compared.candidate(choice.chosen.name).estimator.pool(samples, progress=progress)
 

@@ -23,8 +23,10 @@ from labelworth.planning.answer import (
 )
 from labelworth.planning.formulas.sampled import joined_error
 from labelworth.planning.grids import grid_solutions
+from labelworth.planning.kinds import KindWorth
 from labelworth.planning.landscape import ForecastCurve, Surface
 from labelworth.planning.outcome import cloud, curve_counts, forecast_curve, labels_of, surface, with_gains, worth
+from labelworth.planning.simulated_kinds import KindsAccuracy, simulated_worths
 from labelworth.planning.situation import Alternatives, Band, Situation
 from labelworth.planning.solving import Solved, solved
 from labelworth.planning.trust.checks import (
@@ -39,7 +41,7 @@ from labelworth.planning.trust.checks import (
 from labelworth.planning.trust.odds import even_round, is_settled, odds_of_settling
 from labelworth.planning.trust.stop import MOST_TIMES, more_pilot, why_stop
 from labelworth.planning.uncertainty import band_intervals, spread
-from labelworth.planning.words import LABELS_PER_CLASS, criterion_words, flat_beyond, in_units, money, number
+from labelworth.planning.words import LABELS_PER_CLASS, apart, criterion_words, flat_beyond, in_units, money, number
 from labelworth.progress import SILENT, Progress
 from labelworth.simulation.metrics import is_metric
 from labelworth.simulation.selection import ModelChoice
@@ -93,6 +95,7 @@ def assemble(
         labels_interval, error_interval = band_intervals(
             situation, situation.doubt, asked.problem, asked.value, answer.counts
         )
+        labels_interval = labels_interval if situation.kinds is None else None
     elif situation.doubt is not None and situation.doubt.builds:
         around = spread(
             situation,
@@ -127,7 +130,7 @@ def assemble(
     advice: Advice = "larger pilot" if first is not None else "label" if stop is None else "stop"
     amount = max(asked.value - held.cost, 0.0) if asked.problem == "budget" else asked.value
     left = Question(asked.problem, amount, situation.pool)
-    kinds = () if situation.kinds is None else situation.kinds.worths(situation.accuracy, left, answer.counts)
+    kinds = _worths_of_kinds(situation, left, answer.counts)
     trust = (
         *(faith_checks(kinds) if advice == "label" else ()),
         parameter_check(*known),
@@ -158,6 +161,7 @@ def assemble(
             *background.notes,
             *_bias_notes(bias, asked),
             *_limit_notes(situation, asked, answer.counts, advice, forecast),
+            *(_lead_notes(situation, answer.counts) if advice == "label" else ()),
         ),
         pilot=background.pilot,
         model=background.model,
@@ -186,6 +190,31 @@ def _solved_or_nearest(situation: Situation, asked: PlanQuestion) -> tuple[Solve
         except InfeasiblePlanError:
             # Within the last digit of what a search finds.
             raise refusal from None
+
+
+def _worths_of_kinds(situation: Situation, left: Question, counts: FloatArray) -> tuple[KindWorth, ...]:
+    """What every kind of label is worth; none where there is gold alone."""
+    if situation.kinds is None:
+        return ()
+    if isinstance(situation.accuracy, KindsAccuracy):
+        return simulated_worths(situation.kinds, situation.accuracy, counts)
+    return situation.kinds.worths(situation.accuracy, left, counts)
+
+
+def _lead_notes(situation: Situation, counts: FloatArray) -> list[str]:
+    """Whether the best mix by simulation is clearly better than as much money for gold alone."""
+    accuracy, kinds = situation.accuracy, situation.kinds
+    if kinds is None or not isinstance(accuracy, KindsAccuracy) or not counts.any():
+        return []
+    gold = np.zeros(len(counts))
+    gold[kinds.gold] = min(situation.prices.cost(counts) / kinds.prices.per_sample[kinds.gold], situation.pool)
+    if np.argmax(counts) == kinds.gold and counts.sum() == counts[kinds.gold]:
+        return []
+    lead, spread = accuracy.lead(counts, gold)
+    way = "less" if lead >= 0 else "more"
+    told = f"{apart(abs(lead), accuracy.criterion)} {way} error than with gold alone for the same money"
+    sure = "" if abs(lead) > NORMAL_95 * spread else ", which the simulation cannot tell from none"
+    return [f"That is {told} (standard error of the simulation {apart(spread, accuracy.criterion)}){sure}."]
 
 
 def _odds(situation: Situation, curve: ForecastCurve, target: float, more: int) -> Odds | None:
@@ -252,8 +281,11 @@ def _limit_notes(
             f"The budget would pay for more than the pool holds: all {situation.pool:,.0f} samples are to be "
             f"labeled, and {money(left, situation.currency)} is left over."
         ]
+    if situation.kinds is not None:
+        # Of a mix, what does not pay for one more of each is what rounding leaves.
+        labeling = [count > 0 for count in counts]
     prices = [situation.prices.next_price(counts, arm) for arm, labels in enumerate(labeling) if labels]
-    if left >= min(prices) > 0:
+    if left >= (min if situation.kinds is None else max)(prices, default=np.inf) > 0:
         flat = flat_beyond(situation.accuracy.source, design.labels_in_all, asked.criterion)
         farther = curve.lower_from(design.labels_in_all, design.error)
         if farther is not None:

@@ -66,10 +66,14 @@ def _worth(plan: "Plan", own: "KindWorth") -> str:
         return f"{named} is worth any price: without {own.kind} nothing does what is asked. You pay {price}."
     if own.worth is None:
         return f"{named} costs {price}: {bought} to buy; at what price others would do as well is not known."
+    if own.stands_for is not None and own.of_answers:
+        does = f"{count(round(own.of_answers), 'answer')} of {own.kind} do as much as"
+        gold = count(round(own.stands_for), "gold label") if own.stands_for >= 0.5 else "no gold label"
+        named = f"{does} {gold}, so one"
     opening = f"{named} is worth at most {money(f'{own.worth:.2g}', plan.currency)}; you pay {price}"
     if own.answers:
         return f"{opening}: {bought} to buy."
-    return f"{opening}: {'too dear' if own.worth <= own.price else 'others do as well'}, none to buy."
+    return f"{opening}: {'too dear' if own.worth <= own.price else 'others do more for the money'}, none to buy."
 
 
 def _best_question(plan: "Plan") -> list[str]:

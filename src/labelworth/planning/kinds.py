@@ -42,6 +42,9 @@ class KindWorth:
     samples: float
     cost: float
     is_unknown: bool  # Whether its confusion is estimated with the model.
+    # By simulation: as many gold labels do as much as so many answers; None: not simulated.
+    stands_for: float | None = None
+    of_answers: float | None = None
     n_audited: int = 0  # Rows that have both a gold label and an answer of it already.
     question: str | None = None  # Of a kind that is asked yes or no: about which classes.
 
@@ -133,30 +136,39 @@ class KindMenu:
         counts : array
             What is to be bought.
         """
-        return tuple(self._worth(accuracy, question, counts, channel) for channel in self.channels)
+        known = zip(self.counted(counts), self.channels, strict=True)
+        told = [(kind, self._break_even(accuracy, question, channel)) for kind, channel in known]
+        return tuple(
+            replace(kind, worth=None, is_needed=True) if worth == np.inf else replace(kind, worth=worth)
+            for kind, worth in told
+        )
 
-    def _worth(self, accuracy: Accuracy, question: Question, counts: FloatArray, channel: Channel) -> KindWorth:
+    def counted(self, counts: FloatArray) -> tuple[KindWorth, ...]:
+        """What is to be bought of every kind; nothing of what it is worth."""
+        return tuple(self._counted(counts, channel) for channel in self.channels)
+
+    def _votes(self, channel: Channel) -> FloatArray:
+        """Answers of a channel to one document of each of the arms that ask it."""
+        return np.array([self.offers[index].asks[channel.name] for index in self.asking(channel)], dtype=np.float64)
+
+    def _counted(self, counts: FloatArray, channel: Channel) -> KindWorth:
         own = self.asking(channel)
-        votes = np.array([dict(self.offers[index].asks)[channel.name] for index in own], dtype=np.float64)
-        answers = float(counts[own] @ votes)
-        worth = self._break_even(accuracy, question, own, votes, channel)
+        answers = float(counts[own] @ self._votes(channel))
         about = channel.form.about if isinstance(channel.form, IsItOneOf) else None
         return KindWorth(
             channel.name,
             channel.price,
-            worth if worth is not None and np.isfinite(worth) else None,
-            worth == np.inf,
+            None,
+            False,
             answers,
             float(counts[own].sum()),
             answers * channel.price,
             channel.is_unknown,
-            0,
-            None if about is None else " or ".join(map(str, about)),
+            question=None if about is None else " or ".join(map(str, about)),
         )
 
-    def _break_even(
-        self, accuracy: Accuracy, question: Question, own: list[int], votes: FloatArray, channel: Channel
-    ) -> float | None:
+    def _break_even(self, accuracy: Accuracy, question: Question, channel: Channel) -> float | None:
+        own, votes = self.asking(channel), self._votes(channel)
         if not isinstance(accuracy, ConvexAccuracy):
             return None
         others = [index for index in range(len(self.arms)) if index not in own]

@@ -9,6 +9,7 @@ from labelworth.arrays import FloatArray
 from labelworth.planning.answer import NORMAL_95, Worth
 from labelworth.planning.landscape import ForecastCurve, FrontierDesign, Surface, gains_along, surface_grid
 from labelworth.planning.simulated import SimulatedAccuracy
+from labelworth.planning.simulated_kinds import KindsAccuracy
 from labelworth.planning.situation import Situation
 from labelworth.tradeoff.accuracy import ConvexAccuracy
 from labelworth.tradeoff.problem import dominators
@@ -46,6 +47,8 @@ def worth(situation: Situation, counts: FloatArray) -> tuple[Worth, ...]:
 
 def _gains(situation: Situation, counts: FloatArray) -> FloatArray:
     accuracy = situation.accuracy
+    if isinstance(accuracy, KindsAccuracy):
+        return accuracy.gains(counts)
     if isinstance(accuracy, ConvexAccuracy) and np.isfinite(accuracy.error(counts)):
         return np.asarray(-accuracy.slope(counts), dtype=np.float64)
     here, gains = accuracy.error(counts), []
@@ -137,7 +140,12 @@ def cloud(situation: Situation) -> tuple[FrontierDesign, ...]:
     accuracy, prices, pool = situation.accuracy, situation.prices, situation.pool
     designs = []
     is_documents = situation.held.kind == "documents"
-    for name, counts in _candidates(accuracy.arms, pool, is_documents=is_documents and situation.kinds is None):
+    listed = (
+        _along_rays(accuracy, pool)
+        if isinstance(accuracy, KindsAccuracy)
+        else _candidates(accuracy.arms, pool, is_documents=is_documents and situation.kinds is None)
+    )
+    for name, counts in listed:
         error = accuracy.error(counts)
         if np.isfinite(error):
             designs.append((name, counts, float(counts @ accuracy.labels_per_sample), prices.cost(counts), error))
@@ -146,6 +154,18 @@ def cloud(situation: Situation) -> tuple[FrontierDesign, ...]:
         FrontierDesign(name, tuple(counts.tolist()), labels, cost, error, by)
         for (name, counts, labels, cost, error), by in zip(designs, dominated_by, strict=True)
     )
+
+
+def _along_rays(accuracy: KindsAccuracy, pool: float) -> list[tuple[str, FloatArray]]:
+    """Designs along the ways that were simulated."""
+    sizes = [np.zeros(1), *(np.geomspace(ray.sizes[-1] / 50, ray.sizes[-1], _N_CLOUD) for ray in accuracy.rays)]
+    steps = [accuracy.rays[0].step, *(ray.step for ray in accuracy.rays)]
+    listed = {}
+    for step, own in zip(steps, sizes, strict=True):
+        for size in own[own <= pool]:
+            counts = np.floor(size * step + 1e-9)
+            listed[counts.tobytes()] = (_named(accuracy.arms, counts, is_documents=False), counts)
+    return list(listed.values())
 
 
 def _candidates(arms: tuple[str, ...], pool: float, *, is_documents: bool) -> list[tuple[str, FloatArray]]:

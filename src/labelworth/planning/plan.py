@@ -202,6 +202,7 @@ def planner_of(
             automatic,
             use_unlabeled=settings.use_unlabeled,
             is_plain=settings.asks_formulas,
+            learns_answers=bool(settings.channels),
             seed=settings.seed,
             checkpoint=settings.checkpoint,
             when_read=partial(_require_budget, settings, asked),

@@ -33,6 +33,7 @@ from labelworth.planning.kinds import KindMenu
 from labelworth.planning.landscape import ForecastCurve, Surface
 from labelworth.planning.menu import arm_prices, held_before, held_by_rule, read_menu
 from labelworth.planning.simulated import forecast_sizes, simulated_curve, simulated_situation, simulated_surface
+from labelworth.planning.simulated_kinds import KindsAccuracy, KindSimulation, simulated_kinds
 from labelworth.planning.situation import Alternatives, Situation
 from labelworth.planning.solving import require_budget, solved
 from labelworth.planning.source import MEASURED, ChosenSource, PlanSettings, choose_source
@@ -103,7 +104,7 @@ class Planner:
             # Before anything is simulated.
             held = held_before(self.pool, self.settings.costs)
             require_budget(asked.value, held.n_labels, held.cost, self.settings.currency)
-        situation, chosen = self.situation(asked.pool)
+        situation, chosen = self.situation(asked.pool, asked.value if asked.kind == "budget" else None)
         self._require_unit(asked, chosen)
         background, curve, surface = self._background(chosen, situation), None, None
         if chosen.is_simulated:
@@ -134,7 +135,9 @@ class Planner:
     @cached_property
     def rival(self) -> "Planner | None":
         """Of the best model of another kind, with the same simulated labels; None: nothing was compared."""
-        return None if self.pool.rival is None else Planner(self.pool.rival(), self.settings, self.progress, self)
+        if self.pool.rival is None or self.settings.channels:
+            return None
+        return Planner(self.pool.rival(), self.settings, self.progress, self)
 
     @property
     def forecaster(self) -> tuple[ForecastBasis, Mode]:
@@ -186,17 +189,22 @@ class Planner:
             f" {name} is forecast to reach it with {labels} labels in all, though by less than forecasts may be off."
         )
 
-    def situation(self, pool: float) -> tuple[Situation, ChosenSource]:
-        """Where plans start; `pool` may be infinite for all samples without a label."""
+    def situation(self, pool: float, budget: float | None = None) -> tuple[Situation, ChosenSource]:
+        """Where plans start.
+
+        Parameters
+        ----------
+        pool : float
+            How many more samples can be had; infinite for all samples without a label.
+        budget : float, optional
+            The most that may be paid, what is held included: no more is simulated of kinds of labels.
+        """
         self.pool.require_anchored()
         chosen, prices = self.chosen, self.settings.price_list
         room = float(self.pool.n_unlabeled) if np.isinf(pool) else pool
         if chosen.is_simulated and self.kinds is not None:
-            raise InvalidInputError(
-                f"Kinds of labels are planned by formulas, and these would be simulated ({chosen.reason}): take "
-                "source='asymptotic'."
-            )
-        if chosen.is_simulated:
+            situation = simulated_kinds(self._kind_simulation(self.kinds, room, budget), chosen, prices)
+        elif chosen.is_simulated:
             situation = simulated_situation(
                 self.pool, self.basis, self.menu, chosen, prices, room, uses_unlabeled=self.uses_unlabeled
             )
@@ -273,8 +281,32 @@ class Planner:
             self.settings.channels,
             self.pool.data.evidence.classes,
             price["everything"],
-            price.get("nothing", 0.0),
-            uses_unlabeled=self.uses_unlabeled,
+            0.0 if self.chosen.is_simulated else price.get("nothing", 0.0),
+            # By simulation all other documents are learned from, or none.
+            uses_unlabeled=self.uses_unlabeled and not self.chosen.is_simulated,
+        )
+
+    def _kind_simulation(self, kinds: KindMenu, room: float, budget: float | None) -> KindSimulation:
+        pool: Any = self.pool
+        if not hasattr(pool.learner, "channels"):
+            raise InvalidInputError(
+                f"{pool.model_name} cannot learn from answers that may be wrong: take model='multinomial', "
+                "'bernoulli' or 'gaussian' for kinds of labels, or leave channels= out."
+            )
+        left = None if budget is None else max(budget - held_before(pool, self.settings.price_list).cost, 0.0)
+        return KindSimulation(
+            pool,
+            self.basis,
+            self._sources,
+            kinds,
+            self._mode,
+            self.chosen.criterion,
+            room,
+            left,
+            self.settings.seed,
+            self.settings.metrics,
+            self.progress,
+            self._steps("kinds", kinds.described, *self._metric_names).step,
         )
 
     @cached_property
@@ -487,7 +519,13 @@ class Planner:
             )
         elif prices.per_unlabeled:
             notes.append(f"Simulated plans take all {kind} without a label as they are; their price is left out.")
-        if len(situation.accuracy.arms) > 1:
+        if isinstance(situation.accuracy, KindsAccuracy):
+            n_ways, n_draws = len(situation.accuracy.rays), len(situation.accuracy.rays[0].left_out)
+            notes.append(
+                f"Kinds of labels were simulated in {n_ways} ways, each alone and two together, with {n_draws} draws "
+                "of labels and answers; they are told by the gold labels that do as much."
+            )
+        elif len(situation.accuracy.arms) > 1:
             notes.append("Rules were simulated one by one; mixtures of them are put together from those.")
         return notes
 

@@ -193,7 +193,7 @@ def band_intervals(
     """
     left = money_left(situation, value) if problem == "budget" else value
     ends = [_labels(end, situation, problem, left) for end in (band.low, band.high)]
-    if problem == "budget":
+    if problem == "budget" and situation.kinds is None:
         ends += _flat_labels(situation, recommended, left)
     labels = sorted([*ends, float(recommended @ situation.accuracy.labels_per_sample)])
     errors = sorted(end.error(recommended) for end in (band.low, band.high))

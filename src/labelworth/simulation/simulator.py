@@ -122,6 +122,10 @@ class Replicate(Generic[DataT]):
         else:
             part = self.pool.take(self.order[:used])
             shown = keep_labels(part, np.arange(size), design.policy, self.policy_seed)
+        return self.judged(learner, shown, metrics)
+
+    def judged(self, learner: Learner[DataT], shown: DataT, metrics: Sequence[Metric] = ()) -> tuple[float, ...]:
+        """The same of a refit to what is shown."""
         prediction = learner.predict(learner.fit(shown), self.tested)
         shortfalls = [metric.shortfall(prediction, self.codes, self.tested.evidence.classes) for metric in metrics]
         error = expected_error(prediction.best, self.probabilities)

@@ -122,8 +122,11 @@ def lines_of(accuracy: Accuracy, costs: Costs, pool: float) -> tuple[Line, ...]:
     """The lines on which all sensible designs lie; none if these are no lines.
 
     Where unlabeled samples are free, label some of the pool and learn from the rest without labels. Simulated arms
-    are not mixed: each goes by itself.
+    are not mixed: each goes by itself, or along the ``rays`` that were simulated.
     """
+    ways = getattr(accuracy, "rays", ())
+    if ways:
+        return tuple(Line(accuracy, costs, np.zeros(len(accuracy.arms)), way.step, pool) for way in ways)
     units = np.eye(len(accuracy.arms))
     if accuracy.arms == ("everything", "nothing") and costs.is_free("nothing", pool):
         return (Line(accuracy, costs, pool * units[1], units[0] - units[1], pool),)
@@ -273,4 +276,9 @@ def whole_near(line: Line, question: Question, x: float) -> FloatArray:
         start = next(
             (k for k in (start, start + 1, start + 2) if k <= most and line.error(k) <= allowed.value), start
         )
-    return line.counts(climbed(lambda k: line.rank(allowed, k), start, most))
+    counts = line.counts(climbed(lambda k: line.rank(allowed, k), start, most))
+    if np.allclose(counts, np.rint(counts), atol=1e-9):
+        return counts
+    # Along a mix of arms whole samples are near the line: no more than a budget pays, no fewer than a target needs.
+    whole = np.ceil(counts - _ROUNDING) if question.kind == "target" else np.floor(counts + _ROUNDING)
+    return whole if whole.sum() <= question.pool else np.floor(counts + _ROUNDING)

@@ -10,9 +10,12 @@ import numpy as np
 from scipy.special import log_softmax
 
 from labelworth.arrays import FloatArray, IntArray
+from labelworth.channels.channel import Channel
 from labelworth.data.rows import Rows
 from labelworth.data.samples import Samples
 from labelworth.errors import InvalidInputError, LabelworthWarning, NotIdentifiableError
+from labelworth.estimation.annotators import Annotators
+from labelworth.estimation.answered import AnsweredFamily
 from labelworth.estimation.fit import Fit, fit
 from labelworth.estimators.pools.pool import Abilities, Pool, PoolKind
 from labelworth.fisher.criteria import CRITERIA
@@ -63,6 +66,7 @@ class ClassLearner(Learner[Samples], Generic[ModelT]):
     # Of EM, in nats per row; forecasts need predictions, which settle long before parameters do.
     tolerance: float = _TOLERANCE
     max_iterations: int = _MOST_STEPS  # Steps of EM at most.
+    channels: tuple[Channel, ...] = ()  # What is known of those who answer.
 
     n_other_sources: ClassVar[int] = 2
 
@@ -76,15 +80,20 @@ class ClassLearner(Learner[Samples], Generic[ModelT]):
         return row_sources(self, data, workers)
 
     def fit_model(self, data: Samples, start: ModelT | None) -> ModelT:
-        return fit(
-            self.family,
-            data,
-            start=start,
-            start_smoothing=self.start_smoothing,
-            unlabeled_weight=self.unlabeled_weight,
-            tolerance=self.tolerance,
-            max_iterations=self.max_iterations,
-        ).model
+        options: dict[str, Any] = {
+            "start_smoothing": self.start_smoothing,
+            "unlabeled_weight": self.unlabeled_weight,
+            "tolerance": self.tolerance,
+            "max_iterations": self.max_iterations,
+        }
+        if data.answers is None:
+            return fit(self.family, data, start=start, **options).model
+        names = data.answers.names
+        known = [channel for channel in self.channels if channel.name in names]
+        annotators = Annotators.of(names, self.family.classes, channels=known)
+        together: Any = AnsweredFamily(self.family, annotators)
+        model: ModelT = fit(together, data, **options).model.inner
+        return model
 
     def predict(self, model: Any, data: Samples) -> ClassPrediction:
         return ClassPrediction(model.log_joint(data.hide()))

@@ -1,0 +1,362 @@
+"""Kinds of labels where formulas stop: every arm alone and mixes of two, simulated on the real pool.
+
+A design does as much as some number of gold labels: those whose refits, to the same simulated labels and tested on
+the same rows, err as much. That number is what a simulation tells of answers; the error to expect is that of as many
+gold labels by the forecast, which the pilot has calibrated.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+from scipy.optimize import isotonic_regression
+
+from labelworth.arrays import FloatArray
+from labelworth.planning.kinds import KindMenu, KindWorth
+from labelworth.planning.menu import held_before
+from labelworth.planning.simulated import ForecastLine
+from labelworth.planning.situation import Band, Situation
+from labelworth.planning.source import ChosenSource
+from labelworth.progress import Whole
+from labelworth.simulation.asked import AskedDesign, refit_channel, simulate_asked
+from labelworth.simulation.basis import ForecastBasis, label_source
+from labelworth.simulation.forecast import forecast
+from labelworth.simulation.jobs import Keep
+from labelworth.simulation.learner import Mode, Source
+from labelworth.simulation.metrics import Metric
+from labelworth.simulation.pool_use import MEASURES
+from labelworth.simulation.scales import Measure
+from labelworth.simulation.simulator import held_out_units
+from labelworth.tradeoff.accuracy import Source as AccuracySource
+from labelworth.tradeoff.costs import Prices
+
+N_REPLICATES, FEWEST_REPLICATES = 8, 3
+_NODES = (1 / 8, 1 / 3, 1.0)
+"""Of the most documents that can go one way: where refits are made."""
+_MIXED = 2
+"""So many of the best arms are mixed by twos, gold in any case."""
+_MONEY_SHARES = (0.25, 0.5, 0.75)
+_BELOW, _RATIO = 0.25, 2.0
+_N_LINE = 40
+
+
+@dataclass(frozen=True, eq=False)
+class Ray:
+    """Designs that go one way: x more documents, a share of them to every arm."""
+
+    step: FloatArray  # (n_arms,): The shares; they sum to one.
+    sizes: FloatArray  # (n_nodes,): Numbers of documents, zero first.
+    # (n_nodes,): The logarithm of the number of gold labels in all that do as much, and its standard error.
+    log_gold: FloatArray
+    spread: FloatArray
+    left_out: FloatArray  # (n_replicates, n_nodes): `log_gold` without each replicate.
+
+    def at(self, size: float) -> tuple[float, float]:
+        """Log gold and its standard error: gold labels along straight lines between nodes, and on along the last."""
+        return float(np.log(self._gold_at(self.log_gold, size))), float(np.interp(size, self.sizes, self.spread))
+
+    def left_out_at(self, size: float) -> FloatArray:
+        """Log gold without each replicate, (n_replicates,)."""
+        return np.log([self._gold_at(own, size) for own in self.left_out])
+
+    def _gold_at(self, log_gold: FloatArray, size: float) -> float:
+        gold = np.exp(log_gold)
+        if size <= self.sizes[-1]:
+            return float(np.interp(size, self.sizes, gold))
+        slope = (gold[-1] - gold[-2]) / (self.sizes[-1] - self.sizes[-2])
+        # A way that does harm ends where nothing is left of what is held.
+        return max(float(gold[-1] + slope * (size - self.sizes[-1])), 1.0)
+
+
+@dataclass(frozen=True, eq=False)
+class KindsAccuracy:
+    """The forecast error of designs along rays; of one between them, that of the nearest ray."""
+
+    arms: tuple[str, ...]
+    rays: tuple[Ray, ...]
+    labels_per_sample: FloatArray  # (n_arms,): Answers of one document, gold among them.
+    line: ForecastLine  # Over gold labels in all.
+    criterion: str
+    n_labeled: int
+
+    @property
+    def source(self) -> AccuracySource:
+        return "simulated"
+
+    def error(self, counts: FloatArray) -> float:
+        return self.line.at(self.gold_of(counts))
+
+    def standard_error(self, counts: FloatArray) -> float | None:
+        """Of what the simulation adds; the forecast has an interval of its own."""
+        log_gold, spread = self._told(counts)
+        ends = [self.line.at(float(np.exp(log_gold + sign * spread))) for sign in (-1, 1)]
+        return abs(ends[1] - ends[0]) / 2
+
+    def gold_of(self, counts: FloatArray) -> float:
+        """How many gold labels in all would do as much."""
+        return float(np.exp(self._told(counts)[0]))
+
+    def ray_of(self, counts: FloatArray) -> Ray:
+        shares = counts / counts.sum()
+        return min(self.rays, key=lambda ray: float(np.abs(ray.step - shares).sum()))
+
+    def lead(self, counts: FloatArray, other: FloatArray) -> tuple[float, float]:
+        """By how much a design errs less than another, and the standard error of that, replicates paired."""
+        sizes = [float(np.sum(own)) for own in (counts, other)]
+        first, second = (self.ray_of(own).left_out_at(size) for own, size in zip((counts, other), sizes, strict=True))
+        pairs, n = first - second, len(first)
+        spread = float(np.sqrt((n - 1) / n * np.square(pairs - pairs.mean()).sum()))
+        here = self._told(counts)[0]
+        ends = [self.line.at(float(np.exp(here + sign * spread))) for sign in (-1, 1)]
+        return self.error(other) - self.error(counts), abs(ends[1] - ends[0]) / 2
+
+    def gains(self, counts: FloatArray) -> FloatArray:
+        """By how much one more document of every arm lowers the error: as the gold labels that it stands for do."""
+        here = self.gold_of(counts)
+        step = 0.05 * here
+        slope = (self.line.at(here) - self.line.at(here + step)) / step
+        gains = np.zeros(len(self.arms))
+        for ray in self.rays:
+            if ray.step.max() == 1:
+                stands_for = (np.exp(ray.log_gold[-1]) - self.n_labeled) / ray.sizes[-1]
+                gains[int(np.argmax(ray.step))] = slope * stands_for
+        return gains
+
+    def _told(self, counts: FloatArray) -> tuple[float, float]:
+        total = float(np.sum(counts))
+        if total <= 0:
+            return float(np.log(self.n_labeled)), 0.0
+        return self.ray_of(np.asarray(counts, dtype=np.float64)).at(total)
+
+
+@dataclass(frozen=True, eq=False)
+class KindSimulation:
+    """What has to be known to simulate kinds of labels on a pool."""
+
+    pool: Any  # Of documents, whose learner learns from answers.
+    basis: ForecastBasis
+    sources: dict[str, Source]
+    menu: KindMenu  # Without "nothing": all other documents are learned from, or none.
+    mode: Mode
+    measure: Measure
+    room: float  # More documents that can be had.
+    money: float | None  # As much may be spent; None: any amount.
+    seed: int
+    metrics: tuple[Metric, ...]
+    progress: Whole
+    keep: Keep
+
+    def rays(self) -> tuple[Ray, ...]:
+        """Every arm alone, then mixes of two of the best."""
+        units = np.eye(len(self.menu.arms))
+        alone = [unit for unit in units if self._top(unit) >= 1]
+        gold, first = self._simulated(alone)
+        ranked = sorted(first, key=lambda ray: -ray.log_gold[-1])[:_MIXED]
+        best = {int(np.argmax(ray.step)) for ray in ranked} | {self.menu.gold}
+        steps = [self._mixed(pair, share) for pair in combinations(sorted(best), 2) for share in _MONEY_SHARES]
+        steps += [step for pair in combinations(sorted(best), 2) for step in self._filled(pair)]
+        mixes = [step for step in steps if self._top(step) >= len(_NODES)]
+        if not mixes or not self.progress.has_time(self._work(mixes) * FEWEST_REPLICATES):
+            return tuple(first)
+        return (*first, *self._simulated(mixes, gold)[1])
+
+    def _mixed(self, pair: tuple[int, int], share: float) -> FloatArray:
+        """Documents of two arms, such that the first takes a share of the money; of documents, where one is free."""
+        prices = self.menu.prices.per_sample[list(pair)]
+        shares = np.array([share, 1 - share])
+        documents = shares / prices if prices.all() else shares
+        step = np.zeros(len(self.menu.arms))
+        step[list(pair)] = documents / documents.sum()
+        return step
+
+    def _filled(self, pair: tuple[int, int]) -> list[FloatArray]:
+        """The dearer of two arms for as much as the money pays, so that all other documents go to the cheaper one."""
+        dear, cheap = sorted(pair, key=lambda arm: -self.menu.prices.per_sample[arm])
+        most, prices = float(min(self.room, self._capacity)), self.menu.prices.per_sample
+        if self.money is None or prices[dear] == prices[cheap]:
+            return []
+        amount = (self.money - most * prices[cheap]) / (prices[dear] - prices[cheap])
+        if not 1 <= amount <= most - 1:
+            return []
+        step = np.zeros(len(self.menu.arms))
+        step[dear], step[cheap] = amount / most, 1 - amount / most
+        return [step]
+
+    def _top(self, step: FloatArray) -> int:
+        """The most documents that can go one way in a simulation."""
+        most = min(self.room, self._capacity)
+        price = float(self.menu.prices.per_sample @ step)
+        if self.money is not None and price > 0:
+            most = min(most, self.money / price)
+        return int(np.floor(most + 1e-9))
+
+    @cached_property
+    def _n_held_out(self) -> int:
+        return held_out_units(self.pool.n_samples, self.pool.n_labeled)
+
+    @property
+    def _capacity(self) -> int:
+        """Documents of a replicate beside those tested and those labeled."""
+        return int(self.pool.n_samples) - self._n_held_out - int(self.pool.n_labeled)
+
+    @cached_property
+    def _gold_sizes(self) -> FloatArray:
+        """Numbers of gold labels at which refits are made, the held ones among them."""
+        held, most = self.pool.n_labeled, self.pool.n_labeled + self._capacity
+        above = held * _RATIO ** np.arange(1, 1 + int(np.floor(np.log(most / held) / np.log(_RATIO))))
+        sizes = np.concatenate([held * np.array([_BELOW, 0.5, 1.0]), above, [most]])
+        return np.unique(np.rint(np.maximum(sizes, 2)))
+
+    def _nodes(self, step: FloatArray) -> list[AskedDesign]:
+        top = self._top(step)
+        designs = []
+        for share in _NODES:
+            counts = np.rint(share * top * step).astype(np.int64)
+            designs.append(AskedDesign(self.pool.n_labeled, tuple(counts.tolist())))
+        return designs
+
+    def _gold_designs(self) -> list[AskedDesign]:
+        none = (0,) * len(self.menu.arms)
+        return [AskedDesign(int(size), none) for size in self._gold_sizes]
+
+    def _work(self, steps: Sequence[FloatArray]) -> int:
+        learner = self.pool.learner.in_mode(self.mode)
+        return sum(learner.work(design.n_rows, self.pool.n_samples) for step in steps for design in self._nodes(step))
+
+    @cached_property
+    def _replicates(self) -> range:
+        """As many as there is time for: half of the rest of it."""
+        learner = self.pool.learner.in_mode(self.mode)
+        each = 2 * self._work(list(np.eye(len(self.menu.arms)))) + sum(
+            learner.work(design.n_rows, self.pool.n_samples) for design in self._gold_designs()
+        )
+        self.progress.expect(N_REPLICATES * each, FEWEST_REPLICATES * each)
+        return range(
+            next(
+                (n for n in range(N_REPLICATES, FEWEST_REPLICATES, -1) if self.progress.has_time(n * each)),
+                FEWEST_REPLICATES,
+            )
+        )
+
+    def _losses(self, designs: Sequence[AskedDesign]) -> FloatArray:
+        """Of the measure, (n_replicates, n_designs)."""
+        classes, channels = self.pool.data.evidence.classes, self.menu.channels
+        learner = replace(
+            self.pool.learner.in_mode(self.mode),
+            channels=tuple(refit_channel(channel, classes) for channel in channels),
+        )
+        source = min(sorted(self.basis.source_errors), key=lambda name: self.basis.source_errors[name])
+        losses = simulate_asked(
+            learner,
+            self.pool.data,
+            label_source(self.sources[source], self.basis.source_errors[source], self.pool.n_labeled),
+            self.menu.arms,
+            designs,
+            n_held_out=self._n_held_out,
+            replicates=self._replicates,
+            seed=self.seed,
+            metrics=self.metrics,
+            workers=None,
+            progress=self.progress,
+            keep=self.keep,
+        )
+        return np.asarray(losses[:, :, (*MEASURES, *(metric.spec for metric in self.metrics)).index(self.measure)])
+
+    def _simulated(self, steps: Sequence[FloatArray], gold: FloatArray | None = None) -> tuple[FloatArray, list[Ray]]:
+        """The losses of gold labels, (n_replicates, n_sizes), and rays."""
+        nodes = [self._nodes(step) for step in steps]
+        asked = [design for own in nodes for design in own]
+        n_gold = 0 if gold is not None else len(self._gold_sizes)
+        losses = self._losses([*(self._gold_designs() if gold is None else ()), *asked])
+        gold = losses[:, :n_gold] if gold is None else gold
+        rays, start = [], n_gold
+        for step, own in zip(steps, nodes, strict=True):
+            rays.append(self._ray(step, own, gold, losses[:, start : start + len(own)]))
+            start += len(own)
+        return gold, rays
+
+    def _ray(self, step: FloatArray, nodes: list[AskedDesign], gold: FloatArray, losses: FloatArray) -> Ray:
+        """Gold labels that do as much, averaged over replicates and without each of them (the jackknife)."""
+        sizes = np.array([0.0, *(sum(design.counts) for design in nodes)])
+        held = float(np.log(self.pool.n_labeled))
+        n = len(losses)
+        if step[self.menu.gold] == 1:
+            # By definition, whatever chance says.
+            exact = np.log(self.pool.n_labeled + sizes)
+            return Ray(step, sizes, exact, np.zeros(len(sizes)), np.tile(exact, (n, 1)))
+        kept = [np.arange(n) != index for index in range(n)]
+        # No answers to a row tell more than its gold label does.
+        most = np.log(self.pool.n_labeled + sizes[1:])
+        means = [
+            np.minimum(self._log_gold(gold[rows].mean(axis=0), losses[rows].mean(axis=0)), most)
+            for rows in (slice(None), *kept)
+        ]
+        told = np.array([[held, *own] for own in means])
+        left_out = told[1:]
+        spread = np.sqrt((n - 1) / n * np.square(left_out - left_out.mean(axis=0)).sum(axis=0))
+        return Ray(step, sizes, told[0], spread, left_out)
+
+    def _log_gold(self, gold: FloatArray, losses: FloatArray) -> FloatArray:
+        """The fewest gold labels with the losses of designs, on a falling curve; its ends, where they are beyond."""
+        falling, first = np.unique(-isotonic_regression(gold, increasing=False).x, return_index=True)
+        return np.asarray(np.interp(-losses, falling, np.log(self._gold_sizes[first])))
+
+
+def simulated_kinds(simulation: KindSimulation, chosen: ChosenSource, prices: Prices) -> Situation:
+    """Where a plan over kinds of labels by simulation starts."""
+    pool, basis, room = simulation.pool, simulation.basis, simulation.room
+    rays = simulation.rays()
+    sizes = np.unique(
+        np.rint(np.geomspace(max(2.0, _BELOW * pool.n_labeled), pool.n_labeled + max(room, 1), _N_LINE)).astype(int)
+    )
+    curve = forecast(basis, simulation.mode, chosen.criterion, sizes)
+    answers = np.array([float(arm.n_answers) for arm in simulation.menu.arms])
+    accuracy, low, high = (
+        KindsAccuracy(
+            simulation.menu.names,
+            rays,
+            answers,
+            ForecastLine(sizes.astype(np.float64), np.asarray(values)),
+            chosen.criterion,
+            pool.n_labeled,
+        )
+        for values in (curve.values, curve.low, curve.high)
+    )
+    return Situation(
+        held_before(pool, prices),
+        accuracy,
+        simulation.menu.prices,
+        room,
+        1.0,
+        keeps_rest=simulation.mode == "semi-supervised",
+        doubt=Band(low, high),
+        kinds=simulation.menu,
+    )
+
+
+def simulated_worths(menu: KindMenu, accuracy: KindsAccuracy, counts: FloatArray) -> tuple[KindWorth, ...]:
+    """What an answer is worth in gold: the gold labels that documents of the best of its arms alone stand for.
+
+    At the number of documents that was simulated last, which the money pays for; fewer would be worth more each.
+    """
+    gold_price = float(menu.prices.per_sample[menu.gold])
+    worths = []
+    for kind in menu.counted(counts):
+        own = menu.asking(next(channel for channel in menu.channels if channel.name == kind.kind))
+        best = None
+        for ray in accuracy.rays:
+            arm = int(np.argmax(ray.step))
+            offer = menu.offers[arm]
+            if ray.step[arm] == 1 and arm in own and not offer.gold:
+                documents, gained = float(ray.sizes[-1]), float(np.exp(ray.log_gold[-1]) - accuracy.n_labeled)
+                answers = documents * offer.asks[kind.kind]
+                told = (gold_price * gained / answers, gained, answers)
+                best = told if best is None or told > best else best
+        if best is None:
+            worths.append(kind)
+        else:
+            worths.append(replace(kind, worth=max(best[0], 0.0), stands_for=best[1], of_answers=best[2]))
+    return tuple(worths)

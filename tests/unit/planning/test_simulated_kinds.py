@@ -1,0 +1,141 @@
+"""Plans over kinds of labels by simulation: what designs stand for, in gold."""
+
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+
+import labelworth as lw
+from labelworth.data.lengths import LengthDistribution
+from labelworth.errors import InvalidInputError
+from labelworth.models.classes.multinomial import MultinomialModel
+from labelworth.planning import simulated_kinds
+from labelworth.planning.answer import Plan
+from labelworth.planning.simulated import ForecastLine
+from labelworth.planning.simulated_kinds import KindsAccuracy, Ray
+
+CLASSES = ("a", "b", "c")
+WORDS = np.random.default_rng(3).dirichlet(np.full(30, 0.5), 3)
+MODEL = MultinomialModel(
+    CLASSES, [0.4, 0.3, 0.3], 0.5 * WORDS + 0.5 * WORDS.mean(axis=0), LengthDistribution.single(8)
+)
+KINDS = [
+    "crowd: price 0.02, accuracy 0.75, votes 1 3, unknown",
+    "model: price 0.001, confusion 0.9 0.05 0.05 / 0.1 0.8 0.1 / 0.1 0.2 0.7",
+    "dear: price 5, accuracy 0.6",
+]
+
+
+@pytest.fixture(autouse=True, scope="module")
+def few_draws() -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(simulated_kinds, "N_REPLICATES", 3)
+        yield
+
+
+def planned(**asked: object) -> Plan:
+    drawn = MODEL.sample(700, np.random.default_rng(0))
+    names = np.array(CLASSES, dtype=object)[drawn.evidence.codes]
+    y = np.where(np.arange(700) < 60, names, "")
+    given = {"model": "multinomial", "prices": {"per_label": 0.5}, "channels": KINDS, "source": "simulated"}
+    return lw.plan(drawn.counts, y, unlabeled="", **{**given, **asked})
+
+
+@pytest.fixture(scope="module")
+def plan() -> Plan:
+    return planned(budget=40.0)
+
+
+def test_a_plan_spends_on_what_does_most(plan: Plan) -> None:
+    assert plan.source == "simulated"
+    assert "nothing" not in plan.arms
+    counts = np.array([arm.count for arm in plan.recommended.arms])
+    assert (counts == np.rint(counts)).all()
+    assert plan.recommended.cost <= 10.0 * (1 + 1e-9)
+    assert plan.recommended.error < plan.held.error
+    assert plan.error_interval.low <= plan.recommended.error <= plan.error_interval.high
+    assert plan.recommended.error_se is not None
+    bought = {kind.kind: kind.answers for kind in plan.kinds}
+    # As often wrong as right, for ten times the price of gold.
+    assert bought["dear"] == 0
+    assert bought["crowd"] + bought["model"] > 0
+
+
+def test_answers_are_told_by_the_gold_labels_that_do_as_much(plan: Plan) -> None:
+    worths = {kind.kind: kind for kind in plan.kinds}
+    for kind in worths.values():
+        assert kind.worth == pytest.approx(max(0.5 * kind.stands_for / kind.of_answers, 0.0))
+        # An answer that may be wrong does no more than a gold label, but for chance.
+        assert kind.stands_for <= 1.3 * kind.of_answers
+    [line] = [line for line in plan.lines() if "of model do as much as" in line]
+    assert f"{worths['model'].of_answers:,.0f} answers of model" in line
+    assert any("than with gold alone for the same money" in note for note in plan.notes)
+
+
+def test_a_target_takes_no_more_money_than_gold_would(plan: Plan) -> None:
+    target = (plan.held.error + plan.recommended.error) / 2
+    met = planned(target=round(target, 4))
+    assert met.recommended.error <= round(target, 4)
+    assert met.recommended.cost <= plan.recommended.cost
+    gold = planned(target=round(target, 4), channels=None)
+    assert met.recommended.cost < gold.recommended.cost
+
+
+def test_frontiers_go_along_what_was_simulated() -> None:
+    drawn = MODEL.sample(400, np.random.default_rng(0))
+    names = np.array(CLASSES, dtype=object)[drawn.evidence.codes]
+    y = np.where(np.arange(400) < 60, names, "")
+    cloud = lw.frontier(
+        drawn.counts, y, unlabeled="", model="multinomial", prices={"per_label": 0.5}, channels=KINDS[1:2]
+    )
+    assert cloud.arms == ("gold", "model")
+    assert cloud.source == "simulated"
+    errors = [point.error for point in cloud.boundary]
+    assert errors == sorted(errors, reverse=True)
+
+
+def test_learners_that_cannot_learn_from_answers_are_refused() -> None:
+    with pytest.raises(InvalidInputError, match="cannot learn from answers"):
+        planned(budget=40.0, model="logistic")
+
+
+def test_with_channels_auto_chooses_a_model_that_learns_from_answers() -> None:
+    assert planned(budget=40.0, model="auto").model == "multinomial"
+
+
+def rays(*equivalents: float) -> tuple[Ray, ...]:
+    units = np.eye(2)
+    nodes = np.array([0.0, 100.0, 400.0])
+    gold = Ray(units[0], nodes, np.log(50 + nodes), np.zeros(3), np.tile(np.log(50 + nodes), (3, 1)))
+    told = np.log(np.array([50.0, *equivalents]))
+    other = Ray(units[1], nodes, told, np.array([0.0, 0.1, 0.1]), told + 0.05 * np.array([[-1.0], [0.0], [1.0]]))
+    return gold, other
+
+
+def accuracy(*equivalents: float) -> KindsAccuracy:
+    sizes = np.geomspace(10, 5000, 200)
+    line = ForecastLine(sizes, 1 / np.sqrt(sizes))
+    return KindsAccuracy(("gold", "cheap"), rays(*equivalents), np.ones(2), line, "error", 50)
+
+
+def test_the_error_of_a_design_is_that_of_as_many_gold_labels() -> None:
+    own = accuracy(60.0, 90.0)
+    assert own.error(np.array([150.0, 0.0])) == pytest.approx(1 / np.sqrt(200), rel=1e-3)
+    assert own.error(np.array([0.0, 400.0])) == pytest.approx(1 / np.sqrt(90), rel=1e-3)
+    assert own.error(np.zeros(2)) == pytest.approx(1 / np.sqrt(50), rel=1e-3)
+    assert own.standard_error(np.array([0.0, 400.0])) == pytest.approx(0.1 * 0.5 / np.sqrt(90), rel=2e-2)
+    # Whole numbers near a ray are of that ray.
+    assert own.ray_of(np.array([1.0, 399.0])) is own.rays[1]
+
+
+def test_designs_that_do_harm_stand_for_fewer_labels_than_are_held() -> None:
+    own = accuracy(45.0, 30.0)
+    assert own.error(np.array([0.0, 400.0])) > own.error(np.zeros(2))
+
+
+def test_a_lead_has_the_noise_of_paired_replicates() -> None:
+    own = accuracy(60.0, 90.0)
+    lead, spread = own.lead(np.array([0.0, 400.0]), np.array([10.0, 0.0]))
+    assert lead == pytest.approx(1 / np.sqrt(60) - 1 / np.sqrt(90), rel=1e-2)
+    # Left-out values move by 0.05 either way: (n - 1) / n times their squares.
+    assert spread == pytest.approx(np.sqrt(2 / 3 * 2 * 0.05**2) * 0.5 / np.sqrt(90), rel=2e-2)
