@@ -270,10 +270,6 @@ class Planner:
         """Kinds of labels to choose from; None: gold alone."""
         if not self.settings.channels:
             return None
-        if self.pool.kind != "documents":
-            raise InvalidInputError(
-                "Kinds of labels are planned for documents; of sequences, rules= says what to label."
-            )
         rules = read_menu(None, self.pool, uses_unlabeled=True)
         each = arm_prices(self.pool, rules, self.settings.price_list)
         price = dict(zip(each.arms, each.per_sample.tolist(), strict=True))
