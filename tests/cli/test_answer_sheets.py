@@ -99,6 +99,14 @@ def test_an_audit_is_about_what_has_a_label(table: Path) -> None:
     sheet = rows_of(drawn(table, "sheet.csv", "--count", 4, "--annotators", "ann", "--audit"))
     assert all(int(row["row"]) < N_LABELED for row in sheet)
     assert "label" not in sheet[0]
+    answers = table.with_name("answers.csv")
+    answers.write_text("row,annotator,answer\n0,ann,a\n1,bob,a\n")
+    asked = ("--annotators", "ann", "--audit", "--answers", answers)
+    others = rows_of(drawn(table, "others.csv", "--count", N_LABELED - 1, *asked))
+    assert {int(row["row"]) for row in others} == set(range(1, N_LABELED))
+    answer = labelworth("next", table, "--sheet", table.with_name("s.csv"), "--count", N_LABELED, *asked)
+    assert answer.code == 1
+    assert "Only 5 documents with a label and no answer of these annotators can be drawn" in answer.stderr
 
 
 @pytest.mark.parametrize("ending", [".csv", ".jsonl", ".tsv"])
@@ -225,7 +233,7 @@ def test_tokens_are_answered_for_too(columns: Path) -> None:
     assert held.n_answers == 12
     assert all((row - 2) % 3 < 2 for row in held.rows)
     answer = labelworth("next", columns, "--sheet", sheet, "--answers", answers, "--count", 4, "--annotators", "ann")
-    assert "Only 3 sequences" in answer.stderr
+    assert "Only 3 sequences with neither a label nor an answer can be drawn" in answer.stderr
 
 
 @pytest.fixture(scope="module")

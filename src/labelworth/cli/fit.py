@@ -1,7 +1,7 @@
 """`labelworth fit DATA --output model.lw`: learn a classifier or a tagger from labeled and unlabeled data."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -25,18 +25,30 @@ def fit(
     data: DataOptions,
     model: ModelOptions,
     held: AnswerFileOptions,
+    confusion: Annotated[
+        Literal["shared", "separate", "accuracy"] | None,
+        typer.Option(
+            metavar="KIND",
+            help="What is estimated of annotators: shared (unless given), whole tables that draw on all of them; "
+            "separate, whole tables each alone; accuracy, how often each is right.",
+            rich_help_panel=AnswerFileOptions.panel,
+        ),
+    ] = None,
     seed: Seed = 0,
     as_json: Json = False,
 ) -> None:
     """Fit a classifier to labeled and unlabeled rows and to answers, or a tagger to sequences; write it to a file."""
     from labelworth.data.digest import file_digest
     from labelworth.data.files import require_writable
+    from labelworth.errors import InvalidInputError
     from labelworth.estimators.storage import save
     from labelworth.report.record import Record, Stopwatch
     from labelworth.report.tables import show_lines, show_table
 
     model.require_storable()
     held.require_file()
+    if confusion is not None and held.answers is None:
+        raise InvalidInputError("--confusion goes with --answers FILE, which is not named. Name it, or leave it out.")
     require_writable(output, (*data.files, *model.files, held.answers))
     watch = Stopwatch()
     with working() as progress:
@@ -51,7 +63,7 @@ def fit(
         progress.say(f"Fitting {samples.n_samples:,} {samples.sample}s of {data.path}")
         with watch.timing("fit"):
             # Estimators of others, which know no answers, are not fitted here.
-            estimator.fit(X, samples.y, answers=answers, progress=progress)
+            estimator.fit(X, samples.y, answers=answers, confusion=confusion or "shared", progress=progress)
         save(estimator, output, reading=samples.reading)
     told = None if answers is None else _annotators(estimator, answers, samples)
     figures = {
@@ -63,7 +75,7 @@ def fit(
     }
     if told is not None and held.answers is not None:
         figures["answers"] = {**told.to_dict(), "digest": file_digest(held.answers)}
-    asked = {**data.asked(), **model.asked(), **held.asked()}
+    asked = {**data.asked(), **model.asked(), **held.asked(), **({"confusion": confusion} if confusion else {})}
     record = Record("fit", asked, figures, seed, data.digest(), watch.durations)
 
     def show(console: "Console") -> None:

@@ -15,6 +15,8 @@ from labelworth.robust.answers.audits import Accuracy, Audits
 from labelworth.wording import percent
 
 _MOST_ROWS = 20
+_SURPRISING = 5.0
+"""Standard deviations beyond which labels contradict a fit: one in a million."""
 _WIDE = 0.1
 """A standard error above which nothing is said of guessing: two of them are twenty points."""
 GUESSING, WORSE, TOO_FEW = "not told from guessing", "worse than guessing", "too few answers to tell"
@@ -30,6 +32,8 @@ class AnnotatorsReport:
     n_samples: int  # That were answered for, and those of them with a label.
     n_labeled: int
     unit: str  # What is answered for: "row" or "token".
+    plain: Accuracy  # Of answers that name one class, about samples with a label.
+    expected: Measured  # How many of these the fit has agree, and the standard deviation of that number.
 
     @classmethod
     def of(
@@ -46,7 +50,8 @@ class AnnotatorsReport:
         told = np.unique(answers.rows[answers.is_telling])
         shares = posteriors.mean(axis=0)
         chances = np.einsum("k,akv,v->a", shares, fitted.confusions, shares)
-        return cls(fitted, audits.accuracies(), chances, len(told), int(gold.is_gold[told].sum()), unit)
+        labeled = int(gold.is_gold[told].sum())
+        return cls(fitted, audits.accuracies(), chances, len(told), labeled, unit, *_plain(audits, fitted))
 
     def verdict(self, index: int) -> str:
         """Whether an annotator can be told from one who guesses; empty: yes, for the better.
@@ -82,12 +87,26 @@ class AnnotatorsReport:
                 f"No {self.unit} with an answer has a label: how often annotators are right is what the model and "
                 "their agreement make of it. Ask for some that have one (labelworth next --audit)."
             )
+        lines += self._contradiction()
         for verdict, advice in ((GUESSING, "leave them out, or ask others"), (WORSE, "do they mix classes up?")):
             names = [name for index, name in enumerate(self.fitted.names) if self.verdict(index) == verdict]
             if names:
                 listed = ", ".join(names[:_MOST_ROWS]) + (", ..." if len(names) > _MOST_ROWS else "")
                 lines.append(f"{verdict[0].upper()}{verdict[1:]}: {listed}; {advice}.")
         return lines
+
+    def _contradiction(self) -> list[str]:
+        """Where labels say something else of annotators than the fit; given their tables, answers are independent."""
+        spread = self.expected.standard_error or 0.0
+        if abs(self.plain.n_right - self.expected.value) <= _SURPRISING * spread or not self.plain.n_audited:
+            return []
+        total = self.plain.n_audited
+        return [
+            f"Warning: of {count(total, 'such answer')} that name one class, {self.plain.n_right:,} agree, and the "
+            f"fit expects {self.expected.value:,.0f}: what it takes for your classes is something else. Believe "
+            "neither its annotators nor its predictions; try less smoothing (--smoothing 0.01), shorter "
+            "documents (--document-length 10) or unlabeled samples that count less (--unlabeled-weight 0.1)."
+        ]
 
     def table(self) -> Table:
         """The worst first."""
@@ -125,6 +144,8 @@ class AnnotatorsReport:
             "n_compared": sum(own.n_audited for own in self.audited),
             "n_agreeing": sum(own.n_right for own in self.audited),
             "errors_are_joint": self.fitted.errors_are_joint,
+            "plain": {**self.plain.to_dict(), "expected": self.expected.value, "sd": self.expected.standard_error},
+            "contradicts_labels": bool(self._contradiction()),
             "annotators": [
                 {
                     "name": name,
@@ -139,3 +160,13 @@ class AnnotatorsReport:
                 for index, name in enumerate(self.fitted.names)
             ],
         }
+
+
+def _plain(audits: Audits, fitted: FittedAnnotators) -> tuple[Accuracy, Measured]:
+    """Answers that name one class: how many agree with labels, and how many the fit has agree."""
+    names_one = audits.shares.max(axis=1, initial=0.0) == 1.0
+    agree = audits.is_right[names_one]
+    classes = audits.classes[names_one]
+    right = fitted.confusions[audits.annotators[names_one], classes, classes]
+    spread = float(np.sqrt((right * (1 - right)).sum()))
+    return Accuracy(int(agree.sum()), len(agree)), Measured(float(right.sum()), spread)

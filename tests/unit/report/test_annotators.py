@@ -71,6 +71,21 @@ def test_agreement_with_labels_is_counted() -> None:
     assert nothing.lines()[1].startswith("No row with an answer has a label")
 
 
+def test_labels_that_contradict_the_fit_are_told() -> None:
+    rows = {"row": list(range(60)), "annotator": ["w0", "w1"] * 30, "answer": ["a"] * 60}
+    answers = Answers.of(rows, classes=CLASSES)
+    posteriors = np.full((60, 2), 0.5)
+    gold = encode_labels(["a"] * 48 + ["b"] * 12, classes=CLASSES)
+
+    def told(accuracies: list[float]) -> AnnotatorsReport:
+        return AnnotatorsReport.of(answers, gold, fitted(accuracies, [0.05, 0.05]), posteriors, "row")
+
+    warned = [line for line in told([0.3, 0.3]).lines() if line.startswith("Warning")]
+    assert "of 60 such answers that name one class, 48 agree, and the fit expects 18" in warned[0]
+    assert told([0.3, 0.3]).to_dict()["contradicts_labels"]
+    assert not any(line.startswith("Warning") for line in told([0.8, 0.75]).lines())
+
+
 def test_the_worst_come_first_and_twenty_are_shown() -> None:
     told = report(fitted(list(np.linspace(0.95, 0.6, 23)), [0.02] * 23), ["a", None, None, None])
     table = told.table()

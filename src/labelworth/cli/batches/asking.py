@@ -12,7 +12,7 @@ from labelworth.arrays import BoolArray
 from labelworth.cli.batches.sheets import AnswerSheet, AskedKind, answered_samples
 from labelworth.cli.inputs.answered import AnswersBeside
 from labelworth.cli.options.answers import AnswerFileOptions
-from labelworth.errors import InvalidInputError
+from labelworth.errors import InfeasiblePlanError, InvalidInputError
 from labelworth.planning.next import EVERYTHING, Batch, shared_out
 from labelworth.planning.words import count
 
@@ -91,12 +91,32 @@ class Asking:
         asks = {EVERYTHING: {_SOMEBODY: votes or 1}}
         return cls(sheet, annotators, {_SOMEBODY: AskedKind()}, asks, frozenset(), audit=audit)
 
-    def taken(self, batches: "DocumentBatches | SequenceBatches", held: AnswerFileOptions) -> BoolArray:
-        """Samples that are not to be drawn: with a label (in an audit: without), or with an answer."""
-        known = ~batches.labeled if self.audit else batches.labeled
-        if held.answers is None or not held.answers.exists():
-            return known
-        return np.asarray(known | answered_samples(AnswersBeside(batches.samples, held)))
+    def taken(
+        self, batches: "DocumentBatches | SequenceBatches", held: AnswerFileOptions, size: int
+    ) -> BoolArray | None:
+        """Samples that are not to be drawn: with a label or an answer; in an audit without a label, or audited.
+
+        None: those with a label. An audit asks about what others have answered too.
+
+        Raises
+        ------
+        InfeasiblePlanError
+            If fewer than `size` are left.
+        """
+        if self.sheet is None and held.answers is None:
+            return None
+        taken = ~batches.labeled if self.audit else batches.labeled
+        names = {name for own in self.annotators.values() for name in own} if self.audit else set()
+        if held.answers is not None and held.answers.exists():
+            taken = np.asarray(taken | answered_samples(AnswersBeside(batches.samples, held), names))
+        n_left = int((~taken).sum())
+        if n_left < size:
+            what = "a label and no answer of these annotators" if self.audit else "neither a label nor an answer"
+            raise InfeasiblePlanError(
+                f"Only {count(n_left, batches.samples.sample)} with {what} can be drawn. Got {size:,} to ask about; "
+                "ask for fewer, or add some."
+            )
+        return taken
 
     def text_of(self, batches: "DocumentBatches | SequenceBatches", batch: Batch, seed: int) -> AskedAnswers:
         """Share the answers of a batch out."""

@@ -88,7 +88,7 @@ def next_batch(
     else:
         counts, expected = {"everything": int(count or 0)}, None
         asking = Asking.of(sheet, list(annotators or ()), votes, audit=audit)
-    batch = batches.draw(counts, policy, seed, asking.taken(batches, held))
+    batch = batches.draw(counts, policy, seed, asking.taken(batches, held, sum(counts.values())))
     asked = asking.text_of(batches, batch, seed)
     labels = asking.with_gold(batch, also=output is not None)
     if sheet is not None:

@@ -1,6 +1,6 @@
 """Sheets of answers: who should answer what, as `next` writes it; `merge` takes it back into a file of answers."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -248,10 +248,11 @@ def _text(records: Sequence[Mapping[str, Any]], file: _AnswersFile | None, outpu
     return table_text(names, records, _TABLES[ending(output)])
 
 
-def answered_samples(beside: AnswersBeside) -> BoolArray:
-    """Which samples somebody has answered for."""
+def answered_samples(beside: AnswersBeside, names: Collection[str] = ()) -> BoolArray:
+    """Which samples somebody has answered for, or somebody of these names."""
     answers, samples = beside.read(), beside.samples
-    rows = answers.rows
+    own = [code for code, name in enumerate(answers.names) if name in names or not names]
+    rows = answers.rows[np.isin(answers.annotators, own)]
     if samples.offsets is not None:
         rows = np.searchsorted(samples.offsets, rows, side="right") - 1
     answered = np.zeros(samples.n_samples, dtype=bool)
