@@ -40,6 +40,7 @@ from labelworth.wording import percent
 
 Decision = Literal["use", "leave out", "no difference", "cannot be told"]
 _MOST_TOLD = 12  # annotators that get a paragraph each
+_ENOUGH_TO_RANK = 10  # audited rows of one of many
 _NO_ERROR, _NO_LOSS = 0.01, 0.02  # differences of error and log-loss that are none, with two standard errors
 
 
@@ -150,14 +151,17 @@ class AnswersReport:
 
     def _lines_of_many(self) -> list[str]:
         lines = [] if self.together is None else [f"{self.together.words(self.unit)}."]
-        shares = sorted(one.accuracy.share for one in self.annotators if one.accuracy.n_audited)
-        if shares:
-            total = sum(one.accuracy.n_audited for one in self.annotators)
-            lines.append(
-                f"Of {len(self.annotators)} annotators {len(shares)} have audited {self.unit}s, {total:,} answers in "
-                f"all; half of them are right on {percent(float(np.median(shares)))} of theirs or more, the worst on "
-                f"{percent(shares[0])}."
+        audited = [one.accuracy for one in self.annotators if one.accuracy.n_audited]
+        often = sorted(one.share for one in audited if one.n_audited >= _ENOUGH_TO_RANK)
+        total = Accuracy(sum(one.n_right for one in audited), sum(one.n_audited for one in audited))
+        words = f"{len(audited)} of {len(self.annotators)} annotators have audited {self.unit}s"
+        words += f": all together {total.words(self.unit)}." if audited else "."
+        if often:
+            words += (
+                f" Of those with {_ENOUGH_TO_RANK} or more half are right on {percent(float(np.median(often)))} of "
+                f"theirs or more, the worst on {percent(often[0])}."
             )
+        lines.append(words)
         follow = self.independence.failing
         if follow:
             lines.append(f"Wrong answers of {listed(follow)} follow x given the class.")

@@ -23,8 +23,8 @@ from labelworth.wording import percent
 
 EVERYBODY = "all answers"
 WITHOUT = "no answers"
-MOST_ALONE = 5
-"""Of how many annotators, those with the most answers, the answers are tried alone."""
+LEAST_SHARE = 0.1
+"""Of all answers, from which on those of one annotator are tried alone: fewer move little."""
 
 
 @dataclass(frozen=True)
@@ -196,10 +196,13 @@ def _of_sequences(
 
 
 def tried_answers(answers: Answers) -> dict[str, tuple[str, ...]]:
-    """Whose answers are tried: those of the annotators with the most, each alone, and all together."""
+    """Whose answers are tried: those of every annotator with many, alone, and all together."""
     counts = np.bincount(answers.annotators[answers.is_telling], minlength=len(answers.names))
-    order = np.argsort(-counts, kind="stable")
-    alone = [answers.names[code] for code in order[:MOST_ALONE] if counts[code]]
+    alone = [
+        name
+        for name, count in zip(answers.names, counts, strict=True)
+        if count and count >= LEAST_SHARE * counts.sum()
+    ]
     tried: dict[str, tuple[str, ...]] = {name: (name,) for name in alone}
     if int((counts > 0).sum()) > 1:
         tried[EVERYBODY] = answers.names

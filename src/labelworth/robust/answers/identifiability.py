@@ -10,7 +10,7 @@ together, all that they could have said summed over.
 from collections.abc import Collection, Hashable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import combinations, product
+from itertools import combinations, pairwise, product
 from math import comb
 from typing import Any, Literal
 
@@ -58,7 +58,7 @@ def feature_views(data: Samples | Sequences, *, is_conditional: bool = False) ->
 class Identifiability:
     """Whether what annotators mean is pinned down, with names."""
 
-    names: tuple[str, ...]  # Of the annotators whose answers say something.
+    names: tuple[str, ...]  # Of the annotators who answered rows without gold.
     classes: tuple[Hashable, ...]
     n_feature_views: int
     open_annotators: tuple[str, ...]  # Those whose confusion is not pinned down, whatever the number of rows.
@@ -199,7 +199,7 @@ def identifiability(
 class Designs:
     """What was seen of rows: who answered them together, and beside gold of which class."""
 
-    names: tuple[str, ...]  # Annotators whose answers say something.
+    names: tuple[str, ...]  # Annotators who answered rows without gold: beside gold an answer tells nothing new.
     n_classes: int
     n_feature_views: int
     together: frozenset[frozenset[str]]  # Sets of annotators that answered a row without gold.
@@ -214,7 +214,8 @@ class Designs:
             of_row.setdefault(row, set()).add(answers.names[who])
         together = {frozenset(who) for row, who in of_row.items() if gold.codes[row] < 0}
         audited = {(int(gold.codes[row]), frozenset(who)) for row, who in of_row.items() if gold.codes[row] >= 0}
-        names = tuple(answers.names[code] for code in np.unique(answers.annotators[telling]))
+        needed = frozenset().union(*together)
+        names = tuple(name for name in answers.names if name in needed)
         return cls(
             names,
             gold.n_classes,
@@ -228,11 +229,8 @@ class Designs:
     def groups(self) -> tuple[tuple[str, ...], ...]:
         """Annotators linked by rows that several answered, audited or not."""
         code = {name: index for index, name in enumerate(self.names)}
-        links = [
-            (code[first], code[second])
-            for who in {*self.together, *(who for _, who in self.audited)}
-            for first, second in zip(sorted(who), sorted(who)[1:], strict=False)
-        ]
+        sets = (sorted(code[name] for name in who if name in code) for who in self._answered_sets)
+        links = [pair for own in sets for pair in pairwise(own)]
         shape = (len(self.names), len(self.names))
         rows, columns = zip(*links, strict=True) if links else ((), ())
         graph = sp.coo_array((np.ones(len(links)), (rows, columns)), shape=shape)
@@ -240,6 +238,10 @@ class Designs:
         return tuple(
             tuple(self.names[index] for index in np.flatnonzero(labels == label)) for label in range(n_groups)
         )
+
+    @property
+    def _answered_sets(self) -> set[frozenset[str]]:
+        return {*self.together, *(who for _, who in self.audited)}
 
     def pinned(self, known: Collection[str]) -> set[str]:
         """Annotators, and features, that three views or one known view pin down, up to the names of classes."""
@@ -289,7 +291,7 @@ class LocalRank:
         kinds: set[tuple[int | None, tuple[str, ...]]] = {(None, extra)} if extra else set()
         kinds |= {(code, extra) for code in designs.gold_classes}
         for gold, who in (*((None, who) for who in designs.together), *designs.audited):
-            kinds |= {(gold, (*part, *extra)) for part in _parts(sorted(who))}
+            kinds |= {(gold, (*part, *extra)) for part in _parts(sorted(who & set(designs.names)))}
         if sum(size ** len(part) for _, part in kinds) > _MOST_CELLS:
             return None
         rng = np.random.default_rng(_SEED)

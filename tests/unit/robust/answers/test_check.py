@@ -95,7 +95,10 @@ def test_many_annotators_are_summed_up(seed: int) -> None:
     found = report(samples, answers_of(said, MODEL.classes, rows), 600, seed)
     assert "(30 annotators)" in found.headline
     assert len(found.lines()) < 40
-    assert any(line.startswith("Of 30 annotators 30 have audited rows, 600 answers in all") for line in found.lines())
+    words = "\n".join(found.lines())
+    assert "30 of 30 annotators have audited rows: all together right on " in words
+    assert " of 600 audited rows" in words
+    assert "Of those with 10 or more half are right on" in words
 
 
 def test_the_door_for_documents_vectors_and_sequences(seed: int) -> None:

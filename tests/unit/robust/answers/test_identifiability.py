@@ -133,6 +133,13 @@ def test_known_annotators_pin_down_others_and_names() -> None:
     assert judged([{"expert", "w0"}], 3, channels=(blind,)).open_names == (("b", "c"),)
 
 
+def test_annotators_who_answered_only_beside_gold_do_not_matter() -> None:
+    found = judged([{"w0"}, {"w1"}], 3, {1: 0, 2: 1, 3: 2})
+    assert found.names == ("w0",)
+    assert found.verdict == "identified"
+    assert judged([{"w0", "w1"}, {"w1", "w2"}], 0, {1: 0}).names == ("w0", "w1")
+
+
 def test_the_smallest_cure_is_told() -> None:
     alone = judged([{"w0"}], 0, classes=("a", "b"))
     words = alone.lines()[0]
