@@ -46,11 +46,18 @@ if TYPE_CHECKING:
     from labelworth.planning.plan import plan
     from labelworth.policies.policy import Policy
     from labelworth.policies.spec import parse_policy
-    from labelworth.report.displays import FrontierDisplay, InformationDisplay, PolicyDisplay, RiskSurfaceDisplay
+    from labelworth.report.displays import (
+        AnnotatorsDisplay,
+        FrontierDisplay,
+        InformationDisplay,
+        PolicyDisplay,
+        RiskSurfaceDisplay,
+    )
 
     __version__: str
 
 _HOMES = {
+    "AnnotatorsDisplay": "labelworth.report.displays",
     "Answers": "labelworth.data.answers",
     "AnyClassifier": "labelworth.estimators.others.any_classifier",
     "AnyTagger": "labelworth.estimators.others.any_tagger",
@@ -75,6 +82,7 @@ _HOMES = {
 }
 
 __all__ = [
+    "AnnotatorsDisplay",
     "Answers",
     "AnyClassifier",
     "AnyTagger",

@@ -82,7 +82,9 @@ def confusions_near(rng: np.random.Generator, n_annotators: int, n_classes: int,
     )
 
 
-def plain_log_likelihood(model: Any, confusions: np.ndarray, data: Samples | Sequences, weights: np.ndarray) -> float:
+def plain_log_likelihood(
+    model: Any, confusions: np.ndarray, data: Samples | Sequences, weights: np.ndarray, answer_weight: float = 1.0
+) -> float:
     """Of labels and answers; `confusions` has a table for every annotator."""
     assert data.answers is not None
     factors = data.evidence.dense()
@@ -90,7 +92,7 @@ def plain_log_likelihood(model: Any, confusions: np.ndarray, data: Samples | Seq
     for row, annotator, evidence in zip(data.answers.rows, data.answers.annotators, said, strict=True):
         for true_class in range(factors.shape[1]):
             meant = sum(e * q for e, q in zip(evidence, confusions[annotator][true_class], strict=True))
-            factors[row, true_class] *= meant
+            factors[row, true_class] *= meant**answer_weight
     if isinstance(data, Sequences):
         return sum(
             weight * np.log(_chain_total(model, data.words[first:last], factors[first:last]))
@@ -144,21 +146,22 @@ def weights_of(data: Samples | Sequences) -> np.ndarray:
     return data.sequence_weights if isinstance(data, Sequences) else data.sample_weights
 
 
-def mixed_annotators(data: Samples | Sequences) -> Annotators:
+def mixed_annotators(data: Samples | Sequences, answer_weight: float = 1.0) -> Annotators:
     """One known, one estimated by the accuracy, one whole."""
     channels = [
         Channel("w0", [[0.8, 0.1, 0.1], [0.2, 0.7, 0.1], [0.0, 0.1, 0.9]]),
         Channel("w1", accuracy=0.6, unknown=True),
     ]
     assert data.answers is not None
-    return Annotators.of(data.answers.names, data.evidence.classes, channels=channels)
+    return Annotators.of(data.answers.names, data.evidence.classes, channels=channels, answer_weight=answer_weight)
 
 
 def objective(model: AnsweredModel[Any], family: AnsweredFamily[Any, Any], data: Any) -> float:
     """Log-likelihood by plain loops, and the log prior of confusions spelled out."""
     tables = model.confusions[model.annotators.channels]
-    total = plain_log_likelihood(model.inner, tables, data, weights_of(data)) + family.inner.log_prior(model.inner)
     annotators = model.annotators
+    total = plain_log_likelihood(model.inner, tables, data, weights_of(data), annotators.answer_weight)
+    total += family.inner.log_prior(model.inner)
     for channel in annotators.whole:
         total += (annotators.pseudo_counts[channel] * np.log(model.confusions[channel])).sum()
     for channel in annotators.coins:

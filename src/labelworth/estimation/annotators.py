@@ -10,7 +10,9 @@ from scipy.special import xlog1py, xlogy
 from labelworth.arrays import FloatArray, IntArray
 from labelworth.channels.channel import Channel
 from labelworth.channels.forms import IsItOneOf, WhichClass, WhichSet
+from labelworth.data.answers import Answers
 from labelworth.errors import InvalidInputError
+from labelworth.estimation.votes import Votes
 
 ConfusionKind = Literal["shared", "separate", "accuracy"]
 """Whole tables that borrow strength from all annotators, whole tables each alone, or an accuracy each."""
@@ -35,6 +37,7 @@ class Annotators:
     whole: IntArray  # The tables that are estimated whole.
     coins: IntArray  # The tables of which the accuracy alone is estimated.
     errors: FloatArray  # (K, K): What wrong answers are, where only the accuracy is estimated; diagonal zero.
+    answer_weight: float = 1.0  # How much an answer counts: below 1 where annotators err together on a row.
 
     @classmethod
     def of(
@@ -47,6 +50,7 @@ class Annotators:
         pooled: bool = False,
         prior_accuracy: float = PRIOR_ACCURACY,
         prior_strength: float = PRIOR_STRENGTH,
+        answer_weight: float = 1.0,
     ) -> Self:
         """A table for every annotator; of those who are no channel, one for all where they are pooled.
 
@@ -94,7 +98,15 @@ class Annotators:
             called[shared] = "everybody"
         pseudo_counts = np.array(strengths)[:, None, None] * center
         return cls(
-            names, codes, tuple(called), center, pseudo_counts, np.array(whole, int), np.array(coins, int), errors
+            names,
+            codes,
+            tuple(called),
+            center,
+            pseudo_counts,
+            np.array(whole, int),
+            np.array(coins, int),
+            errors,
+            answer_weight,
         )
 
     @property
@@ -104,6 +116,11 @@ class Annotators:
     @property
     def n_classes(self) -> int:
         return int(self.center.shape[1])
+
+    def votes(self, answers: Answers) -> Votes:
+        """Answers laid out by these tables."""
+        self.require_names(answers.names)
+        return Votes(answers, self.channels, self.n_channels, self.answer_weight)
 
     def with_prior(self, center: FloatArray, strengths: FloatArray) -> Self:
         """The same annotators with other prior means (n_channels, K, K) and strengths (n_channels, K)."""

@@ -6,7 +6,8 @@ the true one. The objective is
 .. math:: \sum_i w_i \log \sum_y p_\theta(x_i, y)\, e_i(y) \prod_{a} \sum_v e_{ia}(v)\, q_a(v | y)
     + \log \text{prior}(\theta) + \log \text{prior}(q)
 
-with the product over the answers to row i; of a sequence over those to all its tokens. An `AnsweredFamily` is an
+with the product over the answers to row i; of a sequence over those to all its tokens. Where an answer counts less
+than 1, each factor of that product is raised to that power. An `AnsweredFamily` is an
 `EMFamily` around another one, so `fit` climbs it as it climbs any.
 """
 
@@ -26,7 +27,6 @@ from labelworth.data.sequences import Sequences
 from labelworth.errors import InvalidInputError
 from labelworth.estimation.annotators import Annotators
 from labelworth.estimation.starts import DataT, models_to_begin
-from labelworth.estimation.votes import Votes
 from labelworth.models.blocks import Block, FreeTable, SimplexRows
 from labelworth.models.classes.responsibilities import condition
 from labelworth.models.coordinates import Coordinates
@@ -168,9 +168,7 @@ class AnsweredPass(Generic[ParametersT, DataT]):
             raise InvalidInputError("There are no answers: fit the family itself.")
         self._family: EMFamily[ParametersT, DataT] = family.inner
         self._total_weight = float(weights.sum())
-        annotators = family.annotators
-        annotators.require_names(data.answers.names)
-        self._votes = Votes(data.answers, annotators.channels, annotators.n_channels)
+        self._votes = family.annotators.votes(data.answers)
         positions = self._votes.positions
         owners = np.repeat(np.arange(data.n_samples), data.lengths)[positions]
         self._row_weights = weights[owners]
@@ -251,7 +249,7 @@ def posteriors(model: Any, data: Samples | Sequences) -> FloatArray:
 def audited_confusions(annotators: Annotators, data: Samples | Sequences, weights: FloatArray) -> FloatArray:
     """The confusions that rows with gold and answers alone would give, (n_channels, K, K); the prior without any."""
     answers = require_answers(data)
-    votes = Votes(answers, annotators.channels, annotators.n_channels)
+    votes = annotators.votes(answers)
     owners = np.repeat(np.arange(data.n_samples), data.lengths)[votes.positions]
     gold = data.evidence.codes[votes.positions]
     seen = np.flatnonzero(gold >= 0)
@@ -270,7 +268,7 @@ def evidence_through(annotators: Annotators, confusions: FloatArray, data: Sampl
         If some of it cannot be together.
     """
     answers = require_answers(data)
-    votes = Votes(answers, annotators.channels, annotators.n_channels)
+    votes = annotators.votes(answers)
     log_known = votes.log_by_row(votes.likelihood(confusions))
     with np.errstate(divide="ignore"):
         log_known += np.log(data.evidence.take(votes.positions).dense())

@@ -26,7 +26,6 @@ from labelworth.estimation.answered import (
     posteriors,
     require_answers,
 )
-from labelworth.estimation.votes import Votes
 from labelworth.models.blocks import SimplexRows
 
 MOST_PARAMETERS = 600
@@ -129,12 +128,13 @@ class _Answered:
     positions: IntArray  # (n,): Which samples or tokens they are.
     weights: FloatArray  # (n, K): The weight of the row times the probability of the class.
     shares: FloatArray  # (n, K): That probability.
+    answer_weight: float
     parts: tuple[_Part, ...]
 
     @classmethod
     def of(cls, model: AnsweredModel[Any], data: Samples | Sequences, weights: FloatArray) -> "_Answered":
         annotators = model.annotators
-        votes = Votes(require_answers(data), annotators.channels, annotators.n_channels)
+        votes = annotators.votes(require_answers(data))
         likelihood, said = votes.likelihood(model.confusions), votes.evidence
         known = data.with_evidence(evidence_through(annotators, model.confusions, data))
         shares = posteriors(model.inner, known)[votes.positions]
@@ -145,7 +145,7 @@ class _Answered:
             slopes = _slopes(annotators, channel, said[own], likelihood[own])
             parts.append(_Part(channel, slice(start, start + slopes.shape[2]), votes.row[own], slopes))
             start += slopes.shape[2]
-        return cls(votes.positions, weights[owners][:, None] * shares, shares, tuple(parts))
+        return cls(votes.positions, weights[owners][:, None] * shares, shares, annotators.answer_weight, tuple(parts))
 
     @property
     def n_parameters(self) -> int:
@@ -155,13 +155,13 @@ class _Answered:
         """Probabilities of answers are linear in the parameters, so their logarithms bend by the squared slopes."""
         roots = np.sqrt(self.weights[part.rows])[:, :, None] * part.slopes
         flat = roots.reshape(-1, part.slopes.shape[2])
-        return np.asarray(flat.T @ flat)
+        return np.asarray(self.answer_weight * (flat.T @ flat))
 
     def own_information(self, part: _Part) -> FloatArray:
         """Of one channel's parameters, all else held."""
         rows, position = np.unique(part.rows, return_inverse=True)
         scores = np.zeros((len(rows), *part.slopes.shape[1:]))
-        np.add.at(scores, position, part.slopes)
+        np.add.at(scores, position, self.answer_weight * part.slopes)
         roots = _spread(scores, self.shares[rows], self.weights[rows])
         return np.asarray(self.curvature(part) - roots.T @ roots)
 
@@ -172,7 +172,8 @@ class _Answered:
         position[rows] = np.arange(len(rows))
         for part in self.parts:
             own = np.flatnonzero(position[part.rows] >= 0)
-            np.add.at(scores[:, :, part.columns], position[part.rows[own]], part.slopes[own])
+            slopes = self.answer_weight * part.slopes[own]
+            np.add.at(scores[:, :, part.columns], position[part.rows[own]], slopes)
         return scores
 
 

@@ -8,14 +8,14 @@ import numpy as np
 from scipy.optimize import minimize_scalar
 from scipy.special import gammaln
 
-from labelworth.arrays import FloatArray
+from labelworth.arrays import FloatArray, require_between
 from labelworth.channels.channel import Channel
 from labelworth.data.samples import Samples
 from labelworth.data.sequences import Sequences
 from labelworth.estimation.annotators import Annotators, ConfusionKind
 from labelworth.estimation.answered import CONFUSION, AnsweredFamily, AnsweredModel, require_answers
 from labelworth.estimation.fit import Fit, fit
-from labelworth.estimation.starts import DataT, counting
+from labelworth.estimation.starts import LARGEST, DataT, counting
 from labelworth.models.protocol import EMFamily, ParametersT
 
 _ROUNDS = 2
@@ -28,6 +28,7 @@ def fit_answered(
     *,
     channels: Sequence[Channel] = (),
     confusion: ConfusionKind = "shared",
+    answer_weight: float = 1.0,
     unlabeled_weight: float = 1.0,
     **options: Any,
 ) -> Fit[AnsweredModel[ParametersT], Any]:
@@ -44,6 +45,9 @@ def fit_answered(
     confusion : "shared", "separate" or "accuracy"
         What is estimated of them. Shared: whole tables, drawn to the one of all annotators together, as strongly as
         they are alike. Separate: whole tables, each by itself. Accuracy: one number each.
+    answer_weight : float
+        How much an answer counts: the power to which its probability is raised. Below 1 where annotators err together
+        on a row, or where words are not as independent as the model has them and so count less too.
     unlabeled_weight, options
         Of `labelworth.estimation.fit.fit`.
 
@@ -55,12 +59,14 @@ def fit_answered(
     answers = require_answers(data)
     independent = [channel.name for channel in channels if channel.is_independent]
     data = replace(data, answers=answers.one_vote_each(independent))
-    separate = Annotators.of(answers.names, family.classes, channels=channels, accuracy_only=confusion == "accuracy")
+    require_between("answer_weight", answer_weight, 0.0, LARGEST, open_low=True)
+    given: dict[str, Any] = {"channels": channels, "answer_weight": answer_weight}
+    separate = Annotators.of(answers.names, family.classes, accuracy_only=confusion == "accuracy", **given)
     options = {**options, "unlabeled_weight": unlabeled_weight}
     is_common = ~np.isin(separate.names, [channel.name for channel in channels])
     if confusion != "shared" or int(is_common.sum()) < 2:
         return _fitted(AnsweredFamily(family, separate), data, options)
-    pooled = Annotators.of(answers.names, family.classes, channels=channels, pooled=True)
+    pooled = Annotators.of(answers.names, family.classes, pooled=True, **given)
     fitted = _fitted(AnsweredFamily(family, pooled), data, options)
     inner, tables = fitted.model.inner, fitted.model.confusions[pooled.channels]
     # Every annotator has a table of their own in `separate`, in the order of the names.

@@ -12,10 +12,12 @@ from labelworth.data.answers import Answers
 class Votes:
     """Answers that say something, row by row.
 
-    `channels` (n_annotators,) is the table of each annotator; several may share one.
+    `channels` (n_annotators,) is the table of each annotator; several may share one. With a `weight` other than 1 the
+    probability of an answer counts as that power of itself.
     """
 
-    def __init__(self, answers: Answers, channels: IntArray, n_channels: int) -> None:
+    def __init__(self, answers: Answers, channels: IntArray, n_channels: int, weight: float = 1.0) -> None:
+        self.weight = weight
         telling = np.flatnonzero(answers.is_telling)
         self._answers = answers.at_entries(telling[np.argsort(answers.rows[telling], kind="stable")])
         self._n_channels, self._n_classes = n_channels, self._answers.evidence.n_classes
@@ -47,7 +49,7 @@ class Votes:
         if not self.n_rows:
             return np.empty((0, self._n_classes))
         with np.errstate(divide="ignore"):
-            return np.asarray(np.add.reduceat(np.log(likelihood), self._first, axis=0))
+            return np.asarray(self.weight * np.add.reduceat(np.log(likelihood), self._first, axis=0))
 
     def counts(self, tables: FloatArray, likelihood: FloatArray, responsibilities: FloatArray) -> FloatArray:
         r"""The expected number of times that v was meant where y is true, (n_channels, K, K).
@@ -61,7 +63,7 @@ class Votes:
             shares = responsibilities[self.row[entries]]
             shares = np.divide(shares, likelihood[entries], out=np.zeros_like(shares), where=shares > 0)
             counts[channel] += (weights.T @ shares) * tables[channel].T
-        return np.ascontiguousarray(counts.transpose(0, 2, 1))
+        return self.weight * np.ascontiguousarray(counts.transpose(0, 2, 1))
 
     @cached_property
     def _said_plainly(self) -> sp.csr_array:

@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, Self
 
 import numpy as np
+from sklearn.base import clone
 
 from labelworth.arrays import BoolArray, FloatArray, IntArray, as_floats, require_probabilities, require_shape
 from labelworth.channels.channel import Channel
@@ -15,6 +16,8 @@ from labelworth.estimation.answered_errors import confusion_errors
 from labelworth.estimation.answered_fit import fit_answered, truth_posteriors
 from labelworth.estimation.fit import Fit
 from labelworth.estimation.starts import counting
+from labelworth.evaluation.calibration import Calibration, calibration
+from labelworth.progress import SILENT
 
 _SHOWN = 20
 
@@ -131,6 +134,59 @@ class Learned(NamedTuple):
     posteriors: FloatArray  # (n_rows, K): p(true class | features, label, answers).
 
 
+def answered_calibration(
+    estimator: Any,
+    X: Any,
+    y: Any,
+    answers: Answers,
+    *,
+    n_folds: int = 5,
+    seed: int = 0,
+    channels: Sequence[Channel] = (),
+    confusion: ConfusionKind = "shared",
+    answer_weight: float = 1.0,
+) -> Calibration:
+    """How far what a fit to answers says of true classes can be believed, on rows with gold and answers.
+
+    The gold labels of these are held out, a fold of them at a time; answers and features stay.
+
+    Parameters
+    ----------
+    estimator : GenerativeClassifier or HiddenMarkov
+        Not fitted, and left as it is.
+    X, y, answers, channels, confusion, answer_weight
+        As in ``estimator.fit``.
+    n_folds : int
+        How many fits.
+    seed : int
+        For the folds.
+
+    Raises
+    ------
+    InvalidInputError
+        If there are fewer such rows than folds.
+    """
+    trial = clone(estimator)
+    data = trial._read_answered(X, y, None, answers)
+    data = replace(data, answers=answers.recoded(data.evidence.classes))
+    family, search = trial._search_answered(data, SILENT)
+    audited = np.flatnonzero(data.evidence.is_gold & data.answers.told(data.evidence.n_samples))
+    if not 2 <= n_folds <= len(audited):
+        raise InvalidInputError(
+            f"{len(audited)} row(s) have both gold and an answer, which cannot be held out in {n_folds} parts. Have "
+            "annotators answer rows that have gold, or take fewer folds (2 at least)."
+        )
+    parts = []
+    order = np.random.default_rng(seed).permutation(audited)
+    for fold in np.array_split(order, n_folds):
+        hidden = data.hide(fold)
+        fitted = fit_answered(
+            family, hidden, channels=channels, confusion=confusion, answer_weight=answer_weight, **search
+        )
+        parts.append(truth_posteriors(fitted.model, hidden)[fold])
+    return calibration(np.concatenate(parts), data.evidence.codes[order])
+
+
 def learn_answers(
     family: Any,
     data: Any,
@@ -138,13 +194,14 @@ def learn_answers(
     channels: Sequence[Channel],
     confusion: ConfusionKind,
     search: Mapping[str, Any],
+    answer_weight: float = 1.0,
 ) -> Learned:
     """Fit model and annotators; `search` are the options of `labelworth.estimation.fit.fit`."""
     if confusion not in ("shared", "separate", "accuracy"):
         raise InvalidInputError(f"confusion must be 'shared', 'separate' or 'accuracy'. Got {confusion!r}.")
     independent = [channel.name for channel in channels if channel.is_independent]
     data = replace(data, answers=answers.recoded(data.evidence.classes).one_vote_each(independent))
-    fitted = fit_answered(family, data, channels=channels, confusion=confusion, **search)
+    fitted = fit_answered(family, data, channels=channels, confusion=confusion, answer_weight=answer_weight, **search)
     model = fitted.model
     every = truth_posteriors(model, data)
     rows = np.flatnonzero(data.answers.told(len(every)))

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from labelworth.estimation.annotators import ConfusionKind
     from labelworth.estimators.answered import FittedAnnotators
     from labelworth.estimators.pools.pool import Pool
+    from labelworth.evaluation.calibration import Calibration
     from labelworth.robust.answers.check import AnsweredCheckReport
 
 AT_LEAST_ZERO = Interval(Real, 0, None, closed="left")
@@ -86,6 +87,7 @@ class Estimator(BaseEstimator, ABC, Generic[DataT]):
         answers: Answers | None = None,
         channels: "Sequence[Channel]" = (),
         confusion: "ConfusionKind" = "shared",
+        answer_weight: float = 1.0,
         progress: Progress = SILENT,
     ) -> Self:
         """Fit to samples with labels, without and with ambiguous ones, together; and to what annotators answered.
@@ -111,6 +113,8 @@ class Estimator(BaseEstimator, ABC, Generic[DataT]):
         confusion : "shared", "separate" or "accuracy"
             What is estimated of all others: whole tables drawn to the one of all annotators together, as strongly
             as these are alike; whole tables each alone; or one number each.
+        answer_weight : float
+            How much an answer counts beside features and labels. Below 1 where annotators err together on a row.
         progress : Progress
             Hears how far the work is.
 
@@ -134,12 +138,28 @@ class Estimator(BaseEstimator, ABC, Generic[DataT]):
 
         data = self._read_answered(X, y, sample_weight, answers)
         family, search = self._search_answered(data, progress)
-        learned = learn_answers(family, data, answers, channels, confusion, search)
+        learned = learn_answers(family, data, answers, channels, confusion, search, answer_weight)
         self._keep(learned.fitted)
         self.annotators_ = learned.annotators
         self.answered_rows_ = learned.rows
         self.answered_posteriors_ = learned.posteriors
         return self
+
+    def answered_calibration(self, X: Any, y: Any, *, answers: Answers, **options: Any) -> "Calibration":
+        """How far what a fit to answers says of true classes can be believed. Nothing is kept.
+
+        The gold labels of rows that have answers too are held out, a fold at a time.
+
+        Parameters
+        ----------
+        X, y, answers
+            As for `fit`.
+        options
+            Those of `fit` about answers; ``n_folds`` (5) and ``seed``.
+        """
+        from labelworth.estimators.answered import answered_calibration
+
+        return answered_calibration(self, X, y, answers, **options)
 
     def _read_answered(self, X: Any, y: Any, sample_weight: Any, answers: Answers) -> Any:
         """Read X and y where classes may be named by answers alone; refused by what cannot learn from these."""

@@ -1,8 +1,10 @@
 """Answers that can draw themselves on an axes of yours."""
 
+import os
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,15 +12,27 @@ import numpy as np
 from labelworth.arrays import FloatArray
 from labelworth.criteria.table import EXCHANGE_RATES, InformationPoint, InformationTable
 from labelworth.errors import InvalidInputError
+from labelworth.estimators.answered import FittedAnnotators
 from labelworth.fisher.criteria import CRITERIA
 from labelworth.planning.answer import Plan
 from labelworth.planning.landscape import FrontierDesign, Surface
-from labelworth.report.figures import plot
-from labelworth.report.values import BarsPanel, Curve, CurvesPanel, FrontierPanel, Panel, Scale, SurfacePanel
+from labelworth.report.annotator_panels import AccuracyPanel, ConfusionPanel, everybody
+from labelworth.report.figures import plot, save_picture
+from labelworth.report.values import (
+    BarsPanel,
+    Curve,
+    CurvesPanel,
+    FrontierPanel,
+    Panel,
+    Picture,
+    Scale,
+    SurfacePanel,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+_FEW = 5
 _LABELS = {name: criterion.words for name, criterion in CRITERIA.items()} | dict(EXCHANGE_RATES)
 
 
@@ -158,6 +172,47 @@ class PolicyDisplay(_FigureDisplay):
         names = tuple(f"{point.policy} ({point.expected_labels:.3g} labels)" for point in points)
         title = f"{self.table.n_samples:,g} sequences, by {self.table.method}"
         return BarsPanel(title, _LABELS[self.figure], names, (self._curve(np.arange(float(len(names))), points),))
+
+
+@dataclass(frozen=True, eq=False)
+class AnnotatorsDisplay(_Display):
+    """Those who answered, as a fit found them: how good each is, and what they take for what.
+
+    Attributes
+    ----------
+    annotators : FittedAnnotators
+        ``annotators_`` of an estimator that was fitted to answers.
+
+    Examples
+    --------
+    ``AnnotatorsDisplay.from_estimator(classifier).save("annotators.png")``
+    """
+
+    annotators: FittedAnnotators
+
+    @classmethod
+    def from_estimator(cls, estimator: Any) -> "AnnotatorsDisplay":
+        """Of what was fitted to answers."""
+        if not hasattr(estimator, "annotators_"):
+            raise InvalidInputError("Nobody answered: fit with answers= first.")
+        return cls(estimator.annotators_)
+
+    def panel(self) -> AccuracyPanel:
+        """Accuracies from the best to the worst, with two standard errors."""
+        return AccuracyPanel(self.annotators)
+
+    def picture(self) -> Picture:
+        """Accuracies, and the table of all together; of up to five annotators the table of each."""
+        people, classes = self.annotators, tuple(str(name) for name in self.annotators.classes)
+        tables = [ConfusionPanel("Everybody together", everybody(people), classes)]
+        if len(people) <= _FEW:
+            order = np.argsort(-people.accuracies, kind="stable")
+            tables = [ConfusionPanel(people.names[index], people.confusions[index], classes) for index in order]
+        return Picture("Who means what", (self.panel(), *tables))
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the picture: PNG, SVG or PDF, by the name."""
+        save_picture(self.picture(), Path(path))
 
 
 def _arrays(points: Sequence[FrontierDesign]) -> tuple[FloatArray, FloatArray]:

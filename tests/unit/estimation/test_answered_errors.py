@@ -48,10 +48,13 @@ def curvature(model: Any, family: Any, data: Any) -> np.ndarray:
     return -hessian
 
 
+@pytest.mark.parametrize("answer_weight", [1.0, 0.5])
 @pytest.mark.parametrize("make", [documents(CASES[0]), documents(CASES[1]), chains], ids=["words", "bits", "chain"])
-def test_errors_are_those_of_the_curvature_of_plain_loops(make: Any, rng: np.random.Generator) -> None:
+def test_errors_are_those_of_the_curvature_of_plain_loops(
+    make: Any, answer_weight: float, rng: np.random.Generator
+) -> None:
     data, family, _ = make(rng)
-    fitted = settled(AnsweredFamily(family, mixed_annotators(data)), data)
+    fitted = settled(AnsweredFamily(family, mixed_annotators(data, answer_weight)), data)
     shares = np.array([0.2, 0.5, 0.3])
     found = confusion_errors(fitted.family, fitted.model, data, weights_of(data), shares)
     assert found.is_joint

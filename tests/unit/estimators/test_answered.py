@@ -140,3 +140,41 @@ def test_what_cannot_learn_from_answers_says_so(rng: np.random.Generator) -> Non
     outside = Answers(np.array([300]), np.array([0]), ("ann",), from_weights(np.eye(3)[:1], ("ham", "other", "spam")))
     with pytest.raises(InvalidInputError, match="There are 300 rows, counted from 0, and an answer about row 300"):
         lw.MultinomialNaiveBayes().fit(X, y, answers=outside)
+
+
+def test_posteriors_are_held_against_gold_that_was_held_out(rng: np.random.Generator) -> None:
+    X, y, answers, _, _ = crowd(rng)
+    classifier = lw.MultinomialNaiveBayes()
+    found = classifier.answered_calibration(X, y, answers=answers, n_folds=3)
+    told = answers.told(300)[:40]
+    assert found.n_rows == told.sum()
+    assert found.accuracy > 0.6
+    # Gold was held out: else everything would be right.
+    assert found.accuracy < 1.0
+    assert not hasattr(classifier, "model_")
+    with pytest.raises(InvalidInputError, match="cannot be held out in 50 parts"):
+        classifier.answered_calibration(X, y, answers=answers, n_folds=50)
+
+
+def test_answers_may_count_less(rng: np.random.Generator) -> None:
+    X, y, answers, _, _ = crowd(rng)
+    whole = lw.MultinomialNaiveBayes().fit(X, y, answers=answers)
+    less = lw.MultinomialNaiveBayes().fit(X, y, answers=answers, answer_weight=0.2)
+    assert less.answered_posteriors_.max(axis=1).mean() < whole.answered_posteriors_.max(axis=1).mean()
+    with pytest.raises(InvalidInputError, match="answer_weight"):
+        lw.MultinomialNaiveBayes().fit(X, y, answers=answers, answer_weight=0.0)
+
+
+def test_annotators_are_drawn(rng: np.random.Generator, tmp_path: Path) -> None:
+    X, y, answers, _, _ = crowd(rng)
+    classifier = lw.MultinomialNaiveBayes().fit(X, y, answers=answers)
+    display = lw.AnnotatorsDisplay.from_estimator(classifier)
+    display.save(tmp_path / "few.png")
+    assert (tmp_path / "few.png").stat().st_size > 10_000
+    picture = display.picture()
+    assert len(picture.panels) == 5  # accuracies, and a table for each of four
+    axes = display.plot()
+    best = classifier.annotators_.names[int(classifier.annotators_.accuracies.argmax())]
+    assert axes.get_xticklabels()[0].get_text() == best
+    with pytest.raises(InvalidInputError, match="Nobody answered"):
+        lw.AnnotatorsDisplay.from_estimator(lw.MultinomialNaiveBayes().fit(X, y))
