@@ -219,7 +219,7 @@ class AnsweredPass(Generic[ParametersT, DataT]):
         for part in parts[1:]:
             statistics = {name: value + part.statistics[name] for name, value in statistics.items()}
         responsibilities *= self._row_weights[:, None]
-        statistics[CONFUSION] = votes.counts(tables, likelihood, responsibilities)
+        statistics[CONFUSION] = votes.counts(tables, likelihood, responsibilities[votes.row])
         statistics[_WEIGHT] = np.array(self._total_weight)
         return Expectation(statistics, total + sum(part.log_likelihood for part in parts))
 
@@ -256,7 +256,7 @@ def audited_confusions(annotators: Annotators, data: Samples | Sequences, weight
     responsibilities = np.zeros((votes.n_rows, len(data.evidence.classes)))
     responsibilities[seen, gold[seen]] = weights[owners[seen]]
     tables = annotators.center
-    return annotators.maximize(votes.counts(tables, votes.likelihood(tables), responsibilities))
+    return annotators.maximize(votes.counts(tables, votes.likelihood(tables), responsibilities[votes.row]))
 
 
 def evidence_through(annotators: Annotators, confusions: FloatArray, data: Samples | Sequences) -> Evidence:

@@ -1,25 +1,28 @@
 """Fit a model and those who answer together; strength that annotators share is chosen on the way."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from scipy.optimize import minimize_scalar
-from scipy.special import gammaln
 
-from labelworth.arrays import FloatArray, require_between
+from labelworth.arrays import BoolArray, FloatArray, IntArray, require_between
 from labelworth.channels.channel import Channel
 from labelworth.data.samples import Samples
 from labelworth.data.sequences import Sequences
 from labelworth.estimation.annotators import Annotators, ConfusionKind
-from labelworth.estimation.answered import CONFUSION, AnsweredFamily, AnsweredModel, require_answers
+from labelworth.estimation.answered import AnsweredFamily, AnsweredModel, require_answers
 from labelworth.estimation.fit import Fit, fit
-from labelworth.estimation.starts import LARGEST, DataT, counting
+from labelworth.estimation.starts import LARGEST, DataT
+from labelworth.estimation.votes import Votes
 from labelworth.models.protocol import EMFamily, ParametersT
 
 _ROUNDS = 2
-_WEAKEST, _STRONGEST = 0.1, 1e4  # answers about each class
+_STEPS = 10  # of EM, where classes are not far from known
+_N_FOLDS = 5
+_N_STRENGTHS = 14
+_MOST_ANSWERS = 20_000
+_WEAKEST, _STRONGEST = 0.3, 1e3  # answers about each class
 
 
 def fit_answered(
@@ -72,9 +75,9 @@ def fit_answered(
     # Every annotator has a table of their own in `separate`, in the order of the names.
     common = np.flatnonzero(is_common)
     for _ in range(_ROUNDS):
-        counts = _expected_counts(AnsweredFamily(family, separate), inner, tables, data, unlabeled_weight)
+        others = _seen_by_others(AnsweredModel(inner, separate, tables, np.ones(tables.shape[:2])), data, common)
         center, strengths = separate.center.copy(), separate.pseudo_counts.sum(axis=2)
-        center[common], strengths[common] = shared_prior(counts[common], separate.pseudo_counts[common[0]])
+        center[common], strengths[common] = shared_prior(others, separate.pseudo_counts[common[0]], tables[common])
         annotators = separate.with_prior(center, strengths)
         fitted = _fitted(AnsweredFamily(family, annotators, (inner, tables)), data, options)
         inner, tables = fitted.model.inner, fitted.model.confusions
@@ -87,21 +90,59 @@ def _fitted(
     return fit(family, data, **options)
 
 
-def _expected_counts(
-    family: AnsweredFamily[ParametersT, DataT],
-    inner: ParametersT,
-    tables: FloatArray,
-    data: DataT,
-    unlabeled_weight: float,
-) -> FloatArray:
-    """What every annotator is expected to have meant, where the model and these tables are right."""
-    counted, weights = counting(data, unlabeled_weight)
-    family = family.adapted(counted, weights)
-    model = replace(family.neutral(), inner=inner, confusions=tables)
-    return family.prepare(counted, weights).expectation(model).statistics[CONFUSION]
+@dataclass(frozen=True, eq=False)
+class SeenByOthers:
+    """Answers, each with what all else says of the true class: features, label, and the other answers."""
+
+    votes: Votes
+    classes: FloatArray  # (m, K)
+
+    def expected_counts(self, tables: FloatArray, counted: BoolArray | None = None) -> FloatArray:
+        """What every annotator is expected to have meant, with these tables, (A, K, K); of some answers or all."""
+        likelihood = self.votes.likelihood(tables)
+        shares = self.classes * likelihood
+        shares /= shares.sum(axis=1, keepdims=True)
+        return self.votes.counts(tables, likelihood, shares if counted is None else shares * counted[:, None])
+
+    def tables(self, pseudo_counts: FloatArray, counted: BoolArray) -> FloatArray:
+        """The tables of every annotator from these answers, by EM, (A, K, K)."""
+        tables: FloatArray = pseudo_counts / pseudo_counts.sum(axis=2, keepdims=True)
+        for _ in range(_STEPS):
+            total = pseudo_counts + self.expected_counts(tables, counted)
+            tables = np.asarray(total / total.sum(axis=2, keepdims=True))
+        return tables
+
+    def part(self, most: int) -> "SeenByOthers":
+        """The answers of as many annotators, drawn at random, as have so many together."""
+        channel = self.votes.channel
+        counts = np.bincount(channel)
+        order = np.random.default_rng(0).permutation(len(counts))
+        kept = order[: max(int(np.searchsorted(np.cumsum(counts[order]), most)), 1)]
+        if len(kept) == len(counts):
+            return self
+        entries = np.flatnonzero(np.isin(channel, kept))
+        codes = np.arange(int(channel.max()) + 1)
+        return SeenByOthers(self.votes.only(entries, codes, self.votes.n_channels), self.classes[entries])
 
 
-def shared_prior(counts: FloatArray, pseudo_counts: FloatArray) -> tuple[FloatArray, FloatArray]:
+def _seen_by_others(model: AnsweredModel[Any], data: Any, common: IntArray) -> SeenByOthers:
+    """The answers of these annotators, who are counted anew from 0."""
+    answers = require_answers(data)
+    votes = model.annotators.votes(answers)
+    shares = truth_posteriors(model, data)[votes.positions][votes.row]
+    with np.errstate(divide="ignore"):
+        own = votes.likelihood(model.confusions) ** -votes.weight
+    # What nobody holds possible stays so.
+    rest = np.multiply(shares, own, out=np.zeros_like(shares), where=shares > 0)
+    code = np.full(len(answers.names), -1)
+    code[common] = np.arange(len(common))
+    chosen = np.flatnonzero(code[votes.channel] >= 0)
+    return SeenByOthers(votes.only(chosen, code, len(common)), rest[chosen] / rest[chosen].sum(axis=1, keepdims=True))
+
+
+def shared_prior(
+    others: SeenByOthers, pseudo_counts: FloatArray, tables: FloatArray
+) -> tuple[FloatArray, FloatArray]:
     r"""What all others say of each annotator: prior means (A, K, K), and how many answers that is worth (A, K).
 
     The mean of a is the table of all others together. It is as strong as they are alike (s of `shared_strength`), and
@@ -112,35 +153,49 @@ def shared_prior(counts: FloatArray, pseudo_counts: FloatArray) -> tuple[FloatAr
     for the spread of annotators about their mean, of answers about their annotator, and of those who happened to be
     asked about all who could be.
     """
+    counts = others.expected_counts(tables)
     totals = counts.sum(axis=2)
     center = pseudo_counts + counts.sum(axis=0) - counts
     center /= center.sum(axis=2, keepdims=True)
-    alike = shared_strength(counts, center)
-    others = pseudo_counts.sum(axis=1) + totals.sum(axis=0) - totals
+    alike = shared_strength(others, center)
+    sums = pseudo_counts.sum(axis=1) + totals.sum(axis=0) - totals
     squares = np.square(totals).sum(axis=0) - np.square(totals)
-    return center, 1 / (1 / alike + 1 / others + squares / (alike * np.square(others)))
+    return center, 1 / (1 / alike + 1 / sums + squares / (alike * np.square(sums)))
 
 
-def shared_strength(counts: FloatArray, center: FloatArray) -> float:
-    r"""How alike annotators are: the s that makes their counts most probable.
+def shared_strength(others: SeenByOthers, center: FloatArray) -> float:
+    r"""How alike annotators are: the s with which their tables foretell their own answers best.
 
-    Rows of tables drawn from Dirichlet distributions around the center, :math:`q_a(\cdot | y) \sim D(s\, c(y))`, give
-    counts (A, K, K) of the probability
-
-    .. math:: \prod_{a, y} \frac{\Gamma(s)}{\Gamma(s + N)} \prod_v \frac{\Gamma(s c_v + n_v)}{\Gamma(s c_v)}
-
-    in answers about a class: with s of them an annotator's own answers and the center count the same.
+    The answers of each are cut into folds; a fold has the probability
+    :math:`\prod_j \sum_y r_j(y) \sum_v e_j(v)\, q_a(v | y)` with q the table that the other folds give when the
+    center counts as s answers about each class, and r what all else says of the class. Expected counts taken for
+    counts would not do, nor would a bound by variational Bayes: what is vague in answers follows the center, and
+    everybody would look like it.
     """
-    totals = counts.sum(axis=2)
+    others = others.part(_MOST_ANSWERS)
+    fold = _folds(others.votes.channel)
+    logarithms = np.linspace(np.log(_WEAKEST), np.log(_STRONGEST), _N_STRENGTHS)
+    fits = np.zeros(_N_STRENGTHS)
+    for number, strength in enumerate(np.exp(logarithms)):
+        for own in range(_N_FOLDS):
+            tables = others.tables(strength * center, fold != own)
+            likelihood = (others.classes * others.votes.likelihood(tables))[fold == own].sum(axis=1)
+            fits[number] += float(np.log(likelihood).sum())
+    # Where nobody has two answers to tell by, all fit alike, and everybody is taken to be.
+    best = int(np.flatnonzero(fits >= fits.max() - 1e-9)[-1])
+    around = slice(max(best - 1, 0), best + 2)
+    if len(fits[around]) < 3 or best == _N_STRENGTHS - 1:
+        return float(np.exp(logarithms[best]))
+    curve = np.polyfit(logarithms[around], fits[around], 2)
+    return float(np.exp(-curve[1] / (2 * curve[0])))
 
-    def misfit(log_strength: float) -> float:
-        strength = np.exp(log_strength)
-        prior = strength * center
-        inside = np.where(center > 0, gammaln(prior + counts) - gammaln(np.where(center > 0, prior, 1.0)), 0.0)
-        return -float(inside.sum() + (gammaln(strength) - gammaln(strength + totals)).sum())
 
-    bounds = (np.log(_WEAKEST), np.log(_STRONGEST))
-    return float(np.exp(minimize_scalar(misfit, bounds=bounds, method="bounded", options={"xatol": 1e-3}).x))
+def _folds(channel: IntArray) -> IntArray:
+    """The answers of every annotator in turn."""
+    order = np.lexsort((np.random.default_rng(0).random(len(channel)), channel))
+    fold = np.empty(len(channel), dtype=np.int64)
+    fold[order] = np.arange(len(channel)) % _N_FOLDS
+    return fold
 
 
 def truth_posteriors(fitted: AnsweredModel[Any], data: Samples | Sequences) -> FloatArray:

@@ -20,10 +20,17 @@ class Votes:
         self.weight = weight
         telling = np.flatnonzero(answers.is_telling)
         self._answers = answers.at_entries(telling[np.argsort(answers.rows[telling], kind="stable")])
-        self._n_channels, self._n_classes = n_channels, self._answers.evidence.n_classes
+        self.n_channels, self._n_classes = n_channels, self._answers.evidence.n_classes
         self.channel = channels[self._answers.annotators]  # (m,): The table of every answer.
         # (n_rows,): The samples or tokens that have answers, ascending; and the row of every answer among them.
         self.positions, self._first, self.row = np.unique(self._answers.rows, return_index=True, return_inverse=True)
+
+    def only(self, entries: IntArray, code: IntArray, n_channels: int) -> "Votes":
+        """These answers alone, each counting whole, with other codes of their tables: `code` of the ones now."""
+        answers = self._answers.at_entries(entries)
+        channels = np.zeros(len(answers.names), dtype=np.int64)
+        channels[answers.annotators] = code[self.channel[entries]]
+        return Votes(answers, channels, n_channels)
 
     @property
     def n_rows(self) -> int:
@@ -54,24 +61,24 @@ class Votes:
     def counts(self, tables: FloatArray, likelihood: FloatArray, responsibilities: FloatArray) -> FloatArray:
         r"""The expected number of times that v was meant where y is true, (n_channels, K, K).
 
-        .. math:: n_a(y, v) = \sum r_i(y)\, e(v)\, q_a(v | y) \Big/ \sum_u e(u)\, q_a(u | y)
+        .. math:: n_a(y, v) = \sum_j r_j(y)\, e_j(v)\, q_a(v | y) \Big/ \sum_u e_j(u)\, q_a(u | y)
 
-        over the answers of a, with the weighted responsibilities (n_rows, K) of their rows.
+        over the answers j of a, with the weighted responsibilities of their rows (m, K).
         """
-        counts = (self._said_plainly @ responsibilities).reshape(self._n_channels, self._n_classes, -1)
+        counts = (self._said_plainly @ responsibilities).reshape(self.n_channels, self._n_classes, -1)
         for channel, entries, weights in self._mixed:
-            shares = responsibilities[self.row[entries]]
+            shares = responsibilities[entries]
             shares = np.divide(shares, likelihood[entries], out=np.zeros_like(shares), where=shares > 0)
             counts[channel] += (weights.T @ shares) * tables[channel].T
         return self.weight * np.ascontiguousarray(counts.transpose(0, 2, 1))
 
     @cached_property
     def _said_plainly(self) -> sp.csr_array:
-        """Which rows every channel called what, (n_channels * K, n_rows)."""
-        plain = self._answers.evidence.is_gold
+        """Which answers of every channel were what, (n_channels * K, m)."""
+        plain = np.flatnonzero(self._answers.evidence.is_gold)
         called = self.channel[plain] * self._n_classes + self._answers.evidence.codes[plain]
-        shape = (self._n_channels * self._n_classes, self.n_rows)
-        return sp.csr_array((np.ones(len(called)), (called, self.row[plain])), shape=shape)
+        shape = (self.n_channels * self._n_classes, self._answers.n_answers)
+        return sp.csr_array((np.ones(len(called)), (called, plain)), shape=shape)
 
     @cached_property
     def _mixed(self) -> list[tuple[int, IntArray, FloatArray]]:

@@ -14,6 +14,7 @@ from labelworth.report.values import OwnPanel
 _NAMED = 30  # so many names are still readable beside each other
 _WRITTEN = 6  # classes up to which every share is written into its field
 _SHORT = 22
+_DOT = 40.0
 _DARK = 0.55
 
 
@@ -33,7 +34,8 @@ class AccuracyPanel(OwnPanel):
         bars = np.stack([np.minimum(errors, accuracies), np.minimum(errors, 1 - accuracies)])
         ax.errorbar(rank, accuracies, yerr=bars, fmt="none", ecolor=PALETTE[5], elinewidth=1.2)
         largest = max(int(people.n_answers.max(initial=0)), 1)
-        ax.scatter(rank, accuracies, s=8 + 40 * people.n_answers[order] / largest, color=PALETTE[0], zorder=3)
+        size = _DOT if len(order) <= _NAMED else _DOT / 4
+        ax.scatter(rank, accuracies, s=size * (0.2 + people.n_answers[order] / largest), color=PALETTE[0], zorder=3)
         ax.set_ylim(0.0, 1.02)
         ax.set_ylabel("share meant rightly")
         if len(order) <= _NAMED:

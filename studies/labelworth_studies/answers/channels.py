@@ -22,7 +22,7 @@ from labelworth.estimation.answered_fit import fit_answered
 from labelworth.fisher.documents.population import enumerate_outcomes
 from labelworth.models.classes.multinomial import MultinomialFamily, MultinomialModel
 from labelworth.models.classes.responsibilities import posterior
-from labelworth.report.values import BarsPanel, Curve, Measured, Outcome, Picture, Table
+from labelworth.report.values import ComparisonPanel, Curve, Measured, Outcome, Picture, Table
 from labelworth_studies.runner.study import Cell, Result, Study
 
 N_RUNS = 400
@@ -255,15 +255,27 @@ def _table(figures: dict[str, dict[str, Any]]) -> Table:
 
 
 def _picture(figures: dict[str, dict[str, Any]]) -> Picture:
-    names = tuple(figures)
-    ratios = np.array([figures[name]["ratio"] for name in names])
-    margins = 2 * np.array([figures[name]["ratio_se"] for name in names])
-    index = np.arange(len(names), dtype=np.float64)
-    bars = Curve("", index, ratios, ratios - margins, ratios + margins)
-    panel = BarsPanel(
-        "mean of experiments, two standard errors", "realized / predicted", names, (bars,), y_scale="log"
+    def group(label: str, names: list[str]) -> Curve:
+        predictions = 1e5 * np.array([figures[name]["predicted"] for name in names])
+        means = 1e5 * np.array([figures[name]["realized"] for name in names])
+        margins = 2e5 * np.array([figures[name]["realized_se"] for name in names])
+        return Curve(label, predictions, means, means - margins, means + margins, style="points")
+
+    honest = [name for name in figures if not figures[name]["is_control"]]
+    known = [name for name in honest if SETUPS[name].claimed is not None]
+    groups = (
+        group("confusion known", known),
+        group("confusion estimated", [name for name in honest if name not in known]),
+        group("control: a wrong claim", [name for name in figures if figures[name]["is_control"]]),
     )
-    return Picture("Excess log-loss of fits to answers, over the formula's", (panel,), n_columns=1)
+    panel = ComparisonPanel(
+        "mean of experiments, two standard errors",
+        "predicted excess log-loss (1e-5 nats)",
+        "realized",
+        tuple(curve for curve in groups if len(curve.x)),
+        scale="log",
+    )
+    return Picture("Fits to answers against the formula", (panel,), n_columns=1)
 
 
 STUDY = Study(

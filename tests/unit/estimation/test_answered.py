@@ -13,8 +13,9 @@ from labelworth.data.samples import Samples
 from labelworth.errors import InvalidInputError
 from labelworth.estimation.annotators import Annotators, ConfusionKind
 from labelworth.estimation.answered import CONFUSION, AnsweredFamily, AnsweredModel, evidence_through
-from labelworth.estimation.answered_fit import fit_answered, shared_strength, truth_posteriors
+from labelworth.estimation.answered_fit import SeenByOthers, fit_answered, shared_strength, truth_posteriors
 from labelworth.estimation.fit import fit
+from labelworth.estimation.votes import Votes
 from labelworth.models.classes.multinomial import MultinomialFamily
 from support.answered import (
     N_ANNOTATORS,
@@ -192,16 +193,28 @@ def test_a_known_question_is_answered_as_it_was_said(rng: np.random.Generator) -
     np.testing.assert_allclose(annotators.center[0] @ (1 - yes), [0.8, 0.2, 0.8])
 
 
+def seen(
+    tables: np.ndarray, n_rows: int, rng: np.random.Generator, kinds: tuple[str, ...] = ("class",)
+) -> SeenByOthers:
+    """What each of many annotators says of as many rows of every class, which are known."""
+    n_classes = tables.shape[1]
+    truth = np.repeat(np.arange(n_classes), n_rows)
+    answers = drawn_answers(truth, tables, ("a", "b", "c"), rng, asked=1.0, kinds=kinds)
+    votes = Votes(answers, np.arange(len(tables)), len(tables))
+    return SeenByOthers(votes, np.eye(n_classes)[truth][votes.positions][votes.row])
+
+
+@pytest.mark.parametrize("kinds", [("class",), ("class", "set", "question", "probabilities")], ids=["plain", "vague"])
 @pytest.mark.parametrize("strength", [3.0, 30.0])
-def test_the_strength_that_annotators_share_is_found_again(strength: float, rng: np.random.Generator) -> None:
-    center = confusions_near(rng, 1, 3)[0]
-    counts = np.array(
-        [[rng.multinomial(40, rng.dirichlet(strength * row)) for row in center] for _ in range(200)], dtype=float
-    )
-    found = shared_strength(counts, np.broadcast_to(center, counts.shape))
-    assert found == pytest.approx(strength, rel=0.25)
-    alike = np.array([[rng.multinomial(40, row) for row in center] for _ in range(200)], dtype=float)
-    assert shared_strength(alike, np.broadcast_to(center, alike.shape)) > 300
+def test_the_strength_that_annotators_share_is_found_again(
+    strength: float, kinds: tuple[str, ...], rng: np.random.Generator
+) -> None:
+    center = np.array([[0.6, 0.25, 0.15], [0.2, 0.7, 0.1], [0.3, 0.2, 0.5]])
+    tables = np.array([[rng.dirichlet(strength * row) for row in center] for _ in range(80)])
+    everybody = np.broadcast_to(center, tables.shape)
+    found = shared_strength(seen(tables, 30, rng, kinds), everybody)
+    assert found == pytest.approx(strength, rel=0.5)
+    assert shared_strength(seen(everybody, 30, rng, kinds), everybody) > 5 * strength
 
 
 def test_shared_strength_is_nearer_to_the_truth_with_few_answers_each(rng: np.random.Generator) -> None:
