@@ -75,6 +75,18 @@ def test_answers_alone_are_enough(data: Path, tmp_path: Path) -> None:
     assert "No row with an answer has a label" in answer.stdout
 
 
+def test_answers_that_say_nothing_change_nothing(data: Path, tmp_path: Path) -> None:
+    answers = write(
+        tmp_path / "none.csv", [["id", "worker", "answer"], ["d0", "ann", "cannot say"], ["d50", "bob", "?"]]
+    )
+    record = labelworth("fit", data, "--answers", answers, "-o", tmp_path / "m.lw", "--json").record
+    alone = labelworth("fit", data, "-o", tmp_path / "m.lw", "--json").record
+    assert record["answers"]["n_answers"] == 0
+    assert {own["verdict"] for own in record["answers"]["annotators"]} == {"too few answers to tell"}
+    shares = [[own["probability"] for own in fit["classes"]] for fit in (record, alone)]
+    assert shares[0] == pytest.approx(shares[1], abs=1e-3)
+
+
 @pytest.mark.parametrize(
     ("options", "words"),
     [

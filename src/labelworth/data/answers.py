@@ -56,7 +56,7 @@ class Answers:
         n_samples: int | None = None,
         offsets: Sequence[int] | IntArray | None = None,
         columns: Mapping[str, str] | None = None,
-        annotators: Sequence[str] | None = None,
+        annotator_columns: Sequence[str] | None = None,
         count_from: int | None = None,
         cannot_say: Sequence[Hashable] | None = None,
         repeated: Literal["last", "refuse"] = "last",
@@ -91,8 +91,8 @@ class Answers:
         columns : mapping, optional
             Which column is the item, annotator, answer, question, seconds, price, when or token, where it has another
             name than the usual ones: ``{"item": "post", "annotator": "who"}``.
-        annotators : sequence of str, optional
-            The columns of a wide table that are answers; all but the item unless given.
+        annotator_columns : sequence of str, optional
+            The columns of a wide table that are answers; all but those of items and tokens unless given.
         count_from : 0 or 1, optional
             Where numbers of samples and tokens begin, if they do not show it.
         cannot_say : sequence, optional
@@ -126,7 +126,7 @@ class Answers:
             n_samples=n_samples,
             offsets=offsets,
             columns=columns,
-            annotators=annotators,
+            annotator_columns=annotator_columns,
             count_from=count_from,
             cannot_say=CANNOT_SAY if cannot_say is None else cannot_say,
             repeated=repeated,

@@ -187,7 +187,7 @@ def _slopes(annotators: Annotators, channel: int, said: FloatArray, likelihood: 
     steps = said[:, :-1] - said[:, -1:]
     for true_class in range(n_classes):
         slopes[:, true_class, true_class] = steps * inverse[:, true_class, None]
-    return slopes.reshape(len(said), n_classes, -1)
+    return slopes.reshape(len(said), n_classes, n_classes * (n_classes - 1))
 
 
 def _spread(scores: FloatArray, shares: FloatArray, weights: FloatArray) -> FloatArray:

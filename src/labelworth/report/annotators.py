@@ -48,7 +48,8 @@ class AnnotatorsReport:
         """
         audits = Audits.of(answers.recoded(gold.classes), gold)
         told = np.unique(answers.rows[answers.is_telling])
-        shares = posteriors.mean(axis=0)
+        # Where no answer says anything, nobody is told from guessing, whatever the shares.
+        shares = posteriors.mean(axis=0) if len(posteriors) else np.full(len(gold.classes), 1 / len(gold.classes))
         chances = np.einsum("k,akv,v->a", shares, fitted.confusions, shares)
         labeled = int(gold.is_gold[told].sum())
         return cls(fitted, audits.accuracies(), chances, len(told), labeled, unit, *_plain(audits, fitted))

@@ -59,7 +59,7 @@ def next_batch(
         ),
     ] = False,
     held: Annotated[AnswerFileOptions, Without("cannot_say", "repeated", "outside")],
-    data: Annotated[DataOptions, Without("classes", "min_documents", "max_words")],
+    data: Annotated[DataOptions, Without("min_documents", "max_words")],
     model: Annotated[ModelOptions, Only("model")],
     seed: Seed = 0,
     as_json: Json = False,

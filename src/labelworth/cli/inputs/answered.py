@@ -55,7 +55,7 @@ class AnswersBeside:
             n_samples=self.samples.n_samples,
             offsets=self.samples.offsets,
             columns=given.columns(),
-            annotators=None if names is None else _listed(names),
+            annotator_columns=None if names is None else _listed(names),
             count_from=given.count_from,
             cannot_say=CANNOT_SAY if given.cannot_say is None else _listed(given.cannot_say),
             repeated=given.repeated,

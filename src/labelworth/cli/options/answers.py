@@ -47,7 +47,6 @@ class AnswerFileOptions(Options):
     annotator_columns: Annotated[
         str | None,
         typer.Option(metavar="NAMES", help="With a column per annotator: which they are, with commas between."),
-        Keywords("annotators"),
     ] = None
     count_from: Annotated[
         int | None, typer.Option(help="Where answers begin to count rows and tokens: 0 or 1."), Between(0, 1)

@@ -47,7 +47,8 @@ class Columns:
     def words(self, source: str) -> str:
         """What was taken for what."""
         if self.is_wide:
-            named = [] if self.item is None else [f"item is {self.item!r}"]
+            places = {"item": self.item, "token": self.token}
+            named = [f"{role} is {name!r}" for role, name in places.items() if name is not None]
             listed = ", ".join(map(repr, self.annotators[:5])) + (", ..." if len(self.annotators) > 5 else "")
             named.append(f"a column for each of {len(self.annotators):,} annotators ({listed})")
         else:
@@ -63,6 +64,8 @@ def find_columns(
     given: Mapping[str, str],
     annotators: Sequence[str] | None,
     classes: Sequence[Hashable] | None,
+    *,
+    has_tokens: bool = False,
 ) -> Columns:
     """Say which column is what.
 
@@ -76,6 +79,8 @@ def find_columns(
         The columns of a wide table that are answers.
     classes : sequence, optional
         All classes, after which columns of probabilities may be called.
+    has_tokens : bool
+        Whether answers are about tokens of sequences.
 
     Raises
     ------
@@ -92,12 +97,12 @@ def find_columns(
             raise InvalidInputError(f"{source} has no column {name!r}. It has: {_listed(names)}.{meant}")
     roles = {role: given.get(role) or _usual(source, role, names, given) for role in USUAL}
     if annotators is not None or (roles["annotator"] is None and roles["answer"] is None):
-        return _wide(source, names, roles["item"], annotators)
+        return _wide(source, names, roles["item"], roles["token"] if has_tokens else None, annotators)
     if roles["annotator"] is None:
         raise InvalidInputError(
             f"{source} has a column of answers, {roles['answer']!r}, and none that says who answered. It has: "
             f"{_listed(names)}. Name it with columns= (annotator=NAME), or, if every column is one annotator's, name "
-            "these with annotators=."
+            "these with annotator_columns=."
         )
     if roles["item"] is None:
         raise InvalidInputError(
@@ -129,11 +134,14 @@ def may_be_items(name: str) -> bool:
     return any(_letters(name) in (usual, f"{usual}id") for usual in USUAL["item"]) or _letters(name) == "id"
 
 
-def _wide(source: str, names: Sequence[str], item: str | None, annotators: Sequence[str] | None) -> Columns:
-    chosen = tuple(name for name in names if name != item) if annotators is None else tuple(annotators)
+def _wide(
+    source: str, names: Sequence[str], item: str | None, token: str | None, annotators: Sequence[str] | None
+) -> Columns:
+    others = tuple(name for name in names if name not in (item, token))
+    chosen = others if annotators is None else tuple(annotators)
     if not chosen:
         raise InvalidInputError(f"{source} has no column of answers. It has: {_listed(names)}.")
-    return Columns(item, None, None, annotators=chosen)
+    return Columns(item, None, None, token, annotators=chosen)
 
 
 def _usual(source: str, role: str, names: Sequence[str], given: Mapping[str, str]) -> str | None:

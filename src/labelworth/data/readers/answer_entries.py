@@ -31,7 +31,7 @@ class AnswerOptions:
     n_samples: int | None = None
     offsets: Sequence[int] | IntArray | None = None
     columns: Mapping[str, str] | None = None
-    annotators: Sequence[str] | None = None
+    annotator_columns: Sequence[str] | None = None
     count_from: int | None = None
     cannot_say: Sequence[Hashable] = CANNOT_SAY
     repeated: Literal["last", "refuse"] = "last"
@@ -102,21 +102,18 @@ def placed_entries(rows: WrittenRows, source: str, options: AnswerOptions) -> Pl
         raise InvalidInputError(f"{source} holds no answers. Was it written completely?")
     classes = None if options.classes is None else classes_given(options.classes, None)
     given = options.columns or {}
-    columns = _meant(find_columns(source, rows.names, given, options.annotators, classes), rows, options)
+    has_tokens = options.offsets is not None
+    found = find_columns(source, rows.names, given, options.annotator_columns, classes, has_tokens=has_tokens)
+    columns = _meant(found, rows, options)
     classes = columns.classes if classes is None and columns.classes else classes
     cells = AnswerCells(classes, options.cannot_say)
     entries = _wide_entries(rows, columns, cells) if columns.is_wide else _long_entries(rows, columns, cells)
     cells.require_known()
     if not entries:
         raise InvalidInputError(f"No answer of {source} is filled in.")
-    if columns.item is None and options.size not in (None, len(rows.records)):
-        raise InvalidInputError(
-            f"{source} has no column of items, so its rows must be the {options.size:,} samples in their order. It "
-            f"has {len(rows.records):,} rows: add a column that says which sample each is."
-        )
-    samples, first = _samples(source, columns, entries, options)
+    samples, first = _samples(source, columns, entries, options, len(rows.records))
     how = "joined by the names of the samples" if first is None else f"items are numbers of samples, from {first} on"
-    how = how if columns.item is not None else "its rows are the samples"
+    how = how if columns.item is not None else f"its rows are the {'tokens' if has_tokens else 'samples'}"
     notes = [f"{columns.words(source)[:-1]}; {how}.", *_nothing_said(rows, columns, entries)]
     kept = samples != UNLABELED
     if not kept.all():
@@ -176,11 +173,12 @@ def _wide_entries(rows: WrittenRows, columns: Columns, cells: AnswerCells) -> li
     entries = []
     for number, (record, location) in enumerate(zip(rows.records, rows.positions, strict=True)):
         item = number if columns.item is None else record.get(columns.item)
+        token = None if columns.token is None else record.get(columns.token)
         for name in columns.annotators:
             where = f"{location}, column {name!r}"
             said = cells.read(record.get(name), None, where)
             if said is not None:
-                entries.append(Entry(item, None, name, "", said, number, where))
+                entries.append(Entry(item, token, name, "", said, number, where))
     return entries
 
 
@@ -242,9 +240,17 @@ def _moment(cell: Any, earliest: float) -> "_Moment | None":
 
 
 def _samples(
-    source: str, columns: Columns, entries: Sequence[Entry], options: AnswerOptions
+    source: str, columns: Columns, entries: Sequence[Entry], options: AnswerOptions, n_rows: int
 ) -> tuple[IntArray, int | None]:
     """The row of every answer (-1: there is none), or its token counted over all sequences; and where items begin."""
+    if columns.item is None:
+        unit, size = ("samples", options.size) if options.offsets is None else ("tokens", int(options.offsets[-1]))
+        if size not in (None, n_rows):
+            raise InvalidInputError(
+                f"{source} has no column of items, so its rows must be the {size:,} {unit} in their order. It has "
+                f"{n_rows:,} rows: add a column that says which of the {unit} each is."
+            )
+        return np.array([entry.item for entry in entries], dtype=np.int64), 0
     if options.offsets is not None and columns.token is None:
         raise InvalidInputError(
             f"{source} does not say which token of a sequence an answer is about. Name the column of positions with "
@@ -258,12 +264,11 @@ def _samples(
     for item, entry in zip(items, entries, strict=True):
         if is_empty(item):
             raise InvalidInputError(f"{entry.location}: nothing says which sample this answer is about.")
-    is_own = columns.item is not None and columns.item.removeprefix("labelworth_") in OWN
+    is_own = columns.item.removeprefix("labelworth_") in OWN
     if options.ids is not None:
         first, rows = None, _byname_of(source, items, options.ids)
     else:
-        known = 0 if columns.item is None or is_own else None
-        start = options.count_from if options.count_from is not None else known
+        start = options.count_from if options.count_from is not None or not is_own else 0
         rows, first = _by_number(source, items, [entry.location for entry in entries], start, options.size)
     if options.offsets is None:
         return rows, first
