@@ -48,7 +48,8 @@ class LockstepConjugateGradients:
     def __post_init__(self) -> None:
         self.solutions = np.zeros_like(self.right)
         self.residuals = self.right.copy()
-        self._direction = self.preconditioner(self.residuals)
+        # A copy: without a preconditioner it is the residuals themselves, which every step changes in place.
+        self._direction = self.preconditioner(self.residuals).copy()
         self._square = column_products(self.residuals, self._direction)
         self._first_square = self._square.copy()
         self.forms = np.zeros_like(self._square)

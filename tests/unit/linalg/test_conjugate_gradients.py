@@ -119,3 +119,10 @@ def test_what_is_left_of_an_ended_column_may_have_any_sign(seed) -> None:
     np.testing.assert_allclose(
         solver.gauss().of(np.ones_like), np.einsum("ij,ij->j", right, onto @ np.linalg.solve(near, right))
     )
+
+
+def test_without_a_preconditioner_solutions_are_those_of_a_direct_solve() -> None:
+    solver = LockstepConjugateGradients(lambda block: MATRIX @ block, lambda block: block, RIGHT)
+    for _ in range(60):
+        solver.step()
+    np.testing.assert_allclose(solver.solutions, np.linalg.solve(MATRIX, RIGHT), rtol=1e-7)
