@@ -43,6 +43,8 @@ def data_digest(data: "Rows | Sequences") -> str:
     digest.add("classes", [[type(name).__name__, str(name)] for name in evidence.classes])
     digest.add_array("codes", evidence.codes)
     digest.add_array("candidate sets", evidence.weights)
+    if evidence.judged is not None:
+        digest.add_array("judged", evidence.judged)
     weights = getattr(data, "weights", None)
     digest.add_array("weights", np.ones(data.n_samples) if weights is None else weights)
     digest.add("feature names", getattr(data, "feature_names", None))

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from labelworth.arrays import UNLABELED, AnyArray, BoolArray, FloatArray, IntArray
+from labelworth.data.drawn import DrawnLabels
 from labelworth.data.labels import (
     candidates,
     classes_given,
@@ -33,6 +34,9 @@ class Evidence:
     classes: tuple[Hashable, ...]  # What the class codes stand for, in order.
     # (n_ambiguous, n_classes): The weights of the ambiguous samples, and of them alone.
     weights: FloatArray = field(default_factory=lambda: np.empty((0, 0)))
+    # (n,), optional: What a label counts where predictions are judged by it, since its row was not drawn as others
+    # were (see `labelworth.data.drawn`); None: one each. Fits do not look at it.
+    judged: FloatArray | None = None
 
     def __post_init__(self) -> None:
         if self.codes.ndim != 1 or self.codes.dtype.kind not in "iu":
@@ -98,6 +102,11 @@ class Evidence:
         ambiguous: BoolArray = self.codes <= _FIRST_AMBIGUOUS
         return ambiguous
 
+    @property
+    def is_chosen(self) -> bool:
+        """Whether rows with a label were chosen, and not drawn at random."""
+        return self.judged is not None and bool(np.ptp(self.judged[~self.is_unlabeled]) > 0)
+
     def dense(self) -> FloatArray:
         """Spell the weights out, shape (n, n_classes)."""
         weights = np.ones((self.n_samples, self.n_classes))
@@ -110,26 +119,29 @@ class Evidence:
 
     def take(self, rows: AnyArray) -> "Evidence":
         """Keep `rows` (indices or a mask), in that order."""
-        return compact(self.codes[rows], self.weights, self.classes)
+        judged = None if self.judged is None else self.judged[rows]
+        return compact(self.codes[rows], self.weights, self.classes, judged)
 
     def hidden(self, rows: AnyArray | None = None) -> "Evidence":
         """Forget the labels of `rows`; of everything when None."""
         codes = self.codes.copy()
         codes[slice(None) if rows is None else rows] = UNLABELED
-        return compact(codes, self.weights, self.classes)
+        return compact(codes, self.weights, self.classes, self.judged)
 
     def label_counts(self) -> IntArray:
         """How many gold labels each class has, shape (n_classes,)."""
         return np.bincount(self.codes[self.is_gold], minlength=self.n_classes)
 
 
-def compact(codes: IntArray, weights: FloatArray, classes: tuple[Hashable, ...]) -> Evidence:
+def compact(
+    codes: IntArray, weights: FloatArray, classes: tuple[Hashable, ...], judged: FloatArray | None = None
+) -> Evidence:
     """Build evidence that keeps only the candidate sets that `codes` still point to."""
     ambiguous = codes <= _FIRST_AMBIGUOUS
     kept = weights[_FIRST_AMBIGUOUS - codes[ambiguous]]
     codes = codes.copy()
     codes[ambiguous] = _FIRST_AMBIGUOUS - np.arange(len(kept))
-    return Evidence(codes, classes, kept.reshape(len(kept), len(classes)))
+    return Evidence(codes, classes, kept.reshape(len(kept), len(classes)), judged)
 
 
 def from_weights(weights: FloatArray, classes: tuple[Hashable, ...]) -> Evidence:
@@ -156,7 +168,7 @@ def recoded(evidence: Evidence, classes: tuple[Hashable, ...]) -> Evidence:
     codes[evidence.is_gold] = position[evidence.codes[evidence.is_gold]]
     weights = np.zeros((len(evidence.weights), len(classes)))
     weights[:, position] = evidence.weights
-    return Evidence(codes, classes, weights)
+    return Evidence(codes, classes, weights, evidence.judged)
 
 
 def encode_labels(
@@ -208,7 +220,8 @@ def encode_labels(
             codes[index] = _FIRST_AMBIGUOUS - len(weights)
             weights.append(np.isin(np.arange(len(names)), list(codes_named)).astype(np.float64))
         # A set of all classes says nothing: it stays unlabeled.
-    return compact(codes[entry_of_sample], np.array(weights).reshape(len(weights), len(names)), names)
+    judged = labels.judged if isinstance(labels, DrawnLabels) else None
+    return compact(codes[entry_of_sample], np.array(weights).reshape(len(weights), len(names)), names, judged)
 
 
 def _code(label: Hashable, code_of: dict[Hashable, int], row: int, position: Callable[[int], str]) -> int:

@@ -175,6 +175,10 @@ class GenerativeClassifier(ClassifierMixin, Estimator[Samples]):
         return self._family(samples)
 
     def _fitted(self, data: Samples, progress: Progress) -> Fit[Any, Any]:
+        if self.unlabeled_weight == 0 and data.evidence.is_chosen:
+            from labelworth.estimators.pools.documents import LABELS_ONLY
+
+            raise InvalidInputError(LABELS_ONLY)
         return self._fit_of(self._family(data), data, progress)
 
     def _fit_of(self, family: AnyFamily, data: Samples, progress: Progress) -> Fit[Any, Any]:

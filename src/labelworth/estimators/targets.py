@@ -1,6 +1,7 @@
 """The y of scikit-learn, read as evidence."""
 
 from collections.abc import Hashable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -8,6 +9,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
 
 from labelworth.arrays import AnyArray, BoolArray
+from labelworth.data.drawn import DrawnLabels
 from labelworth.data.evidence import Evidence, encode_labels, recoded
 from labelworth.data.labels import is_missing, sorted_classes
 from labelworth.errors import InvalidInputError
@@ -44,6 +46,8 @@ def read_targets(y: Any, unlabeled: Hashable, further: tuple[Hashable, ...] = ()
             "Label at least one row per class, or name another marker with unlabeled=."
         )
     evidence = encode_labels(labels, unlabeled=unlabeled)
+    if isinstance(y, DrawnLabels):
+        evidence = replace(evidence, judged=y.judged)
     gold = [label for label in labels[seen] if not isinstance(label, _SETS)]
     if gold:
         _require_classes(_typed(gold))

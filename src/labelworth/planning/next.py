@@ -1,4 +1,4 @@
-"""What to label now: samples without a label, drawn at random as a plan or a policy demands."""
+"""What to label now: samples without a label, drawn at random as a plan or a policy demands, or chosen."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -10,6 +10,9 @@ from labelworth.arrays import BoolArray, FloatArray, IntArray
 from labelworth.data.samples import Samples
 from labelworth.data.sequences import Sequences
 from labelworth.errors import InfeasiblePlanError, InvalidInputError
+from labelworth.estimators.pools.documents import LABELS_ONLY
+from labelworth.estimators.pools.pool import Pool
+from labelworth.policies.choosing import RANDOM, By, Choosing
 from labelworth.policies.policy import Policy
 from labelworth.policies.rule import Rule
 from labelworth.policies.spec import parse_rule
@@ -27,6 +30,9 @@ class Batch:
     positions: tuple[IntArray, ...] | None
     seed: int  # Of the draw.
     n_pool: int  # Samples without a label that were drawn from.
+    # (size,): With what probability each was drawn, and by what: "random", or what it was chosen by; None: all alike.
+    probabilities: FloatArray | None = None
+    drawn_by: tuple[By, ...] | None = None
 
     @property
     def n_labels(self) -> int:
@@ -42,6 +48,11 @@ class Batch:
             "rows": self.rows.tolist(),
             "arms": list(self.arms),
             "positions": None if self.positions is None else [part.tolist() for part in self.positions],
+            **(
+                {}
+                if self.probabilities is None
+                else {"probabilities": self.probabilities.tolist(), "drawn_by": list(self.drawn_by or ())}
+            ),
         }
 
 
@@ -61,6 +72,41 @@ def next_documents(data: Samples | BoolArray, counts: int | Mapping[str, int], s
     rows = _random_order(pool, seed)[: sum(amounts)]
     chosen = _mixed(amounts, np.random.default_rng([seed, 1]))
     return Batch(rows, tuple(arms[index] for index in chosen), None, seed, len(pool))
+
+
+def chosen_documents(labeled: BoolArray, scores: FloatArray, count: int, choosing: Choosing, seed: int) -> Batch:
+    """Draw documents without a label by their scores, (n,), with probabilities that are told.
+
+    Parameters
+    ----------
+    labeled : array of shape (n,)
+        Which documents are not to be drawn.
+    """
+    pool = _pool(labeled, count, "document")
+    drawn = choosing.draw(scores[pool], count, np.random.default_rng([seed, 3]))
+    by = tuple(RANDOM if is_random else choosing.by for is_random in drawn.is_random)
+    return Batch(pool[drawn.rows], (EVERYTHING,) * count, None, seed, len(pool), drawn.probabilities, by)
+
+
+def row_scores(pool: Pool[Any], by: By, row_prices: FloatArray | None = None) -> FloatArray:
+    """By what rows are chosen, (n,), per unit of money where rows have prices; see `Learner.scores`.
+
+    Raises
+    ------
+    InvalidInputError
+        If the model has no such score, or chosen rows would mislead it.
+    """
+    learner = pool.learner
+    modes = learner.worth_modes if by == "worth" else learner.modes
+    own = learner.in_mode(modes[-1]) if modes else learner
+    if by != RANDOM and own.kind == "generative" and own.mode == "labels-only":
+        raise InvalidInputError(LABELS_ONLY)
+    scores = own.scores(by, own.fit(pool.data), pool.data)
+    if row_prices is None or by == RANDOM:
+        return scores
+    if not (row_prices > 0).all():
+        raise InvalidInputError("Rows are chosen per unit of money: the label of every row must cost something.")
+    return np.asarray(scores / row_prices)
 
 
 def next_sequences(data: Sequences, counts: Mapping[str, int], seed: int, taken: BoolArray | None = None) -> Batch:

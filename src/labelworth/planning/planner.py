@@ -41,6 +41,7 @@ from labelworth.planning.trust.checks import (
     class_check,
     convergence_check,
     copies_check,
+    drawn_check,
     randomness_check,
     simulation_check,
 )
@@ -529,11 +530,17 @@ class Planner:
         return (
             self.verdict.check(),
             *((simulation_check(self.basis, self._mode),) if chosen.is_simulated else ()),
-            randomness_check(randomness(self.pool.in_numbers, self.settings.seed)),
+            self._draw_check(),
             class_check(self.pool.data),
             *(copies_check(self.pool.data) if self.pool.kind == "documents" else ()),
             convergence_check(self.pool.converged),
         )
+
+    def _draw_check(self) -> Check:
+        """Whether labels were drawn at random, or how they count where they were chosen."""
+        is_misled = self.pool.learner.kind == "generative" and not self.uses_unlabeled
+        drawn = drawn_check(self.pool.data, is_misled=is_misled)
+        return drawn or randomness_check(randomness(self.pool.in_numbers, self.settings.seed))
 
     @cached_property
     def _context(self) -> dict[str, Any]:

@@ -127,9 +127,10 @@ def verdict_of(predictions: HeldOutPredictions[float], unlabeled_weight: float) 
     log-loss as it is does not say the opposite beyond chance. When there is no difference in truth, "helps" or
     "hurts" is said with probability 0.05 at most, to the normal approximation.
     """
-    error = paired(ERROR, predictions.errors(0.0), predictions.errors(unlabeled_weight))
-    log_loss = paired("log-loss", predictions.tempered_losses(0.0), predictions.tempered_losses(unlabeled_weight))
-    raw = paired("raw log-loss", predictions.losses(0.0), predictions.losses(unlabeled_weight))
+    used, counted = unlabeled_weight, predictions.judged
+    error = paired(ERROR, predictions.errors(0.0), predictions.errors(used), counted)
+    log_loss = paired("log-loss", predictions.tempered_losses(0.0), predictions.tempered_losses(used), counted)
+    raw = paired("raw log-loss", predictions.losses(0.0), predictions.losses(used), counted)
     answer = combined(error, log_loss) if predictions.n_tested >= FEWEST_TESTED else "cannot be told"
     if error.difference == 0 and {answer, raw.answer} == {"helps", "hurts"}:
         answer = "cannot be told"
@@ -154,10 +155,17 @@ def combined(error: PairedDifference, log_loss: PairedDifference, n_questions: i
     return log_loss.answer_among(n_questions) if agree else "cannot be told"
 
 
-def paired(measure: str, labels_only: FloatArray, with_unlabeled: FloatArray) -> PairedDifference:
-    """Compare two measures of the same rows."""
+def paired(
+    measure: str, labels_only: FloatArray, with_unlabeled: FloatArray, counted: FloatArray | None = None
+) -> PairedDifference:
+    """Compare two measures of the same rows, each of which counts `counted`, one when absent."""
     gaps = with_unlabeled - labels_only
-    standard_error = float(gaps.std(ddof=1) / np.sqrt(len(gaps))) if len(gaps) > 1 else float("nan")
-    return PairedDifference(
-        measure, float(labels_only.mean()), float(with_unlabeled.mean()), float(gaps.mean()), standard_error
-    )
+    if counted is None:
+        standard_error = float(gaps.std(ddof=1) / np.sqrt(len(gaps))) if len(gaps) > 1 else float("nan")
+        return PairedDifference(
+            measure, float(labels_only.mean()), float(with_unlabeled.mean()), float(gaps.mean()), standard_error
+        )
+    shares = counted / counted.sum()
+    gap = float(shares @ gaps)
+    spread = float(np.sqrt(np.sum((shares * (gaps - gap)) ** 2) * len(gaps) / max(len(gaps) - 1, 1)))
+    return PairedDifference(measure, float(shares @ labels_only), float(shares @ with_unlabeled), gap, spread)

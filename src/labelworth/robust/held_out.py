@@ -31,6 +31,7 @@ class HeldOutPredictions(Generic[WayT]):
     # (n_ways,): What the log-odds are divided by to make them honest: naive Bayes is too sure of itself, and more so
     # with unlabeled rows. One number per way, the one of least log-loss over all tested rows.
     temperatures: FloatArray
+    judged: FloatArray | None = None  # (n_tested,): What every row counts; None: one each. See `Evidence.judged`.
 
     @property
     def n_tested(self) -> int:
@@ -104,7 +105,8 @@ def predictions_of(
             first += fold.test.size
     codes = samples.evidence.codes[rows]
     temperatures = np.array([honest_temperature(block, codes) for block in log_posteriors])
-    return HeldOutPredictions(tuple(fits), codes, log_posteriors, temperatures)
+    judged = samples.evidence.take(rows).judged
+    return HeldOutPredictions(tuple(fits), codes, log_posteriors, temperatures, judged)
 
 
 def true_class_losses(log_posterior: FloatArray, codes: IntArray) -> FloatArray:

@@ -39,7 +39,7 @@ class PilotPoints:
 
     sizes: IntArray  # (n_sizes,): Labeled units learned from; the last is the training part of a fold.
     n_units: int  # Labeled units in the pilot.
-    n_labels: FloatArray  # (n_units,): How many labels each of them has.
+    n_labels: FloatArray  # (n_units,): How many labels each of them has, or what these count where they are judged.
     # (n_sizes, n_units): Mean over the labels of the unit, and over repeats; log-losses with honest log-odds.
     errors: FloatArray
     log_losses: FloatArray
@@ -94,7 +94,9 @@ class _SubSampling(Generic[DataT]):
         self.owner = np.repeat(np.arange(len(lengths)), lengths)
         known = np.bincount(self.owner[self.codes >= 0], minlength=len(lengths))
         self.pilot = labeled_units(data)
-        self.n_labels = known[self.pilot].astype(np.float64)
+        judged = data.evidence.judged
+        self.judged = np.ones(self.pilot.size) if judged is None else judged[data.positions_of(self.pilot)]
+        self.n_labels = known[self.pilot] * self.judged
         firsts = first_copies(data, self.pilot)
         # Where nearly all are copies of a few, there is nothing to be dealt.
         self.firsts = firsts if np.unique(firsts).size >= FEWEST_UNITS else np.arange(self.pilot.size)
@@ -245,7 +247,7 @@ def _shortfalls(sampling: _SubSampling[Any], folds: Sequence[_Fold], metric: Met
         known = codes >= 0
         seen = np.concatenate([metric.seen(fold.prediction, classes, fold.among) for fold in repeat])[known]
         index = np.searchsorted(sampling.pilot, np.concatenate([fold.units for fold in repeat])[known])
-        of_repeats.append(metric.shortfalls(seen, codes[known], classes, times[:, index]))
+        of_repeats.append(metric.shortfalls(seen, codes[known], classes, (times * sampling.judged)[:, index]))
     return np.asarray(np.mean(of_repeats, axis=0))
 
 

@@ -163,7 +163,8 @@ def _spread(values: FloatArray) -> list[float]:
     """Standard errors of means over draws."""
     if len(values) < 2:
         return [0.0] * values.shape[1]
-    return np.asarray(values.std(axis=0, ddof=1) / np.sqrt(len(values))).tolist()
+    errors: list[float] = (values.std(axis=0, ddof=1) / np.sqrt(len(values))).tolist()
+    return errors
 
 
 def _together(figures: Mapping[str, Any], by: By) -> dict[str, Any]:

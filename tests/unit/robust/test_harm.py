@@ -89,6 +89,7 @@ class MadeUp:
 
     raw: float
     n_tested: int = 20
+    judged: np.ndarray | None = None
 
     def errors(self, weight: float) -> np.ndarray:
         return np.repeat([0.0, 1.0], 10)

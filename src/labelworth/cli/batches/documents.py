@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, ClassVar
 
-from labelworth.arrays import BoolArray
+from labelworth.arrays import BoolArray, FloatArray
 from labelworth.cli.batches.merging import Filled, Position
-from labelworth.cli.inputs.documents import Documents
+from labelworth.cli.inputs.documents import Documents, log_columns
 from labelworth.cli.options.data import NONE
 from labelworth.data.readers.cells import NOT_NAMED, LabelCells
 from labelworth.data.readers.choose import ending
@@ -20,7 +20,8 @@ from labelworth.data.readers.written import (
     written_rows,
 )
 from labelworth.errors import InvalidInputError
-from labelworth.planning.next import Batch, next_documents
+from labelworth.planning.next import Batch, chosen_documents, next_documents
+from labelworth.policies.choosing import Choosing
 
 
 class DocumentBatches:
@@ -33,6 +34,9 @@ class DocumentBatches:
         self.written = samples.written()
         self._taken = () if self.written is None else self.written.names
         self._row_column, self._label_column = own_column("row", self._taken), samples.options.label_name
+        self._log = log_columns(self._taken)
+        # By row of the data, what a batch that was read says of how its rows were drawn.
+        self._logged: dict[str, dict[str, Any]] = {}
 
     def require_form(self) -> None:
         """Refuse a file that no batch of this data is written to."""
@@ -49,17 +53,28 @@ class DocumentBatches:
             raise InvalidInputError("Documents are labeled whole; --policy is for sequences.")
         return next_documents(self.labeled if taken is None else taken, counts, seed)
 
+    def choose(self, count: int, choosing: Choosing, scores: FloatArray, seed: int) -> Batch:
+        """What to label now, drawn by scores with probabilities that are told."""
+        return chosen_documents(self.labeled, scores, count, choosing, seed)
+
     def text_of(self, batch: Batch) -> str:
         """The index of every row, its columns, and a label to fill in."""
         rows = batch.rows.tolist()
         columns = [{}] * len(rows) if self.written is None else [self.written.records[row] for row in rows]
+        logs: list[dict[str, Any]] = [{}] * len(rows)
+        if batch.probabilities is not None:
+            number = self.samples.n_batches + 1
+            drawn = zip(batch.probabilities.tolist(), batch.drawn_by or (), strict=True)
+            logs = [dict(zip(self._log, (probability, by, number), strict=True)) for probability, by in drawn]
         records = [
-            {self._row_column: row, **cells, self._label_column: None}
-            for row, cells in zip(rows, columns, strict=True)
+            {self._row_column: row, **cells, **log, self._label_column: None}
+            for row, cells, log in zip(rows, columns, logs, strict=True)
         ]
         if self.path is None or ending(self.path) in LINES:
             return json_lines(records)
-        return table_text(list(dict.fromkeys([self._row_column, *self._taken, self._label_column])), records)
+        log_names = self._log if batch.probabilities is not None else ()
+        names = [self._row_column, *self._taken, *log_names, self._label_column]
+        return table_text(list(dict.fromkeys(names)), records)
 
     @property
     def position_columns(self) -> dict[str, str]:
@@ -84,7 +99,8 @@ class DocumentBatches:
         """A document is compared by its columns."""
 
     def columns(self, index: int) -> Mapping[str, Any]:
-        return _require_rows(self.written, self.samples.options.path).records[index]
+        cells = _require_rows(self.written, self.samples.options.path).records[index]
+        return {name: cell for name, cell in cells.items() if name not in self._log}
 
     def where(self, index: int, token: int = 0) -> str:
         return f"row {index}"
@@ -106,14 +122,17 @@ class DocumentBatches:
         for record, position in zip(filled.records, filled.positions, strict=True):
             cell = record.get(self._label_column)
             label = cells.read_written(cell, position) if isinstance(cell, str) else cells.read(cell, position)
-            beside = {name: cell for name, cell in record.items() if name not in own}
+            beside = {name: cell for name, cell in record.items() if name not in (*own, *self._log)}
+            log = {name: record[name] for name in self._log if record.get(name) not in (None, "")}
+            self._logged[str(record.get(self._row_column))] = log
             samples.append(Filled(record.get(self._row_column), position, (label,), frozenset({0}), beside))
         return samples
 
     def text(self, changes: Mapping[Position, Any]) -> str:
         """The file with other labels."""
         written = _require_rows(self.written, self.samples.options.path)
-        return written.text_with({index: label for (index, _), label in changes.items()}, self._label_column)
+        labels = {index: label for (index, _), label in changes.items()}
+        return written.text_with(labels, self._label_column, {row: self._logged.get(str(row), {}) for row in labels})
 
 
 def _require_rows(rows: WrittenRows | None, path: Path) -> WrittenRows:

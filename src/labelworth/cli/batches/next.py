@@ -8,7 +8,17 @@ import typer
 
 from labelworth.cli.console import answer, tell, write_json
 from labelworth.cli.inquiry import read_plan_file
-from labelworth.cli.options import AnswerFileOptions, DataOptions, Json, ModelOptions, Only, Seed, Without
+from labelworth.cli.options import (
+    AnswerFileOptions,
+    ChoosingOptions,
+    DataOptions,
+    Json,
+    ModelOptions,
+    Only,
+    PriceOptions,
+    Seed,
+    Without,
+)
 from labelworth.cli.options.table import Between
 
 _ANSWERS = "Answers"
@@ -58,6 +68,8 @@ def next_batch(
             rich_help_panel=_ANSWERS,
         ),
     ] = False,
+    choosing: ChoosingOptions,
+    prices: Annotated[PriceOptions, Only("price_label", "price_token", "price_sequence")],
     held: Annotated[AnswerFileOptions, Without("cannot_say", "repeated", "outside")],
     data: Annotated[DataOptions, Without("min_documents", "max_words")],
     model: Annotated[ModelOptions, Only("model")],
@@ -66,12 +78,15 @@ def next_batch(
 ) -> None:
     """Draw what to label now and who should answer, at random among what has no label and no answer yet."""
     from labelworth.cli.batches.asking import Asking, asked_of_plan
+    from labelworth.cli.batches.choosing import chosen_batch, words_of
     from labelworth.data.files import require_writable, write_lines
     from labelworth.errors import InvalidInputError
     from labelworth.planning.words import count as amount
     from labelworth.report.record import Record, Stopwatch
 
     _require_one_source(plan, count, policy, has_votes=votes is not None or audit)
+    if choosing.by is not None and (policy is not None or sheet is not None):
+        raise InvalidInputError("--by chooses documents that get a label: leave --policy and --sheet out.")
     if audit and output is not None:
         raise InvalidInputError("--audit asks about what has a label already; leave --output out.")
     held.require_file()
@@ -88,7 +103,8 @@ def next_batch(
     else:
         counts, expected = {"everything": int(count or 0)}, None
         asking = Asking.of(sheet, list(annotators or ()), votes, audit=audit)
-    batch = batches.draw(counts, policy, seed, asking.taken(batches, held, sum(counts.values())))
+    batch = None if sheet is not None else chosen_batch(batches, counts, choosing, model, prices, seed)
+    batch = batch or batches.draw(counts, policy, seed, asking.taken(batches, held, sum(counts.values())))
     asked = asking.text_of(batches, batch, seed)
     labels = asking.with_gold(batch, also=output is not None)
     if sheet is not None:
@@ -99,6 +115,7 @@ def next_batch(
         write_json(batches.text_of(labels))
     if as_json:
         typed = {**data.asked(), "plan": plan, "count": count, "policy": policy, "output": output, **held.asked()}
+        typed |= choosing.asked()
         typed |= asking.asked(annotators, votes)
         figures = {**batch.to_dict(), "output": output, **asked.figures}
         record = Record("next", typed, figures, seed, digest, watch.durations)
@@ -107,7 +124,7 @@ def next_batch(
         where = "" if output is None else f", written to {output}"
         what = amount(len(labels.rows), samples.sample)
         tell(f"{what} to label ({amount(labels.n_labels, 'label')}), drawn with seed {seed}{where}.")
-    for line in asked.lines(data.path, seed):
+    for line in (*words_of(labels), *asked.lines(data.path, seed)):
         tell(line)
     if expected is not None and not asking.has_kinds and abs(batch.n_labels - expected) >= 1:
         tell(f"The plan counted on {expected:.4g} labels: sequences of mean length. These have their own.")

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from labelworth.arrays import FloatArray
+from labelworth.arrays import FloatArray, IntArray
 from labelworth.cli.options.data import NONE
 from labelworth.cli.options.table import in_options
+from labelworth.data.drawn import DrawnLabels
 from labelworth.data.labels import by_text
 from labelworth.data.readers import NOT_NAMED, RawFeatures, RawTexts, read
 from labelworth.data.readers.written import WrittenRows, written_rows
@@ -75,9 +76,40 @@ class Documents:
         """What the reader has to say, in options of the command line."""
         return tuple(in_options(note, {"rename": "--rename"}) for note in self.raw.notes)
 
-    @property
+    @cached_property
     def y(self) -> list[Any]:
-        return list(self.raw.labels)
+        """Labels; with how their rows were drawn, where the file says so."""
+        return list(self.raw.labels) if self._log is None else DrawnLabels(self.raw.labels, *self._log)
+
+    @property
+    def n_batches(self) -> int:
+        """How many batches with probabilities were merged into the file."""
+        return 0 if self._log is None else int(self._log[1].max(initial=0))
+
+    @property
+    def is_logged(self) -> bool:
+        """Whether the file says how its rows were drawn."""
+        return self._log is not None
+
+    @cached_property
+    def _log(self) -> tuple[FloatArray, IntArray] | None:
+        """Probability and batch of every row, as `merge` keeps them; None: not logged."""
+        written = self.written()
+        if written is None or len(written.records) != self.n_samples:
+            return None
+        names = log_columns(written.names)
+        if not set(names) <= set(written.names):
+            return None
+        cells = [[record.get(name) for name in (names[0], names[2])] for record in written.records]
+        try:
+            numbers = np.array([[np.nan if cell in (None, "") else float(cell) for cell in row] for row in cells])
+        except (TypeError, ValueError):
+            raise InvalidInputError(
+                f"The columns {names[0]!r} and {names[2]!r} of {self.options.path} say how rows were drawn, and hold "
+                "what is no number. Leave them as `labelworth merge` wrote them, or give columns of your own another "
+                "name."
+            ) from None
+        return numbers[:, 0], np.nan_to_num(numbers[:, 1]).astype(np.int64)
 
     @property
     def reading(self) -> Reading:
@@ -128,6 +160,23 @@ class Documents:
         from labelworth.cli.batches.documents import DocumentBatches
 
         return DocumentBatches(self, path)
+
+
+def log_columns(names: Sequence[str]) -> tuple[str, str, str]:
+    """The columns that say how a row was drawn: its probability, by what, and in which batch.
+
+    Where the data has some of these names for columns of its own, ours are longer; all three together are ours.
+
+    >>> log_columns(("text", "label")), log_columns(("text", "rule"))[1]
+    (('probability', 'rule', 'batch'), 'labelworth_rule')
+    """
+    known = set(_LOG) & set(names)
+    if known and known != set(_LOG):
+        return ("labelworth_probability", "labelworth_rule", "labelworth_batch")
+    return _LOG
+
+
+_LOG = ("probability", "rule", "batch")
 
 
 def read_to_predict(options: "DataOptions", classifier: Any) -> Any:

@@ -5,6 +5,7 @@ from typing import Annotated
 import typer
 
 from labelworth.cli.options.answers import AnswerFileOptions as AnswerFileOptions
+from labelworth.cli.options.choosing import ChoosingOptions as ChoosingOptions
 from labelworth.cli.options.data import DataOptions as DataOptions
 from labelworth.cli.options.model import ModelOptions as ModelOptions
 from labelworth.cli.options.planning import Checkpoint as Checkpoint

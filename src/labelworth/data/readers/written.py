@@ -37,14 +37,24 @@ class WrittenRows:
                 f"{self.positions[row]}: a time must be a number of seconds. Got {cell!r:.60}."
             ) from None
 
-    def text_with(self, changes: Mapping[int, Any], column: str) -> str:
-        """The whole file with other cells in one column, by row; what is not changed stays as it is written."""
+    def text_with(
+        self, changes: Mapping[int, Any], column: str, beside: Mapping[int, Mapping[str, Any]] | None = None
+    ) -> str:
+        """The whole file with other cells in one column, by row; what is not changed stays as it is written.
+
+        Parameters
+        ----------
+        beside : mapping, optional
+            Cells of other columns, by row and column, of rows that are changed.
+        """
+        more = beside or {}
         changed = [
-            {**record, column: changes[row]} if row in changes else record for row, record in enumerate(self.records)
+            {**record, column: changes[row], **more.get(row, {})} if row in changes else record
+            for row, record in enumerate(self.records)
         ]
         if self.delimiter is not None:
-            names = self.names if column in self.names else (*self.names, column)
-            return table_text(names, changed, self.delimiter)
+            added = [column, *(name for row in changes for name in more.get(row, {}))]
+            return table_text(tuple(dict.fromkeys([*self.names, *added])), changed, self.delimiter)
         return "".join(
             json.dumps(record, ensure_ascii=False) + "\n" if row in changes else line
             for row, (line, record) in enumerate(zip(self.lines, changed, strict=True))

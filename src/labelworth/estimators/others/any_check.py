@@ -159,7 +159,8 @@ def _held_out(
         notes.append(f"Not every fold could be fitted ({failures[0]}): there the most frequent class counts.")
     temperatures = np.array([honest_temperature(block, codes) for block in log_posteriors])
     weights = (0.0, 1.0)[: len(learners)]
-    return HeldOutPredictions(weights, codes, log_posteriors, temperatures), tuple(notes)
+    judged = rows.evidence.take(tested).judged
+    return HeldOutPredictions(weights, codes, log_posteriors, temperatures, judged), tuple(notes)
 
 
 def _require_known(ignored: dict[str, Any]) -> None:

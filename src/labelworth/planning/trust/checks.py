@@ -9,6 +9,7 @@ import numpy as np
 from labelworth.data.class_counts import ClassCounts
 from labelworth.data.copies import first_copies
 from labelworth.data.protocol import Data
+from labelworth.estimators.pools.documents import LABELS_ONLY
 from labelworth.planning.answer import LEVEL, Advice, Check, Design, Held, Interval, State
 from labelworth.planning.kinds import KindWorth
 from labelworth.planning.source import LABELS_PER_PARAMETER
@@ -42,6 +43,29 @@ def randomness_check(randomness: Randomness) -> Check:
     """Whether the labels look drawn at random, as a check."""
     state: State = "warning" if randomness.suspicious else "good" if randomness.p_values else "unknown"
     return Check("random draw", state, randomness.words())
+
+
+def drawn_check(data: Data, *, is_misled: bool) -> Check | None:
+    """How labels count whose rows were chosen; None: none is logged to be.
+
+    Parameters
+    ----------
+    is_misled : bool
+        Whether a model of p(x, y) is to learn from labels alone.
+    """
+    judged, known = data.evidence.judged, data.evidence.is_gold
+    if judged is None or not data.evidence.is_chosen:
+        return None
+    counted = judged[known]
+    worth = round(float(counted.sum() ** 2 / np.square(counted).sum()))
+    if is_misled:
+        return Check("chosen rows", "bad", LABELS_ONLY)
+    return Check(
+        "chosen rows",
+        "good",
+        "Rows were chosen, with probabilities that the data says. Each label counts by its own where predictions "
+        f"are judged, so that {len(counted):,} labels say as much there as about {worth:,} drawn at random.",
+    )
 
 
 def class_check(data: Data) -> Check:
