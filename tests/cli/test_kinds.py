@@ -81,3 +81,29 @@ def test_a_frontier_over_kinds(texts: Path) -> None:
     answer = labelworth("frontier", texts, *ASKED[:-2], "--kind", "expert: price 0.3, accuracy 0.97", "--json")
     assert answer.code == 0, answer.stderr
     assert json.loads(answer.stdout)["arms"] == ["nothing", "gold", "expert"]
+
+
+def test_answers_take_the_place_of_guesses(texts: Path) -> None:
+    rng = np.random.default_rng(4)
+    rows = [json.loads(line) for line in texts.read_text().splitlines()]
+    lines = ["item,annotator,answer\n"]
+    for number, row in enumerate(rows[:150]):
+        truth = row["label"] or "a"
+        said = truth if rng.random() < 0.8 else "ab".replace(truth, "")
+        lines.append(f"{number},w{number % 3},{said}\n")
+    path = texts.parent / "answers.csv"
+    path.write_text("".join(lines), encoding="utf-8")
+    kind = ("--kind", "crowd: price 0.02, unknown")
+    answer = labelworth("plan", texts, *ASKED, *kind, "--answers", path, "--count-from", 0, "--json")
+    assert answer.code == 0, answer.stderr
+    record = answer.record
+    [crowd] = record["kinds"]
+    audited = sum(row["label"] is not None for row in rows[:150])
+    assert crowd["n_audited"] == audited > 0
+    assert any(f"of {audited} audited rows" in note for note in record["notes"])
+    assert not any("rests on faith" in line for line in record["lines"])
+    # Nobody knows what a crowd is good for that has not answered.
+    assert labelworth("plan", texts, *ASKED, *kind).code == 2
+    refused = labelworth("plan", texts, *ASKED, "--answers", path, "--count-from", 0)
+    assert refused.code == 2
+    assert "--kind" in refused.stderr

@@ -14,6 +14,9 @@ def demo(
     sequences: Annotated[
         bool, typer.Option("--sequences", help="Which tokens to label: policies on synthetic sequences.")
     ] = False,
+    answers: Annotated[
+        bool, typer.Option("--answers", help="Which labels to buy: gold, an expert, a crowd or a model.")
+    ] = False,
     output: Annotated[Path, typer.Option("--output", "-o", help="Where to write the picture (.png or .svg).")] = Path(
         "labelworth-demo.png"
     ),
@@ -22,6 +25,10 @@ def demo(
     as_json: Json = False,
 ) -> None:
     """Tell the whole story on scikit-learn's digits, in under a minute, with a picture."""
+    from labelworth.errors import InvalidInputError
+
+    if sequences and answers:
+        raise InvalidInputError("There is one story at a time: --sequences or --answers.")
     from labelworth.data.files import require_writable
     from labelworth.demo.story import Scenario
     from labelworth.report.figures import picture_format, save_picture
@@ -30,14 +37,15 @@ def demo(
 
     picture_format(output)
     require_writable(output)
-    scenario: Scenario = import_module(f"labelworth.demo.{'policies' if sequences else 'digits'}").tell
+    told = "policies" if sequences else "kinds" if answers else "digits"
+    scenario: Scenario = import_module(f"labelworth.demo.{told}").tell
     watch = Stopwatch()
     with working() as progress, watch.timing("demonstration"):
         story = scenario(quick, seed, progress)
     [picture] = story.outcome.pictures.values()
     save_picture(picture, output)
     figures = {"picture": output, **story.outcome.figures}
-    asked = {"settings": story.settings, "sequences": sequences}
+    asked = {"settings": story.settings, "sequences": sequences, **({"answers": True} if answers else {})}
     record = Record("demo", asked, figures, seed, story.data_digest, watch.durations)
     answer(record, lambda console: show_outcome(console, story.outcome), as_json=as_json)
     tell(f"Wrote {output}")

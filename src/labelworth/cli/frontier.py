@@ -6,6 +6,7 @@ from labelworth.cli.application import resumable
 from labelworth.cli.console import answer, working
 from labelworth.cli.inquiry import Inquiry
 from labelworth.cli.options import (
+    AnswerFileOptions,
     Checkpoint,
     DataOptions,
     Json,
@@ -27,6 +28,7 @@ def frontier(
     data: DataOptions,
     model: Annotated[ModelOptions, Without("unlabeled_weight")],
     plan: PlanOptions,
+    held: AnswerFileOptions,
     checkpoint: Checkpoint = None,
     prices: PriceOptions,
     seed: Seed = 0,
@@ -36,7 +38,7 @@ def frontier(
     from labelworth.planning.frontier import frontier as make_frontier
     from labelworth.report.record import Record, Stopwatch
 
-    inquiry = Inquiry(data, model, prices, plan, seed)
+    inquiry = Inquiry(data, model, prices, plan, seed, held)
     watch = Stopwatch()
     with resumable(checkpoint), working() as progress:
         with watch.timing("read"):

@@ -1,12 +1,20 @@
 """What plans and frontiers are made from, as the command line and plan files say it."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from labelworth.cli.console import tell
-from labelworth.cli.options import SEED, DataOptions, ModelOptions, PlanOptions, PriceOptions, Question
+from labelworth.cli.options import (
+    SEED,
+    AnswerFileOptions,
+    DataOptions,
+    ModelOptions,
+    PlanOptions,
+    PriceOptions,
+    Question,
+)
 from labelworth.cli.options.table import Options
 
 if TYPE_CHECKING:
@@ -22,6 +30,7 @@ class Inquiry:
     prices: PriceOptions
     plan: PlanOptions
     seed: int
+    held: AnswerFileOptions = field(default_factory=AnswerFileOptions)  # Answers that there are already.
 
     def arguments(self, say: Callable[[str], None]) -> tuple[dict[str, Any], list[str]]:
         """Read the data: what `labelworth.plan` and `labelworth.frontier` take, and what was said of it."""
@@ -35,6 +44,9 @@ class Inquiry:
         samples = self.data.read(self.model.model)
         for words in samples.notes:
             note(words)
+        answers = self.held.read(samples)
+        for words in () if answers is None else answers.notes:
+            note(words)
         estimator = self.model.estimator(samples, self.seed, may_choose=True)
         arguments = {
             "X": samples.X_for(estimator),
@@ -45,12 +57,13 @@ class Inquiry:
             "currency": self.prices.currency,
             "seed": self.seed,
             **options,
+            **({} if answers is None else {"answers": answers}),
         }
         return arguments, notes
 
     def asked(self) -> dict[str, Any]:
         """As records keep it."""
-        groups = (self.data, self.model, self.prices, self.plan)
+        groups = (self.data, self.model, self.prices, self.plan, self.held)
         return {name: value for group in groups for name, value in group.asked().items()}
 
     @classmethod
@@ -78,6 +91,7 @@ class Inquiry:
             PriceOptions.from_record(record.asked, source),
             PlanOptions.from_record(record.asked, source),
             SEED.restored(record.seed, source),
+            AnswerFileOptions.from_record(record.asked, source),
         )
         if inquiry.data.digest() != record.data_digest:
             tell(f"{inquiry.data.path} has changed since that plan: this one is for the data as it is now.")

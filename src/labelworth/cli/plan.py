@@ -11,6 +11,7 @@ from labelworth.cli.application import INFEASIBLE, resumable
 from labelworth.cli.console import answer, tell, working
 from labelworth.cli.inquiry import Inquiry
 from labelworth.cli.options import (
+    AnswerFileOptions,
     Checkpoint,
     DataOptions,
     Json,
@@ -44,6 +45,7 @@ def plan(
     data: DataOptions | None,
     model: Annotated[ModelOptions, Without("unlabeled_weight")],
     plan: PlanOptions,
+    held: AnswerFileOptions,
     checkpoint: Checkpoint = None,
     prices: PriceOptions,
     seed: Seed = 0,
@@ -54,7 +56,11 @@ def plan(
 
     if again is not None:
         others = replace(model, model=None) if model.is_imported else model
-        if data is not None or seed or any(group != type(group)() for group in (question, others, plan, prices)):
+        if (
+            data is not None
+            or seed
+            or any(group != type(group)() for group in (question, others, plan, prices, held))
+        ):
             raise InvalidInputError(
                 "--again takes everything from the plan file; leave DATA, the question and other options out."
             )
@@ -62,7 +68,7 @@ def plan(
     elif data is None:
         raise InvalidInputError("Name the file to plan from, or a plan file with --again.")
     else:
-        inquiry = Inquiry(data, model, prices, plan, seed)
+        inquiry = Inquiry(data, model, prices, plan, seed, held)
     question.require_valid()
     with resumable(checkpoint):
         _answer(inquiry, question, output=output, report=report, checkpoint=checkpoint, as_json=as_json)
@@ -84,7 +90,7 @@ def _answer(
 
     paths = [path for path in (output, report) if path is not None]
     for path in paths:
-        require_writable(path, (*inquiry.data.files, *inquiry.model.files, inquiry.plan.kinds))
+        require_writable(path, (*inquiry.data.files, *inquiry.model.files, inquiry.plan.kinds, inquiry.held.answers))
     if output is not None and report is not None and output.resolve() == report.resolve():
         raise InvalidInputError(
             f"The plan file and the page cannot both be {str(output)!r}: name another file for one."

@@ -4,7 +4,6 @@ from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
 from labelworth.estimators.pools.pool import PoolKind
-from labelworth.planning.kinds import KindWorth, Offer
 from labelworth.planning.landscape import ForecastCurve, FrontierDesign, Solutions, Surface
 from labelworth.simulation.calibration import Floor
 from labelworth.simulation.selection import ModelChoice
@@ -102,6 +101,36 @@ class Worth:
     def noise(self) -> float:
         """How large a gain the forecast's own error may look like; 0 where it is not forecast."""
         return NORMAL_95 * (self.gain_se or 0.0)
+
+
+@dataclass(frozen=True)
+class Offer:
+    """What a row can get: an arm as records keep it."""
+
+    arm: str
+    gold: bool  # Whether the row gets a gold label.
+    asks: dict[str, int]  # By kind of label, how many answers the row gets.
+    price: float  # Of one row.
+
+
+@dataclass(frozen=True)
+class KindWorth:
+    """What the answers of one kind of label are worth, and how many of them a plan buys."""
+
+    kind: str
+    price: float  # Of one answer.
+    worth: float | None  # The most that an answer may cost for the plan to buy any; None: not known, or any price.
+    is_needed: bool  # Whether nothing else does what is asked, so that any price is worth paying.
+    answers: float  # That are to be bought, on so many samples, for so much.
+    samples: float
+    cost: float
+    is_unknown: bool  # Whether its confusion is estimated with the model.
+    # By simulation: as many gold labels do as much as so many answers; None: not simulated.
+    stands_for: float | None = None
+    of_answers: float | None = None
+    n_audited: int = 0  # Answers to rows with a gold label that there are already.
+    faith: str | None = None  # Where nobody has looked how often it errs: that, in words.
+    question: str | None = None  # Of a kind that is asked yes or no: about which classes.
 
 
 @dataclass(frozen=True)

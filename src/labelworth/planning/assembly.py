@@ -16,6 +16,7 @@ from labelworth.planning.answer import (
     Design,
     Held,
     Interval,
+    KindWorth,
     Odds,
     Plan,
     PlanQuestion,
@@ -23,7 +24,6 @@ from labelworth.planning.answer import (
 )
 from labelworth.planning.formulas.sampled import joined_error
 from labelworth.planning.grids import grid_solutions
-from labelworth.planning.kinds import KindWorth
 from labelworth.planning.landscape import ForecastCurve, Surface
 from labelworth.planning.outcome import cloud, curve_counts, forecast_curve, labels_of, surface, with_gains, worth
 from labelworth.planning.simulated_kinds import KindsAccuracy, simulated_worths

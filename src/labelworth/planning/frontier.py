@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from labelworth.arrays import UNLABELED
+from labelworth.data.answers import Answers
 from labelworth.planning.answer import Held
 from labelworth.planning.landscape import FrontierDesign
 from labelworth.planning.outcome import cloud
@@ -81,6 +82,7 @@ def frontier(
     max_time: float | None = None,
     currency: str | None = None,
     channels: Any = None,
+    answers: Answers | None = None,
     progress: Progress = SILENT,
 ) -> PlanFrontier:
     """The achievable cloud over (samples, labeled fraction) or policies, and its undominated boundary.
@@ -89,7 +91,7 @@ def frontier(
     ----------
     X, y, model, prices, criterion, source, rules, pool, use_unlabeled, classes, unlabeled, seed
         As in `labelworth.plan`.
-    checkpoint, max_time, currency, channels, progress
+    checkpoint, max_time, currency, channels, answers, progress
         As in `labelworth.plan`.
 
     Raises
@@ -122,6 +124,7 @@ def frontier(
         max_time=max_time,
         currency=currency or "",
         channels=channels,
+        answers=answers,
     )
     with planner_at_work(
         X, y, settings, model=model, classes=classes, unlabeled=unlabeled, progress=progress

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 from labelworth.planning.words import count, money, number
 
 if TYPE_CHECKING:
-    from labelworth.planning.answer import Plan
-    from labelworth.planning.kinds import KindWorth, Offer
+    from labelworth.planning.answer import KindWorth, Offer, Plan
 
 
 def action(plan: "Plan") -> str:

@@ -13,40 +13,13 @@ from labelworth.channels.channel import Channel
 from labelworth.channels.forms import Classes, IsItOneOf
 from labelworth.errors import InfeasiblePlanError, NotIdentifiableError
 from labelworth.fisher.documents.channels import ArmSet
+from labelworth.planning.answer import KindWorth, Offer
+from labelworth.planning.kind_guesses import KindGuesses
 from labelworth.tradeoff.accuracy import Accuracy, ConvexAccuracy, Source
 from labelworth.tradeoff.break_even import switch_price
 from labelworth.tradeoff.costs import ArmPrices
 from labelworth.tradeoff.problem import Question
 from labelworth.tradeoff.solve import solve
-
-
-@dataclass(frozen=True)
-class Offer:
-    """What a row can get: an arm as records keep it."""
-
-    arm: str
-    gold: bool  # Whether the row gets a gold label.
-    asks: dict[str, int]  # By kind of label, how many answers the row gets.
-    price: float  # Of one row.
-
-
-@dataclass(frozen=True)
-class KindWorth:
-    """What the answers of one kind of label are worth, and how many of them a plan buys."""
-
-    kind: str
-    price: float  # Of one answer.
-    worth: float | None  # The most that an answer may cost for the plan to buy any; None: not known, or any price.
-    is_needed: bool  # Whether nothing else does what is asked, so that any price is worth paying.
-    answers: float  # That are to be bought, on so many samples, for so much.
-    samples: float
-    cost: float
-    is_unknown: bool  # Whether its confusion is estimated with the model.
-    # By simulation: as many gold labels do as much as so many answers; None: not simulated.
-    stands_for: float | None = None
-    of_answers: float | None = None
-    n_audited: int = 0  # Rows that have both a gold label and an answer of it already.
-    question: str | None = None  # Of a kind that is asked yes or no: about which classes.
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,6 +30,7 @@ class KindMenu:
     classes: Classes
     arms: tuple[Arm, ...]
     prices: ArmPrices
+    guesses: KindGuesses | None = None  # What a pilot's answers told of them, and what rests on faith.
 
     @classmethod
     def of(
@@ -124,6 +98,18 @@ class KindMenu:
             for channel in self.channels
         ]
 
+    def drawn(self, rng: np.random.Generator) -> "KindMenu":
+        """The same with confusions as they may be as well, by how surely they are known."""
+        if self.guesses is None or not self.guesses.audited:
+            return self
+        channels = self.guesses.drawn(self.classes, rng)
+        other = {channel.name: channel for channel in channels}
+        arms = tuple(
+            replace(arm, asked=tuple((other[channel.name], votes) for channel, votes in arm.asked))
+            for arm in self.arms
+        )
+        return replace(self, channels=channels, arms=arms)
+
     def asking(self, channel: Channel) -> list[int]:
         """The arms that ask a channel."""
         return [index for index, arm in enumerate(self.arms) if any(one is channel for one, _ in arm.asked)]
@@ -164,6 +150,8 @@ class KindMenu:
             float(counts[own].sum()),
             answers * channel.price,
             channel.is_unknown,
+            n_audited=0 if self.guesses is None else self.guesses.n_audited(channel.name),
+            faith=None if self.guesses is None else self.guesses.faith.get(channel.name),
             question=None if about is None else " or ".join(map(str, about)),
         )
 

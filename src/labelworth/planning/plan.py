@@ -10,6 +10,7 @@ from typing import Any
 from threadpoolctl import threadpool_limits
 
 from labelworth.arrays import UNLABELED
+from labelworth.data.answers import Answers
 from labelworth.data.protocol import Data
 from labelworth.errors import InfeasiblePlanError, InvalidInputError
 from labelworth.estimators.reading import automatic_of, pool_of, takes_sequences
@@ -45,6 +46,7 @@ def plan(
     max_time: float | None = None,
     currency: str | None = None,
     channels: Any = None,
+    answers: Answers | None = None,
     progress: Progress = SILENT,
 ) -> Plan:
     """Say how many more samples to label, of which kind, and what accuracy that buys.
@@ -111,6 +113,10 @@ def plan(
         many documents go to nobody, to gold, to each of them by each number of votes, and to gold and an unknown one
         at once (audited), and what an answer of each is worth at most. ``per_unlabeled`` is paid for every document
         without a gold label, answered or not.
+    answers : Answers, optional
+        What such kinds said already of rows of X, as `labelworth.read_answers` gives it: what is unknown of them is
+        estimated from these, with the model, and takes the place of guesses. An annotator is the kind of the same
+        name; all others are the one kind that is no annotator's name. Answers to labeled rows tell most.
     progress : Progress
 
     Returns
@@ -160,6 +166,7 @@ def plan(
         max_time=max_time,
         currency=currency or "",
         channels=channels,
+        answers=answers,
     )
     with planner_at_work(
         X, y, settings, model=model, classes=classes, unlabeled=unlabeled, asked=asked, progress=progress

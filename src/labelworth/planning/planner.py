@@ -29,6 +29,7 @@ from labelworth.estimators.pools.pool import Pool
 from labelworth.planning.answer import Check, Plan, PlanQuestion
 from labelworth.planning.assembly import Background, assemble
 from labelworth.planning.formulas.nearby import formula_situation
+from labelworth.planning.kind_guesses import KindGuesses
 from labelworth.planning.kinds import KindMenu
 from labelworth.planning.landscape import ForecastCurve, Surface
 from labelworth.planning.menu import arm_prices, held_before, held_by_rule, read_menu
@@ -274,14 +275,16 @@ class Planner:
         rules = read_menu(None, self.pool, uses_unlabeled=True)
         each = arm_prices(self.pool, rules, self.settings.price_list)
         price = dict(zip(each.arms, each.per_sample.tolist(), strict=True))
-        return KindMenu.of(
-            self.settings.channels,
+        guesses = KindGuesses.of(self.settings.channels, self.settings.answers, self.pool)
+        menu = KindMenu.of(
+            guesses.channels,
             self.pool.data.evidence.classes,
             price["everything"],
             0.0 if self.chosen.is_simulated else price.get("nothing", 0.0),
             # By simulation all other documents are learned from, or none.
             uses_unlabeled=self.uses_unlabeled and not self.chosen.is_simulated,
         )
+        return replace(menu, guesses=guesses)
 
     def _kind_simulation(self, kinds: KindMenu, room: float, budget: float | None) -> KindSimulation:
         pool: Any = self.pool
@@ -501,6 +504,11 @@ class Planner:
         )
 
     def _notes(self, chosen: ChosenSource, situation: Situation) -> list[str]:
+        if self.kinds is None or self.kinds.guesses is None:
+            return self._notes_of_source(chosen, situation)
+        return [*self.kinds.guesses.notes, *self._notes_of_source(chosen, situation)]
+
+    def _notes_of_source(self, chosen: ChosenSource, situation: Situation) -> list[str]:
         if not chosen.is_simulated:
             if not self.pool.is_large:
                 return []
@@ -527,7 +535,9 @@ class Planner:
         return notes
 
     def _checks(self, chosen: ChosenSource) -> tuple[Check, ...]:
+        guesses = None if self.kinds is None else self.kinds.guesses
         return (
+            *(() if guesses is None else (Check("kinds of labels", "warning", words) for words in guesses.warnings)),
             self.verdict.check(),
             *((simulation_check(self.basis, self._mode),) if chosen.is_simulated else ()),
             self._draw_check(),

@@ -15,7 +15,8 @@ import numpy as np
 from scipy.optimize import isotonic_regression
 
 from labelworth.arrays import FloatArray
-from labelworth.planning.kinds import KindMenu, KindWorth
+from labelworth.planning.answer import KindWorth
+from labelworth.planning.kinds import KindMenu
 from labelworth.planning.menu import held_before
 from labelworth.planning.simulated import ForecastLine
 from labelworth.planning.situation import Band, Situation
@@ -253,7 +254,7 @@ class KindSimulation:
             learner,
             self.pool.data,
             label_source(self.sources[source], self.basis.source_errors[source], self.pool.n_labeled),
-            self.menu.arms,
+            lambda number: self.menu.drawn(np.random.default_rng([self.seed, 21, number])).arms,
             designs,
             n_held_out=self._n_held_out,
             replicates=self._replicates,

@@ -9,6 +9,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 
 from labelworth.channels.kinds import kinds_of
+from labelworth.data.answers import Answers
 from labelworth.errors import InvalidInputError
 from labelworth.estimators.pools.pool import Abilities
 from labelworth.planning.targets import canonical
@@ -49,6 +50,7 @@ class PlanSettings:
     max_time: float | None = None  # Minutes.
     currency: str = ""  # Stands before amounts of money; empty: nothing does.
     channels: Any = None  # Kinds of labels beside gold, as `labelworth.channels.kinds.kinds_of` takes them.
+    answers: Answers | None = None  # What such kinds said already.
 
     def __post_init__(self) -> None:
         if self.use_unlabeled not in get_args(UseUnlabeled):
@@ -66,6 +68,10 @@ class PlanSettings:
         object.__setattr__(self, "seed", int(self.seed))
         if self.criterion is not None:
             object.__setattr__(self, "criterion", canonical(self.criterion))
+        if self.answers is not None and not self.channels:
+            raise InvalidInputError(
+                "Answers tell how often kinds of labels err: say with channels= which there are, and what they cost."
+            )
         if self.channels is not None:
             object.__setattr__(self, "channels", kinds_of(self.channels))
             if not isinstance(self.costs, Prices):

@@ -137,7 +137,7 @@ def simulate_asked(
     learner: Learner[Samples],
     data: Samples,
     source: LabelSource,
-    arms: Sequence[Arm],
+    arms_of: Callable[[int], Sequence[Arm]],
     designs: Sequence[AskedDesign],
     *,
     n_held_out: int,
@@ -154,10 +154,12 @@ def simulate_asked(
     ----------
     learner : Learner
         That learns from answers, in the mode that the plan has.
+    arms_of : function
+        The arms of a replicate: the same, but that confusions may be drawn anew as surely as they are known.
     replicates : sequence of int
         Their numbers; the same number is the same draw of everything.
     """
-    drawn = {number: AskedReplicate(data, source, n_held_out, seed, number, arms) for number in replicates}
+    drawn = {number: AskedReplicate(data, source, n_held_out, seed, number, arms_of(number)) for number in replicates}
     jobs = [(number, design) for number in replicates for design in designs]
 
     def fit(job: tuple[int, AskedDesign]) -> Callable[[], tuple[float, ...]]:

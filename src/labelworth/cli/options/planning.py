@@ -120,6 +120,7 @@ class PlanOptions(Options):
             "'crowd: price 0.02, confusion 0.85 0.15 / 0.30 0.70, votes 1 3 5, unknown', 'screener: question spam, "
             "price 0.05, accuracy 0.95'. Gold labels cost --price-label.",
         ),
+        Keywords("channels"),
     ] = None
     kinds: Annotated[
         Path | None,

@@ -12,7 +12,7 @@ from labelworth.arrays import FloatArray
 from labelworth.data.samples import Samples
 from labelworth.errors import InvalidInputError, NotIdentifiableError
 from labelworth.fisher.dense import DenseInformation
-from labelworth.fisher.documents.channels import averaged_channels, enumerated_channels
+from labelworth.fisher.documents.channels import ArmSet, averaged_channels, enumerated_channels
 from labelworth.fisher.documents.population import DocumentPopulation, require_outcomes
 from labelworth.fisher.documents.two_class_channels import two_class_channels
 from labelworth.fisher.information import Information
@@ -59,10 +59,13 @@ class KindFormulas(DocumentFormulas):
                 f"With {self.pool.n_parameters:,} parameters the formulas of kinds of labels go with two classes of "
                 "a multinomial model and criterion='excess_log_loss'. Take source='simulated', or fewer words."
             )
-        return self.near(model, 0)
+        return self._accuracy(model, self.kinds.arm_set)
 
     def near(self, model: AnyModel, number: int) -> Accuracy:
-        information = self._information(model)
+        return self._accuracy(model, self.kinds.drawn(np.random.default_rng([self.seed, 21, number])).arm_set)
+
+    def _accuracy(self, model: AnyModel, arms: ArmSet) -> Accuracy:
+        information = self._information(model, arms)
         held = float(self.pool.n_labeled)
         if self.criterion in _SHARES and isinstance(information, DenseInformation):
             return KindError(
@@ -93,13 +96,13 @@ class KindFormulas(DocumentFormulas):
     def _has_formula(self) -> bool:
         return isinstance(self.pool.model, MultinomialModel) and len(self.pool.model.classes) == 2
 
-    def _information(self, model: AnyModel) -> Information:
+    def _information(self, model: AnyModel, arms: ArmSet) -> Information:
         if self._is_enumerated:
-            return enumerated_channels(model, self.kinds.arm_set)
+            return enumerated_channels(model, arms)
         if isinstance(model, MultinomialModel) and self._has_formula and self.criterion not in _SHARES:
-            return two_class_channels(model, self.kinds.arm_set)
+            return two_class_channels(model, arms)
         shares = np.exp(self._log_evidence(model) - self._fitted_evidence)
-        return averaged_channels(model, self._documents, shares / shares.sum(), self.kinds.arm_set)
+        return averaged_channels(model, self._documents, shares / shares.sum(), arms)
 
     @cached_property
     def _is_enumerated(self) -> bool:

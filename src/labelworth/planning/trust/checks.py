@@ -10,8 +10,7 @@ from labelworth.data.class_counts import ClassCounts
 from labelworth.data.copies import first_copies
 from labelworth.data.protocol import Data
 from labelworth.estimators.pools.documents import LABELS_ONLY
-from labelworth.planning.answer import LEVEL, Advice, Check, Design, Held, Interval, State
-from labelworth.planning.kinds import KindWorth
+from labelworth.planning.answer import LEVEL, Advice, Check, Design, Held, Interval, KindWorth, State
 from labelworth.planning.source import LABELS_PER_PARAMETER
 from labelworth.planning.trust.randomness import Randomness
 from labelworth.planning.words import LABELS_PER_CLASS, SIMULATED_LABELS, apart, count
@@ -255,16 +254,7 @@ def _surer(held: Held, advice: Advice, design: Design) -> str:
 
 def faith_checks(kinds: Sequence[KindWorth]) -> list[Check]:
     """Of kinds that are bought though nobody has looked how often they are right."""
-    return [
-        Check(
-            f"answers of {kind.kind}",
-            "warning",
-            f"What is said of {kind.kind} rests on faith: no row has both gold and an answer of {kind.kind}, so its "
-            "confusion is a guess. Let it answer some of the labeled rows, and plan again with its answers.",
-        )
-        for kind in kinds
-        if kind.answers and kind.is_unknown and not kind.n_audited
-    ]
+    return [Check(f"answers of {kind.kind}", "warning", kind.faith) for kind in kinds if kind.answers and kind.faith]
 
 
 def threshold_checks(criterion: str, error: float, n_examples: int | None) -> list[Check]:

@@ -1,0 +1,187 @@
+"""What a pilot's answers tell of kinds of labels: how often each errs, how surely, and what rests on faith."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from labelworth.arrays import FloatArray
+from labelworth.channels.channel import Channel
+from labelworth.channels.forms import IsItOneOf, WhichClass
+from labelworth.data.answers import Answers
+from labelworth.data.samples import Samples
+from labelworth.errors import InvalidInputError
+from labelworth.estimation.annotators import PRIOR_ACCURACY, PRIOR_STRENGTH, Annotators
+from labelworth.estimation.answered import AnsweredFamily
+from labelworth.estimation.fit import fit
+from labelworth.planning.words import count
+from labelworth.robust.answers.audits import Audits, rests_on_faith
+from labelworth.wording import percent
+
+
+@dataclass(frozen=True, eq=False)
+class KindGuesses:
+    """Channels with what is known of them, and how surely."""
+
+    channels: tuple[Channel, ...]
+    # By channel whose confusion is not given: answers to rows whose class is known, of each class, (K,).
+    audited: dict[str, FloatArray] = field(default_factory=dict)
+    faith: dict[str, str] = field(default_factory=dict)  # By channel that nobody has looked at: that in words.
+    notes: tuple[str, ...] = ()  # What the answers told.
+    warnings: tuple[str, ...] = ()  # What they say against what was given as known.
+
+    @classmethod
+    def of(cls, channels: Sequence[Channel], answers: Answers | None, pool: Any) -> "KindGuesses":
+        """Estimate what is not known from the answers there are; without any, guesses stay as they were given.
+
+        An annotator of the name of a kind is that kind. All annotators of other names are the one kind that has none
+        of its own, a crowd.
+
+        Raises
+        ------
+        InvalidInputError
+            If answers cannot be said to be of a kind, or do not go with the data.
+        """
+        if answers is None:
+            untold = {channel.name: rests_on_faith(None, [channel]) for channel in channels}
+            return cls(tuple(channels), faith={name: own[0] for name, own in untold.items() if own})
+        data: Samples = pool.data
+        known = by_kind(answers.recoded(data.evidence.classes), channels)
+        audits = Audits.of(known, data.evidence)
+        tables = _fitted(known, channels, pool)
+        told, notes, warnings = list[Channel](), list[str](), list[str]()
+        audited, faith = dict[str, FloatArray](), dict[str, str]()
+        for channel in channels:
+            words = rests_on_faith(known, [channel], data.evidence)
+            if words:
+                faith[channel.name] = words[0]
+            if channel.name not in known.names:
+                told.append(channel)
+                continue
+            code = known.names.index(channel.name)
+            accuracy, entries = audits.accuracies()[code], audits.of_annotator(code)
+            n_answers = int((known.annotators == code).sum())
+            notes.append(f"{channel.name}: {count(n_answers, 'answer')}, {accuracy.words()}.")
+            if channel.is_unknown:
+                told.append(_guessed(channel, tables.get(channel.name), accuracy.n_right, accuracy.n_audited))
+                classes = np.bincount(audits.classes[entries], minlength=len(data.evidence.classes))
+                audited[channel.name] = classes.astype(np.float64)
+                continue
+            told.append(channel)
+            low, high = accuracy.interval
+            claimed = _expected_accuracy(channel, audits.classes[entries], data.evidence.classes)
+            if accuracy.n_audited and not low <= claimed <= high:
+                warnings.append(
+                    f"{channel.name} is taken to be right on {percent(claimed)} of such rows, and was "
+                    f"{accuracy.words()}. Let its confusion be estimated (unknown), or correct it."
+                )
+        notes.append("Answers that are held tell how often their kinds err; they are not counted among what is held.")
+        return cls(tuple(told), audited, faith, tuple(notes), tuple(warnings))
+
+    def n_audited(self, channel: str) -> int:
+        return int(self.audited[channel].sum()) if channel in self.audited else 0
+
+    def drawn(self, classes: Sequence[Any], rng: np.random.Generator) -> tuple[Channel, ...]:
+        """Channels as they may be as well: rows of confusions drawn as surely as audited rows tell them.
+
+        What rests on a guess alone stays at it: nobody said how sure that is.
+        """
+        drawn = []
+        for channel in self.channels:
+            if channel.name not in self.audited:
+                drawn.append(channel)
+                continue
+            table, strength = channel.table(classes).probabilities, self.audited[channel.name] + PRIOR_STRENGTH
+            if isinstance(channel.form, WhichClass | IsItOneOf):
+                total, right = float(strength.sum()), channel.form.accuracy
+                accuracy = rng.beta(total * right, total * (1 - right))
+                drawn.append(_with_accuracy(channel, accuracy))
+                continue
+            rows = [
+                _positive(rng.dirichlet(np.maximum(own * row, 1e-3)), row)
+                for own, row in zip(strength, table, strict=True)
+            ]
+            drawn.append(channel.guessed(np.array(rows)))
+        return tuple(drawn)
+
+
+def by_kind(answers: Answers, channels: Sequence[Channel]) -> Answers:
+    """The same answers with kinds of labels for annotators.
+
+    Raises
+    ------
+    InvalidInputError
+        If there are annotators of no kind, or of one of several.
+    """
+    names = [channel.name for channel in channels]
+    others = [name for name in answers.names if name not in names]
+    without = [name for name in names if name not in answers.names]
+    if others and len(without) != 1:
+        which = " or ".join(repr(name) for name in without) or "none, as each has an annotator of its name"
+        raise InvalidInputError(
+            f"Answers of {', '.join(repr(name) for name in others[:5])}{' ...' if len(others) > 5 else ''} are of no "
+            f"kind of that name, and could be of {which}. Call annotators as their kind, or leave out other kinds."
+        )
+    called = [name if name in names else without[0] for name in answers.names]
+    kept = list(dict.fromkeys(called))
+    codes = np.array([kept.index(name) for name in called])
+    return replace(answers, annotators=codes[answers.annotators], names=tuple(kept))
+
+
+def _fitted(answers: Answers, channels: Sequence[Channel], pool: Any) -> dict[str, FloatArray]:
+    """Confusions of unknown kinds that answer with classes, fitted together with the model to all there is."""
+    known = {channel.name: channel for channel in channels}
+    own = [name for name in answers.names if known[name].is_unknown and not isinstance(known[name].form, IsItOneOf)]
+    if not own:
+        return {}
+    given = answers.take(np.isin(answers.annotators, [answers.names.index(name) for name in own]))
+    unknown = [
+        Channel(name, "unknown", independent=True)
+        if not isinstance(known[name].form, WhichClass)
+        else Channel(name, accuracy=PRIOR_ACCURACY, unknown=True, independent=True)
+        for name in given.names
+    ]
+    classes = pool.data.evidence.classes
+    family: Any = AnsweredFamily(pool.family, Annotators.of(given.names, classes, channels=unknown))
+    model = fit(family, replace(pool.data, answers=given), unlabeled_weight=pool.unlabeled_weight).model
+    return dict(zip(given.names, model.confusions, strict=True))
+
+
+def _guessed(channel: Channel, table: FloatArray | None, n_right: int, n_audited: int) -> Channel:
+    if isinstance(channel.form, IsItOneOf) or table is None:
+        accuracy = (n_right + PRIOR_ACCURACY * PRIOR_STRENGTH) / (n_audited + PRIOR_STRENGTH)
+        return _with_accuracy(channel, accuracy)
+    if isinstance(channel.form, WhichClass):
+        return _with_accuracy(channel, float(table[0, 0]))
+    return channel.guessed(table)
+
+
+def _with_accuracy(channel: Channel, accuracy: float) -> Channel:
+    """The same kind of channel, right so often; never quite always, which could not be estimated."""
+    form: Any = channel.form
+    inside = float(np.clip(accuracy, 1e-6, 1 - 1e-6))
+    return Channel(
+        channel.name,
+        replace(form, accuracy=inside),
+        price=channel.price,
+        votes=channel.votes,
+        unknown=channel.is_unknown,
+        independent=channel.is_independent,
+    )
+
+
+def _positive(drawn: FloatArray, row: FloatArray) -> FloatArray:
+    """What is impossible stays so, and all else may happen."""
+    inside = np.where(row > 0, np.maximum(drawn, 1e-9), 0.0)
+    return np.asarray(inside / inside.sum())
+
+
+def _expected_accuracy(channel: Channel, truth: Any, classes: Sequence[Any]) -> float:
+    """How often a channel should be right on rows of these classes."""
+    table = channel.table(classes).probabilities
+    if isinstance(channel.form, IsItOneOf):
+        return channel.form.accuracy
+    if table.shape[1] != len(classes) or not len(truth):
+        return float("nan")
+    return float(np.diag(table)[truth].mean())

@@ -1,0 +1,142 @@
+"""What a pilot's answers tell of kinds of labels."""
+
+import numpy as np
+import pytest
+
+import labelworth as lw
+from labelworth.channels.channel import Channel
+from labelworth.channels.kinds import kinds_of
+from labelworth.data.answers import Answers
+from labelworth.data.evidence import Evidence
+from labelworth.data.lengths import LengthDistribution
+from labelworth.errors import InvalidInputError
+from labelworth.estimators.reading import pool_of
+from labelworth.models.classes.multinomial import MultinomialModel
+from labelworth.planning.kind_guesses import KindGuesses, by_kind
+
+CLASSES = ("ham", "spam")
+WORDS = np.random.default_rng(3).dirichlet(np.full(6, 1.0), 2)
+MODEL = MultinomialModel(CLASSES, [0.6, 0.4], WORDS, LengthDistribution.single(4))
+TRUE = np.array([[0.9, 0.1], [0.35, 0.65]])
+KINDS = kinds_of(["crowd: price 0.02, unknown, votes 1 3", "expert: price 0.3, accuracy 0.97"])
+
+
+def world(n: int = 900, labeled: int = 300) -> tuple:
+    drawn = MODEL.sample(n, np.random.default_rng(0))
+    names = np.array(CLASSES, dtype=object)[drawn.evidence.codes]
+    y = np.where(np.arange(n) < labeled, names, "")
+    return drawn, y, pool_of(drawn.counts, y, "multinomial", unlabeled="", classes=CLASSES, seed=0)
+
+
+def said(truth: np.ndarray, rows: np.ndarray, table: np.ndarray, name: str, seed: int) -> Answers:
+    draws = np.random.default_rng(seed).random(len(rows))
+    codes = (draws >= table[truth[rows], 0]).astype(int)
+    return Answers(rows, np.zeros(len(rows), int), (name,), Evidence(codes, CLASSES))
+
+
+def test_confusions_are_those_of_the_answers() -> None:
+    """400 answers, 200 of them audited: rows of the table to five standard errors."""
+    drawn, _, pool = world()
+    answers = said(drawn.evidence.codes, np.arange(100, 500), TRUE, "crowd", 1)
+    told = KindGuesses.of(KINDS, answers, pool)
+    guessed = told.channels[0]
+    assert guessed.is_unknown
+    assert guessed.votes == (1, 3)
+    assert guessed.price == 0.02
+    table = guessed.table(CLASSES).probabilities
+    counts = told.audited["crowd"]
+    assert counts.sum() == told.n_audited("crowd") == 200
+    assert (np.abs(table - TRUE) <= 5 * np.sqrt(TRUE * (1 - TRUE) / counts[:, None])).all()
+    assert told.channels[1] is KINDS[1]
+    assert any("right on" in note and "crowd" in note for note in told.notes)
+    assert not told.faith
+
+
+def test_draws_are_as_wide_as_audited_rows_are_few() -> None:
+    drawn, _, pool = world()
+    spreads = []
+    for rows in (np.arange(270, 500), np.arange(0, 300)):
+        told = KindGuesses.of(KINDS, said(drawn.evidence.codes, rows, TRUE, "crowd", 1), pool)
+        tables = [
+            told.drawn(CLASSES, np.random.default_rng(seed))[0].table(CLASSES).probabilities for seed in range(200)
+        ]
+        center, strength = told.channels[0].table(CLASSES).probabilities, told.audited["crowd"] + 2
+        expected = np.sqrt(center[:, 0] * center[:, 1] / (strength + 1))
+        np.testing.assert_allclose(np.std(tables, axis=0)[:, 0], expected, rtol=0.25)
+        spreads.append(np.std(tables, axis=0).max())
+    assert spreads[0] > 2 * spreads[1]
+
+
+def test_what_nobody_looked_at_rests_on_faith() -> None:
+    drawn, _, pool = world()
+    guess = [KINDS[0].guessed(TRUE), KINDS[1]]
+    assert set(KindGuesses.of(guess, None, pool).faith) == {"crowd"}
+    elsewhere = said(drawn.evidence.codes, np.arange(400, 700), TRUE, "crowd", 1)
+    told = KindGuesses.of(guess, elsewhere, pool)
+    assert "none of its answers is to a row whose class is known" in told.faith["crowd"]
+    assert told.n_audited("crowd") == 0
+
+
+def test_an_accuracy_that_audited_rows_contradict_is_told() -> None:
+    drawn, _, pool = world()
+    coin = np.array([[0.7, 0.3], [0.3, 0.7]])
+    honest = np.array([[0.97, 0.03], [0.03, 0.97]])
+    kinds = [KINDS[1]]
+    assert KindGuesses.of(kinds, said(drawn.evidence.codes, np.arange(200), coin, "expert", 1), pool).warnings
+    assert not KindGuesses.of(kinds, said(drawn.evidence.codes, np.arange(200), honest, "expert", 1), pool).warnings
+
+
+def test_annotators_of_other_names_are_the_crowd() -> None:
+    rows = np.arange(6)
+    answers = Answers(rows, np.array([0, 1, 2, 0, 1, 2]), ("w1", "expert", "w2"), Evidence(np.zeros(6, int), CLASSES))
+    named = by_kind(answers, KINDS)
+    assert named.names == ("crowd", "expert")
+    assert named.annotators.tolist() == [0, 1, 0, 0, 1, 0]
+    with pytest.raises(InvalidInputError, match="could be of 'crowd' or 'other'"):
+        by_kind(answers, [*KINDS, Channel("other", accuracy=0.9)])
+    with pytest.raises(InvalidInputError, match="none, as each has an annotator of its name"):
+        by_kind(answers, [KINDS[1]])
+
+
+def test_an_accuracy_and_a_question_stay_what_they_are() -> None:
+    drawn, _, pool = world()
+    coin = np.array([[0.8, 0.2], [0.2, 0.8]])
+    kinds = kinds_of(["crowd: accuracy 0.6, unknown", "asked: question spam, accuracy 0.6, unknown"])
+    rows = np.arange(300)
+    yes = said(drawn.evidence.codes, rows, coin, "asked", 5)
+    weights = np.eye(2)[::-1]
+    about = Evidence(np.where(yes.evidence.codes == 1, -2, -3), CLASSES, weights)
+    crowd = said(drawn.evidence.codes, rows, coin, "crowd", 4)
+    both = Answers(
+        np.concatenate([rows, rows]),
+        np.repeat([0, 1], 300),
+        ("crowd", "asked"),
+        Evidence(np.concatenate([crowd.evidence.codes, about.codes]), CLASSES, weights),
+    )
+    told = KindGuesses.of(kinds, both, pool)
+    for channel, kind in zip(told.channels, kinds, strict=True):
+        assert type(channel.form) is type(kind.form)
+        assert channel.form.accuracy == pytest.approx(0.8, abs=5 * np.sqrt(0.16 / 300))
+
+
+def test_a_plan_takes_guesses_from_answers_and_is_less_sure_with_few() -> None:
+    drawn, y, _ = world()
+    truth = drawn.evidence.codes
+    asked = {"model": "multinomial", "prices": {"per_label": 0.5}, "budget": 170.0, "criterion": "excess_log_loss"}
+    asked |= {"unlabeled": "", "classes": CLASSES, "n_draws": 40, "channels": KINDS}
+    many = lw.plan(drawn.counts, y, answers=said(truth, np.arange(0, 300), TRUE, "crowd", 1), **asked)
+    crowd = next(kind for kind in many.kinds if kind.kind == "crowd")
+    assert crowd.n_audited == 300
+    assert crowd.faith is None
+    assert crowd.answers > 0
+    assert not any("rests on faith" in line for line in many.lines())
+    assert any("audited rows" in note for note in many.notes)
+    with pytest.raises(InvalidInputError, match="Nothing is known of the confusion"):
+        lw.plan(drawn.counts, y, **asked)
+
+
+def test_answers_without_kinds_are_refused() -> None:
+    drawn, y, _ = world()
+    answers = said(drawn.evidence.codes, np.arange(50), TRUE, "crowd", 1)
+    with pytest.raises(InvalidInputError, match="say with channels="):
+        lw.plan(drawn.counts, y, unlabeled="", budget=200, answers=answers)
