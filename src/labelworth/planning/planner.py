@@ -75,6 +75,8 @@ from labelworth.tradeoff.problem import SHARES, Question
 _FARTHEST = 8
 """So many times the labels held are simulated; beyond it a forecast goes on along its own slope."""
 _WHOLE = ("everything", "nothing")
+_SHARE_OF_BAR = 50
+"""Percent of a plan's work that is done when kinds of labels are to be simulated, about."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -321,7 +323,8 @@ class Planner:
 
         def computed() -> dict[str, Any]:
             if self.leader is None:
-                self.progress.expect(work.whole + self._surface_work + self._rival_work, work.least)
+                until = _SHARE_OF_BAR if self.settings.channels else 100
+                self.progress.expect(work.whole + self._surface_work + self._rival_work, work.least, until=until)
             return forecast_basis(
                 self.pool.learner,
                 self.pool.data,
@@ -475,6 +478,9 @@ class Planner:
     def _surface_work(self) -> int:
         """What the refits behind the surface take; 0: there is none."""
         if not self.pool.abilities.surface or not self.pool.n_unlabeled or len(self.pool.learner.modes) < 2:
+            return 0
+        if self.settings.channels:
+            # Kinds of labels take the place of the labeled fraction.
             return 0
         sizes = simulated_sizes(point_sizes(self.pool.n_labeled), self._largest, self.pool.n_samples)
         return pool_use_work(sizes, self.pool.n_samples)

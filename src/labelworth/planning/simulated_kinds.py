@@ -42,6 +42,8 @@ _MIXED = 2
 _MONEY_SHARES = (0.25, 0.5, 0.75)
 _BELOW, _RATIO = 0.25, 2.0
 _N_LINE = 40
+_SLOWER = 2
+"""Times as long as a fit to labels alone one to answers may take, while none was measured."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -229,18 +231,16 @@ class KindSimulation:
 
     @cached_property
     def _replicates(self) -> range:
-        """As many as there is time for: half of the rest of it."""
+        """As many as there is time for."""
         learner = self.pool.learner.in_mode(self.mode)
+        # Mixes come later, about as many as there are arms.
         each = 2 * self._work(list(np.eye(len(self.menu.arms)))) + sum(
             learner.work(design.n_rows, self.pool.n_samples) for design in self._gold_designs()
         )
-        self.progress.expect(N_REPLICATES * each, FEWEST_REPLICATES * each)
-        return range(
-            next(
-                (n for n in range(N_REPLICATES, FEWEST_REPLICATES, -1) if self.progress.has_time(n * each)),
-                FEWEST_REPLICATES,
-            )
-        )
+        wanted = range(N_REPLICATES, FEWEST_REPLICATES, -1)
+        most = next((n for n in wanted if self.progress.has_time(_SLOWER * n * each)), FEWEST_REPLICATES)
+        self.progress.expect(most * each, what="Simulating answers")
+        return range(most)
 
     def _losses(self, designs: Sequence[AskedDesign]) -> FloatArray:
         """Of the measure, (n_replicates, n_designs)."""

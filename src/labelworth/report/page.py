@@ -131,7 +131,9 @@ def _absent(name: str, plan: Plan) -> str:
     if name != "surface":
         return ""
     why = (
-        "This plan learns from labels alone: documents without a label do not count, and the forecast says it all."
+        "Kinds of labels take the place of the labeled fraction: see the first picture."
+        if plan.menu
+        else "This plan learns from labels alone: documents without a label do not count; the forecast says it all."
         if plan.held.kind == "documents"
         else "Sequences are labeled by rules, which take the place of the labeled fraction: see the first picture."
     )
