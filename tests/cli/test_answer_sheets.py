@@ -2,6 +2,7 @@
 
 import csv
 import json
+import os
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
@@ -291,6 +292,10 @@ def test_a_plan_with_kinds_of_labels_says_who_answers_what(planned: tuple[Path, 
     assert {row["price"] for row in of_crowd} == {"0.02"}
     assert "7 documents to label" in answer.stderr
     answers = data.with_name("answers.csv")
+    record = json.loads(plan.read_text())
+    record["asked"]["answers"] = str(answers)
+    later = data.with_name("later.json")
+    later.write_text(json.dumps(record))
     fill(sheet, lambda row: "no" if row["kind"] == "screener" else "a")
     assert labelworth("merge", data, sheet, "--answers", answers, "--in-place").code == 0
     held = read_answers(answers, n_samples=600, classes=["a", "b"])
@@ -299,6 +304,14 @@ def test_a_plan_with_kinds_of_labels_says_who_answers_what(planned: tuple[Path, 
     assert held.prices is not None
     assert held.prices.sum() == pytest.approx(34 * 0.02 + 5 * 0.01)
     assert held.evidence.codes[held.annotators == 4].tolist() == [1] * 5
+    # A plan that knew the file of answers does not ask about what they are about, and says that they are newer.
+    os.utime(answers, (later.stat().st_mtime + 60,) * 2)
+    again = labelworth("next", data, "--plan", later, "-o", batch, "--sheet", sheet, *who)
+    assert again.code == 0, again.stderr
+    assert "answers.csv has changed since the plan was made: plan again" in again.stderr
+    assert not {int(row["row"]) for row in rows_of(sheet)} & set(held.rows.tolist())
+    same = labelworth("next", data, "--plan", plan, "-o", sheet, "--sheet", sheet, *who)
+    assert "cannot both be filled in" in same.stderr
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -20,6 +20,9 @@ from labelworth.cli.options import (
     Without,
 )
 from labelworth.cli.options.table import Between
+
+if TYPE_CHECKING:
+    from labelworth.report.record import Record
 
 _ANSWERS = "Answers"
 
@@ -79,7 +82,7 @@ def next_batch(
     """Draw what to label now and who should answer, at random among what has no label and no answer yet."""
     from labelworth.cli.batches.asking import Asking, asked_of_plan
     from labelworth.cli.batches.choosing import chosen_batch, words_of
-    from labelworth.data.files import require_writable, write_lines
+    from labelworth.data.files import write_lines
     from labelworth.errors import InvalidInputError
     from labelworth.planning.words import count as amount
     from labelworth.report.record import Record, Stopwatch
@@ -87,11 +90,8 @@ def next_batch(
     _require_one_source(plan, count, policy, has_votes=votes is not None or audit)
     if choosing.by is not None and (policy is not None or sheet is not None):
         raise InvalidInputError("--by chooses documents that get a label: leave --policy and --sheet out.")
-    if audit and output is not None:
-        raise InvalidInputError("--audit asks about what has a label already; leave --output out.")
     held.require_file()
-    for path in (path for path in (output, sheet) if path is not None):
-        require_writable(path, (plan, held.answers, *data.files))
+    _require_places(output, sheet, (plan, held.answers, *data.files), audit=audit)
     watch = Stopwatch()
     samples = data.read(model.model)
     batches = samples.batches(output)
@@ -99,7 +99,8 @@ def next_batch(
     digest = data.digest()
     if plan is not None:
         counts, expected, planned = _counts_of_plan(plan, digest)
-        asking = asked_of_plan(planned, sheet, list(annotators or ()))
+        asking = asked_of_plan(planned.figures, sheet, list(annotators or ()))
+        held = _held_by_plan(plan, planned, held)
     else:
         counts, expected = {"everything": int(count or 0)}, None
         asking = Asking.of(sheet, list(annotators or ()), votes, audit=audit)
@@ -124,6 +125,8 @@ def next_batch(
         where = "" if output is None else f", written to {output}"
         what = amount(len(labels.rows), samples.sample)
         tell(f"{what} to label ({amount(labels.n_labels, 'label')}), drawn with seed {seed}{where}.")
+    elif output is not None:
+        tell(f"The plan buys answers alone: nothing is to be labeled, and {output} was not written.")
     for line in (*words_of(labels), *asked.lines(data.path, seed)):
         tell(line)
     if expected is not None and not asking.has_kinds and abs(batch.n_labels - expected) >= 1:
@@ -142,6 +145,20 @@ def _require_one_source(plan: Path | None, count: int | None, policy: str | None
         raise InvalidInputError("A plan says who is asked how often; --votes and --audit go with --count.")
 
 
+def _require_places(output: Path | None, sheet: Path | None, inputs: tuple[Path | None, ...], *, audit: bool) -> None:
+    """Refuse to write labels and answers to one file, or onto what is read."""
+    from labelworth.data.files import require_writable
+    from labelworth.errors import InvalidInputError
+
+    if audit and output is not None:
+        raise InvalidInputError("--audit asks about what has a label already; leave --output out.")
+    if sheet is not None and output is not None and sheet.resolve() == output.resolve():
+        raise InvalidInputError(f"Labels and answers cannot both be filled in {str(sheet)!r}: name two files.")
+    for path in (output, sheet):
+        if path is not None:
+            require_writable(path, inputs)
+
+
 def _require_rules(counts: Mapping[str, int], path: Path) -> None:
     """Refuse arms that are no labeling rules."""
     from labelworth.errors import InvalidInputError
@@ -156,8 +173,20 @@ def _require_rules(counts: Mapping[str, int], path: Path) -> None:
             ) from error
 
 
-def _counts_of_plan(path: Path, digest: str) -> tuple[dict[str, int], float, Mapping[str, Any]]:
-    """How many samples of every arm a plan recommends, how many labels it expects them to take, and all it says."""
+def _held_by_plan(path: Path, planned: "Record", held: AnswerFileOptions) -> AnswerFileOptions:
+    """The answers that there are already: as typed, or those that the plan knew; says if they are newer than it."""
+    known = AnswerFileOptions.from_record(planned.asked, f"The plan file {str(path)!r}")
+    held = held if held.answers is not None else known
+    if held.answers is not None and held.answers.exists() and held.answers.stat().st_mtime > path.stat().st_mtime:
+        tell(
+            f"{held.answers} has changed since the plan was made: plan again, unless none of that was bought by this "
+            "plan."
+        )
+    return held
+
+
+def _counts_of_plan(path: Path, digest: str) -> "tuple[dict[str, int], float, Record]":
+    """How many samples of every arm a plan recommends, how many labels it expects them to take, and its record."""
     from labelworth.errors import InfeasiblePlanError, InvalidInputError
 
     record = read_plan_file(path)
@@ -185,4 +214,4 @@ def _counts_of_plan(path: Path, digest: str) -> tuple[dict[str, int], float, Map
         raise InfeasiblePlanError(
             f"The plan says to stop: {record.figures['why_stop'] or 'nothing is to be labeled.'}"
         )
-    return counts, float(record.figures["recommended"]["labels"]), record.figures
+    return counts, float(record.figures["recommended"]["labels"]), record
