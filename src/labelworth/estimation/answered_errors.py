@@ -59,6 +59,10 @@ def confusion_errors(
     With up to `MOST_PARAMETERS` parameters all of them are taken together; with more, each annotator is taken alone,
     all else held.
     """
+    errors, accuracy_errors = np.zeros_like(model.confusions), np.zeros(model.annotators.n_channels)
+    n_classes = len(model.classes)
+    if n_classes == 1:
+        return ConfusionErrors(errors, accuracy_errors, is_joint=True)
     answered = _Answered.of(model, data, weights)
     is_joint = model.coordinates.n_free <= MOST_PARAMETERS and _is_interior(model)
     if is_joint:
@@ -70,8 +74,6 @@ def confusion_errors(
         covariances = {
             part.channel: _inverse(priors[part.channel] + answered.own_information(part)) for part in answered.parts
         }
-    errors, accuracy_errors = np.zeros_like(model.confusions), np.zeros(model.annotators.n_channels)
-    n_classes = len(model.classes)
     for channel, covariance in covariances.items():
         named = _named(model.annotators, channel, covariance)
         errors[channel] = np.sqrt(named.diagonal()).reshape(n_classes, n_classes)

@@ -18,9 +18,9 @@ from labelworth.estimation.votes import Votes
 from labelworth.models.protocol import EMFamily, ParametersT
 
 _ROUNDS = 2
-_STEPS = 10  # of EM, where classes are not far from known
-_N_FOLDS = 5
-_N_STRENGTHS = 14
+_STEPS = 6  # of EM, where classes are not far from known
+_N_FOLDS = 4
+_N_STRENGTHS = 9
 _MOST_ANSWERS = 20_000
 _WEAKEST, _STRONGEST = 0.3, 1e3  # answers about each class
 

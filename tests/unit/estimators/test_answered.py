@@ -178,3 +178,23 @@ def test_annotators_are_drawn(rng: np.random.Generator, tmp_path: Path) -> None:
     assert axes.get_xticklabels()[0].get_text() == best
     with pytest.raises(InvalidInputError, match="Nobody answered"):
         lw.AnnotatorsDisplay.from_estimator(lw.MultinomialNaiveBayes().fit(X, y))
+
+
+@pytest.mark.parametrize("confusion", ["shared", "separate", "accuracy"])
+@pytest.mark.parametrize("n_annotators", [1, 2])
+def test_nothing_said_is_nothing_learned(confusion: Any, n_annotators: int, rng: np.random.Generator) -> None:
+    """Nobody answered, everybody could not say, or there is one class only."""
+    X, y, _, _, _ = crowd(rng)
+    names = tuple(f"w{code}" for code in range(n_annotators))
+    classes = ("ham", "spam", "other")
+    plain = lw.MultinomialNaiveBayes(tol=1e-9).fit(X, y)
+    for n_silent in (0, 3):
+        rows, people = np.arange(n_silent), np.arange(n_silent) % n_annotators
+        silent = Answers(rows, people, names, from_weights(np.ones((n_silent, 3)), classes))
+        fitted = lw.MultinomialNaiveBayes(tol=1e-9).fit(X, y, answers=silent, confusion=confusion)
+        assert fitted.answered_posteriors_.shape == (0, 3)
+        np.testing.assert_allclose(fitted.predict_proba(X), plain.predict_proba(X), atol=1e-3)
+        assert (fitted.annotators_.accuracy_errors > 0.05).all()
+    single = Answers(np.arange(2), np.arange(2) % n_annotators, names, from_weights(np.ones((2, 1)), ("ham",)))
+    only = lw.MultinomialNaiveBayes().fit(X, answers=single, confusion=confusion)
+    assert only.annotators_.accuracies.tolist() == [1.0] * n_annotators
