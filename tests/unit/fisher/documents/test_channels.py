@@ -133,6 +133,52 @@ def test_joint_information_is_the_curvature_of_log_p_by_differences() -> None:
     np.testing.assert_allclose(found, expected, rtol=2e-5, atol=2e-5 * np.abs(expected).max())
 
 
+def test_unknown_accuracies_of_answers_questions_and_sets_have_the_information_of_brute_force() -> None:
+    """E[s s'] over every x and all answers, s the gradient of log p(x, z) by complex steps."""
+    model = drawn_multinomial(3, 3, {3: 1.0})
+    classes = model.classes
+    sets = [[classes[0], classes[1]], [classes[1], classes[2]], [classes[2]]]
+    channels = [
+        Channel("coin", accuracy=0.7, unknown=True),
+        Channel.question("asked", classes[:1], accuracy=0.85, unknown=True),
+        Channel.sets("broad", sets, accuracy=0.8, unknown=True),
+    ]
+    enumeration = enumerated_sequences(model.class_probabilities, model.word_probabilities, {3: 1.0})
+    d, eye = len(enumeration.theta), np.eye(3)
+    holds = np.array([[1, 0, 0], [1, 1, 0], [0, 1, 1]], dtype=float)
+
+    def tables(accuracies: np.ndarray) -> list[np.ndarray]:
+        coin, asked, broad = accuracies
+        inside = eye[:, :1]
+        return [
+            coin * eye + (1 - coin) / 2 * (1 - eye),
+            asked * np.hstack([inside, 1 - inside]) + (1 - asked) * np.hstack([1 - inside, inside]),
+            broad * holds / holds.sum(axis=1, keepdims=True)
+            + (1 - broad) * (1 - holds) / (1 - holds).sum(axis=1, keepdims=True),
+        ]
+
+    for asked in ([0, 0], [1], [2], [0, 1, 2]):
+        counts = {index: asked.count(index) for index in dict.fromkeys(asked)}
+        arm = Arm("arm", False, tuple((channels[index], count) for index, count in counts.items()))
+        used = sorted(counts)
+
+        def seen(parameters: np.ndarray, asked: list[int] = asked, used: list[int] = used) -> np.ndarray:
+            accuracies = np.array([0.7, 0.85, 0.8], dtype=parameters.dtype)
+            accuracies[used] = parameters[d:]
+            own = tables(accuracies)
+            likelihood = np.ones((1, 3))
+            for index in asked:
+                likelihood = (likelihood[:, None] * own[index].T[None]).reshape(-1, 3)
+            return (enumeration.joint_at(parameters[:d]) @ likelihood.T).ravel()
+
+        start = np.concatenate([enumeration.theta, np.array([0.7, 0.85, 0.8])[used]])
+        probabilities = seen(start)
+        slopes = np.stack([seen(start + 1e-30j * unit).imag / 1e-30 for unit in np.eye(len(start))], axis=1)
+        expected = (slopes / probabilities[:, None]).T @ slopes
+        found = enumerated_channels(model, ArmSet.of([arm], classes)).matrices[2]
+        np.testing.assert_allclose(found, expected, rtol=1e-8, atol=1e-8 * np.abs(expected).max())
+
+
 @pytest.mark.parametrize("spec", SPECS)
 def test_gold_is_the_identity_and_a_constant_answer_is_none(spec) -> None:
     model = drawn_multinomial(*spec)
