@@ -11,6 +11,7 @@ from labelworth.arrays import FloatArray, IntArray
 from labelworth.channels.channel import Channel
 from labelworth.data.answers import Answers
 from labelworth.data.evidence import Evidence
+from labelworth.robust.answers.permutation import LinearSums, permutation_p
 from labelworth.wording import percent
 
 COVERAGE = 0.95
@@ -61,6 +62,17 @@ class Audits:
     def of_annotator(self, code: int) -> IntArray:
         """Which entries are this annotator's."""
         return np.flatnonzero(self.annotators == code)
+
+    def guessing_p(self, code: int, rng: np.random.Generator) -> float | None:
+        """P(answers agree with the classes so often though they know nothing of them), exact; None without any."""
+        own = self.of_annotator(code)
+        if not own.size:
+            return None
+        gold = np.eye(self.shares.shape[1])[self.classes[own]]
+        agreement = LinearSums.of(
+            self.shares[own], gold[:, :, None], np.zeros(own.size, dtype=np.int64), one_sided=True
+        )
+        return permutation_p(agreement, rng) if agreement.is_open else 1.0
 
     def accuracies(self) -> tuple["Accuracy", ...]:
         """Of every annotator, in the order of `names`."""

@@ -27,6 +27,7 @@ from labelworth.robust.answers.harm import (
 )
 from labelworth.robust.answers.identifiability import Identifiability, feature_views, identifiability
 from labelworth.robust.answers.independence import (
+    LEVEL,
     Dependence,
     IndependenceTest,
     independence_test,
@@ -41,6 +42,7 @@ from labelworth.wording import percent
 Decision = Literal["use", "leave out", "no difference", "cannot be told"]
 _MOST_TOLD = 12  # annotators that get a paragraph each
 _ENOUGH_TO_RANK = 10  # audited rows of one of many
+_ENOUGH_TO_USE = 100  # audited rows on which errors that follow x would mostly be seen: docs/studies/guards.md
 _NO_ERROR, _NO_LOSS = 0.01, 0.02  # differences of error and log-loss that are none, with two standard errors
 
 
@@ -323,60 +325,101 @@ def check_answers(
         if not count:
             notes.append(f"{name!r} gave no answer that says something.")
             continue
-        reports.append(
-            _judged(name, count, accuracy, dependences.get(name), harms, structure, is_known=name in known, unit=unit)
+        told = _Told(
+            name,
+            count,
+            accuracy,
+            audits.guessing_p(answers.names.index(name), rng),
+            dependences.get(name),
+            harms.get(name),
+            name in known,
         )
+        reports.append(told.judged(structure, harms.get(EVERYBODY), unit))
     return AnswersReport(
         unit, tuple(reports), harms.get(EVERYBODY), structure, independence, copies, tuple(dict.fromkeys(notes))
     )
 
 
-def _judged(
-    name: str,
-    n_answers: int,
-    accuracy: Accuracy,
-    dependence: Dependence | None,
-    harms: Mapping[str, ChannelHarm],
-    structure: Identifiability,
-    *,
-    is_known: bool,
-    unit: str,
-) -> AnnotatorReport:
-    harm = harms.get(name)
-    everybody = harms.get(EVERYBODY)
-    follows = dependence is not None and dependence.follows_x
-    decision: Decision = "cannot be told"
-    if name in structure.open_annotators and structure.verdict == "not identified":
-        reason = "What they mean is not pinned down."
-    elif harm is not None and harm.answer == "hurts":
-        decision, reason = "leave out", "They make predictions worse."
-    elif harm is not None and harm.answer == "helps":
-        decision, reason = "use", "They make predictions better."
-        if follows:
-            reason += " But wrong ones follow x, so the more of them there are, the less gold they can replace."
-    elif follows:
-        reason = (
-            "Wrong ones follow x, which misleads a model however many answers there are; predictions do not show it "
-            f"yet. More {unit}s with gold would tell."
+@dataclass(frozen=True)
+class _Told:
+    """The evidence on one annotator."""
+
+    name: str
+    n_answers: int
+    accuracy: Accuracy
+    guessing_p: float | None
+    dependence: Dependence | None
+    harm: ChannelHarm | None
+    is_known: bool
+
+    def judged(self, structure: Identifiability, everybody: ChannelHarm | None, unit: str) -> AnnotatorReport:
+        is_open = self.name in structure.open_annotators and structure.verdict == "not identified"
+        decision, reason = self._decided(everybody, unit)
+        if is_open:
+            decision, reason = "cannot be told", "What they mean is not pinned down."
+        return AnnotatorReport(
+            self.name, self.n_answers, decision, reason, self.accuracy, self.dependence, self.harm, self.is_known
         )
-    elif not accuracy.n_audited and not is_known:
-        reason = f"Using them rests on faith: no {unit} that was answered has gold."
-    elif harm is None and everybody is not None and everybody.answer == "helps":
-        decision, reason = "use", "All answers together make predictions better, and nothing speaks against these."
-    elif harm is None:
-        reason = "They were not tried alone." if harms else "There is too little gold to try predictions on."
-    elif _is_none(harm):
-        decision = "no difference"
-        reason = "Predictions of what has gold are as good without them, to a point of error."
-    else:
-        reason = f"Predictions of what has gold move by no more than chance; more {unit}s with gold would tell."
-    return AnnotatorReport(name, n_answers, decision, reason, accuracy, dependence, harm, is_known)
+
+    def _decided(self, everybody: ChannelHarm | None, unit: str) -> tuple[Decision, str]:
+        """The first of these rules that applies."""
+        n_audited, harm = self.accuracy.n_audited, self.harm
+        answer = None if harm is None else harm.answer
+        follows = self.dependence is not None and self.dependence.follows_x
+        is_tested = self.dependence is not None and self.dependence.p_value is not None
+        guesses = n_audited >= _ENOUGH_TO_RANK and self.guessing_p is not None and self.guessing_p > LEVEL
+        passes = is_tested and n_audited >= _ENOUGH_TO_USE and (harm is None or _is_no_worse(harm))
+        but = " But wrong ones follow x, so the more of them there are, the less gold they can replace."
+        rules: list[tuple[bool, Decision, str]] = [
+            (answer == "hurts", "leave out", "They make predictions worse."),
+            (answer == "helps", "use", f"They make predictions better.{but if follows else ''}"),
+            (
+                follows,
+                "cannot be told",
+                "Wrong ones follow x, which misleads a model however many answers there are; predictions do not show "
+                f"it yet. More {unit}s with gold would tell.",
+            ),
+            (
+                not n_audited and not self.is_known,
+                "cannot be told",
+                f"Using them rests on faith: no {unit} that was answered has gold.",
+            ),
+            (guesses, "cannot be told", f"They cannot be told from guessing on {n_audited} audited {unit}s."),
+            (
+                harm is not None and _is_none(harm),
+                "no difference",
+                "Predictions of what has gold are as good without them, to a point of error.",
+            ),
+            (
+                passes,
+                "use",
+                f"Nothing speaks against them on {n_audited} audited {unit}s: they know the class, wrong ones do not "
+                "follow x, and predictions are not worse with them.",
+            ),
+            (
+                harm is None and everybody is not None and everybody.answer == "helps",
+                "use",
+                "All answers together make predictions better, and nothing speaks against these.",
+            ),
+            (harm is None and everybody is not None, "cannot be told", "They were not tried alone."),
+            (harm is None, "cannot be told", "There is too little gold to try predictions on."),
+            (
+                True,
+                "cannot be told",
+                f"Predictions of what has gold move by no more than chance; more {unit}s with gold would tell.",
+            ),
+        ]
+        return next((decision, reason) for applies, decision, reason in rules if applies)
 
 
 def _is_none(harm: ChannelHarm) -> bool:
     """Whether the difference is none, and known well enough to say so."""
     pairs = ((harm.error, _NO_ERROR), (harm.log_loss, _NO_LOSS))
     return all(abs(told.difference) + 2 * told.standard_error < most for told, most in pairs)
+
+
+def _is_no_worse(harm: ChannelHarm) -> bool:
+    return all(told.difference <= 2 * told.standard_error for told in (harm.error, harm.log_loss))
 
 
 def _predictions(

@@ -53,6 +53,28 @@ def test_answers_of_other_classes_or_rows_are_refused() -> None:
         Audits.of(answers([9], [0], ["a"]), GOLD)
 
 
+@pytest.mark.statistical
+def test_guessing_is_told_from_knowing_whatever_classes_are_frequent(seed: int) -> None:
+    """Whoever always says the frequent class is right on nine rows of ten, and knows nothing."""
+    rng = np.random.default_rng(seed)
+    codes = (rng.random(200) < 0.1).astype(int)
+    rows = np.arange(200)
+    knows = np.where(rng.random(200) < 0.8, codes, 1 - codes)
+    mostly = (rng.random(200) < 0.1).astype(int)
+    said = np.concatenate([knows, mostly, np.zeros(200, dtype=int)])
+    given = Answers(
+        np.tile(rows, 3), np.repeat([0, 1, 2], 200), ("knows", "mostly", "always"), Evidence(said, ("a", "b"))
+    )
+    audits = Audits.of(given, Evidence(codes, ("a", "b")))
+    knowing, guessing, constant = (audits.guessing_p(code, rng) for code in range(3))
+    assert knowing < 0.01
+    assert guessing > 1e-3
+    assert constant == 1
+    assert audits.accuracies()[1].share > audits.accuracies()[0].share - 0.1
+    empty = Audits.of(given.at_entries(given.annotators == 0), Evidence(codes, ("a", "b")))
+    assert empty.guessing_p(2, rng) is None
+
+
 def test_unknown_channels_without_an_audited_row_rest_on_faith() -> None:
     channels = [Channel("ann", "unknown"), Channel("bob", "unknown"), Channel("cy", accuracy=0.9)]
     given = answers([0, 2], [0, 1], ["a", "b"])
