@@ -59,6 +59,33 @@ def test_annotators_are_estimated_with_the_model(data: Path, tmp_path: Path) -> 
     assert lw.load(model).annotators_.names == ("ann", "bob", "eve")
 
 
+@pytest.mark.parametrize("name", ["labels.csv", "labels.jsonl"])
+def test_recovered_labels_are_written(data: Path, tmp_path: Path, name: str) -> None:
+    recovered = tmp_path / name
+    asked = (
+        "fit",
+        data,
+        "--answers",
+        tmp_path / "answers.csv",
+        "-o",
+        tmp_path / "model.lw",
+        "--recovered",
+        recovered,
+    )
+    assert labelworth(*asked).code == 0
+    lines = recovered.read_text(encoding="utf-8").splitlines()
+    rows = [json.loads(line) for line in lines] if name.endswith("jsonl") else list(csv.DictReader(lines))
+    truth = {row["id"]: row["label"] for row in csv.DictReader(data.read_text(encoding="utf-8").splitlines())}
+    assert len(rows) == 160
+    assert list(rows[0]) == ["row", "id", "text", "label", "probability", "answers"]
+    gold = [row for row in rows if truth[row["id"]]]
+    assert len(gold) == 40
+    assert all(row["label"] == truth[row["id"]] and float(row["probability"]) == 1 for row in gold)
+    assert {int(row["answers"]) for row in rows} == {2}
+    assert labelworth("fit", data, "-o", tmp_path / "m.lw", "--recovered", recovered).code == 2
+    assert labelworth(*asked[:-1], tmp_path / "labels.txt").code == 2
+
+
 def test_without_answers_nothing_is_said_of_them(data: Path, tmp_path: Path) -> None:
     record = labelworth("fit", data, "-o", tmp_path / "model.lw", "--json").record
     assert "answers" not in record
@@ -164,6 +191,15 @@ def test_tokens_are_answered_for_too(tmp_path: Path) -> None:
     assert (told["n_answers"], told["n_tokens"], told["n_labeled"]) == (600, 300, 50)
     ann, bob = told["annotators"]
     assert ann["accuracy"] > bob["accuracy"]
+    recovered = tmp_path / "labels.csv"
+    asked = ("fit", data, "--answers", beside, "-o", tmp_path / "model.lw", "--recovered", recovered)
+    assert labelworth(*asked).code == 0
+    rows = list(csv.DictReader(recovered.read_text(encoding="utf-8").splitlines()))
+    assert [(row["sequence"], row["token"], row["word"]) for row in rows[:2]] == [
+        ("0", "0", sentences[0]["tokens"][0]),
+        ("0", "1", sentences[0]["tokens"][1]),
+    ]
+    assert [row["label"] for row in rows[:5]] == sentences[0]["tags"]
 
 
 def test_a_check_says_whose_answers_to_use(data: Path, tmp_path: Path) -> None:

@@ -1,12 +1,12 @@
 """`labelworth fit DATA --output model.lw`: learn a classifier or a tagger from labeled and unlabeled data."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from labelworth.cli.console import answer, tell, working
-from labelworth.cli.options import AnswerFileOptions, DataOptions, Json, ModelOptions, Seed
+from labelworth.cli.options import AnsweredFitOptions, AnswerFileOptions, DataOptions, Json, ModelOptions, Seed
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -25,31 +25,26 @@ def fit(
     data: DataOptions,
     model: ModelOptions,
     held: AnswerFileOptions,
-    confusion: Annotated[
-        Literal["shared", "separate", "accuracy"] | None,
-        typer.Option(
-            metavar="KIND",
-            help="What is estimated of annotators: shared (unless given), whole tables that draw on all of them; "
-            "separate, whole tables each alone; accuracy, how often each is right.",
-            rich_help_panel=AnswerFileOptions.panel,
-        ),
-    ] = None,
+    answered: AnsweredFitOptions,
     seed: Seed = 0,
     as_json: Json = False,
 ) -> None:
     """Fit a classifier to labeled and unlabeled rows and to answers, or a tagger to sequences; write it to a file."""
+    from labelworth.cli.recovered import recovered_labels
     from labelworth.data.digest import file_digest
-    from labelworth.data.files import require_writable
-    from labelworth.errors import InvalidInputError
+    from labelworth.data.files import require_writable, write_lines
+    from labelworth.data.readers.written import TABLES, require_ending
     from labelworth.estimators.storage import save
     from labelworth.report.record import Record, Stopwatch
     from labelworth.report.tables import show_lines, show_table
 
     model.require_storable()
     held.require_file()
-    if confusion is not None and held.answers is None:
-        raise InvalidInputError("--confusion goes with --answers FILE, which is not named. Name it, or leave it out.")
-    require_writable(output, (*data.files, *model.files, held.answers))
+    answered.require_answers(held)
+    for path in (output, answered.recovered):
+        if path is not None:
+            require_writable(path, (*data.files, *model.files, held.answers))
+    require_ending(answered.recovered, TABLES, "Recovered labels are", ".csv, .tsv or .jsonl")
     watch = Stopwatch()
     with working() as progress:
         with watch.timing("read"):
@@ -63,8 +58,10 @@ def fit(
         progress.say(f"Fitting {samples.n_samples:,} {samples.sample}s of {data.path}")
         with watch.timing("fit"):
             # Estimators of others, which know no answers, are not fitted here.
-            estimator.fit(X, samples.y, answers=answers, confusion=confusion or "shared", progress=progress)
+            estimator.fit(X, samples.y, answers=answers, confusion=answered.confusion or "shared", progress=progress)
         save(estimator, output, reading=samples.reading)
+        if answered.recovered is not None and answers is not None:
+            write_lines(answered.recovered, [recovered_labels(answered.recovered, estimator, answers, samples)])
     told = None if answers is None else _annotators(estimator, answers, samples)
     figures = {
         "output": output,
@@ -75,7 +72,7 @@ def fit(
     }
     if told is not None and held.answers is not None:
         figures["answers"] = {**told.to_dict(), "digest": file_digest(held.answers)}
-    asked = {**data.asked(), **model.asked(), **held.asked(), **({"confusion": confusion} if confusion else {})}
+    asked = {**data.asked(), **model.asked(), **held.asked(), **answered.asked()}
     record = Record("fit", asked, figures, seed, data.digest(), watch.durations)
 
     def show(console: "Console") -> None:
@@ -85,7 +82,7 @@ def fit(
             show_table(console, told.table())
 
     answer(record, show, as_json=as_json)
-    tell(f"Wrote {output}")
+    tell(f"Wrote {output}{'' if answered.recovered is None else f' and {answered.recovered}'}")
 
 
 def _annotators(estimator: Any, answers: "Answers", samples: "Documents | TokenSequences") -> "AnnotatorsReport":

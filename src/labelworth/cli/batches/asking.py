@@ -204,12 +204,12 @@ def _example(kinds: Sequence[str]) -> str:
 
 
 def _part(batch: Batch, kept: BoolArray) -> Batch:
-    positions = batch.positions
+    chosen = np.flatnonzero(kept).tolist()
     return replace(
         batch,
         rows=batch.rows[kept],
-        arms=tuple(arm for arm, is_kept in zip(batch.arms, kept, strict=True) if is_kept),
-        positions=None
-        if positions is None
-        else tuple(part for part, is_kept in zip(positions, kept, strict=True) if is_kept),
+        arms=tuple(batch.arms[index] for index in chosen),
+        positions=None if batch.positions is None else tuple(batch.positions[index] for index in chosen),
+        probabilities=None if batch.probabilities is None else batch.probabilities[kept],
+        drawn_by=None if batch.drawn_by is None else tuple(batch.drawn_by[index] for index in chosen),
     )

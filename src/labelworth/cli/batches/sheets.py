@@ -13,15 +13,7 @@ from labelworth.cli.inputs.answered import AnswersBeside, known_classes
 from labelworth.data.readers.answer_columns import USUAL
 from labelworth.data.readers.answer_entries import AnswerOptions, Entry, Placed, placed_entries
 from labelworth.data.readers.choose import ending
-from labelworth.data.readers.written import (
-    LINES,
-    WrittenRows,
-    json_lines,
-    own_column,
-    require_ending,
-    table_text,
-    written_rows,
-)
+from labelworth.data.readers.written import TABLES, WrittenRows, own_column, require_ending, rows_text, written_rows
 from labelworth.errors import InvalidInputError
 from labelworth.planning.words import count
 
@@ -30,7 +22,6 @@ if TYPE_CHECKING:
     from labelworth.cli.batches.sequences import SequenceBatches
     from labelworth.planning.next import Batch
 
-_TABLES = {".csv": ",", ".tsv": "\t", ".tab": "\t"}
 _OWN = ("annotator", "kind", "question", "answer", "price")
 _WHICH = "which class?"
 
@@ -59,7 +50,7 @@ class AnswerSheet:
 
     def require_form(self) -> None:
         """Refuse a file that no sheet is written to."""
-        require_ending(self.path, (*LINES, *_TABLES), "A sheet of answers is", ".csv, .tsv or .jsonl")
+        require_ending(self.path, TABLES, "A sheet of answers is", ".csv, .tsv or .jsonl")
 
     def text_of(
         self, batch: "Batch", shared: Sequence[Sequence[tuple[str, str]]], kinds: Mapping[str, AskedKind]
@@ -79,9 +70,7 @@ class AnswerSheet:
                 }
                 own = {self._own[name]: cell for name, cell in asked.items()}
                 records += [{**self.batches.context((index, token)), **own} for token in tokens]
-        if ending(self.path) in LINES:
-            return json_lines(records)
-        return table_text(list(records[0]), records, _TABLES[ending(self.path)])
+        return rows_text(self.path, records)
 
     def read(self) -> tuple[WrittenRows, Placed]:
         """What was filled in, every row about what it was about when it was written."""
@@ -146,7 +135,7 @@ def merged_answers(sheet: AnswerSheet, beside: AnswersBeside, output: Path) -> M
     InvalidInputError
         If the sheet is not about these data, or answers differ from those in the file: all of them at once.
     """
-    require_ending(output, (*LINES, *_TABLES), "Answers are", ".csv, .tsv or .jsonl")
+    require_ending(output, TABLES, "Answers are", ".csv, .tsv or .jsonl")
     rows, placed = sheet.read()
     file = _AnswersFile.of(beside)
     known = {} if file is None else {_key(*pair): pair[1] for pair in _pairs(file.placed)}
@@ -199,7 +188,7 @@ class _AnswersFile:
         """None where there is no such file yet."""
         if not beside.path.exists():
             return None
-        require_ending(beside.path, (*LINES, *_TABLES), "Answers are merged into files", ".csv, .tsv or .jsonl")
+        require_ending(beside.path, TABLES, "Answers are merged into files", ".csv, .tsv or .jsonl")
         placed = placed_entries(beside.rows, str(beside.path), beside.reading)
         if placed.columns.is_wide or placed.columns.answer is None:
             raise InvalidInputError(
@@ -242,10 +231,7 @@ def _text(records: Sequence[Mapping[str, Any]], file: _AnswersFile | None, outpu
                 f"Answers stay in the form they have: end the name of the output in {ending(file.beside.path)}."
             )
         return file.rows.text_and(records)
-    if ending(output) in LINES:
-        return json_lines(records)
-    names = list(dict.fromkeys(name for record in records for name in record))
-    return table_text(names, records, _TABLES[ending(output)])
+    return rows_text(output, records)
 
 
 def answered_samples(beside: AnswersBeside, names: Collection[str] = ()) -> BoolArray:

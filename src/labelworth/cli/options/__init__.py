@@ -4,6 +4,7 @@ from typing import Annotated
 
 import typer
 
+from labelworth.cli.options.answers import AnsweredFitOptions as AnsweredFitOptions
 from labelworth.cli.options.answers import AnswerFileOptions as AnswerFileOptions
 from labelworth.cli.options.choosing import ChoosingOptions as ChoosingOptions
 from labelworth.cli.options.data import DataOptions as DataOptions

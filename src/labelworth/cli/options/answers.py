@@ -97,3 +97,39 @@ class AnswerFileOptions(Options):
                 f"--answer-columns takes what=name, with commas between several. Got {self.answer_columns!r}."
             )
         return {what.strip(): name.strip() for what, _, name in parts}
+
+
+@dataclass(frozen=True)
+class AnsweredFitOptions(Options):
+    """What a fit to answers estimates of those who gave them, and what it says of the samples."""
+
+    panel: ClassVar[str] = AnswerFileOptions.panel
+
+    confusion: Annotated[
+        Literal["shared", "separate", "accuracy"] | None,
+        typer.Option(
+            metavar="KIND",
+            help="What is estimated of annotators: shared (unless given), whole tables that draw on all of them; "
+            "separate, whole tables each alone; accuracy, how often each is right.",
+        ),
+    ] = None
+    recovered: Annotated[
+        Path | None,
+        typer.Option(
+            help="Where to write the label that features and answers together make most probable, for every row or "
+            "token with an answer: .csv, .tsv or .jsonl."
+        ),
+    ] = None
+
+    def asked(self) -> dict[str, Any]:
+        """What was given, as records were before there were answers."""
+        return {name: value for name, value in super().asked().items() if value is not None}
+
+    def require_answers(self, held: AnswerFileOptions) -> None:
+        """Refuse them where there are no answers."""
+        from labelworth.errors import InvalidInputError
+
+        if held.answers is None and self != type(self)():
+            raise InvalidInputError(
+                f"{self.typed()[0]} goes with --answers FILE, which is not named. Name it, or leave it out."
+            )

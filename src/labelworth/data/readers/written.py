@@ -13,6 +13,9 @@ from labelworth.errors import InvalidInputError
 
 LINES, COLUMNS = (".jsonl", ".ndjson"), (".conll", ".iob", ".iob2", ".bio")
 """Endings of JSON lines, and of CoNLL columns, that are written."""
+_DELIMITERS = {".csv": ",", ".tsv": "\t", ".tab": "\t"}
+TABLES = (*LINES, *_DELIMITERS)
+"""Endings of rows that are written by `rows_text`."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,6 +98,14 @@ def own_column(name: str, taken: Sequence[str]) -> str:
     ('row', 'labelworth_row')
     """
     return f"labelworth_{name}" if name in taken else name
+
+
+def rows_text(path: Path, records: Sequence[Mapping[str, Any]]) -> str:
+    """Rows as the ending of a file asks for: JSON lines, or a table with the columns of all of them."""
+    if ending(path) in LINES:
+        return json_lines(records)
+    names = list(dict.fromkeys(name for record in records for name in record))
+    return table_text(names, records, _DELIMITERS[ending(path)])
 
 
 def table_text(names: Sequence[str], records: Sequence[Mapping[str, Any]], delimiter: str = ",") -> str:
