@@ -81,7 +81,10 @@ def test_a_budget_buys_precision(texts: Path) -> None:
     ("asked", "message"),
     [
         (("--target", "recall of eggs >= 90% at precision 90%"), "none of the classes: ham, rare, spam"),
-        (("--target", "recall of rare >= 90% at precision 90%"), "cannot be forecast from 3 labeled examples"),
+        (
+            ("--target", "recall of rare >= 90% at precision 90%"),
+            "from 3 labeled examples of the class: it takes 5 at least. Label about",
+        ),
         (("--target", "macro-F1 >= 90%", "--source", "asymptotic"), "formulas give no macro"),
         (("--target", "macro-F1 >= 90%", "--criterion", "log_loss"), "Leave one of them out"),
         (("--target", "macro-F1 <= 90%"), "at least so much"),

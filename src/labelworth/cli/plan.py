@@ -185,7 +185,7 @@ def _table(plan: "Plan") -> "Table":
     # Where a larger pilot comes first, the forecast's best is not what is recommended.
     mark = "best forecast" if plan.advice == "larger pilot" else "recommended"
     rows = sorted([*((*row, "") for row in chosen), (*recommended, mark)], key=lambda row: row[0] or 0.0)
-    note = f"{plan.held.n_labels:,} labels are held; {plan.held.n_pool:,} {plan.held.kind} have none."
+    note = f"{plan.held.n_labels:,} labels are held; {plan.held.n_pool:,} {plan.held.samples} have none."
     if plan.source == "simulated" and len({solution.counts for solution in budgets[-2:]}) == 1:
         far = budgets[-1]
         is_less = far.error is not None and far.error < design.error

@@ -1,5 +1,6 @@
 """What is known of each sample's class: the one representation of gold, missing and ambiguous labels."""
 
+import warnings
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -16,7 +17,7 @@ from labelworth.data.labels import (
     require_readable,
     sorted_classes,
 )
-from labelworth.errors import InvalidInputError
+from labelworth.errors import InvalidInputError, LabelworthWarning
 
 _FIRST_AMBIGUOUS = -2
 
@@ -206,6 +207,7 @@ def encode_labels(
     entries, rows, entry_of_sample = distinct_labels(labels)
     for entry, row in zip(entries, rows, strict=True):
         require_readable(entry, row, unlabeled, position)
+    _warn_of_two_markers(entries, unlabeled)
     names = sorted_classes(entries, unlabeled) if classes is None else classes_given(classes, unlabeled)
     code_of = {name: code for code, name in enumerate(names)}
     codes = np.full(len(entries), UNLABELED, dtype=np.int64)
@@ -222,6 +224,18 @@ def encode_labels(
         # A set of all classes says nothing: it stays unlabeled.
     judged = labels.judged if isinstance(labels, DrawnLabels) else None
     return compact(codes[entry_of_sample], np.array(weights).reshape(len(weights), len(names)), names, judged)
+
+
+def _warn_of_two_markers(entries: Sequence[Any], unlabeled: Hashable) -> None:
+    """Where both None and the marker occur, the marker may have been meant as a class."""
+    missing = [entry for entry in entries if is_missing(entry, unlabeled)]
+    if unlabeled is not None and len(missing) > 1 and any(not is_missing(entry, None) for entry in missing):
+        warnings.warn(
+            f"Labels hold {unlabeled!r} and None (or NaN): both are taken for 'not seen'. Where {unlabeled!r} is a "
+            "class, name another marker with unlabeled=.",
+            LabelworthWarning,
+            stacklevel=3,
+        )
 
 
 def _code(label: Hashable, code_of: dict[Hashable, int], row: int, position: Callable[[int], str]) -> int:

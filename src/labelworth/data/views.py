@@ -14,6 +14,30 @@ _FEWEST_TEXTS = 2
 """Words in fewer texts than this are left out: they tell no two rows apart or together."""
 
 
+def are_documents(features: Any) -> bool:
+    """Whether rows are texts or counts of words; else they are rows of numbers, or of a table."""
+    if hasattr(features, "tocsr"):
+        return True
+    return not hasattr(features, "columns") and np.ndim(features) == 1
+
+
+def text_columns(features: Any) -> list[str]:
+    """Names of the columns of a table that are not numbers; none of what is no table."""
+    if not hasattr(features, "select_dtypes"):
+        return []
+    return [str(name) for name in features.select_dtypes(exclude=["number", "bool"]).columns]
+
+
+def about_text_columns(features: Any) -> str:
+    """What to do about them, where a model wants numbers; empty: there are none."""
+    names = text_columns(features)
+    if not names:
+        return ""
+    which = ", ".join(map(repr, names))
+    are = f"The column {which} is" if len(names) == 1 else f"The columns {which} are"
+    return f" {are} not numbers: leave out what tells nothing, and encode the rest, as with pandas.get_dummies."
+
+
 def in_numbers(rows: Rows) -> Samples | None:
     """Counts of texts and of sparse matrices, vectors of dense ones and of tables; None where nothing fits.
 

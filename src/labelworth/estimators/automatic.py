@@ -7,6 +7,7 @@ and on Reuters; what is on the list was decided on corpora that `labelworth repr
 on, with other pilots.
 """
 
+import warnings
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -24,8 +25,8 @@ from labelworth.data.evidence import encode_labels
 from labelworth.data.kept import Checkpoint
 from labelworth.data.rows import Rows, n_rows
 from labelworth.data.samples import Samples
-from labelworth.data.views import in_numbers
-from labelworth.errors import InvalidInputError
+from labelworth.data.views import in_numbers, text_columns
+from labelworth.errors import InvalidInputError, LabelworthWarning
 from labelworth.estimators.estimator import Estimator, require_no_labels_beside
 from labelworth.estimators.others.named_classifiers import NAMED
 from labelworth.estimators.pools.documents import require_documents
@@ -229,6 +230,15 @@ class AutomaticModel:
         else:
             rows = Rows(X, encode_labels(y, classes=classes, unlabeled=self.unlabeled))
         samples = in_numbers(rows)
+        texts = text_columns(rows.features)
+        if samples is not None and texts and len(rows.features.columns) > 1:
+            warnings.warn(
+                f"All {len(rows.features.columns)} columns of the table are read as words of one text, as "
+                f"{', '.join(map(repr, texts))} {'is' if len(texts) == 1 else 'are'} not numbers. Encode "
+                f"{'it' if len(texts) == 1 else 'them'} for models of numbers, as with pandas.get_dummies.",
+                LabelworthWarning,
+                stacklevel=2,
+            )
         if samples is None:
             raise InvalidInputError(
                 "A model can be chosen for texts, counts, vectors and tables. Name one for these data with model=."

@@ -17,6 +17,7 @@ from labelworth.data.counts import as_vectors
 from labelworth.data.evidence import Evidence, encode_labels
 from labelworth.data.rows import n_rows
 from labelworth.data.samples import Samples
+from labelworth.data.views import about_text_columns
 from labelworth.errors import InvalidInputError, NotIdentifiableError
 from labelworth.estimation.fit import Fit, fit
 from labelworth.estimators.estimator import (
@@ -256,7 +257,8 @@ class GenerativeClassifier(ClassifierMixin, Estimator[Samples]):
             )
         except ValueError as error:
             # scikit-learn's own words, as an error of ours: the command line and callers catch one kind.
-            raise InvalidInputError(str(error)) from error
+            hint = about_text_columns(X)
+            raise InvalidInputError(f"{error}{'.' if hint else ''}{hint}") from error
 
 
 def _weights(sample_weight: Any, rows: Any) -> FloatArray:

@@ -155,6 +155,20 @@ class Held:
     classes: tuple[str, ...]
     cost: float  # What the labels held cost by the prices given.
     error: float | None  # What to expect of the labels held, by the same figures as the plan's.
+    named: str = ""  # What samples are called where not by their kind: "rows" of vectors and tables.
+
+    @property
+    def samples(self) -> str:
+        """What they are called, in the plural."""
+        return self.named or self.kind
+
+    @property
+    def sample(self) -> str:
+        return self.samples[:-1]
+
+    def to_dict(self) -> dict[str, Any]:
+        figures = asdict(self)
+        return figures if self.named else {name: value for name, value in figures.items() if name != "named"}
 
 
 @dataclass(frozen=True)
@@ -309,7 +323,7 @@ class Plan:
     def to_dict(self) -> dict[str, Any]:
         """As JSON knows it."""
         limit = None if self.limit is None else asdict(self.limit)
-        figures = {**asdict(self), "limit": limit, "lines": self.lines()}
+        figures = {**asdict(self), "held": self.held.to_dict(), "limit": limit, "lines": self.lines()}
         for name in ("models", "odds", "currency", "refusal", "menu", "kinds"):
             if not figures[name]:
                 del figures[name]

@@ -58,7 +58,7 @@ class PlanFrontier:
     def to_dict(self) -> dict[str, Any]:
         """As JSON knows it."""
         boundary = [index for index, point in enumerate(self.points) if point.dominated_by is None]
-        figures = {**asdict(self), "boundary": boundary, "lines": self.lines()}
+        figures = {**asdict(self), "held": self.held.to_dict(), "boundary": boundary, "lines": self.lines()}
         if not self.currency:
             del figures["currency"]
         return figures

@@ -60,6 +60,7 @@ def held_before(pool: Pool[Any], prices: Prices) -> Held:
         tuple(str(name) for name in pool.data.evidence.classes),
         cost,
         None,
+        "" if pool.samples == pool.kind else pool.samples,
     )
 
 

@@ -24,6 +24,7 @@ import numpy as np
 from labelworth.arrays import BoolArray, FloatArray, IntArray
 from labelworth.data.digest import bytes_digest, data_digest
 from labelworth.data.kept import Checkpoint
+from labelworth.data.samples import Samples
 from labelworth.errors import InfeasiblePlanError, InvalidInputError
 from labelworth.estimators.pools.pool import Pool
 from labelworth.planning.answer import Check, Plan, PlanQuestion
@@ -58,7 +59,7 @@ from labelworth.planning.trust.verdict import (
     verdict_by_forecast,
     verdict_without_classes,
 )
-from labelworth.planning.words import number
+from labelworth.planning.words import count, number
 from labelworth.policies.policy import Policy
 from labelworth.policies.rule import Rule
 from labelworth.progress import SILENT, Whole
@@ -252,7 +253,7 @@ class Planner:
 
     def _tested(self) -> Verdict:
         if self._choice().is_simulated:
-            return verdict_by_forecast(self.basis, self.pool.kind)
+            return verdict_by_forecast(self.basis, self.pool.samples)
         if not self.pool.abilities.folds:
             return NOT_TESTED
         pool: Any = self.pool
@@ -501,13 +502,27 @@ class Planner:
             self.uses_unlabeled,
             chosen.reason,
             self._checks(chosen),
-            [*self.pool.notes, *self._notes(chosen, situation)],
+            [*self.pool.notes, *self._empty(), *self._notes(chosen, situation)],
             pilot_record(self.pool.is_labeled),
             self.pool.model_name,
             self.settings.seed,
             self.pool.choice,
             self.basis.metric_units.get(chosen.criterion) if chosen.is_simulated else None,
         )
+
+    def _empty(self) -> list[str]:
+        """How many documents nothing is known of."""
+        samples = self.pool.in_numbers
+        if not isinstance(samples, Samples) or not samples.is_sparse:
+            return []
+        n_empty = int((np.asarray(samples.counts.sum(axis=1)).ravel() == 0).sum())
+        if not n_empty:
+            return []
+        have = "has" if n_empty == 1 else "have"
+        return [
+            f"{number(n_empty)} of {count(samples.n_samples, 'document')} {have} no word to go by, being empty or "
+            "without a word that others have: all of these get the same prediction."
+        ]
 
     def _notes(self, chosen: ChosenSource, situation: Situation) -> list[str]:
         if self.kinds is None or self.kinds.guesses is None:
@@ -522,7 +537,7 @@ class Planner:
                 "With so many parameters intervals show the noise of random probes alone, not the pilot's own "
                 "uncertainty; source='simulated' has intervals that do."
             ]
-        notes, prices, kind = [], self.settings.costs, self.pool.kind
+        notes, prices, kind = [], self.settings.costs, self.pool.samples
         if not isinstance(prices, Prices):
             notes.append(
                 f"Simulated plans take all {kind} without a label as they are: the cost function was asked about "

@@ -289,6 +289,6 @@ def _words(use: PoolUse, measure: Measure, gap: float) -> str:
     )
     return (
         "Along the upper edge it is the forecast from labels alone, along the right edge that from labels with all "
-        "other documents; with a label on each of them the two are one. Between the edges it goes as far from one to "
-        f"the other as simulated refits to parts of the pool do{noise}."
+        "others unlabeled; with a label on each of them the two are one. Between the edges it goes as far from one "
+        f"to the other as simulated refits to parts of the pool do{noise}."
     )

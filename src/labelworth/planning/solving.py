@@ -85,7 +85,7 @@ def _settled_by(situation: Situation, target: float, counts: FloatArray) -> str:
     if odds is None or not more:
         return f"{known}."
     return (
-        f"{known}, so the target may be met after all: label {count(more, 'more ' + held.kind[:-1])} drawn at random "
+        f"{known}, so the target may be met after all: label {count(more, 'more ' + held.sample)} drawn at random "
         f"(`labelworth next --count {more}`) and plan again; the odds that this tells whether the target can be met "
         f"are {odds_in_words(odds)}."
     )

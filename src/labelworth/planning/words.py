@@ -236,7 +236,7 @@ def _action(plan: "Plan") -> str:
         return f"Stop labeling: {plan.why_stop}"
     if plan.advice == "larger pilot":
         more = plan.more_pilot or 0
-        some = count(more, "more " + plan.held.kind[:-1])
+        some = count(more, "more " + plan.held.sample)
         return f"Label {some} drawn at random (`labelworth next --count {more}`), then plan again."
     if plan.menu:
         from labelworth.planning import kind_words
@@ -245,7 +245,7 @@ def _action(plan: "Plan") -> str:
     design, interval = plan.recommended, _between(plan.open_labels)
     if plan.held.kind == "documents":
         return (
-            f"Label {number(design.labels)} more {'document' if design.labels == 1 else 'documents'}{interval}: "
+            f"Label {count(design.labels, 'more ' + plan.held.sample)}{interval}: "
             f"{number(design.labels_in_all)} labels in all."
         )
     chosen = [arm for arm in design.arms if arm.labels > 0 and arm.count > 0]
@@ -274,7 +274,8 @@ def _odds(plan: "Plan") -> str:
     if plan.odds is None:
         return ""
     even = ""
-    if plan.odds.even is not None and plan.odds.even > (plan.more_pilot or 0):
+    # Odds that are told as even need no more labels to become so.
+    if plan.odds.even is not None and plan.odds.even > (plan.more_pilot or 0) and round(10 * plan.odds.odds) < 5:
         even = f"; {number(plan.odds.even)} more would make them even"
     return f" The odds that this tells whether the target is met are {odds_in_words(plan.odds.odds)}{even}."
 
@@ -472,7 +473,7 @@ def _next_samples(plan: "Plan", arm: str, n_next: int) -> str:
 
 def _unlabeled(plan: "Plan") -> str:
     if plan.held.kind == "documents" and not plan.held.n_pool:
-        return "There is no unlabeled data: every document has a label."
+        return f"There is no unlabeled data: every {plan.held.sample} has a label."
     verdict = next((check for check in plan.checks if check.name == UNLABELED_DATA), None)
     opening = "Use the unlabeled data" if plan.uses_unlabeled else "Do not use the unlabeled data"
     return f"{opening}." if verdict is None else f"{opening}: {verdict.words}"

@@ -133,7 +133,8 @@ def _absent(name: str, plan: Plan) -> str:
     why = (
         "Kinds of labels take the place of the labeled fraction: see the first picture."
         if plan.menu
-        else "This plan learns from labels alone: documents without a label do not count; the forecast says it all."
+        else f"This plan learns from labels alone: {plan.held.samples} without a label do not count; the forecast "
+        "says it all."
         if plan.held.kind == "documents"
         else "Sequences are labeled by rules, which take the place of the labeled fraction: see the first picture."
     )
@@ -172,7 +173,7 @@ def _design_table(plan: Plan) -> str:
     if bought is not None:
         return _table(bought.columns, [tuple(map(words, row)) for row in bought.rows])
     rows = [(arm.arm, number(arm.count), number(arm.labels), _cost(plan, arm.cost)) for arm in plan.recommended.arms]
-    return _table(("rule", plan.held.kind, "labels", "cost"), rows)
+    return _table(("rule", plan.held.samples, "labels", "cost"), rows)
 
 
 def _models(plan: Plan) -> str:
@@ -238,7 +239,7 @@ def _worth_table(plan: Plan) -> str:
         )
         for worth in plan.worth
     ]
-    heads = ("rule", f"gain of the next {count(n_next, plan.held.kind[:-1])}", "price of one", "in unlabeled ones")
+    heads = ("rule", f"gain of the next {count(n_next, plan.held.sample)}", "price of one", "in unlabeled ones")
     return _folded(_table(heads, rows))
 
 

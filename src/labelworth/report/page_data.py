@@ -107,7 +107,7 @@ def _words(plan: Plan, counts: Sequence[float]) -> str:
     """Which samples go where."""
     if plan.menu:
         return kind_words.mix(plan, counts)
-    sample = plan.held.kind
+    sample = plan.held.samples
     parts = [
         f"{count:,.0f} {sample} {'without a label' if arm == 'nothing' else 'whole' if arm == 'everything' else arm}"
         for arm, count in zip(plan.arms, counts, strict=True)

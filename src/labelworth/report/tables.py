@@ -99,6 +99,8 @@ def words(entry: Any) -> str:
 
     >>> words(0.0000123456), words(12345678), words(Measured(0.12346, 0.0042)), words(None)
     ('1.235e-05', '12,345,678', '0.1235 ± 0.0042', '-')
+    >>> words(Measured(-0.04, 4.0))
+    '0.0 ± 4.0'
     """
     if entry is None:
         return "-"
@@ -135,4 +137,5 @@ def _measured(entry: Measured) -> str:
     places = 1 - math.floor(math.log10(error))
     if not 0 <= places <= 7:
         return f"{_number(value)} ± {error:.2g}"
-    return f"{value:.{places}f} ± {error:.{places}f}"
+    # Zero has no sign.
+    return f"{round(value, places) + 0.0:.{places}f} ± {error:.{places}f}"

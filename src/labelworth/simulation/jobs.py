@@ -75,6 +75,8 @@ def run_jobs(
         closing(_computed(timed, jobs, at_once)) as finished,
     ):
         warnings.simplefilter("ignore", LabelworthWarning)
+        # What others' code says; filters of single fits do not hold where fits run in threads.
+        warnings.filterwarnings("ignore", module=r"(?!labelworth)")
         # joblib counts the results that nobody takes where work is stopped.
         warnings.filterwarnings("ignore", r"\d+ tasks ", UserWarning)
         try:

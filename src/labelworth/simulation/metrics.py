@@ -3,6 +3,7 @@
 They are better the larger they are. Curves, intervals and plans speak of what is missing to one, the shortfall.
 """
 
+import math
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Hashable, Sequence
@@ -243,10 +244,14 @@ def pilot_units(metric: Metric, codes: IntArray, owner: IntArray, classes: Seque
     """
     n_units = metric.n_units(codes, owner, classes)
     if n_units < metric.fewest_units:
+        n_labeled = len(np.unique(owner[codes >= 0]))
+        # As many per example as it has taken so far; of none seen, as if the next were one.
+        more = math.ceil((metric.fewest_units - n_units) * n_labeled / max(n_units, 1))
+        about = "about" if n_units else "at least about"
         raise InvalidInputError(
             f"The {metric.words} cannot be forecast from {n_units} labeled "
             f"{'example' if n_units == 1 else 'examples'} of the class: it takes {metric.fewest_units} at least. "
-            "Label more at random, then plan again."
+            f"Label {about} {more:,} more at random, or some of the class, then plan again."
         )
     return n_units
 

@@ -18,12 +18,13 @@ SMALL = replace(CORPORA["newsgroups"], pilots=(20, 40), pools=(200, 330), n_held
 CELL = {"corpus": "newsgroups", "learner": "naive-bayes", "n_pilot": 40, "seed": 1}
 
 
-def test_the_grid_has_both_ends_of_every_corpus_and_the_quick_one_a_third_of_it() -> None:
+def test_the_grid_has_both_ends_of_every_corpus_and_the_quick_one_begins_it() -> None:
     whole_grid, quick = metrics.cells(False, 5), metrics.cells(True, 5)
     assert quick == whole_grid[: len(quick)]
-    assert len(whole_grid) == metrics.N_PILOTS * len(quick)
+    assert len(whole_grid) == metrics.N_PILOTS * 2 * len(quick)
     assert {cell["learner"] for cell in quick} == set(metrics.LEARNERS)
-    assert {cell["n_pilot"] for cell in quick if cell["corpus"] == "sms"} == {100, 400}
+    assert {cell["n_pilot"] for cell in quick if cell["corpus"] == "sms"} == {100}
+    assert {cell["n_pilot"] for cell in whole_grid if cell["corpus"] == "sms"} == {100, 400}
 
 
 @pytest.fixture(scope="module")

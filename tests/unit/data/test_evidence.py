@@ -1,8 +1,10 @@
+import warnings
+
 import numpy as np
 import pytest
 
 from labelworth.data.evidence import Evidence, encode_labels
-from labelworth.errors import InvalidInputError
+from labelworth.errors import InvalidInputError, LabelworthWarning
 
 
 def mixed() -> Evidence:
@@ -57,3 +59,13 @@ def test_evidence_that_makes_no_sense_is_refused(
 ) -> None:
     with pytest.raises(InvalidInputError, match=message):
         Evidence(np.array(codes), classes, weights)
+
+
+def test_a_marker_beside_none_may_be_a_class_and_is_told() -> None:
+    with pytest.warns(LabelworthWarning, match=r"Labels hold -1 and None .* name another marker with unlabeled="):
+        assert encode_labels([1, -1, None, 0]).codes.tolist() == [1, -1, -1, 0]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        encode_labels([1, -1, 0])
+        encode_labels([1, None, float("nan"), 0])
+        assert encode_labels([1, -1, None], unlabeled=None).classes == (-1, 1)

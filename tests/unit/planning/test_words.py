@@ -268,6 +268,16 @@ def test_labels_to_buy_are_whole_in_the_table() -> None:
     assert [row[3] for row in pilot.rows if row[3]] == ["best forecast"]
 
 
-def test_what_is_known_to_within_more_than_all_is_hardly_known() -> None:
-    width = Width(error=None, points=None, labels=4.5)
-    assert width.words() == "the labels to buy are hardly known at all"
+def test_labels_to_buy_are_told_between_what_they_lie() -> None:
+    design = replace(document_plan().recommended, labels=255.0, labels_in_all=300.0)
+    width = Width.of(design, Interval(0.0, 510.4), None, "error")
+    assert width.words() == "the labels to buy are between 0 and 510"
+
+
+def test_samples_are_called_what_they_are() -> None:
+    plan = document_plan()
+    rows = replace(plan, held=replace(plan.held, named="rows"))
+    assert lines(plan)[0].startswith("Label 412 more documents")
+    assert lines(rows)[0] == lines(plan)[0].replace("documents", "rows")
+    assert rows.to_dict()["held"]["named"] == "rows"
+    assert "named" not in plan.to_dict()["held"]

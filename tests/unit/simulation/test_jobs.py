@@ -3,6 +3,7 @@
 import os
 import threading
 import time
+import warnings
 from collections.abc import Callable
 from functools import partial
 from typing import Any
@@ -17,7 +18,7 @@ from labelworth.estimators.pools.any_rows import AnyLearner
 from labelworth.progress import SILENT
 from labelworth.simulation import jobs as module
 from labelworth.simulation.basis import forecast_basis
-from labelworth.simulation.jobs import keep_nothing, run_fits
+from labelworth.simulation.jobs import keep_nothing, run_fits, run_jobs
 from support.blobs import vectors
 
 
@@ -123,3 +124,19 @@ def test_slow_fits_come_first_and_answers_stay_in_order() -> None:
     options: Any = {"name": str, "keep": keep, "in_processes": True, "workers": 1, "title": "", "progress": SILENT}
     assert run_fits(lambda job: partial(abs, job), [1, 3, 2], work=int, **options) == [1, 3, 2]
     assert begun == [3, 2, 1]
+
+
+def test_what_others_code_warns_of_in_threads_is_not_repeated() -> None:
+    """Filters of single threads undo each other: without one around them all, some of these came through."""
+
+    def warned(job: int) -> int:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            time.sleep(0.002 * (job % 3))
+        warnings.warn_explicit("few labels", UserWarning, "fit.py", 1, module="sklearn.linear_model")
+        return job
+
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        assert run_jobs(warned, range(12), workers=2, title="fits", progress=SILENT) == list(range(12))
+    assert not caught

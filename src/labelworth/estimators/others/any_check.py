@@ -7,6 +7,7 @@ import numpy as np
 
 from labelworth.data.folds import labeled_folds
 from labelworth.data.rows import Rows
+from labelworth.data.views import about_text_columns
 from labelworth.errors import InvalidInputError, LabelworthWarning
 from labelworth.estimators.pools.any_rows import AnyLearner
 from labelworth.estimators.pools.any_tokens import TaggerLearner, TokenLists
@@ -53,7 +54,9 @@ def check_rows(
     support = RowSupport(rows.evidence)
     failure = learner.failure(rows)
     if failure:
-        raise InvalidInputError(f"{name} cannot be fitted to these data: {failure}.")
+        raise InvalidInputError(
+            f"{name} cannot be fitted to these data: {failure}.{about_text_columns(rows.features)}"
+        )
     if "semi-supervised" not in learner.modes:
         return _labels_only(rows, learner, name, support, n_folds, seed, progress)
     if not support.identified:

@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from labelworth.arrays import UNLABELED, AnyArray, FloatArray
 from labelworth.data.evidence import Evidence, encode_labels
 from labelworth.data.rows import Rows, n_rows
+from labelworth.data.views import about_text_columns
 from labelworth.errors import InvalidInputError
 from labelworth.estimators.estimator import Estimator, require_no_labels_beside
 from labelworth.estimators.others.named_classifiers import classifier_named, holds_words, preparation_of
@@ -169,7 +170,9 @@ class AnyClassifier(ClassifierMixin, Estimator[Rows]):
             self.preparation_ = preparation_of(self.estimator, X)
             features = self.preparation_.fit_transform(X)
         except FAILURES as error:
-            raise InvalidInputError(f"{self.kind} takes texts, counts or vectors: {in_short(error)}.") from error
+            raise InvalidInputError(
+                f"{self.kind} takes texts, counts or vectors: {in_short(error)}.{about_text_columns(X)}"
+            ) from error
         return PreparedRows(features, evidence, X)
 
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -185,7 +188,8 @@ class AnyClassifier(ClassifierMixin, Estimator[Rows]):
         fitted = self.learner_.fit(data)
         failure = self.learner_.failure(data, fitted)
         if failure:
-            raise InvalidInputError(f"{self.kind} cannot be fitted to these data: {failure}.")
+            hint = about_text_columns(data.features)
+            raise InvalidInputError(f"{self.kind} cannot be fitted to these data: {failure}.{hint}")
         return ClassifierFit(NamedFit(fitted, data.evidence.classes, self.kind))
 
     def _checked(self, data: Rows, **options: Any) -> "CheckReport":

@@ -17,7 +17,7 @@ from threadpoolctl import ThreadpoolController
 from labelworth.arrays import UNLABELED, AnyArray, FloatArray, IntArray
 from labelworth.data.rows import Rows
 from labelworth.data.samples import Samples
-from labelworth.data.views import in_numbers
+from labelworth.data.views import are_documents, in_numbers
 from labelworth.errors import InvalidInputError
 from labelworth.estimators.pools.documents import ClassPrediction
 from labelworth.estimators.pools.narrow import narrowed
@@ -204,7 +204,8 @@ class AnyLearner(Learner[Rows]):
         """Why it cannot be fitted to the labels of `data`, or cannot predict all of it then; empty: it can."""
         model = self.fit(data) if model is None else model
         try:
-            model.log_posteriors(data.features, data.n_samples)
+            with quietly():
+                model.log_posteriors(data.features, data.n_samples)
         except FAILURES as error:
             return in_short(error)
         return str(model.failure)
@@ -333,6 +334,11 @@ class AnyPool(Pool[Rows]):
         """Words per document where they were counted."""
         given: Any = getattr(self.data, "given", None)
         return float(given.sum() / self.n_samples) if hasattr(given, "tocsr") else None
+
+    @property
+    def samples(self) -> str:
+        given: Any = getattr(self.data, "given", None)
+        return self.kind if are_documents(self.data.features if given is None else given) else "rows"
 
     @cached_property
     def in_numbers(self) -> Samples | None:

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Generic
 import numpy as np
 from scipy.special import log_softmax
 
-from labelworth.arrays import FloatArray, IntArray
+from labelworth.arrays import UNLABELED, FloatArray, IntArray
 from labelworth.channels.channel import Channel
 from labelworth.data.rows import Rows
 from labelworth.data.samples import Samples
@@ -152,6 +152,10 @@ class DocumentPool(Pool[Samples]):
         return int(self.model.coordinates.n_free)
 
     @property
+    def samples(self) -> str:
+        return self.kind if self.data.is_sparse else "rows"
+
+    @property
     def tokens_per_position(self) -> float | None:
         """Words per document; None for vectors."""
         return float(self.data.counts.sum() / self.n_samples) if self.data.is_sparse else None
@@ -214,6 +218,6 @@ def require_documents(samples: Rows) -> None:
     if np.count_nonzero(counts) < 2:
         only = samples.evidence.classes[int(np.argmax(counts))]
         raise NotIdentifiableError(
-            f"All labels say {only!r}: with one class there is nothing to tell apart. Label documents of other "
-            "classes."
+            f"All labels say {only!r}: with one class there is nothing to tell apart. Label rows of other classes; "
+            f"where {UNLABELED} is one, name another marker of rows without a label with unlabeled=."
         )

@@ -132,6 +132,11 @@ class Pool(ABC, Generic[DataT]):
         return (self.n_parameters or 0) > self.abilities.most_parameters
 
     @property
+    def samples(self) -> str:
+        """What they are called, in the plural."""
+        return self.kind
+
+    @property
     def notes(self) -> list[str]:
         """What is to be known of the data, in sentences."""
         return []

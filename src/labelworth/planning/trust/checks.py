@@ -155,19 +155,22 @@ class Width:
     error: float | None
     points: float | None  # Of the error to expect, as it is, where that is a share.
     metric: str | None = None  # What it is missing of, in words, where it is that of a metric.
+    labels_words: str = ""  # Between how many the labels to buy lie.
 
     @classmethod
     def of(cls, design: Design, labels: Interval | None, error: Interval | None, criterion: str) -> "Width":
-        of_labels, of_error, points = None, None, None
+        of_labels, of_error, points, between = None, None, None, ""
         if labels is not None and labels.high > labels.low and design.labels_in_all > 0:
             of_labels = (labels.high - labels.low) / 2 / design.labels_in_all
+            low, high = (f"{round(end):,}" for end in (labels.low, labels.high))
+            between = low if low == high else f"between {low} and {high}"
         metric = metric_of(criterion)
         # A recall of 10 % that is known to within 20 points is not known, though that is little of the 90 missing.
         whole = design.error if metric is None else min(design.error, 1 - design.error)
         if error is not None and np.isfinite(error.high) and whole > 0:
             half = (error.high - error.low) / 2
             of_error, points = half / whole, half if in_percent(criterion) else None
-        return cls(of_labels, of_error, points, None if metric is None else metric.words)
+        return cls(of_labels, of_error, points, None if metric is None else metric.words, between)
 
     @property
     def excess(self) -> float | None:
@@ -193,10 +196,7 @@ class Width:
                 what, within = self.metric, apart(self.points, SHARES[0])
             parts.append(f"{what} to expect is known to within {within}")
         if self.labels is not None:
-            within = (
-                f"known to within {percent(self.labels)} of all labels" if self.labels < 1 else "hardly known at all"
-            )
-            parts.append(f"the labels to buy are {within}")
+            parts.append(f"the labels to buy are {self.labels_words}")
         return " and ".join(parts)
 
 
@@ -231,7 +231,7 @@ def pilot_check(
         # Widths fall with the square root of the labels.
         later = width.points / np.sqrt(1 + more / held.n_labeled)
         words += (
-            f"; with {count(more, 'more ' + held.kind[:-1])}, {width.metric or 'the error'} to within about "
+            f"; with {count(more, 'more ' + held.sample)}, {width.metric or 'the error'} to within about "
             f"{apart(later, SHARES[0])}"
         )
     if advice == "larger pilot" and not design.labels:
@@ -245,7 +245,7 @@ def _surer(held: Held, advice: Advice, design: Design) -> str:
         return ""
     chosen = sum(arm.count for arm in design.arms if arm.labels > 0)
     when = (
-        f"after the first {count(held.n_labeled, held.kind[:-1])} of this plan"
+        f"after the first {count(held.n_labeled, held.sample)} of this plan"
         if chosen > held.n_labeled
         else "when this one is carried out"
     )

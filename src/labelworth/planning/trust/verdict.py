@@ -7,7 +7,6 @@ import numpy as np
 
 from labelworth.data.class_counts import ClassCounts
 from labelworth.data.protocol import Data
-from labelworth.estimators.pools.pool import PoolKind
 from labelworth.planning.answer import Check, State
 from labelworth.planning.words import UNLABELED_DATA, count, in_units
 from labelworth.progress import SILENT, Progress
@@ -143,13 +142,13 @@ def verdict_by_choice(choice: ModelChoice) -> Verdict:
     return Verdict(error.answer, words, alone.error, together.error, is_used=is_used)
 
 
-def verdict_by_forecast(basis: ForecastBasis, kind: PoolKind) -> Verdict:
+def verdict_by_forecast(basis: ForecastBasis, samples: str) -> Verdict:
     """From the same cross-validation that a forecast rests on."""
     if len(basis.modes) < 2:
         how = "learns nothing from" if "labels-only" in basis.modes else "is not fitted without"
         return Verdict("not asked", f"this model {how} it.")
     error, log_loss = (_gap(basis, measure) for measure in ("error", "log_loss"))
-    tested = f"only, cross-validated on {basis.n_labeled:,} labeled {kind}"
+    tested = f"only, cross-validated on {basis.n_labeled:,} labeled {samples}"
     return _measured(combined(error, log_loss), error, tested)
 
 

@@ -54,7 +54,7 @@ def test_a_wide_interval_says_how_sure_the_plan_is_and_what_makes_it_surer() -> 
     assert pilot_needed(100, wide) == 400
     check = pilot_check(HELD, wide, "label", DESIGN)
     assert check.state == "warning"
-    assert "known to within 50 % of all labels" in check.words
+    assert "the labels to buy are between 100 and 500." in check.words
     assert check.words.endswith("plan again after the first 100 documents of this plan.")
     few = replace(DESIGN, arms=(ArmCount("everything", 90.0, 90.0, 90.0),))
     assert pilot_check(HELD, wide, "label", few).words.endswith("plan again when this one is carried out.")

@@ -1,13 +1,14 @@
 """When to stop labeling: not by a forecast that the pilot is too small for."""
 
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from labelworth.data.kept import Checkpoint
 from labelworth.fisher.documents.population import enumerated_information
-from labelworth.planning.answer import Held, Plan, PlanQuestion
+from labelworth.planning.answer import Held, Odds, Plan, PlanQuestion
 from labelworth.planning.assembly import Background, assemble
 from labelworth.planning.landscape import ForecastCurve
 from labelworth.planning.simulated import ForecastLine, SimulatedAccuracy
@@ -52,7 +53,7 @@ def test_a_forecast_that_is_not_known_is_no_reason_to_stop(problem: str, value: 
     assert found.lines()[1].startswith("The forecast says to stop, as the ")
     assert not any("Stop labeling" in line for line in found.lines())
     warned = [line for line in found.lines() if line.startswith("Warning: ")]
-    labels = " and the labels to buy are known to within 50 % of all labels" if problem == "target" else ""
+    labels = " and the labels to buy are between 0 and 60" if problem == "target" else ""
     assert warned == [
         "Warning: The pilot of 60 labels is too small to stop on it: the error to expect is known to within 6.5 "
         f"points (50 % of itself){labels}; with 60 more documents, the error to within about 4.6 points."
@@ -81,6 +82,8 @@ def test_the_odds_that_a_larger_pilot_tells_are_told() -> None:
         "them even."
     )
     assert far.lines()[1].endswith(f" are about {10 * far.odds.odds:.0f} in 10.")
+    even = replace(near, odds=Odds(0.47, 94))
+    assert even.lines()[1].endswith(" are about 5 in 10.")
     assert near.to_dict()["odds"] == {"odds": near.odds.odds, "even": near.odds.even}
     assert "odds" not in planned("alpha", 0.01, spread=0.5).to_dict()
     # As many as that are not asked for where the pool has not got them.
