@@ -24,7 +24,7 @@ CONTRADICTED = 0.2
 
 TOGETHER = 0.7
 """The correlation of what forecasts of two models from one pilot are off: with it 90 % intervals of the difference
-held 85 to 92 % of 501 realized ones (docs/studies/model_choice.md)."""
+held 86 to 90 % of 1,077 realized ones (docs/studies/model_choice.md)."""
 CLEAR_LEAD = 1.0
 """So many standard errors of their difference a model must be forecast to be better to be planned with in place of
 the one that was better on the pilot's own folds; chosen with the same pilots in view."""
