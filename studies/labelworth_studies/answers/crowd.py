@@ -8,13 +8,18 @@ import numpy as np
 import scipy.sparse as sp
 
 from labelworth.arrays import BoolArray, FloatArray, IntArray
+from labelworth.channels.channel import Channel
 from labelworth.data.answers import Answers
 from labelworth.data.counts import as_counts, inverse_document_weights, rescale_documents
 from labelworth.data.evidence import Evidence
 from labelworth.data.samples import Samples
+from labelworth.estimation.annotators import ConfusionKind
+from labelworth.estimation.answered import AnsweredModel
 from labelworth.estimation.answered_fit import fit_answered, truth_posteriors
 from labelworth.estimation.fit import fit
+from labelworth.estimators.multinomial import MultinomialNaiveBayes
 from labelworth.models.classes.multinomial import MultinomialFamily, MultinomialModel
+from labelworth.planning.plan import plan
 from labelworth.progress import Progress
 from labelworth.report.values import Curve, CurvesPanel, Measured, Outcome, Picture, Table
 from labelworth_studies.corpora.crowd import CrowdPosts, crowd_digest, crowd_posts
@@ -40,6 +45,10 @@ DESIGNS: Mapping[str, tuple[float, float, float]] = {
 }
 """Shares of the money: gold labels, posts with one answer, posts with three. "Answers alone" has no gold at all."""
 
+PLANNED = "as planned"
+"""What `labelworth.plan` says, from the posts held with the workers' answers to them."""
+N_PLANS = 3
+
 WAYS = ("majority", "Dawid-Skene", "accuracies, no words", "words and accuracies", "words and confusions")
 
 
@@ -52,7 +61,12 @@ def cells(quick: bool, seed: int) -> list[dict[str, Any]]:
         for budget in BUDGETS
         for design in DESIGNS
     ]
-    return [*recovered, *bought]
+    planned = [
+        {"design": PLANNED, "budget": budget, "seed": seed + draw}
+        for draw in range(1 if quick else N_PLANS)
+        for budget in BUDGETS
+    ]
+    return [*recovered, *bought, *planned]
 
 
 def compute(cell: Cell) -> Result:
@@ -63,7 +77,10 @@ def compute(cell: Cell) -> Result:
     rng = np.random.default_rng([cell["seed"], 1])
     order = rng.permutation(np.unique(posts.answers.rows))
     held, rest = order[:N_HELD], order[N_HELD:]
-    gold, single, triple = _whole(DESIGNS[cell["design"]], cell["budget"], len(rest))
+    if cell["design"] == PLANNED:
+        gold, single, triple = planned_counts(posts, held, cell["budget"], cell["seed"])
+    else:
+        gold, single, triple = _whole(DESIGNS[cell["design"]], cell["budget"], len(rest))
     asked = {1: rest[gold : gold + single], 3: rest[gold + single : gold + single + triple]}
     kept = _asked(posts.answers, {**asked, 0: held}, rng)
     answers = posts.answers.take(np.isin(posts.answers.rows, held) | kept)
@@ -74,6 +91,39 @@ def compute(cell: Cell) -> Result:
         "counts": [int(gold), int(single), int(triple)],
         "seconds": float(posts.seconds[kept].sum()),
     }
+
+
+def planned_counts(posts: CrowdPosts, held: IntArray, budget: float, seed: int) -> tuple[int, int, int]:
+    """What a plan buys that knows the posts held, and of the workers as one crowd what they said of those posts.
+
+    Gold labels beside which a worker is asked too count as gold.
+    """
+    learned, _ = _divided(posts, seed)
+    own = posts.answers.take(np.isin(posts.answers.rows, held))
+    crowd = replace(own, annotators=np.zeros(own.n_answers, dtype=np.int64), names=("crowd",))
+    is_gold = np.isin(np.arange(posts.samples.n_samples), held)
+    features = _features(posts.samples.counts, learned)
+    asked_anew = [Channel("crowd", "unknown", independent=True)]
+    confusions = _joint(posts, features, learned, is_gold, crowd, "separate", asked_anew)[0].confusions
+    classes = posts.samples.evidence.classes
+    advice = plan(
+        posts.samples.counts[learned],
+        [classes[posts.truth[row]] if is_gold[row] else None for row in learned],
+        classes=classes,
+        model=MultinomialNaiveBayes(
+            alpha=SMOOTHING,
+            class_smoothing=CLASS_SMOOTHING,
+            word_weights="inverse-document",
+            document_length=DOCUMENT_LENGTH,
+        ),
+        use_unlabeled="yes",
+        budget=GOLD_PRICE * len(held) + budget,
+        prices={"per_label": GOLD_PRICE},
+        channels=[Channel("crowd", confusions[0], unknown=True, price=1.0, votes=(1, 3))],
+        seed=seed,
+    )
+    counts = {each.arm: round(each.count) for each in advice.recommended.arms}
+    return counts.get("gold", 0) + counts.get("gold + crowd", 0), counts.get("crowd", 0), counts.get("crowd x 3", 0)
 
 
 def _whole(shares: Sequence[float], budget: float, n_posts: int) -> tuple[int, int, int]:
@@ -116,7 +166,9 @@ def _recovered(posts: CrowdPosts, way: str, answers: Answers, seed: int) -> Resu
         else:
             # One word that every post has once: a model without features, so Dawid and Skene's.
             learned, features = np.unique(answers.rows), sp.csr_array(np.ones((posts.samples.n_samples, 1)))
-        confusion = "accuracy" if "accuracies" in way else "separate" if way == "Dawid-Skene" else "shared"
+        confusion: ConfusionKind = (
+            "accuracy" if "accuracies" in way else "separate" if way == "Dawid-Skene" else "shared"
+        )
         no_gold = np.zeros(posts.samples.n_samples, dtype=bool)
         _, posteriors = _fitted(posts, features, learned, no_gold, answers, confusion)
         guessed = posteriors[np.searchsorted(learned, judged)].argmax(axis=1)
@@ -152,20 +204,39 @@ def _fitted(
     learned: IntArray,
     is_gold: BoolArray,
     answers: Answers,
-    confusion: Any,
+    confusion: ConfusionKind,
 ) -> tuple[MultinomialModel, FloatArray]:
     """The model, and what it says of the posts learned from together with their answers."""
-    classes = posts.samples.evidence.classes
-    codes = np.where(is_gold, posts.truth, -1)[learned]
-    samples = Samples(features[learned], Evidence(codes, classes))
-    family = MultinomialFamily.for_samples(samples, smoothing=SMOOTHING, class_smoothing=CLASS_SMOOTHING)
     if not answers.n_answers:
-        model = fit(family, samples).model
+        samples = _samples(posts, features, learned, is_gold)
+        model = fit(_family(samples), samples).model
         return model, model.log_joint(samples)
+    fitted, samples = _joint(posts, features, learned, is_gold, answers, confusion)
+    return fitted.inner, truth_posteriors(fitted, samples)
+
+
+def _joint(
+    posts: CrowdPosts,
+    features: sp.csr_array,
+    learned: IntArray,
+    is_gold: BoolArray,
+    answers: Answers,
+    confusion: ConfusionKind,
+    channels: Sequence[Channel] = (),
+) -> tuple[AnsweredModel[MultinomialModel], Samples]:
     moved = replace(answers, rows=np.searchsorted(learned, answers.rows))
-    samples = replace(samples, answers=moved)
-    fitted = fit_answered(family, samples, confusion=confusion)
-    return fitted.model.inner, truth_posteriors(fitted.model, samples)
+    samples = replace(_samples(posts, features, learned, is_gold), answers=moved)
+    fitted = fit_answered(_family(samples), samples, channels=channels, confusion=confusion)
+    return fitted.model, samples
+
+
+def _samples(posts: CrowdPosts, features: sp.csr_array, learned: IntArray, is_gold: BoolArray) -> Samples:
+    codes = np.where(is_gold, posts.truth, -1)[learned]
+    return Samples(features[learned], Evidence(codes, posts.samples.evidence.classes))
+
+
+def _family(samples: Samples) -> MultinomialFamily:
+    return MultinomialFamily.for_samples(samples, smoothing=SMOOTHING, class_smoothing=CLASS_SMOOTHING)
 
 
 def summarize(pairs: Sequence[tuple[Cell, Result]]) -> Outcome:
@@ -218,41 +289,53 @@ def _ways_table(figures: Mapping[str, Any]) -> Table:
 def _designs(pairs: Sequence[tuple[Cell, Result]]) -> dict[str, Any]:
     figures: dict[str, Any] = {}
     for budget in BUDGETS:
-        for design in DESIGNS:
-            errors = [
-                result["error"] for cell, result in pairs if (cell["budget"], cell["design"]) == (budget, design)
-            ]
-            counts = next(
-                result["counts"] for cell, result in pairs if (cell["budget"], cell["design"]) == (budget, design)
-            )
+        errors: dict[str, dict[int, float]] = {design: {} for design in (*DESIGNS, PLANNED)}
+        counts: dict[str, list[list[int]]] = {design: [] for design in errors}
+        for cell, result in pairs:
+            if cell["budget"] == budget:
+                errors[cell["design"]][cell["seed"]] = result["error"]
+                counts[cell["design"]].append(result["counts"])
+        planned = errors[PLANNED]
+        best = min(float(np.mean([errors[design][seed] for seed in planned])) for design in DESIGNS)
+        for design, own in errors.items():
+            values = np.array(list(own.values()))
             figures[f"{budget}/{design}"] = {
-                "counts": counts,
-                "n_draws": len(errors),
-                "error": float(np.mean(errors)),
-                "error_se": float(np.std(errors, ddof=1) / np.sqrt(len(errors))),
+                "counts": np.round(np.mean(counts[design], axis=0)).astype(int).tolist(),
+                "n_draws": len(values),
+                "error": float(values.mean()),
+                "error_se": float(values.std(ddof=1) / np.sqrt(len(values))) if len(values) > 1 else None,
+                # Of the best design tried, on the same draws.
+                "over_best": float(np.mean([own[seed] for seed in planned]) / best),
             }
     return figures
 
 
 def _designs_table(figures: Mapping[str, Any]) -> Table:
     rows = [
-        (int(name.split("/")[0]), name.split("/")[1], *own["counts"], Measured(own["error"], own["error_se"]))
+        (
+            int(name.split("/")[0]),
+            name.split("/")[1],
+            *own["counts"],
+            Measured(own["error"], own["error_se"]),
+            round(own["over_best"], 3),
+        )
         for name, own in figures.items()
     ]
     return Table(
         "What money buys beside 100 audited posts",
-        ("budget, in answers", "design", "gold", "one answer", "three answers", "test error"),
+        ("budget, in answers", "design", "gold", "one answer", "three answers", "test error", "over the best"),
         tuple(rows),
-        note=f"A gold label costs as much as {GOLD_PRICE:g} answers; standard errors over {N_DRAWS} draws.",
+        note=f"A gold label costs as much as {GOLD_PRICE:g} answers; standard errors over draws ({N_DRAWS}, of plans "
+        f"{N_PLANS}). Over the best: of those tried, on the draws for which there is a plan.",
     )
 
 
 def _picture(figures: Mapping[str, Any]) -> Picture:
     curves = []
-    for design in DESIGNS:
+    for design in (*DESIGNS, PLANNED):
         own = [figures[f"{budget}/{design}"] for budget in BUDGETS]
         errors = np.array([each["error"] for each in own])
-        margins = np.array([2 * each["error_se"] for each in own])
+        margins = np.array([2 * (each["error_se"] or 0.0) for each in own])
         curves.append(Curve(design, np.array(BUDGETS, float), errors, errors - margins, errors + margins))
     panel = CurvesPanel("", "money, in answers of a worker", "test error", tuple(curves), x_scale="log")
     return Picture("20 Newsgroups: gold or workers?", (panel,))
