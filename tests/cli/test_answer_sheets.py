@@ -105,6 +105,8 @@ def test_an_audit_is_about_what_has_a_label(table: Path) -> None:
     asked = ("--annotators", "ann", "--audit", "--answers", answers)
     others = rows_of(drawn(table, "others.csv", "--count", N_LABELED - 1, *asked))
     assert {int(row["row"]) for row in others} == set(range(1, N_LABELED))
+    said = labelworth("next", table, "--sheet", table.with_name("s.csv"), "--count", 1, *asked).stderr
+    assert f"--answers {answers} --in-place" in said
     answer = labelworth("next", table, "--sheet", table.with_name("s.csv"), "--count", N_LABELED, *asked)
     assert answer.code == 1
     assert "Only 5 documents with a label and no answer of these annotators can be drawn" in answer.stderr

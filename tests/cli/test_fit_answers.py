@@ -121,7 +121,7 @@ def test_answers_that_say_nothing_change_nothing(data: Path, tmp_path: Path) -> 
         (("--id-column", "name"), "has no column 'name'"),
         (("--id-column", "none"), "the item is 'd0', which is no number of a sample"),
         (("--answer-columns", "item=task,answer=said"), "has no column 'said'"),
-        (("--answer-columns", "task"), "--answer-columns takes what=name"),
+        (("--answer-columns", "task"), "--answer-columns takes pairs as a=b"),
         (("--classes", "ham,spam"), "is not one of the classes"),
         (("--model", "logistic"), "logistic"),
     ],
@@ -142,10 +142,13 @@ def test_a_class_that_only_answers_name_has_to_be_meant(data: Path, tmp_path: Pa
     answer = labelworth("fit", data, "--answers", answers, "-o", model)
     assert answer.code == 2
     assert (
-        "Is 'spam' meant? Correct them, or name all classes there are with --classes ham,news,spam,spma"
+        "Is 'spam' meant? Correct or rename them, or name all classes there are with --classes ham,news,spam,spma"
         in answer.stderr
     )
     assert labelworth("fit", data, "--answers", answers, "-o", model, "--classes", "ham,news,spam,spma").code == 0
+    asked = ("fit", data, "--answers", answers, "-o", model, "--rename-answers")
+    assert labelworth(*asked, "spma=spam").code == 0
+    assert "No answer names 'spam2', which was to be renamed" in labelworth(*asked, "spam2=spam").stderr
 
 
 def test_items_that_may_be_ids_or_numbers_are_refused(tmp_path: Path) -> None:

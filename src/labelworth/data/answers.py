@@ -62,6 +62,7 @@ class Answers:
         repeated: Literal["last", "refuse"] = "last",
         outside: Literal["refuse", "drop"] = "refuse",
         independent: Sequence[str] = (),
+        rename: Mapping[str, Hashable] | None = None,
     ) -> "Answers":
         """Read a table of answers: long, a row per answer, or wide, a row per sample and a column per annotator.
 
@@ -103,6 +104,8 @@ class Answers:
             What to do with answers about items that are no samples.
         independent : sequence of str
             Annotators who really answer anew when they are asked again, so that all they said is kept.
+        rename : mapping, optional
+            Classes that mean another one: ``{"Spam": "spam"}``.
 
         Raises
         ------
@@ -132,6 +135,7 @@ class Answers:
             repeated=repeated,
             outside=outside,
             independent=independent,
+            rename=rename,
         )
         return answers_of(rows_of_table(table), "the table", options)
 

@@ -41,8 +41,8 @@ class AskedAnswers:
     def n_answers(self) -> int:
         return sum(self.loads.values())
 
-    def lines(self, data: Path, seed: int) -> list[str]:
-        """In words, with what to do next."""
+    def lines(self, data: Path, seed: int, held: Path | None) -> list[str]:
+        """In words, with what to do next: merge them into the file of answers that is `held`, or a new one."""
         if self.path is None:
             return []
         named = {name: load for name, load in self.loads.items() if name}
@@ -57,7 +57,7 @@ class AskedAnswers:
             )
         lines.append(
             "Fill in the column of answers ('cannot say' is one), then: labelworth merge "
-            f"{data} {self.path} --answers answers.csv --in-place"
+            f"{data} {self.path} --answers {held or 'answers.csv'} --in-place"
         )
         return lines
 

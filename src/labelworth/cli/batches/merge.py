@@ -15,7 +15,9 @@ def merge(
     batch: Annotated[
         Path, typer.Argument(metavar="BATCH", help="What `labelworth next` wrote, with labels or answers filled in.")
     ],
-    held: Annotated[AnswerFileOptions, Only("answers", "id_column", "answer_columns", "count_from")],
+    held: Annotated[
+        AnswerFileOptions, Only("answers", "id_column", "answer_columns", "count_from", "rename_answers")
+    ],
     output: Annotated[
         Path | None,
         typer.Option("--output", "-o", help="Where to write the data, or the answers, with the new ones."),

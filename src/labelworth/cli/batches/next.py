@@ -127,7 +127,7 @@ def next_batch(
         tell(f"{what} to label ({amount(labels.n_labels, 'label')}), drawn with seed {seed}{where}.")
     elif output is not None:
         tell(f"The plan buys answers alone: nothing is to be labeled, and {output} was not written.")
-    for line in (*words_of(labels), *asked.lines(data.path, seed)):
+    for line in (*words_of(labels), *asked.lines(data.path, seed, held.answers)):
         tell(line)
     if expected is not None and not asking.has_kinds and abs(batch.n_labels - expected) >= 1:
         tell(f"The plan counted on {expected:.4g} labels: sequences of mean length. These have their own.")

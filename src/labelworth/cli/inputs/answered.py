@@ -60,6 +60,7 @@ class AnswersBeside:
             cannot_say=CANNOT_SAY if given.cannot_say is None else _listed(given.cannot_say),
             repeated=given.repeated,
             outside=given.outside,
+            rename=given.renamed(),
         )
 
     def read(self) -> Answers:

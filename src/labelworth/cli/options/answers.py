@@ -57,6 +57,12 @@ class AnswerFileOptions(Options):
             metavar="WORDS", help="Answers that say nothing, with commas between; the usual ones unless given."
         ),
     ] = None
+    rename_answers: Annotated[
+        str | None,
+        typer.Option(
+            metavar="OLD=NEW", help="Read a class in answers as another one, as 'Spam=spam'; with commas between."
+        ),
+    ] = None
     repeated: Annotated[
         Literal["last", "refuse"],
         typer.Option(help="Where one annotator said different things of one row: the last stands, or none is read."),
@@ -89,14 +95,20 @@ class AnswerFileOptions(Options):
 
     def columns(self) -> dict[str, str]:
         """By what they hold."""
-        from labelworth.errors import InvalidInputError
+        return _pairs("--answer-columns", self.answer_columns)
 
-        parts = [part.partition("=") for part in (self.answer_columns or "").split(",") if part.strip()]
-        if not all(what.strip() and name.strip() for what, _, name in parts):
-            raise InvalidInputError(
-                f"--answer-columns takes what=name, with commas between several. Got {self.answer_columns!r}."
-            )
-        return {what.strip(): name.strip() for what, _, name in parts}
+    def renamed(self) -> dict[str, str]:
+        """New names of classes, by those in the file."""
+        return _pairs("--rename-answers", self.rename_answers)
+
+
+def _pairs(flag: str, text: str | None) -> dict[str, str]:
+    from labelworth.errors import InvalidInputError
+
+    parts = [part.partition("=") for part in (text or "").split(",") if part.strip()]
+    if not all(what.strip() and name.strip() for what, _, name in parts):
+        raise InvalidInputError(f"{flag} takes pairs as a=b, with commas between several. Got {text!r}.")
+    return {what.strip(): name.strip() for what, _, name in parts}
 
 
 @dataclass(frozen=True)

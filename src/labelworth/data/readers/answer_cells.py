@@ -53,7 +53,13 @@ class Said:
 class AnswerCells:
     """How cells of answers are read; `classes` are all there are, or None where the answers tell."""
 
-    def __init__(self, classes: Sequence[Hashable] | None, cannot_say: Sequence[Hashable]) -> None:
+    def __init__(
+        self,
+        classes: Sequence[Hashable] | None,
+        cannot_say: Sequence[Hashable],
+        rename: Mapping[str, Hashable] | None = None,
+    ) -> None:
+        self._rename, self._renamed = rename or {}, set[str]()
         self._known = None if classes is None else by_text(classes)
         self._n_classes = None if classes is None else len(classes)
         numbers = [isinstance(name, int | float) and not isinstance(name, bool) for name in classes or ()]
@@ -102,7 +108,13 @@ class AnswerCells:
         return Said(weights=_probabilities([0.0 if is_empty(cell) else cell for cell in numbers], location))
 
     def require_known(self) -> None:
-        """Refuse classes that are not among those given: all of them at once, with what was probably meant."""
+        """Refuse classes that are not among those given: all of them at once, with what was probably meant.
+
+        Refuse names that were to be renamed and do not occur, too.
+        """
+        idle = [name for name in self._rename if name not in self._renamed]
+        if idle:
+            raise InvalidInputError(f"No answer names {idle[0]!r}, which was to be renamed. Leave it out.")
         if not self._unknown or self._known is None:
             return
         known = list(self._known)
@@ -116,7 +128,7 @@ class AnswerCells:
         classes = ",".join([*known, *self._unknown]) if len(known) + len(self._unknown) <= 30 else "..."
         raise InvalidInputError(
             f"Answers name what is not one of the classes ({', '.join(known[:30])}). {' '.join(problems[:5])}{more} "
-            f"Correct them, or name all classes there are with classes={classes}"
+            f"Correct or rename them, or name all classes there are with classes={classes}"
         )
 
     def _says_nothing(self, cell: Any) -> bool:
@@ -210,10 +222,13 @@ class AnswerCells:
         return Said(tuple(sorted(set(labels), key=lambda label: (str(type(label)), str(label)))))
 
     def _is_class(self, text: str) -> bool:
-        return self._known is not None and text in self._known
+        return text in self._rename or (self._known is not None and text in self._known)
 
     def _label(self, label: Any, location: str) -> Any:
         label = whole(label)
+        if str(label) in self._rename:
+            self._renamed.add(str(label))
+            label = self._rename[str(label)]
         if isinstance(label, str):
             require_unicode(label, location)
         if self._known is None:

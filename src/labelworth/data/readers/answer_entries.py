@@ -37,6 +37,7 @@ class AnswerOptions:
     repeated: Literal["last", "refuse"] = "last"
     outside: Literal["refuse", "drop"] = "refuse"
     independent: Sequence[str] = ()
+    rename: Mapping[str, Hashable] | None = None
 
     def __post_init__(self) -> None:
         for name, value, allowed in (
@@ -106,7 +107,7 @@ def placed_entries(rows: WrittenRows, source: str, options: AnswerOptions) -> Pl
     found = find_columns(source, rows.names, given, options.annotator_columns, classes, has_tokens=has_tokens)
     columns = _meant(found, rows, options)
     classes = columns.classes if classes is None and columns.classes else classes
-    cells = AnswerCells(classes, options.cannot_say)
+    cells = AnswerCells(classes, options.cannot_say, options.rename)
     entries = _wide_entries(rows, columns, cells) if columns.is_wide else _long_entries(rows, columns, cells)
     cells.require_known()
     if not entries:

@@ -122,5 +122,22 @@ def test_without_classes_minus_one_has_to_be_explained() -> None:
     assert said.evidence(CODES).tolist() == [1, 1, 1]
 
 
+def test_classes_are_renamed_wherever_they_are_named() -> None:
+    cells = AnswerCells(CLASSES, CANNOT_SAY, {"Ham": "ham", "a|b": "spam"})
+    for cell, question, expected in (
+        ("Ham", None, [1, 0, 0]),
+        ("Ham|news", None, [1, 1, 0]),
+        ("a|b", None, [0, 0, 1]),
+        ({"Ham": 0.5, "news": 0.5}, None, [0.5, 0.5, 0]),
+        ("no", "is it Ham?", [0, 1, 1]),
+    ):
+        said = cells.read(cell, question, "here")
+        assert said is not None
+        assert said.evidence(CODES).tolist() == expected
+    cells.require_known()
+    with pytest.raises(InvalidInputError, match="No answer names 'x', which was to be renamed"):
+        AnswerCells(CLASSES, CANNOT_SAY, {"x": "ham"}).require_known()
+
+
 def test_probabilities_may_be_rounded() -> None:
     assert weights({"ham": 0.33, "news": 0.33, "spam": 0.33}) == pytest.approx([1 / 3] * 3)
