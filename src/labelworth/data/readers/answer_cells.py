@@ -65,7 +65,8 @@ class AnswerCells:
         numbers = [isinstance(name, int | float) and not isinstance(name, bool) for name in classes or ()]
         self._are_numbers = bool(numbers) and all(numbers)
         self._cannot_say = {str(marker).casefold() for marker in cannot_say}
-        self._unknown: dict[str, list[str]] = {}
+        # Where names that are no classes stand, each place once: questions are looked at twice.
+        self._unknown: dict[str, dict[str, None]] = {}
 
     def read(self, cell: Any, question: Any, location: str) -> Said | None:
         """What was said; None where nothing was yet.
@@ -123,7 +124,7 @@ class AnswerCells:
             near = difflib.get_close_matches(name.casefold(), [other.casefold() for other in known], n=1)
             meant = next((f" Is {other!r} meant?" for other in known if near and other.casefold() == near[0]), "")
             count = "1 answer names" if len(locations) == 1 else f"{len(locations):,} answers name"
-            problems.append(f"{count} {name!r:.60}, first at {locations[0]}.{meant}")
+            problems.append(f"{count} {name!r:.60}, first at {next(iter(locations))}.{meant}")
         more = f" And {len(problems) - 5:,} more." if len(problems) > 5 else ""
         classes = ",".join([*known, *self._unknown]) if len(known) + len(self._unknown) <= 30 else "..."
         raise InvalidInputError(
@@ -239,7 +240,7 @@ class AnswerCells:
                 )
             return label
         if str(label) not in self._known:
-            self._unknown.setdefault(str(label), []).append(location)
+            self._unknown.setdefault(str(label), {})[location] = None
         return self._known.get(str(label), label)
 
 

@@ -131,6 +131,12 @@ def test_answers_to_several_questions_all_stand_and_are_one_vote() -> None:
     assert told(contradiction.one_vote_each()) == [(0, "a", [1, 0, 0, 0])]
 
 
+def test_a_question_about_no_class_is_counted_once() -> None:
+    table = {"row": [0], "annotator": ["a"], "question": ["w"], "answer": ["no"]}
+    with pytest.raises(InvalidInputError, match="1 answer names 'w', first at row 0"):
+        Answers.of(table, classes=["x", "y"])
+
+
 def test_whoever_answers_anew_keeps_all_answers() -> None:
     table = {"row": [0, 0, 0], "annotator": ["m", "m", "a"], "answer": ["x", "y", "x"]}
     answers = Answers.of(table, independent=["m"], repeated="refuse")
