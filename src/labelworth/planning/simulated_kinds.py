@@ -40,6 +40,8 @@ _NODES = (1 / 8, 1 / 3, 1.0)
 _MIXED = 2
 """So many of the best arms are mixed by twos, gold in any case."""
 _MONEY_SHARES = (0.25, 0.5, 0.75)
+_CONFIRMED = 4
+"""So many of the best ways are simulated with new draws."""
 _BELOW, _RATIO = 0.25, 2.0
 _N_LINE = 40
 _SLOWER = 2
@@ -58,7 +60,7 @@ class Ray:
     left_out: FloatArray  # (n_replicates, n_nodes): `log_gold` without each replicate.
 
     def at(self, size: float) -> tuple[float, float]:
-        """Log gold and its standard error: gold labels along straight lines between nodes, and on along the last."""
+        """Log gold and its standard error: gold labels along straight lines between nodes, beyond them by a power."""
         return float(np.log(self._gold_at(self.log_gold, size))), float(np.interp(size, self.sizes, self.spread))
 
     def left_out_at(self, size: float) -> FloatArray:
@@ -69,9 +71,12 @@ class Ray:
         gold = np.exp(log_gold)
         if size <= self.sizes[-1]:
             return float(np.interp(size, self.sizes, gold))
-        slope = (gold[-1] - gold[-2]) / (self.sizes[-1] - self.sizes[-2])
-        # A way that does harm ends where nothing is left of what is held.
-        return max(float(gold[-1] + slope * (size - self.sizes[-1])), 1.0)
+        gained = gold[1:] - gold[0]
+        if gained[-2:].min() <= 0 or len(gained) < 2:
+            return float(gold[-1])
+        power = np.log(gained[-1] / gained[-2]) / np.log(self.sizes[-1] / self.sizes[-2])
+        # No answers to a row tell more than its gold label does.
+        return float(gold[0] + min(gained[-1] * (size / self.sizes[-1]) ** power, gained[-1] + size - self.sizes[-1]))
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,8 +115,8 @@ class KindsAccuracy:
         """By how much a design errs less than another, and the standard error of that, replicates paired."""
         sizes = [float(np.sum(own)) for own in (counts, other)]
         first, second = (self.ray_of(own).left_out_at(size) for own, size in zip((counts, other), sizes, strict=True))
-        pairs, n = first - second, len(first)
-        spread = float(np.sqrt((n - 1) / n * np.square(pairs - pairs.mean()).sum()))
+        paired = [first - second] if len(first) == len(second) else [first, second]
+        spread = float(np.sqrt(sum((len(own) - 1) / len(own) * np.square(own - own.mean()).sum() for own in paired)))
         here = self._told(counts)[0]
         ends = [self.line.at(float(np.exp(here + sign * spread))) for sign in (-1, 1)]
         return self.error(other) - self.error(counts), abs(ends[1] - ends[0]) / 2
@@ -153,18 +158,31 @@ class KindSimulation:
     keep: Keep
 
     def rays(self) -> tuple[Ray, ...]:
-        """Every arm alone, then mixes of two of the best."""
+        """Every arm alone, then mixes of two of the best; the best of all of these once more.
+
+        What comes out first among many owes some of it to chance: the best are told by new draws alone.
+        """
         units = np.eye(len(self.menu.arms))
         alone = [unit for unit in units if self._top(unit) >= 1]
         gold, first = self._simulated(alone)
-        ranked = sorted(first, key=lambda ray: -ray.log_gold[-1])[:_MIXED]
+        ranked = sorted(first, key=_last_gold)[:_MIXED]
         best = {int(np.argmax(ray.step)) for ray in ranked} | {self.menu.gold}
         steps = [self._mixed(pair, share) for pair in combinations(sorted(best), 2) for share in _MONEY_SHARES]
         steps += [step for pair in combinations(sorted(best), 2) for step in self._filled(pair)]
         mixes = [step for step in steps if self._top(step) >= len(_NODES)]
         if not mixes or not self.progress.has_time(self._work(mixes) * FEWEST_REPLICATES):
             return tuple(first)
-        return (*first, *self._simulated(mixes, gold)[1])
+        every = [*first, *self._simulated(mixes, gold)[1]]
+        is_known = [ray.step[self.menu.gold] == 1 for ray in every]
+        best_first = sorted((ray for ray, own in zip(every, is_known, strict=True) if not own), key=_last_gold)
+        confirmed = [ray.step for ray in best_first[:_CONFIRMED]]
+        # Without a budget it is not known how far one goes, and so not which way is the best.
+        if self.money is None or not self.progress.has_time(self._work(confirmed) * len(self._replicates)):
+            return tuple(every)
+        n = len(self._replicates)
+        again = self._simulated(confirmed, replicates=range(n, 2 * n))[1]
+        rest = [ray for ray in first if not any(ray.step is step for step in confirmed)]
+        return (*rest, *again)
 
     def _mixed(self, pair: tuple[int, int], share: float) -> FloatArray:
         """Documents of two arms, such that the first takes a share of the money; of documents, where one is free."""
@@ -234,7 +252,7 @@ class KindSimulation:
         """As many as there is time for."""
         learner = self.pool.learner.in_mode(self.mode)
         # Mixes come later, about as many as there are arms.
-        each = 2 * self._work(list(np.eye(len(self.menu.arms)))) + sum(
+        each = 2 * self._work(list(np.eye(len(self.menu.arms)))) + 2 * sum(
             learner.work(design.n_rows, self.pool.n_samples) for design in self._gold_designs()
         )
         wanted = range(N_REPLICATES, FEWEST_REPLICATES, -1)
@@ -242,7 +260,7 @@ class KindSimulation:
         self.progress.expect(most * each, what="Simulating answers")
         return range(most)
 
-    def _losses(self, designs: Sequence[AskedDesign]) -> FloatArray:
+    def _losses(self, designs: Sequence[AskedDesign], replicates: range) -> FloatArray:
         """Of the measure, (n_replicates, n_designs)."""
         classes, channels = self.pool.data.evidence.classes, self.menu.channels
         learner = replace(
@@ -257,7 +275,7 @@ class KindSimulation:
             lambda number: self.menu.drawn(np.random.default_rng([self.seed, 21, number])).arms,
             designs,
             n_held_out=self._n_held_out,
-            replicates=self._replicates,
+            replicates=replicates,
             seed=self.seed,
             metrics=self.metrics,
             workers=None,
@@ -266,12 +284,16 @@ class KindSimulation:
         )
         return np.asarray(losses[:, :, (*MEASURES, *(metric.spec for metric in self.metrics)).index(self.measure)])
 
-    def _simulated(self, steps: Sequence[FloatArray], gold: FloatArray | None = None) -> tuple[FloatArray, list[Ray]]:
+    def _simulated(
+        self, steps: Sequence[FloatArray], gold: FloatArray | None = None, replicates: range | None = None
+    ) -> tuple[FloatArray, list[Ray]]:
         """The losses of gold labels, (n_replicates, n_sizes), and rays."""
         nodes = [self._nodes(step) for step in steps]
         asked = [design for own in nodes for design in own]
         n_gold = 0 if gold is not None else len(self._gold_sizes)
-        losses = self._losses([*(self._gold_designs() if gold is None else ()), *asked])
+        losses = self._losses(
+            [*(self._gold_designs() if gold is None else ()), *asked], replicates or self._replicates
+        )
         gold = losses[:, :n_gold] if gold is None else gold
         rays, start = [], n_gold
         for step, own in zip(steps, nodes, strict=True):
@@ -304,6 +326,11 @@ class KindSimulation:
         """The fewest gold labels with the losses of designs, on a falling curve; its ends, where they are beyond."""
         falling, first = np.unique(-isotonic_regression(gold, increasing=False).x, return_index=True)
         return np.asarray(np.interp(-losses, falling, np.log(self._gold_sizes[first])))
+
+
+def _last_gold(ray: Ray) -> float:
+    """What does most first."""
+    return -float(ray.log_gold[-1])
 
 
 def simulated_kinds(simulation: KindSimulation, chosen: ChosenSource, prices: Prices) -> Situation:

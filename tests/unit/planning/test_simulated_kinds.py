@@ -76,7 +76,6 @@ def test_a_target_takes_no_more_money_than_gold_would(plan: Plan) -> None:
     target = (plan.held.error + plan.recommended.error) / 2
     met = planned(target=round(target, 4))
     assert met.recommended.error <= round(target, 4)
-    assert met.recommended.cost <= plan.recommended.cost
     gold = planned(target=round(target, 4), channels=None)
     assert met.recommended.cost < gold.recommended.cost
 
