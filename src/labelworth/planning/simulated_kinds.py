@@ -15,7 +15,7 @@ import numpy as np
 from scipy.optimize import isotonic_regression
 
 from labelworth.arrays import FloatArray
-from labelworth.planning.answer import KindWorth
+from labelworth.planning.answer import NORMAL_95, KindWorth
 from labelworth.planning.kinds import KindMenu
 from labelworth.planning.menu import held_before
 from labelworth.planning.simulated import ForecastLine
@@ -95,11 +95,17 @@ class KindsAccuracy:
         return "simulated"
 
     def error(self, counts: FloatArray) -> float:
-        return self.line.at(self.gold_of(counts))
+        """Of the fewest gold labels that it may stand for: what is not clearly better than gold is not bought."""
+        log_gold, spread = self._told(counts)
+        return self.line.at(float(np.exp(log_gold - NORMAL_95 * spread)))
 
     def standard_error(self, counts: FloatArray) -> float | None:
         """Of what the simulation adds; the forecast has an interval of its own."""
         log_gold, spread = self._told(counts)
+        return self._width(log_gold, spread)
+
+    def _width(self, log_gold: float, spread: float) -> float:
+        """A standard error of log gold as one of the error."""
         ends = [self.line.at(float(np.exp(log_gold + sign * spread))) for sign in (-1, 1)]
         return abs(ends[1] - ends[0]) / 2
 
@@ -117,9 +123,8 @@ class KindsAccuracy:
         first, second = (self.ray_of(own).left_out_at(size) for own, size in zip((counts, other), sizes, strict=True))
         paired = [first - second] if len(first) == len(second) else [first, second]
         spread = float(np.sqrt(sum((len(own) - 1) / len(own) * np.square(own - own.mean()).sum() for own in paired)))
-        here = self._told(counts)[0]
-        ends = [self.line.at(float(np.exp(here + sign * spread))) for sign in (-1, 1)]
-        return self.error(other) - self.error(counts), abs(ends[1] - ends[0]) / 2
+        lead = self.line.at(self.gold_of(other)) - self.line.at(self.gold_of(counts))
+        return lead, self._width(self._told(counts)[0], spread)
 
     def gains(self, counts: FloatArray) -> FloatArray:
         """By how much one more document of every arm lowers the error: as the gold labels that it stands for do."""

@@ -1,6 +1,7 @@
 """Plans over kinds of labels by simulation: what designs stand for, in gold."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -77,7 +78,8 @@ def test_a_target_takes_no_more_money_than_gold_would(plan: Plan) -> None:
     met = planned(target=round(target, 4))
     assert met.recommended.error <= round(target, 4)
     gold = planned(target=round(target, 4), channels=None)
-    assert met.recommended.cost < gold.recommended.cost
+    # The same, where so few draws leave open whether anything is better; curves are read off at other sizes.
+    assert met.recommended.cost <= 1.02 * gold.recommended.cost
 
 
 def test_frontiers_go_along_what_was_simulated() -> None:
@@ -120,11 +122,24 @@ def accuracy(*equivalents: float) -> KindsAccuracy:
 def test_the_error_of_a_design_is_that_of_as_many_gold_labels() -> None:
     own = accuracy(60.0, 90.0)
     assert own.error(np.array([150.0, 0.0])) == pytest.approx(1 / np.sqrt(200), rel=1e-3)
-    assert own.error(np.array([0.0, 400.0])) == pytest.approx(1 / np.sqrt(90), rel=1e-3)
+    assert own.gold_of(np.array([0.0, 400.0])) == pytest.approx(90)
+    # Known to a tenth: as few as 1.645 standard errors less.
+    assert own.error(np.array([0.0, 400.0])) == pytest.approx(1 / np.sqrt(90 * np.exp(-0.1645)), rel=1e-3)
     assert own.error(np.zeros(2)) == pytest.approx(1 / np.sqrt(50), rel=1e-3)
     assert own.standard_error(np.array([0.0, 400.0])) == pytest.approx(0.1 * 0.5 / np.sqrt(90), rel=2e-2)
     # Whole numbers near a ray are of that ray.
     assert own.ray_of(np.array([1.0, 399.0])) is own.rays[1]
+
+
+def test_what_is_not_clearly_better_than_gold_is_not_chosen() -> None:
+    """Fifty-five gold labels or five more, for the same money: by chance the cheap ones look better."""
+    own = accuracy(62.0, 90.0)
+    cheap, gold = np.array([0.0, 100.0]), np.array([8.0, 0.0])
+    assert own.lead(cheap, gold)[0] > 0
+    assert own.error(cheap) > own.error(gold)
+    # The control: known to a thousandth, it is.
+    sure = replace(own, rays=(own.rays[0], replace(own.rays[1], spread=np.array([0.0, 0.001, 0.001]))))
+    assert sure.error(cheap) < sure.error(gold)
 
 
 def test_designs_that_do_harm_stand_for_fewer_labels_than_are_held() -> None:
