@@ -17,3 +17,12 @@ def exact_percent(share: float) -> str:
     ('1.25 %', '2.504 %')
     """
     return f"{100 * share:.12g} %"
+
+
+def with_unit(figure: str, currency: str) -> str:
+    """An amount of money: codes stand apart, signs do not. The page's script does the same.
+
+    >>> with_unit("1,240", "EUR"), with_unit("1,240", "$"), with_unit("1,240", "")
+    ('EUR 1,240', '$1,240', '1,240')
+    """
+    return f"{currency} {figure}" if currency[-1:].isalpha() else f"{currency}{figure}"

@@ -43,8 +43,8 @@ from labelworth.planning.trust.stop import MOST_TIMES, more_pilot, why_stop
 from labelworth.planning.uncertainty import band_intervals, spread
 from labelworth.planning.words import LABELS_PER_CLASS, apart, criterion_words, flat_beyond, in_units, money, number
 from labelworth.progress import SILENT, Progress
-from labelworth.simulation.metrics import is_metric
 from labelworth.simulation.selection import ModelChoice
+from labelworth.tradeoff.direction import direction_of
 from labelworth.tradeoff.problem import Question
 
 
@@ -289,10 +289,10 @@ def _limit_notes(
         flat = flat_beyond(situation.accuracy.source, design.labels_in_all, asked.criterion)
         farther = curve.lower_from(design.labels_in_all, design.error)
         if farther is not None:
-            low, lower = ("highest", "higher") if is_metric(asked.criterion) else ("lowest", "lower")
+            way = direction_of(asked.criterion)
             flat = (
-                f"Within the budget the forecast is {low} with {number(round(design.labels_in_all))} labels in all "
-                f"({lower} only from about {number(round(farther))} on)"
+                f"Within the budget the forecast is {way.best} with {number(round(design.labels_in_all))} labels in "
+                f"all ({way.better} only from about {number(round(farther))} on)"
             )
         return [f"{flat}, so {money(left, situation.currency)} of the budget are left."]
     return []

@@ -14,8 +14,8 @@ from labelworth.planning.plan import planner_at_work
 from labelworth.planning.source import AskedSource, GivenPrices, PlanSettings, UseUnlabeled
 from labelworth.planning.words import count, criterion_words, in_units, money
 from labelworth.progress import SILENT, Progress
-from labelworth.simulation.metrics import is_metric
 from labelworth.tradeoff.accuracy import Source
+from labelworth.tradeoff.direction import direction_of
 from labelworth.tradeoff.problem import Question
 
 
@@ -51,7 +51,7 @@ class PlanFrontier:
             f"{count(len(self.boundary), 'design')} of {len(self.points):,} are worth considering; the other "
             f"{dominated:,} cost and err no less than one of these.",
             f"{self.criterion_words[:1].upper()}{self.criterion_words[1:]}: {errors[0]} for "
-            f"{costs[0]} more, {'up' if is_metric(self.criterion) else 'down'} to {errors[1]} for {costs[1]} more.",
+            f"{costs[0]} more, {direction_of(self.criterion).toward} to {errors[1]} for {costs[1]} more.",
             f"Figures are {self.source} ({self.reason}).{used}",
         ]
 

@@ -5,6 +5,7 @@ import re
 from labelworth.errors import InvalidInputError
 from labelworth.simulation.metrics import FIGURE, metric_of, share_of
 from labelworth.tradeoff.costs import is_finite_number
+from labelworth.tradeoff.direction import direction_of
 from labelworth.wording import exact_percent
 
 _SENTENCE = re.compile(
@@ -94,10 +95,10 @@ def _same(named: str, criterion: str | None) -> str:
 
 
 def _require_direction(criterion: str, *, is_least: bool) -> None:
-    is_larger_better = metric_of(criterion) is not None
-    if is_least == is_larger_better:
+    is_rising = direction_of(criterion).is_rising
+    if is_least == is_rising:
         return
-    how, sign = ("at least", ">=") if is_larger_better else ("at most", "<=")
+    how, sign = ("at least", ">=") if is_rising else ("at most", "<=")
     raise InvalidInputError(f"A target says what is to be reached: {_said(criterion)} {how} so much ({sign}).")
 
 

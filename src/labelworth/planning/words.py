@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 from labelworth.fisher.criteria import CRITERIA
 from labelworth.planning.answer import LEVEL, Interval
 from labelworth.simulation.metrics import is_metric, metric_of
+from labelworth.tradeoff.direction import direction_of
 from labelworth.tradeoff.problem import LOGARITHMIC, in_percent
-from labelworth.wording import exact_percent, percent
+from labelworth.wording import exact_percent, percent, with_unit
 
 if TYPE_CHECKING:
     from labelworth.planning.answer import ArmCount, Plan
@@ -91,8 +92,7 @@ def money(amount: float | str | None, currency: str) -> str:
     >>> money(1240.0, "EUR"), money(1240.0, "$"), money(1240.0, ""), money("2.5", "EUR")
     ('EUR 1,240', '$1,240', '1,240', 'EUR 2.5')
     """
-    figure = amount if isinstance(amount, str) else number(amount)
-    return f"{currency} {figure}" if currency[-1:].isalpha() else f"{currency}{figure}"
+    return with_unit(amount if isinstance(amount, str) else number(amount), currency)
 
 
 def count(amount: float, one: str, many: str | None = None) -> str:
@@ -115,12 +115,7 @@ def in_units(value: float | None, criterion: str) -> str:
     if not in_percent(criterion) or value is None or not math.isfinite(value):
         return number(value)
     decimals = 1 if abs(value) >= 0.01 or value == 0 else 1 - math.floor(math.log10(100 * abs(value)))
-    return f"{100 * as_reached(value, criterion):.{decimals}f}".removesuffix(".0") + " %"
-
-
-def as_reached(error: float, criterion: str) -> float:
-    """The error of a plan as people are told it: of a metric, what is reached and not what is missing to one."""
-    return 1 - error if is_metric(criterion) else error
+    return f"{100 * direction_of(criterion).reached(value):.{decimals}f}".removesuffix(".0") + " %"
 
 
 def exactly_in_units(value: float, criterion: str) -> str:
@@ -129,7 +124,7 @@ def exactly_in_units(value: float, criterion: str) -> str:
     >>> exactly_in_units(0.0125, "error"), exactly_in_units(0.0125, "log_loss")
     ('1.25 %', '0.0125')
     """
-    return exact_percent(as_reached(value, criterion)) if in_percent(criterion) else f"{value:g}"
+    return exact_percent(direction_of(criterion).reached(value)) if in_percent(criterion) else f"{value:g}"
 
 
 def target_words(value: float, criterion: str, article: str = "a") -> str:
@@ -148,8 +143,7 @@ def range_in_units(low: float, high: float, criterion: str) -> str:
     >>> range_in_units(0.02, 0.031, "error"), range_in_units(0.02, 0.031, "macro_f1")
     ('2-3.1 %', '96.9-98 %')
     """
-    ends = (high, low) if is_metric(criterion) else (low, high)
-    first, last = (in_units(end, criterion) for end in ends)
+    first, last = (in_units(end, criterion) for end in direction_of(criterion).ends(low, high))
     return f"{first.removesuffix(' %')}-{last}"
 
 
@@ -168,17 +162,7 @@ def apart(difference: float, criterion: str) -> str:
 def flat_beyond(source: str, labels_in_all: float, criterion: str) -> str:
     """That more labels than so many, those held included, are forecast to buy nothing."""
     what = "forecast" if source == "simulated" else "error"
-    return f"The {what} does not {better_way(criterion)} beyond {count(round(labels_in_all), 'label')} in all"
-
-
-def better_way(criterion: str) -> str:
-    """Where a forecast goes that gets better."""
-    return "rise" if is_metric(criterion) else "fall"
-
-
-def better_verb(criterion: str) -> str:
-    """What more labels do to the criterion."""
-    return "raise" if is_metric(criterion) else "lower"
+    return f"The {what} does not {direction_of(criterion).goes} beyond {count(round(labels_in_all), 'label')} in all"
 
 
 def next_samples(plan: "Plan") -> int:
@@ -226,7 +210,7 @@ def _nearest_action(plan: "Plan") -> str:
     """What to do where the target is out of reach: as the refusal says what would tell more, not to stop."""
     if plan.advice == "stop":
         own = plan.question.criterion
-        return f"The labels held are the best that can be had: more would not {better_verb(own)} {_what(own)}."
+        return f"The labels held are the best that can be had: more would not {direction_of(own).verb} {_what(own)}."
     action = _action(plan)
     return f"The best that can be had: {action[0].lower()}{action[1:]}"
 
@@ -364,9 +348,10 @@ def _worth(plan: "Plan") -> str:
         more = named if plan.menu else f"{named} more"
         opening = f"That is all there is; {more} of the same kind"
     one, own = n_next == 1, plan.question.criterion
-    verb = better_verb(own)
+    way = direction_of(own)
+    verb = way.verb
     if best.gain <= 0:
-        flat = f"the forecast does not {better_way(own)} {'any further' if _farther(plan) is None else 'over so few'}"
+        flat = f"the forecast does not {way.goes} {'any further' if _farther(plan) is None else 'over so few'}"
         return f"{opening} {'is' if one else 'are'} forecast to buy nothing: {flat}."
     if own not in LOGARITHMIC and n_next * best.gain < _UNSEEN * _before_next(plan):
         small = "by less than a thousandth of itself: nobody can tell that from nothing"
@@ -394,7 +379,7 @@ def _fall(plan: "Plan", gain: float) -> str:
     own, before = plan.question.criterion, _before_next(plan)
     is_share = in_percent(own)
     scale, unit = (100.0, " %") if is_share else (1.0, "")
-    first, last = (scale * as_reached(error, own) for error in (before, before - gain))
+    first, last = (scale * direction_of(own).reached(error) for error in (before, before - gain))
     decimals = max(1 if is_share else 0, math.ceil(-math.log10(scale * gain)))
     if not math.isclose(round(first, decimals) - round(last, decimals), round(first - last, decimals), rel_tol=1e-6):
         decimals += 1
@@ -421,12 +406,12 @@ def _limit(plan: "Plan") -> list[str]:
         return [f"{reached}, from {before}."]
     if limit.gain <= _UNSEEN * today or in_units(limit.error, own) == in_units(today, own):
         nothing = "nothing" if limit.gain <= 0 else "next to nothing"
-        bound = "more" if is_metric(own) else "less"
+        bound = direction_of(own).bound
         # Forecasts may dip before: who is told to label some is not told that labels buy nothing.
         so = "" if plan.advice == "label" else f": more labels buy {nothing} with this model"
         return [f"{reached}, no {bound} than {before}{so}.{_floor(plan)}"]
     left = f"about {apart(limit.gain, own)} can still be bought with this model"
-    left = f"{'from' if is_metric(own) else 'of'} {before}, {left}"
+    left = f"{'from' if direction_of(own).is_rising else 'of'} {before}, {left}"
     if gold_in_all(plan) >= limit.labels_in_all:
         return [f"That labels everything there is: {left}.{_floor(plan)}"]
     return [f"{reached}; {left}.{_floor(plan)}"]

@@ -13,7 +13,6 @@ from labelworth.data.files import atomic_write
 from labelworth.planning.answer import Check, Plan
 from labelworth.planning.words import (
     apart,
-    better_verb,
     count,
     in_units,
     money,
@@ -24,6 +23,7 @@ from labelworth.planning.words import (
 from labelworth.report.page_data import page_data
 from labelworth.report.tables import kinds_table, models_table, words
 from labelworth.simulation.metrics import is_metric
+from labelworth.tradeoff.direction import direction_of
 from labelworth.tradeoff.problem import in_percent
 from labelworth.wording import percent
 
@@ -107,7 +107,7 @@ def _figure(name: str, plan: Plan) -> str:
         beside=_beside(plan),
         count=count(next_samples(plan), "label"),
         points=", in points" if in_percent(plan.question.criterion) else "",
-        verb=better_verb(plan.question.criterion),
+        verb=direction_of(plan.question.criterion).verb,
         between=_between(plan),
     )
     if name == "surface" and plan.surface is not None and plan.surface.words:
@@ -252,7 +252,7 @@ def _cost(plan: Plan, cost: float) -> str:
 
 
 def _between_words(plan: Plan, low: float | None, high: float | None) -> str:
-    first, last = (high, low) if is_metric(plan.question.criterion) else (low, high)
+    first, last = direction_of(plan.question.criterion).ends(low, high)
     return f"{_error(plan, first)} to {_error(plan, last)}"
 
 

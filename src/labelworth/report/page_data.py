@@ -7,8 +7,8 @@ from typing import Any
 from labelworth.planning import kind_words
 from labelworth.planning.answer import Plan
 from labelworth.planning.landscape import FrontierDesign, GridAnswer
-from labelworth.planning.words import as_reached, next_samples
-from labelworth.simulation.metrics import is_metric
+from labelworth.planning.words import next_samples
+from labelworth.tradeoff.direction import direction_of
 from labelworth.tradeoff.problem import Problem, in_percent
 
 _WIDE = 8.0
@@ -16,7 +16,7 @@ _TITLES: dict[Problem, str] = {"budget": "Budget", "target": "Target", "alpha": 
 
 
 def _reached(plan: Plan, error: float) -> float:
-    return as_reached(error, plan.question.criterion)
+    return direction_of(plan.question.criterion).reached(error)
 
 
 def _all_reached(plan: Plan, errors: Iterable[float | None]) -> list[float | None]:
@@ -43,7 +43,7 @@ def page_data(plan: Plan) -> dict[str, Any]:
             "error": plan.criterion_words,
             "labels": "labels in all",
             "is_share": in_percent(asked.criterion),
-            "is_metric": is_metric(asked.criterion),
+            "is_metric": direction_of(asked.criterion).is_rising,
             "currency": plan.currency,
             "error_scale": _scale([_reached(plan, point.error) for point in plan.frontier if isfinite(point.error)]),
         },
@@ -55,7 +55,7 @@ def page_data(plan: Plan) -> dict[str, Any]:
 
 
 def _title(plan: Plan, problem: Problem) -> str:
-    if problem == "alpha" and is_metric(plan.question.criterion):
+    if problem == "alpha" and direction_of(plan.question.criterion).is_rising:
         return f"Money per unit of {plan.criterion_words}"
     return _TITLES[problem]
 

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 from labelworth.arrays import FloatArray, as_floats, require_shape
 from labelworth.errors import InvalidInputError
 from labelworth.tradeoff.costs import Prices
+from labelworth.wording import with_unit
 
 _SECONDS_PER_HOUR = 3600.0
 
@@ -25,12 +26,11 @@ class TimedPrices:
 
     def words(self, currency: str = "") -> str:
         """The prices in a sentence."""
-        unit = f"{currency} " if currency[-1:].isalpha() else currency
-        shown = [
-            f"{unit}{getattr(self.prices, name):.4g}{'' if error is None else f' (standard error {error:.2g})'} "
-            f"{name.replace('_', ' ')}"
-            for name, error in self.standard_errors.items()
-        ]
+        shown = []
+        for name, error in self.standard_errors.items():
+            price = with_unit(f"{getattr(self.prices, name):.4g}", currency)
+            known = "" if error is None else f" (standard error {error:.2g})"
+            shown.append(f"{price}{known} {name.replace('_', ' ')}")
         return f"Prices from {self.n_items:,} timed samples: {', '.join(shown)}."
 
 

@@ -13,6 +13,7 @@ from labelworth.fisher.criteria import CRITERIA
 from labelworth.simulation.metrics import is_metric, metric_of
 from labelworth.tradeoff.accuracy import Accuracy
 from labelworth.tradeoff.costs import Costs, is_finite_number, shown
+from labelworth.tradeoff.direction import direction_of
 from labelworth.wording import exact_percent
 
 Problem = Literal["budget", "target", "alpha"]
@@ -209,8 +210,8 @@ def error_ceiling(question: Question, criterion: str, least: float, tolerance: f
     digits = _DIGITS if f"{target:.{_DIGITS}g}" != f"{least:.{_DIGITS}g}" else _MORE_DIGITS
     raise InfeasiblePlanError(
         f"No design {among} reaches {_named(criterion, f'{target:.{digits}g}')}. The nearest is "
-        f"{_named(criterion, f'{least:.{digits}g}', is_nearest=True)}: {_ease(criterion)} the target, or get more "
-        "samples.",
+        f"{_named(criterion, f'{least:.{digits}g}', is_nearest=True)}: {direction_of(criterion).ease} the target, or "
+        "get more samples.",
         least,
     )
 
@@ -231,7 +232,7 @@ def infeasible_target(
     at = "" if labels is None else f", at {labels:,.0f} more {'label' if labels == 1 else 'labels'}"
     return InfeasiblePlanError(
         f"No number of labels reaches {_named(criterion, f'{target:g}')}: the nearest that this pool allows is "
-        f"{named}{at}. {_ease(criterion).capitalize()} the target, or get more samples.{other_ways}",
+        f"{named}{at}. {direction_of(criterion).ease.capitalize()} the target, or get more samples.{other_ways}",
         nearest,
     )
 
@@ -248,11 +249,6 @@ def _named(criterion: str, figure: str, *, is_nearest: bool = False) -> str:
         return figure if is_nearest else f"{criterion} {figure}"
     share = exact_percent(float(figure))
     return f"{share} (target={figure})" if is_nearest else f"{criterion} {share}"
-
-
-def _ease(criterion: str) -> str:
-    """What makes a target easier."""
-    return "lower" if is_metric(criterion) else "raise"
 
 
 def rounded_up(value: float, digits: int = _DIGITS) -> str:

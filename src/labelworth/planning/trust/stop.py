@@ -9,9 +9,10 @@ import numpy as np
 from labelworth.arrays import FloatArray
 from labelworth.planning.outcome import worth
 from labelworth.planning.situation import Situation
-from labelworth.planning.words import apart, better_verb, money, target_words
+from labelworth.planning.words import apart, money, target_words
 from labelworth.simulation.metrics import is_metric, metric_of
 from labelworth.tradeoff.costs import ArmPrices
+from labelworth.tradeoff.direction import direction_of
 from labelworth.tradeoff.problem import Problem
 
 MOST_TIMES = 10
@@ -78,7 +79,7 @@ def _no_money(situation: Situation, budget: float, counts: FloatArray) -> Stop:
 
 def _too_expensive(situation: Situation, alpha: float, counts: FloatArray) -> str:
     criterion = situation.accuracy.criterion
-    verb, what, unit = better_verb(criterion), _what(criterion), "it" if is_metric(criterion) else "error"
+    verb, what, unit = direction_of(criterion).verb, _what(criterion), "it" if is_metric(criterion) else "error"
     labeled = [own for own in worth(situation, counts) if own.arm != "nothing" and own.price > 0]
     if not labeled:
         return _no_gain(criterion)
@@ -99,7 +100,7 @@ def _too_expensive(situation: Situation, alpha: float, counts: FloatArray) -> st
 
 
 def _no_gain(criterion: str) -> str:
-    return f"more labels would not {better_verb(criterion)} {_what(criterion)}."
+    return f"more labels would not {direction_of(criterion).verb} {_what(criterion)}."
 
 
 def _what(criterion: str) -> str:
