@@ -77,7 +77,7 @@ def cells(quick: bool, seed: int) -> list[dict[str, Any]]:
 
     for truth in TRUTHS:
         for size in AUDITED:
-            add(1000 if truth == "by class" else 200, part="independence", truth=truth, n_audited=size)
+            add(800 if truth == "by class" else 200, part="independence", truth=truth, n_audited=size)
     for corpus in () if quick else CORPORA:
         for truth in ("by class", "by x"):
             for size in CORPUS_AUDITED:

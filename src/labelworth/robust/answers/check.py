@@ -42,7 +42,7 @@ from labelworth.wording import percent
 Decision = Literal["use", "leave out", "no difference", "cannot be told"]
 _MOST_TOLD = 12  # annotators that get a paragraph each
 _ENOUGH_TO_RANK = 10  # audited rows of one of many
-_ENOUGH_TO_USE = 100  # audited rows on which errors that follow x would mostly be seen: docs/studies/guards.md
+_ENOUGH_TO_USE = 400  # audited rows: on fewer, errors that follow x are often not seen (docs/studies/guards.md)
 _NO_ERROR, _NO_LOSS = 0.01, 0.02  # differences of error and log-loss that are none, with two standard errors
 
 

@@ -34,6 +34,7 @@ class Direction:
     name: str
     words: str  # How it reads after "wrong answers follow".
     values: FloatArray  # (n_rows,) or (n_rows, K): Of every row; a column per class where it is about what is said.
+    is_of_model: bool = False  # Whether a model tells it, else the features alone.
 
 
 def rows_directions(samples: Samples) -> list[Direction]:
@@ -81,10 +82,10 @@ def model_directions(log_posteriors: FloatArray, codes: IntArray) -> list[Direct
     codes : array of shape (n,)
         The true class; -1 where nobody knows.
     """
-    directions = [Direction("prediction", "what the model takes a row for", log_posteriors)]
+    directions = [Direction("prediction", "what the model takes a row for", log_posteriors, is_of_model=True)]
     if log_posteriors.shape[1] > 2:
         own = log_posteriors[np.arange(len(codes)), np.maximum(codes, 0)]
-        directions.append(Direction("ambiguity", "how ambiguous a row is to the model", own))
+        directions.append(Direction("ambiguity", "how ambiguous a row is to the model", own, is_of_model=True))
     return directions
 
 
@@ -174,18 +175,26 @@ def _tested(
     rng: np.random.Generator,
     n_tests: int,
 ) -> Dependence:
+    # The few directions of the model and the many of the features share the level, so that these do not drown those.
+    parts = [
+        np.flatnonzero([contrast.is_of_model == of_model for contrast in contrasts]) for of_model in (True, False)
+    ]
+    parts = [part for part in parts if part.size]
+    n_tests *= len(parts)
     untold = Dependence(name, own.size, None, None, None, None, None)
     if not own.size or log_arrangements(audits.shares[own], strata) < np.log(n_tests / LEVEL):
         return untold
-    sums = LinearSums.of(audits.shares[own], values[own], strata)
-    if not sums.is_open:
+    found: list[tuple[float, float, Direction]] = []  # The p-value of a part, and its foremost direction.
+    for part in parts:
+        sums = LinearSums.of(audits.shares[own], values[own][:, :, part], strata)
+        if sums.is_open:
+            most = int(np.argmax(np.abs(sums.scores)))
+            p_value = min(1.0, len(parts) * permutation_p(sums, rng, n_tests=n_tests))
+            found.append((p_value, float(sums.correlations[most]), contrasts[part[most]]))
+    if not found:
         return untold
-    most = int(np.argmax(np.abs(sums.scores)))
-    p_value = permutation_p(sums, rng, n_tests=n_tests)
-    direction = contrasts[most]
-    return Dependence(
-        name, own.size, p_value, p_value, direction.name, direction.words, float(sums.correlations[most])
-    )
+    p_value, correlation, direction = min(found, key=lambda one: one[0])
+    return Dependence(name, own.size, p_value, p_value, direction.name, direction.words, correlation)
 
 
 def _adjusted(test: Dependence, adjusted: float) -> Dependence:
@@ -218,6 +227,8 @@ def _contrasts(directions: Sequence[Direction], audits: Audits, known: Any) -> l
             contrasts.append(replace(direction, values=ranks))
             continue
         contrasts.append(replace(direction, values=ranks[:, None] * right))
+        if direction.is_of_model:
+            continue
         # Of two answers one is what the other is not.
         for code in sorted(often.tolist())[: 1 if n_classes == 2 else None]:
             words = f"{direction.words}, in what is called {audits.class_names[code]!r}"

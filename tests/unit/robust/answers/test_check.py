@@ -46,16 +46,16 @@ def test_errors_that_follow_x_are_told_and_the_channel_is_left_out(seed: int) ->
 @pytest.mark.statistical
 def test_who_passes_all_tests_on_many_audits_is_used_and_who_guesses_is_named(seed: int) -> None:
     rng = np.random.default_rng(seed)
-    samples = MODEL.sample(300, rng)
+    samples = MODEL.sample(700, rng)
     codes = samples.evidence.codes
-    rows = {"llm": np.arange(100, 300), "guess": np.arange(100, 300)}
-    said = {"llm": by_class(rng, codes[100:], LLM), "guess": rng.integers(2, size=200)}
-    found = report(samples, answers_of(said, MODEL.classes, rows), 220, seed)
+    rows = {"llm": np.arange(100, 700), "guess": np.arange(100, 700)}
+    said = {"llm": by_class(rng, codes[100:], LLM), "guess": rng.integers(2, size=600)}
+    found = report(samples, answers_of(said, MODEL.classes, rows), 600, seed)
     llm, guess = found.annotators
     assert llm.decision in ("use", "no difference")
-    assert "Nothing speaks against them on 120 audited rows" in llm.reason or llm.decision == "no difference"
+    assert "Nothing speaks against them on 500 audited rows" in llm.reason or llm.decision == "no difference"
     assert guess.decision == "cannot be told"
-    assert guess.reason == "They cannot be told from guessing on 120 audited rows."
+    assert guess.reason == "They cannot be told from guessing on 500 audited rows."
 
 
 def test_no_gold_rests_on_faith_and_names_are_open(seed: int) -> None:
