@@ -15,6 +15,7 @@ _NAMED = 30  # so many names are still readable beside each other
 _WRITTEN = 6  # classes up to which every share is written into its field
 _SHORT = 22
 _DOT = 40.0
+_FEWEST = 10
 _DARK = 0.55
 
 
@@ -72,7 +73,10 @@ class ConfusionPanel(OwnPanel):
 
 @dataclass(frozen=True, eq=False)
 class CalibrationPanel(OwnPanel):
-    """How often the most probable class is right, over how sure it was said to be; the diagonal can be believed."""
+    """How often the most probable class is right, over how sure it was said to be; the diagonal can be believed.
+
+    Groups of fewer than ten rows are left out.
+    """
 
     calibrations: dict[str, Calibration]  # By what they are called.
     title: str = "How far probabilities can be believed"
@@ -80,9 +84,11 @@ class CalibrationPanel(OwnPanel):
     def draw(self, ax: Any) -> None:
         ax.plot([0, 1], [0, 1], color="0.6", linewidth=1.0, linestyle=":")
         for number, (name, found) in enumerate(self.calibrations.items()):
-            sure = [group.confidence for group in found.groups]
-            right = [group.right for group in found.groups]
-            spread = [2 * group.right_se for group in found.groups]
+            # A handful of rows says nothing, and its bars would hide the others.
+            groups = [group for group in found.groups if group.n_rows >= _FEWEST]
+            sure = [group.confidence for group in groups]
+            right = [group.right for group in groups]
+            spread = [2 * group.right_se for group in groups]
             ax.errorbar(sure, right, yerr=spread, marker="o", color=PALETTE[number % len(PALETTE)], label=name)
         ax.set_xlim(0.2, 1.02)
         ax.set_ylim(0.0, 1.02)

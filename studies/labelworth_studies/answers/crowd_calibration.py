@@ -6,7 +6,6 @@ chose, or a hundred gold posts choose for all others.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -30,10 +29,8 @@ WEIGHTS = (0.15, 0.3, 0.6, 1.0)
 ENOUGH = 3
 """A post with so many answers is judged."""
 N_GOLD, N_DRAWS = 100, 3
-N_UNLABELED = 6000
 # Chosen by `reproduce newsgroups-em-tuning`, on newsgroups and not on answers.
 DOCUMENT_LENGTH, SMOOTHING, EQUAL_CLASSES = 4.0, 0.005, 1e6
-_DIGITS = 6
 
 
 def cells(quick: bool, seed: int) -> list[dict[str, Any]]:
@@ -58,30 +55,19 @@ def compute(cell: Cell) -> Result:
     if cell["draw"] is not None:
         gold = judged[gold_of(cell["draw"], cell["seed"], len(judged))]
         codes[gold] = posts.truth[gold]
-    learned = learned_posts(posts, cell["seed"])
     counts = posts.samples.counts
-    weighted = as_counts(counts @ sp.diags_array(inverse_document_weights(as_counts(counts[learned]))))
-    features = rescale_documents(weighted, DOCUMENT_LENGTH)
-    moved = replace(answers, rows=np.searchsorted(learned, answers.rows))
-    known = Evidence(codes[learned], posts.samples.evidence.classes)
-    samples = Samples(features[learned], known, answers=moved)
+    weighted = as_counts(counts @ sp.diags_array(inverse_document_weights(counts)))
+    known = Evidence(codes, posts.samples.evidence.classes)
+    samples = Samples(rescale_documents(weighted, DOCUMENT_LENGTH), known, answers=answers)
     family = MultinomialFamily.for_samples(samples, smoothing=SMOOTHING, class_smoothing=EQUAL_CLASSES)
     fitted = fit_answered(family, samples, answer_weight=cell["weight"])
-    shares = truth_posteriors(fitted.model, samples)[np.searchsorted(learned, judged)]
-    nothing = Evidence(np.full(len(posts.truth), -1), posts.samples.evidence.classes)
-    guessed = fitted.model.inner.log_joint(Samples(features, nothing)).argmax(axis=1) == posts.truth
+    guessed = fitted.model.inner.log_joint(samples).argmax(axis=1) == posts.truth
+    nobody = np.setdiff1d(np.arange(len(posts.truth)), posts.every_answer.rows)
     return {
-        "shares": np.round(shares, _DIGITS).tolist(),
+        "shares": truth_posteriors(fitted.model, samples)[judged].tolist(),
         "features_alone": float(guessed[judged].mean()),
-        "unasked": float(guessed[np.setdiff1d(np.arange(len(posts.truth)), learned)].mean()),
+        "unasked": float(guessed[nobody].mean()),
     }
-
-
-def learned_posts(posts: CrowdPosts, seed: int) -> IntArray:
-    """Those with answers, and as many others as are taken; what is left tests what words alone say."""
-    asked = np.unique(posts.every_answer.rows)
-    others = np.setdiff1d(np.arange(len(posts.truth)), asked)
-    return np.sort(np.concatenate([asked, np.random.default_rng([seed, 99]).permutation(others)[:N_UNLABELED]]))
 
 
 def judged_posts(posts: CrowdPosts, *, every: bool) -> IntArray:
@@ -133,13 +119,14 @@ def told(found: Calibration) -> dict[str, float]:
         "accuracy": found.accuracy,
         "accuracy_se": found.accuracy_se,
         "confidence": found.confidence,
-        "log_loss": found.log_loss if np.isfinite(found.log_loss) else 99.0,
+        "log_loss": found.log_loss,
+        "log_loss_se": found.log_loss_se,
     }
 
 
 def losses(shares: FloatArray, truth: IntArray) -> FloatArray:
-    """In nats, of probabilities that were rounded: none is taken for impossible."""
-    return np.asarray(-np.log(np.maximum(shares[np.arange(len(truth)), truth], 0.5 * 10.0**-_DIGITS)))
+    """In nats."""
+    return np.asarray(-np.log(shares[np.arange(len(truth)), truth]))
 
 
 def chosen_by_halves(shares: Mapping[float, FloatArray], truth: IntArray) -> dict[str, Any]:
