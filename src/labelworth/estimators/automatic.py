@@ -260,9 +260,9 @@ class AutomaticModel:
         if self.is_plain or int((samples.evidence.codes >= 0).sum()) < FEWEST_UNITS:
             return None
         if self.use_unlabeled != "auto":
-            tried = [one for one in tried if one.uses_unlabeled == (self.use_unlabeled == "yes")]
+            tried = [candidate for candidate in tried if candidate.uses_unlabeled == (self.use_unlabeled == "yes")]
         elif samples.is_labeled.all():
-            tried = [one for one in tried if not one.uses_unlabeled]
+            tried = [candidate for candidate in tried if not candidate.uses_unlabeled]
         # What varies among all samples may not among those compared.
         shown = with_telling_features(samples.take(compared_rows(samples, self.seed)))
         keep = self._kept(shown)
@@ -285,7 +285,9 @@ class AutomaticModel:
             progress.expect(len(tried), until=_SHARE_OF_BAR, what=what)
         compared = run_jobs(points, tried, workers=None, title="comparing models", progress=progress)
         trials = Trials.of(
-            compared, [one.uses_unlabeled for one in tried], is_wary=ClassCounts.of(samples).lacks_classes
+            compared,
+            [candidate.uses_unlabeled for candidate in tried],
+            lacks_classes=ClassCounts.of(samples).lacks_classes,
         )
         return Comparison(tuple(tried), trials, self.seed)
 

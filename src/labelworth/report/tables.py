@@ -64,8 +64,8 @@ def models_table(plan: Plan) -> Table | None:
     for model in models:
         gap = Measured(100 * model.difference, 100 * model.difference_se) if model is not choice.chosen else None
         level = None if model.forecast is None else in_units(model.forecast, plan.question.criterion)
-        error, doubt = in_units(model.error, "error"), percent(model.doubt, 1)
-        rows.append((model.name, error, gap, doubt, *((level,) if is_forecast else ())))
+        error, wrong = in_units(model.error, "error"), percent(model.wrong_probability, 1)
+        rows.append((model.name, error, gap, wrong, *((level,) if is_forecast else ())))
     crossing = crossing_words(plan)
     crossing = f" {crossing[0].upper()}{crossing[1:]}." if crossing else ""
     rule = "the error and the probability given to wrong classes, added"

@@ -14,7 +14,7 @@ from labelworth.simulation.learner import Mode
 from labelworth.simulation.pilot_points import N_FOLDS, PilotPoints
 from labelworth.simulation.scales import Measure
 
-DOUBT_WEIGHT = 1.0
+WRONG_PROBABILITY_WEIGHT = 1.0
 """What the probability given to wrong classes counts beside the error. Both are shares of the same labels; the first
 varies less from pilot to pilot. Any weight from 0.5 to 2 does about as well on our corpora; nats of log-loss in its
 place are too many where there are many classes (docs/studies/model_choice.md)."""
@@ -36,7 +36,7 @@ class ComparedModel:
     name: str
     uses_unlabeled: bool
     error: float  # Learned from the training part of a fold.
-    doubt: float  # The probability given to wrong classes, in the mean.
+    wrong_probability: float  # The probability given to wrong classes, in the mean.
     log_loss: float
     # Error less that of the chosen model, unit by unit: mean and standard error.
     difference: float
@@ -60,7 +60,7 @@ class ModelChoice:
     optimism: dict[Measure, Optimism]
     # Whether the pilot lacks classes: then models that learn from samples without a label, among which those of other
     # classes are, have to be better by more than chance.
-    is_wary: bool = False
+    lacks_classes: bool = False
     # Whether the chosen model is not the best of the comparison but was forecast to be better at the plan's size.
     by_forecast: bool = False
     # From about how many labels on another is forecast to be better than the best of the comparison: the chosen model
@@ -96,7 +96,7 @@ class ModelChoice:
 
     def best(self, *, uses_unlabeled: bool) -> ComparedModel | None:
         """The best of those that learn from samples without a label, or of those that do not."""
-        return next((one for one in (self.chosen, *self.others) if one.uses_unlabeled == uses_unlabeled), None)
+        return next((model for model in (self.chosen, *self.others) if model.uses_unlabeled == uses_unlabeled), None)
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,18 +107,20 @@ class Trials:
     errors: FloatArray  # (n_candidates, n_units)
     log_losses: FloatArray
     uses_unlabeled: BoolArray  # (n_candidates,)
-    is_wary: bool = False  # See `ModelChoice`.
+    lacks_classes: bool = False  # See `ModelChoice`.
 
     @classmethod
-    def of(cls, points: Sequence[PilotPoints], uses_unlabeled: Sequence[bool], *, is_wary: bool = False) -> "Trials":
+    def of(
+        cls, points: Sequence[PilotPoints], uses_unlabeled: Sequence[bool], *, lacks_classes: bool = False
+    ) -> "Trials":
         """The largest sub-samples of points from the same folds."""
         errors, log_losses = (
             np.array([getattr(own, name)[-1] for own in points]) for name in ("errors", "log_losses")
         )
-        return cls(points[0].n_labels, errors, log_losses, np.array(uses_unlabeled), is_wary)
+        return cls(points[0].n_labels, errors, log_losses, np.array(uses_unlabeled), lacks_classes)
 
     @cached_property
-    def doubts(self) -> FloatArray:
+    def wrong_probabilities(self) -> FloatArray:
         """The probability given to wrong classes, (n_candidates, n_units)."""
         return np.asarray(-np.expm1(-self.log_losses))
 
@@ -134,17 +136,18 @@ class Trials:
 
     @cached_property
     def _unit_scores(self) -> FloatArray:
-        return self.errors + DOUBT_WEIGHT * self.doubts
+        return self.errors + WRONG_PROBABILITY_WEIGHT * self.wrong_probabilities
 
     def winners(self, times: FloatArray) -> IntArray:
         """Which candidate is chosen in every resample, (n_resamples,).
 
-        The one of the least error and doubt. Who is wary takes a model that learns from samples without a label only
-        where it is better than the best of the others by more than one standard error of their paired difference.
+        The one of the least error and probability given to wrong classes. Where the pilot lacks classes, a model that
+        learns from samples without a label is taken only where it is better than the best of the others by more than
+        one standard error of their paired difference.
         """
         scores = self.means(self._unit_scores, times)
         best: IntArray = scores.argmin(axis=0)
-        if not self.is_wary or self.uses_unlabeled.all() or not self.uses_unlabeled.any():
+        if not self.lacks_classes or self.uses_unlabeled.all() or not self.uses_unlabeled.any():
             return best
         safe, bold = (
             np.where((self.uses_unlabeled == uses)[:, None], scores, np.inf).argmin(axis=0) for uses in (False, True)
@@ -191,8 +194,9 @@ class Trials:
             The candidate that is taken for its forecast instead.
         """
         chosen = self.chosen if planned is None else planned
-        errors, doubts, log_losses = (
-            self.means(losses, self._even)[:, 0] for losses in (self.errors, self.doubts, self.log_losses)
+        errors, wrong, log_losses = (
+            self.means(losses, self._even)[:, 0]
+            for losses in (self.errors, self.wrong_probabilities, self.log_losses)
         )
         shares = self.n_labels / self.n_labels.sum()
         models = []
@@ -205,7 +209,7 @@ class Trials:
                     names[index],
                     bool(self.uses_unlabeled[index]),
                     float(errors[index]),
-                    float(doubts[index]),
+                    float(wrong[index]),
                     float(log_losses[index]),
                     gap,
                     spread,
@@ -221,7 +225,7 @@ class Trials:
             int(self.n_labels.sum()),
             N_FOLDS * len(self.errors),
             optimism,
-            self.is_wary,
+            self.lacks_classes,
             by_forecast=planned is not None,
         )
 

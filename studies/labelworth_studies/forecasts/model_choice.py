@@ -17,7 +17,7 @@ from labelworth.planning.trust.verdict import verdict_by_choice
 from labelworth.progress import SILENT, Progress
 from labelworth.report.values import BarsPanel, Curve, Outcome, Picture, Table
 from labelworth.simulation.jobs import run_jobs
-from labelworth.simulation.selection import DOUBT_WEIGHT
+from labelworth.simulation.selection import WRONG_PROBABILITY_WEIGHT
 from labelworth_studies.corpora.folder import SHORT_CORPORA, digits, newsgroups, rcv1_tokens, reuters_r52, short_texts
 from labelworth_studies.corpora.populations import WORLDS
 from labelworth_studies.runner.study import Cell, Result, Study
@@ -96,14 +96,14 @@ def compute(cell: Cell) -> Result:
         "names": names,
         "uses_unlabeled": [model.uses_unlabeled for model in models],
         "errors": [figures[name].error for name in names],
-        "doubts": [figures[name].doubt for name in names],
+        "doubts": [figures[name].wrong_probability for name in names],
         "tested": [float(own.mean()) for own in wrong],
         "chosen": choice.chosen.name,
         "sides": ["" if side is None else side.name for side in sides],
         # With less without samples without a label, on rows that no fit has seen, with its standard error.
         "gap": [float(gaps.mean()), float(gaps.std() / np.sqrt(len(gaps)))],
         "answer": verdict_by_choice(choice).answer,
-        "is_wary": choice.is_wary,
+        "is_wary": choice.lacks_classes,
         "shift": choice.optimism["error"].shift,
     }
 
@@ -136,7 +136,7 @@ def chosen(result: Mapping[str, Any], weight: float) -> str:
     return str(result["names"][int(scores.argmin())])
 
 
-def regret(result: Mapping[str, Any], weight: float = DOUBT_WEIGHT) -> float:
+def regret(result: Mapping[str, Any], weight: float = WRONG_PROBABILITY_WEIGHT) -> float:
     """By how much the chosen model errs more than the best candidate."""
     return float(tested(result, chosen(result, weight)) - min(result["tested"]))
 
@@ -165,7 +165,7 @@ def left_out_weight(pairs: Sequence[tuple[Cell, Result]], corpus: str) -> float:
     """The weight of least mean regret on all other corpora."""
     others = [result for cell, result in pairs if cell["corpus"] != corpus]
     if not others:
-        return DOUBT_WEIGHT
+        return WRONG_PROBABILITY_WEIGHT
     return min(WEIGHTS, key=lambda weight: np.mean([regret(result, weight) for result in others]))
 
 

@@ -254,13 +254,13 @@ def test_comparing_models_counts_in_the_time_of_a_plan(monkeypatch: pytest.Monke
 
 def test_a_pilot_that_lacks_classes_is_chosen_on_warily() -> None:
     documents = drawn_documents(300, 40, seed=7)
-    assert not _chosen(documents).is_wary
+    assert not _chosen(documents).lacks_classes
     names = tuple(f"class {index}" for index in range(12))
     codes = documents.evidence.codes.copy()
     codes[:10] = np.arange(2, 12)
     lacking = documents.with_evidence(Evidence(codes, names))
     choice = _chosen(lacking)
-    assert choice.is_wary
+    assert choice.lacks_classes
     plan = lw.plan(lacking, budget=60, source="simulated")
     line = next(line for line in plan.lines() if "use the unlabeled data" in line.lower())
     assert "as the pilot lacks classes it had to be better by more than chance" in line

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from labelworth.simulation.basis import ForecastBasis, Points
-from labelworth.simulation.selection import DOUBT_WEIGHT, ModelChoice, Optimism, Trials, without_optimism
+from labelworth.simulation.selection import WRONG_PROBABILITY_WEIGHT, ModelChoice, Optimism, Trials, without_optimism
 from support.statistical import assert_mean_is
 
 N_UNITS, N_PILOTS = 60, 300
@@ -16,10 +16,10 @@ def trials_of(
     n_labels: np.ndarray | None = None,
     uses: list[bool] | None = None,
     *,
-    is_wary: bool = False,
+    lacks_classes: bool = False,
 ) -> Trials:
     own = np.ones(errors.shape[1]) if n_labels is None else n_labels
-    return Trials(own, errors, log_losses, np.array(uses or [False] * len(errors)), is_wary)
+    return Trials(own, errors, log_losses, np.array(uses or [False] * len(errors)), lacks_classes)
 
 
 def drawn(truths: np.ndarray, rng: np.random.Generator) -> Trials:
@@ -35,7 +35,7 @@ def test_the_least_error_wins_and_the_probability_of_wrong_classes_breaks_ties()
     assert trials_of(errors, losses_of(doubts)).chosen == 0
     doubts[0] = 0.6
     assert trials_of(errors, losses_of(doubts)).order.tolist() == [1, 0, 2]
-    doubts[2] = 0.5 - 0.25 / DOUBT_WEIGHT - 0.01
+    doubts[2] = 0.5 - 0.25 / WRONG_PROBABILITY_WEIGHT - 0.01
     assert trials_of(errors, losses_of(doubts)).chosen == 2
 
 
@@ -54,11 +54,11 @@ def test_who_is_wary_wants_more_than_chance_of_models_that_learn_from_unlabeled_
         errors = np.stack([safe, bold])
         uses = [False, True]
         assert trials_of(errors, losses_of(errors / 2), uses=uses).chosen == 1
-        wary = trials_of(errors, losses_of(errors / 2), uses=uses, is_wary=True)
+        wary = trials_of(errors, losses_of(errors / 2), uses=uses, lacks_classes=True)
         gaps = 1.5 * (bold - safe)
         assert (gaps.mean() < -gaps.std() / 10) == bool(expected)
         assert wary.chosen == expected
-        assert wary.choice(["safe", "bold"], 0).is_wary
+        assert wary.choice(["safe", "bold"], 0).lacks_classes
         assert wary.order.tolist() == [expected, 1 - expected]
 
 

@@ -144,8 +144,10 @@ def row_sources(learner: Learner[Any], rows: Rows, workers: int | None = 1) -> d
             lambda: {MIXTURE: _mixture_source(view, codes)},
             lambda: {NEIGHBORS: Source(matched(view.neighbors(codes), codes), missed(view.neighbors, codes))},
         ]
-    looked = run_jobs(lambda look: look(), views, workers=workers, title="labels from all sides", progress=SILENT)
-    return {name: source for sources in looked for name, source in sources.items()}
+    views_found = run_jobs(
+        lambda look: look(), views, workers=workers, title="labels from all sides", progress=SILENT
+    )
+    return {name: source for sources in views_found for name, source in sources.items()}
 
 
 def _mixture_source(view: View, codes: IntArray) -> Source:

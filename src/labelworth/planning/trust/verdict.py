@@ -134,7 +134,7 @@ def verdict_by_choice(choice: ModelChoice) -> Verdict:
     error = PairedDifference("error", alone.error, together.error, gap, other.difference_se)
     shares = [in_units(model.error, "error") for model in (choice.chosen, other)]
     used, unused = ("with it", "with labels only") if is_used else ("with labels only", "with it")
-    wary = ", and as the pilot lacks classes it had to be better by more than chance" if choice.is_wary else ""
+    wary = ", and as the pilot lacks classes it had to be better by more than chance" if choice.lacks_classes else ""
     words = (
         f"{_OPENINGS[error.answer]} (error {shares[0]} of {choice.chosen.name}, the best {used}, {shares[1]} of "
         f"{other.name}, the best {unused}, cross-validated on {choice.n_labels:,} labels{wary})."
