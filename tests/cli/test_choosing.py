@@ -101,8 +101,11 @@ def test_merge_keeps_how_rows_were_drawn_and_the_next_batch_goes_on(lines: Path,
     labeled = np.array([label is not None for label in y])
     assert y.judged[labeled].mean() == pytest.approx(1)
     assert np.ptp(y.judged[labeled]) > 0.1
-    record = labelworth("plan", lines, "--budget", 150, "--model", "multinomial", "--json").record
+    asked = ("plan", lines, "--budget", 150, "--model", "multinomial", "--use-unlabeled", "yes", "--by", "worth")
+    record = labelworth(*asked, "--json").record
     validate(record)
+    assert record["asked"]["by"] == record["chosen"]["by"] == "worth"
+    assert any("rows chosen by worth" in line for line in record["lines"])
     checks = {check["name"]: check for check in record["checks"]}
     assert checks["chosen rows"]["state"] == "good"
     assert "count" in checks["chosen rows"]["words"]

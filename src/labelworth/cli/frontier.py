@@ -27,7 +27,7 @@ def frontier(
     *,
     data: DataOptions,
     model: Annotated[ModelOptions, Without("unlabeled_weight")],
-    plan: PlanOptions,
+    plan: Annotated[PlanOptions, Without("by")],
     held: AnswerFileOptions,
     checkpoint: Checkpoint = None,
     prices: PriceOptions,

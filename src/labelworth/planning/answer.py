@@ -50,6 +50,22 @@ class ArmCount:
 
 
 @dataclass(frozen=True)
+class ChosenRows:
+    """What labels of chosen rows buy, beside as many of rows at random."""
+
+    by: str  # What they are chosen by: "worth" or "uncertainty".
+    n_rows: int  # How many more: as many as the plan buys, or the next hundred where it buys none.
+    error: float  # With so many chosen, its interval (None: by formulas, which have none here), and at random.
+    interval: Interval | None
+    error_at_random: float
+    n_next: int  # The next so many rows: by how much they lower the error, chosen and at random, and what they cost.
+    gain: float
+    gain_at_random: float
+    cost: float
+    as_many: float | None = None  # By formulas: so many rows at random do what `n_rows` chosen ones do.
+
+
+@dataclass(frozen=True)
 class Design:
     """A way to go on."""
 
@@ -257,6 +273,8 @@ class Plan:
         What samples can be given to, in the order of all counts, where there are kinds of labels; empty: gold alone.
     kinds : tuple of KindWorth
         What every kind of label is worth, and how many answers of it the plan buys.
+    chosen : ChosenRows or None
+        What chosen rows would buy in place of rows at random; None: nobody asked.
     """
 
     question: PlanQuestion
@@ -289,6 +307,7 @@ class Plan:
     refusal: str | None = None
     menu: tuple[Offer, ...] = ()
     kinds: tuple[KindWorth, ...] = ()
+    chosen: ChosenRows | None = None
 
     @property
     def arms(self) -> tuple[str, ...]:
@@ -324,7 +343,7 @@ class Plan:
         """As JSON knows it."""
         limit = None if self.limit is None else asdict(self.limit)
         figures = {**asdict(self), "held": self.held.to_dict(), "limit": limit, "lines": self.lines()}
-        for name in ("models", "odds", "currency", "refusal", "menu", "kinds"):
+        for name in ("models", "odds", "currency", "refusal", "menu", "kinds", "chosen"):
             if not figures[name]:
                 del figures[name]
         return figures

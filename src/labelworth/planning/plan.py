@@ -19,6 +19,7 @@ from labelworth.planning.planner import Planner
 from labelworth.planning.solving import require_budget
 from labelworth.planning.source import AskedSource, GivenPrices, PlanSettings, UseUnlabeled
 from labelworth.planning.targets import read_target
+from labelworth.policies.choosing import RANDOM, By
 from labelworth.progress import SILENT, Progress, Whole, under_one_bar
 from labelworth.tradeoff.costs import Prices
 from labelworth.tradeoff.problem import Question, require_target
@@ -47,6 +48,7 @@ def plan(
     currency: str | None = None,
     channels: Any = None,
     answers: Answers | None = None,
+    by: By = RANDOM,
     progress: Progress = SILENT,
 ) -> Plan:
     """Say how many more samples to label, of which kind, and what accuracy that buys.
@@ -107,6 +109,9 @@ def plan(
         where not even the least fits, that is said once the first refits were measured.
     currency : str, optional
         What amounts of money are in, as "EUR" or "$": it stands before every one of them. None when absent.
+    by : "random", "uncertainty" or "worth"
+        Of documents: what labels of rows chosen so would buy is told beside labels at random, which the plan is of.
+        `labelworth next --by` draws such rows.
     channels : sequence, optional
         For documents: who else can be asked, beside gold labels at their own price (``per_label``), each a `Channel`
         or a line as ``"crowd: price 0.02, confusion 0.85 0.15 / 0.30 0.70, votes 1 3 5, unknown"``. The plan says how
@@ -167,6 +172,7 @@ def plan(
         currency=currency or "",
         channels=channels,
         answers=answers,
+        by=by,
     )
     with planner_at_work(
         X, y, settings, model=model, classes=classes, unlabeled=unlabeled, asked=asked, progress=progress

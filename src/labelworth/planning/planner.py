@@ -26,9 +26,11 @@ from labelworth.data.digest import bytes_digest, data_digest
 from labelworth.data.kept import Checkpoint
 from labelworth.data.samples import Samples
 from labelworth.errors import InfeasiblePlanError, InvalidInputError
+from labelworth.estimators.pools.documents import LABELS_ONLY
 from labelworth.estimators.pools.pool import Pool
 from labelworth.planning.answer import Check, Plan, PlanQuestion
 from labelworth.planning.assembly import Background, assemble
+from labelworth.planning.chosen import formula_choice, simulated_choice
 from labelworth.planning.formulas.nearby import formula_situation
 from labelworth.planning.kind_guesses import KindGuesses
 from labelworth.planning.kinds import KindMenu
@@ -60,6 +62,7 @@ from labelworth.planning.trust.verdict import (
     verdict_without_classes,
 )
 from labelworth.planning.words import count, number
+from labelworth.policies.choosing import RANDOM, Choosing
 from labelworth.policies.policy import Policy
 from labelworth.policies.rule import Rule
 from labelworth.progress import SILENT, Whole
@@ -118,7 +121,7 @@ class Planner:
             background = replace(background, notes=[*background.notes, *left_out, *self._out_of_time(surface)])
         elif isinstance(situation.doubt, Alternatives):
             self.progress.expect(len(situation.doubt.builds))
-        return assemble(
+        plan = assemble(
             situation,
             PlanQuestion(asked.kind, asked.value, chosen.criterion),
             background,
@@ -136,6 +139,46 @@ class Planner:
             forecast=curve,
             simulated_surface=surface,
         )
+        return plan if self.settings.by == RANDOM else self._with_choice(plan, situation, chosen)
+
+    def _with_choice(self, plan: Plan, situation: Situation, chosen: ChosenSource) -> Plan:
+        """The same plan with what chosen rows would buy, or why that is not said."""
+        room, price = int(situation.pool), next((own.price for own in plan.worth if own.arm == "everything"), 0.0)
+        why = self._why_no_choice(chosen) if room else "there is nothing left to label."
+        if why is not None:
+            note = f"What rows chosen by {self.settings.by} would buy is not said: {why}"
+            return replace(plan, notes=(*plan.notes, note))
+        planned = self._planned_size(plan) - self.pool.n_labeled
+        choosing = Choosing(self.settings.by)
+        if chosen.is_simulated:
+            told = simulated_choice(self.basis, self._mode, chosen.criterion, choosing, planned, room, price)
+        else:
+            told = formula_choice(self.pool, situation, choosing, planned, room, price, self.settings.seed)
+        return replace(plan, chosen=told)
+
+    def _why_no_choice(self, chosen: ChosenSource) -> str | None:
+        """Why chosen rows are not forecast; None: they are."""
+        by, learner = self.settings.by, self.pool.learner
+        if self.pool.kind != "documents" or self.settings.channels:
+            return "rows are chosen of documents that get a label each."
+        if learner.kind == "generative" and not self.uses_unlabeled:
+            return f"{LABELS_ONLY[0].lower()}{LABELS_ONLY[1:]}"
+        if by == "worth" and self._mode not in learner.worth_modes:
+            return f"it is not known of {self.pool.model_name}; by='uncertainty' is."
+        if by == "uncertainty" and not learner.has_scores:
+            return f"{self.pool.model_name} does not say how sure it is."
+        if not chosen.is_simulated and chosen.criterion == "log_volume":
+            return "the log volume is no error."
+        return None
+
+    @property
+    def _choosings(self) -> list[Choosing]:
+        """How else rows may be found than at random."""
+        learner, by = self.pool.learner, self.settings.by
+        if by == RANDOM or self.pool.kind != "documents" or self.settings.channels:
+            return []
+        is_known = bool(learner.worth_modes) if by == "worth" else learner.has_scores
+        return [Choosing(by)] if is_known else []
 
     @cached_property
     def rival(self) -> "Planner | None":
@@ -318,9 +361,10 @@ class Planner:
         # The menu as given: whether "nothing" stays on it is decided by the simulation itself.
         menu = read_menu(self.settings.rules, self.pool, uses_unlabeled=True)
         policies = [Policy.of(rule) for rule in menu if rule.spec not in _WHOLE]
-        steps = self._steps(self._largest, [policy.spec for policy in policies], *self._metric_names)
+        named = [choosing.name for choosing in self._choosings]
+        steps = self._steps(self._largest, [policy.spec for policy in policies], *self._metric_names, *named)
 
-        work = forecast_work(self.pool.learner, self.pool.data, self._largest, policies)
+        work = forecast_work(self.pool.learner, self.pool.data, self._largest, policies, self._choosings)
 
         def computed() -> dict[str, Any]:
             if self.leader is None:
@@ -331,6 +375,7 @@ class Planner:
                 self.pool.data,
                 self._largest,
                 policies=policies,
+                choosings=self._choosings,
                 seed=self.settings.seed,
                 metrics=self.settings.metrics,
                 sources=self._sources,

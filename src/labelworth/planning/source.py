@@ -13,6 +13,7 @@ from labelworth.data.answers import Answers
 from labelworth.errors import InvalidInputError
 from labelworth.estimators.pools.pool import Abilities
 from labelworth.planning.targets import canonical
+from labelworth.policies.choosing import RANDOM, By, Choosing
 from labelworth.simulation.metrics import Metric, is_metric, metric_of
 from labelworth.tradeoff.accuracy import Source
 from labelworth.tradeoff.costs import CostFunction, Prices
@@ -48,6 +49,7 @@ class PlanSettings:
     seed: Any = 0
     checkpoint: str | Path | None = None
     max_time: float | None = None  # Minutes.
+    by: By = RANDOM  # By what rows to label may be chosen.
     currency: str = ""  # Stands before amounts of money; empty: nothing does.
     channels: Any = None  # Kinds of labels beside gold, as `labelworth.channels.kinds.kinds_of` takes them.
     answers: Answers | None = None  # What such kinds said already.
@@ -59,6 +61,7 @@ class PlanSettings:
             raise InvalidInputError(f"source must be one of {', '.join(get_args(AskedSource))}. Got {self.source!r}.")
         if not isinstance(self.seed, int | np.integer) or self.seed < 0:
             raise InvalidInputError(f"seed must be a whole number of at least 0. Got {self.seed!r}.")
+        _ = Choosing(self.by)  # refused now
         if self.max_time is not None and not self.max_time > 0:
             raise InvalidInputError(f"max_time must be a positive number of minutes. Got {self.max_time!r}.")
         if any(sign.isdigit() or sign.isspace() for sign in self.currency):

@@ -65,6 +65,7 @@ def lines(plan: "Plan") -> list[str]:
         _money(plan),
         *_kinds(plan),
         _worth(plan),
+        *_chosen(plan),
         *_limit(plan),
         _unlabeled(plan),
         *_model(plan),
@@ -372,6 +373,28 @@ def _worth(plan: "Plan") -> str:
     if best.unlabeled_samples is not None:
         more = f"; {count(math.ceil(n_next * best.unlabeled_samples), 'more unlabeled one')} would do as much"
     return f"{opening} {verb}{'s' if one else ''} {fall}{between}){price}{more}."
+
+
+def _chosen(plan: "Plan") -> list[str]:
+    """What chosen rows buy beside rows at random, and what the next of them are worth; nothing where nobody asked."""
+    told, own = plan.chosen, plan.question.criterion
+    if told is None:
+        return []
+    error, at_random = (in_units(value, own) for value in (told.error, told.error_at_random))
+    between = "" if told.interval is None else f" ({ends_in_units(told.interval, own)})"
+    alike = "" if told.as_many is None else f", as {number(round(told.as_many))} at random would have"
+    rows = f"{number(told.n_rows)} rows chosen by {told.by}"
+    first = f"With {rows} {_what(own)} is {error}{between}{alike}; with as many at random {at_random}."
+    if told.gain <= 0:
+        return [f"{first} The next {told.n_next} chosen rows are forecast to buy nothing."]
+    gain, plain = (apart(max(value, 0.0), own) for value in (told.gain, told.gain_at_random))
+    second = f"The next {told.n_next} chosen rows would {better_verb(own)} it by {gain} (at random {plain})"
+    cost = f", for {money(f'{told.cost:.4g}', plan.currency)}"
+    if plan.question.problem != "alpha":
+        return [f"{first} {second}{cost}."]
+    worth = plan.question.value * told.gain
+    side = "more" if worth > told.cost else "less"
+    return [f"{first} {second}{cost}; that is worth {money(f'{worth:.3g}', plan.currency)}, {side} than they cost."]
 
 
 def _fall(plan: "Plan", gain: float) -> str:

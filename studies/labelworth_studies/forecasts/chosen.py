@@ -34,38 +34,42 @@ _SIMULATED_ONCE = ("newsgroups",)
 
 
 def cells(quick: bool, seed: int) -> list[dict[str, Any]]:
-    """Draws of a start on every corpus for its learners, interleaved; the quick grid has two draws."""
-    return [
+    """Draws of a start on every corpus for its learners: what happened, then what was forecast; quick: two draws."""
+    draws = [
         {"corpus": name, "learner": learner, "seed": seed + draw}
         for draw in range(2 if quick else N_DRAWS)
         for learner, (_, names) in LEARNERS.items()
         for name in names
     ]
+    return [{**own, "part": part} for part in ("errors", "forecast") for own in draws]
 
 
 def compute(cell: Cell) -> Result:
-    """Errors on the units kept out along every way to choose, and what forecasts from the start rest on."""
+    """Errors on the units kept out along every way to choose; or what forecasts from the start rest on."""
     whole, seed = population(cell["corpus"], cell["learner"]), int(cell["seed"])
     mode, _ = LEARNERS[cell["learner"]]
     units, held_out = drawn(whole, N_PILOT, seed, 0)
-    pool, tested = whole.pool(units), whole.data.take(np.sort(held_out))
-    start, learner, codes = np.arange(N_PILOT), whole.patient_learner.in_mode(mode), known_codes(tested)
+    pool, start = whole.pool(units), np.arange(N_PILOT)
+    if cell["part"] == "forecast":
+        basis = forecast_basis(
+            replace(whole.learner, mode=mode, modes=(mode,)),
+            keep_labels(pool, start),
+            SIZES[-1],
+            choosings=[Choosing(by) for by in WAYS if by != RANDOM],
+            seed=seed,
+            has_time=lambda work: cell["corpus"] not in _SIMULATED_ONCE,
+            workers=1,
+        )
+        return {"basis": basis.to_dict()}
+    tested = whole.data.take(np.sort(held_out))
+    learner, codes = whole.patient_learner.in_mode(mode), known_codes(tested)
     errors: dict[str, list[float]] = {}
     for by in WAYS:
         # One path: larger sets of labels contain smaller ones.
         path = chosen_units(learner, pool, start, SIZES[-1], Choosing(by), seed)
         fits = (learner.fit(keep_labels(pool, path[:size])) for size in SIZES)
         errors[by] = [float(code_errors(learner.predict(fitted, tested).best, codes).mean()) for fitted in fits]
-    basis = forecast_basis(
-        replace(whole.learner, mode=mode, modes=(mode,)),
-        keep_labels(pool, start),
-        SIZES[-1],
-        choosings=[Choosing(by) for by in WAYS if by != RANDOM],
-        seed=seed,
-        has_time=lambda work: cell["corpus"] not in _SIMULATED_ONCE,
-        workers=1,
-    )
-    return {"errors": errors, "n_tested": tested.n_samples, "basis": basis.to_dict()}
+    return {"errors": errors, "n_tested": tested.n_samples}
 
 
 def summarize(pairs: Sequence[tuple[Cell, Result]]) -> Outcome:
@@ -73,14 +77,16 @@ def summarize(pairs: Sequence[tuple[Cell, Result]]) -> Outcome:
     figures: dict[str, Any] = {}
     rows, held_rows, panels = [], [], []
     for learner, name in dict.fromkeys((cell["learner"], cell["corpus"]) for cell, _ in pairs):
-        here = [result for cell, result in pairs if (cell["learner"], cell["corpus"]) == (learner, name)]
+        own_pairs = [(cell, result) for cell, result in pairs if (cell["learner"], cell["corpus"]) == (learner, name)]
+        here, told = ({c["seed"]: r for c, r in own_pairs if c["part"] == part} for part in ("errors", "forecast"))
+        seeds = [seed for seed in here if seed in told]
         title = f"{CORPORA[name].title}, {learner}"
-        errors = {by: np.array([result["errors"][by] for result in here]) for by in WAYS}
-        forecasts = {by: _forecasts(here, LEARNERS[learner][0], by) for by in WAYS}
+        errors = {by: np.array([result["errors"][by] for result in here.values()]) for by in WAYS}
+        forecasts = {by: _forecasts([told[seed] for seed in seeds], LEARNERS[learner][0], by) for by in WAYS}
         own: dict[str, Any] = {"n_draws": len(here)}
         for by in WAYS:
             gaps = errors[by] - errors[RANDOM]
-            is_in, off = _held(forecasts[by], errors[by])
+            is_in, off = _held(forecasts[by], np.array([here[seed]["errors"][by] for seed in seeds]))
             own[by] = {
                 "errors": errors[by].mean(axis=0).tolist(),
                 "errors_se": _spread(errors[by]),

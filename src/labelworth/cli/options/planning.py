@@ -127,14 +127,29 @@ class PlanOptions(Options):
         typer.Option(metavar="FILE", help="The same from a file: a kind per line, indented lines (YAML), or JSON."),
     ] = None
 
+    by: Annotated[
+        Literal["random", "uncertainty", "worth"],
+        typer.Option(
+            metavar="HOW",
+            help="For documents: say what rows chosen by worth or by uncertainty would buy beside rows at random.",
+        ),
+    ] = "random"
+
     def asked(self) -> dict[str, Any]:
-        """Without kinds of labels where there are none, as records were before there were any."""
-        return {name: value for name, value in super().asked().items() if value or name not in ("kind", "kinds")}
+        """Without what was not asked for, as records were before it could be."""
+        asked = super().asked()
+        return {
+            name: value
+            for name, value in asked.items()
+            if not (name in ("kind", "kinds") and not value) and (name, value) != ("by", "random")
+        }
 
     def arguments(self) -> dict[str, Any]:
         """As the library takes them: kinds of labels are channels."""
         asked = super().asked()
         kind, kinds = asked.pop("kind"), asked.pop("kinds")
+        if asked["by"] == "random":
+            del asked["by"]
         if not (kind or kinds):
             return asked
         from labelworth.channels.kinds import kinds_of, read_kinds
