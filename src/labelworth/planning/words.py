@@ -388,7 +388,7 @@ def _chosen(plan: "Plan") -> list[str]:
     if told.gain <= 0:
         return [f"{first} The next {told.n_next} chosen rows are forecast to buy nothing."]
     gain, plain = (apart(max(value, 0.0), own) for value in (told.gain, told.gain_at_random))
-    second = f"The next {told.n_next} chosen rows would {better_verb(own)} it by {gain} (at random {plain})"
+    second = f"The next {told.n_next} chosen rows would {direction_of(own).verb} it by {gain} (at random {plain})"
     cost = f", for {money(f'{told.cost:.4g}', plan.currency)}"
     if plan.question.problem != "alpha":
         return [f"{first} {second}{cost}."]
