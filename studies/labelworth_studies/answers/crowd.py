@@ -34,7 +34,7 @@ GOLD_PRICE = 5.0
 """Of a gold label, in mean answers of a worker: the answers have no price, and nobody timed the gold."""
 BUDGETS = (300, 900, 1800)
 """In mean answers of a worker."""
-N_DRAWS = 10
+N_DRAWS = 5
 DESIGNS: Mapping[str, tuple[float, float, float]] = {
     "gold": (1.0, 0.0, 0.0),
     "one answer": (0.0, 1.0, 0.0),
@@ -75,8 +75,7 @@ def compute(cell: Cell) -> Result:
     if "way" in cell:
         return _recovered(posts, cell["way"], posts.every_answer if cell["all"] else posts.answers, cell["seed"])
     rng = np.random.default_rng([cell["seed"], 1])
-    order = rng.permutation(np.unique(posts.answers.rows))
-    held, rest = order[:N_HELD], order[N_HELD:]
+    held, rest = _held(posts, rng)
     if cell["design"] == PLANNED:
         gold, single, triple = planned_counts(posts, held, cell["budget"], cell["seed"])
     else:
@@ -91,6 +90,15 @@ def compute(cell: Cell) -> Result:
         "counts": [int(gold), int(single), int(triple)],
         "seconds": float(posts.seconds[kept].sum()),
     }
+
+
+def _held(posts: CrowdPosts, rng: np.random.Generator) -> tuple[IntArray, IntArray]:
+    """Posts with gold before anything is bought, drawn again until they name every group; and all other posts."""
+    asked = np.unique(posts.answers.rows)
+    while True:
+        order = rng.permutation(asked)
+        if len(np.unique(posts.truth[order[:N_HELD]])) == posts.samples.evidence.n_classes:
+            return order[:N_HELD], order[N_HELD:]
 
 
 def planned_counts(posts: CrowdPosts, held: IntArray, budget: float, seed: int) -> tuple[int, int, int]:
@@ -352,6 +360,7 @@ STUDY = Study(
     cells=cells,
     compute=compute,
     summarize=summarize,
+    version=2,
     data_digest=crowd_digest,
     prepare=prepare,
 )
