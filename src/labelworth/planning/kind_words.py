@@ -70,6 +70,8 @@ def _worth(plan: "Plan", own: "KindWorth") -> str:
         gold = count(round(own.stands_for), "gold label") if own.stands_for >= 0.5 else "no gold label"
         named = f"{does} {gold}, so one"
     opening = f"{named} is worth at most {money(f'{own.worth:.2g}', plan.currency)}; you pay {price}"
+    if own.answers and own.worth < own.price:
+        return f"{opening}. Alone that is too dear; beside the other labels they do more: {bought} to buy."
     if own.answers:
         return f"{opening}: {bought} to buy."
     return f"{opening}: {'too dear' if own.worth <= own.price else 'others do more for the money'}, none to buy."

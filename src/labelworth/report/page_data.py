@@ -42,6 +42,7 @@ def page_data(plan: Plan) -> dict[str, Any]:
             "cost": "cost in all",
             "error": plan.criterion_words,
             "labels": "labels in all",
+            "bought": "labels and answers" if plan.menu else "labels",
             "is_share": in_percent(asked.criterion),
             "is_metric": direction_of(asked.criterion).is_rising,
             "currency": plan.currency,

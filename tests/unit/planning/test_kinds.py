@@ -1,6 +1,7 @@
 """Plans with kinds of labels: mixes by formulas, what answers are worth, and what is said of them."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -14,6 +15,7 @@ from labelworth.estimators.reading import pool_of
 from labelworth.fisher.documents.channels import averaged_channels, enumerated_channels
 from labelworth.fisher.documents.population import enumerate_outcomes, enumerated_information
 from labelworth.models.classes.multinomial import MultinomialModel
+from labelworth.planning import kind_words
 from labelworth.planning.answer import Plan
 from labelworth.planning.formulas.kinds import KindError
 from labelworth.planning.formulas.levels import ErrorAccuracy
@@ -123,6 +125,15 @@ def test_words_begin_with_money_and_never_contradict_the_counts(plan: Plan) -> N
     assert guessed
     for kind in guessed:
         assert any("rests on faith" in line and repr(kind.kind) in line for line in lines)
+
+
+def test_a_kind_that_is_bought_beside_others_is_not_called_worthless(plan: Plan) -> None:
+    bought = next(own for own in plan.kinds if own.answers)
+    dear = replace(plan, kinds=(replace(bought, worth=0.5 * bought.price, is_needed=False),))
+    (line, *_) = kind_words.worth_lines(dear)
+    assert "beside the other labels they do more" in line
+    (line, *_) = kind_words.worth_lines(replace(dear, kinds=(replace(dear.kinds[0], worth=2 * bought.price),)))
+    assert "too dear" not in line
 
 
 def test_two_classes_make_either_question_the_same(plan: Plan) -> None:

@@ -146,7 +146,7 @@ function say() {
   document.getElementById("amount-label").textContent = `${title}: ${amount}`;
   document.getElementById("amount").setAttribute("aria-valuetext", `${title} ${amount}`);
   document.getElementById("recommended").textContent =
-    `Buy ${whole(point.labels)} more labels${range}: ${point.design}. That costs ${money(point.cost)} with what is held. ` +
+    `Buy ${whole(point.labels)} more ${data.axes.bought}${range}: ${point.design}. That costs ${money(point.cost)} with what is held. ` +
     `Expected ${data.axes.error}: ${shown(point.error)}.`;
 }
 
