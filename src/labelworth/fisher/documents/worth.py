@@ -227,8 +227,8 @@ class ProbedWorth:
                 run.step()
         except np.linalg.LinAlgError as error:
             raise NotIdentifiableError(
-                "The observed information is not positive definite, so this is not a strict maximum: let the fit "
-                "converge, label more, or use a stronger prior."
+                "The observed information is not positive definite, so this is not a strict maximum and rows "
+                "have no worth: choose by uncertainty, label more, or use a stronger prior."
             ) from error
         return run.solutions, run.forms
 
