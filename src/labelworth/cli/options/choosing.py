@@ -11,6 +11,14 @@ if TYPE_CHECKING:
     from labelworth.policies.choosing import Choosing
 
 
+CHOOSING = typer.Option(
+    metavar="HOW",
+    help="Choose documents by worth (whose label lowers the log-loss most per money), by uncertainty, or at random. "
+    "Plans say what that would buy; every row that is drawn says with what probability it was.",
+)
+"""How --by is explained, wherever it is taken."""
+
+
 @dataclass(frozen=True)
 class ChoosingOptions(Options):
     """By what, and how much is left to chance."""
@@ -19,11 +27,7 @@ class ChoosingOptions(Options):
 
     by: Annotated[
         Literal["random", "uncertainty", "worth"] | None,
-        typer.Option(
-            metavar="HOW",
-            help="Choose documents by worth (whose label lowers the log-loss most per money), by uncertainty, or at "
-            "random. Every row then says with what probability it was drawn.",
-        ),
+        CHOOSING,
     ] = None
     random_share: Annotated[
         float,

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self
 
 import typer
 
+from labelworth.cli.options.choosing import CHOOSING
 from labelworth.cli.options.table import Keywords, Options
 
 if TYPE_CHECKING:
@@ -129,10 +130,7 @@ class PlanOptions(Options):
 
     by: Annotated[
         Literal["random", "uncertainty", "worth"],
-        typer.Option(
-            metavar="HOW",
-            help="For documents: say what rows chosen by worth or by uncertainty would buy beside rows at random.",
-        ),
+        CHOOSING,
     ] = "random"
 
     def asked(self) -> dict[str, Any]:
