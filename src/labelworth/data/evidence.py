@@ -227,9 +227,11 @@ def encode_labels(
 
 
 def _warn_of_two_markers(entries: Sequence[Any], unlabeled: Hashable) -> None:
-    """Where both None and the marker occur, the marker may have been meant as a class."""
+    """Where both None and the marker occur, and classes are of the marker's type, it may have been meant as one."""
     missing = [entry for entry in entries if is_missing(entry, unlabeled)]
-    if unlabeled is not None and len(missing) > 1 and any(not is_missing(entry, None) for entry in missing):
+    marked = [entry for entry in missing if not is_missing(entry, None)]
+    is_like_classes = any(type(entry) is type(unlabeled) for entry in entries if not is_missing(entry, unlabeled))
+    if unlabeled is not None and marked and len(missing) > len(marked) and is_like_classes:
         warnings.warn(
             f"Labels hold {unlabeled!r} and None (or NaN): both are taken for 'not seen'. Where {unlabeled!r} is a "
             "class, name another marker with unlabeled=.",
