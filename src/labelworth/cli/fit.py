@@ -30,7 +30,6 @@ def fit(
     as_json: Json = False,
 ) -> None:
     """Fit a classifier to labeled and unlabeled rows and to answers, or a tagger to sequences; write it to a file."""
-    from labelworth.cli.recovered import recovered_labels
     from labelworth.data.digest import file_digest
     from labelworth.data.files import require_writable, write_lines
     from labelworth.data.readers.written import TABLES, require_ending
@@ -61,6 +60,8 @@ def fit(
             estimator.fit(X, samples.y, answers=answers, confusion=answered.confusion or "shared", progress=progress)
         save(estimator, output, reading=samples.reading)
         if answered.recovered is not None and answers is not None:
+            from labelworth.cli.recovered import recovered_labels
+
             write_lines(answered.recovered, [recovered_labels(answered.recovered, estimator, answers, samples)])
     told = None if answers is None else _annotators(estimator, answers, samples)
     figures = {

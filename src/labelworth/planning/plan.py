@@ -151,7 +151,7 @@ def plan(
     >>> X = rng.standard_normal((600, 2)) + 2 * classes[:, None]
     >>> y = np.where(np.arange(600) < 60, classes, -1)
     >>> plan = lw.plan(X, y, model="gaussian", budget=200, criterion="excess_log_loss", n_draws=20)
-    >>> plan.lines()[0].startswith("Label 140 more documents")
+    >>> plan.lines()[0].startswith("Label 140 more rows")
     True
     """
     target, criterion = read_target(target, criterion)
