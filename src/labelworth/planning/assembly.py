@@ -24,9 +24,9 @@ from labelworth.planning.answer import (
 )
 from labelworth.planning.formulas.sampled import joined_error
 from labelworth.planning.grids import grid_solutions
+from labelworth.planning.kinds.rays import KindsAccuracy, simulated_worths
 from labelworth.planning.landscape import ForecastCurve, Surface
 from labelworth.planning.outcome import cloud, curve_counts, forecast_curve, labels_of, surface, with_gains, worth
-from labelworth.planning.simulated_kinds import KindsAccuracy, simulated_worths
 from labelworth.planning.situation import Alternatives, Band, Situation
 from labelworth.planning.solving import Solved, solved
 from labelworth.planning.trust.checks import (

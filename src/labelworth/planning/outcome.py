@@ -7,9 +7,9 @@ import numpy as np
 
 from labelworth.arrays import FloatArray
 from labelworth.planning.answer import NORMAL_95, Worth
+from labelworth.planning.kinds.rays import KindsAccuracy
 from labelworth.planning.landscape import ForecastCurve, FrontierDesign, Surface, gains_along, surface_grid
 from labelworth.planning.simulated import SimulatedAccuracy
-from labelworth.planning.simulated_kinds import KindsAccuracy
 from labelworth.planning.situation import Situation
 from labelworth.tradeoff.accuracy import ConvexAccuracy
 from labelworth.tradeoff.problem import dominators

@@ -32,12 +32,13 @@ from labelworth.planning.answer import Check, Plan, PlanQuestion
 from labelworth.planning.assembly import Background, assemble
 from labelworth.planning.chosen import formula_choice, simulated_choice
 from labelworth.planning.formulas.nearby import formula_situation
-from labelworth.planning.kind_guesses import KindGuesses
-from labelworth.planning.kinds import KindMenu
+from labelworth.planning.kinds.guesses import KindGuesses
+from labelworth.planning.kinds.menu import KindMenu
+from labelworth.planning.kinds.rays import KindsAccuracy
+from labelworth.planning.kinds.simulation import KindSimulation, simulated_kinds
 from labelworth.planning.landscape import ForecastCurve, Surface
 from labelworth.planning.menu import arm_prices, held_before, held_by_rule, read_menu
 from labelworth.planning.simulated import forecast_sizes, simulated_curve, simulated_situation, simulated_surface
-from labelworth.planning.simulated_kinds import KindsAccuracy, KindSimulation, simulated_kinds
 from labelworth.planning.situation import Alternatives, Situation
 from labelworth.planning.solving import require_budget, solved
 from labelworth.planning.source import MEASURED, ChosenSource, PlanSettings, choose_source

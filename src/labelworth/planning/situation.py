@@ -9,7 +9,7 @@ import numpy as np
 
 from labelworth.arrays import FloatArray
 from labelworth.planning.answer import ArmCount, Design, Held
-from labelworth.planning.kinds import KindMenu
+from labelworth.planning.kinds.menu import KindMenu
 from labelworth.tradeoff.accuracy import Accuracy
 from labelworth.tradeoff.asymptotic_accuracy import AsymptoticAccuracy
 from labelworth.tradeoff.cost_functions import FurtherCost

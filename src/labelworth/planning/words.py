@@ -189,7 +189,7 @@ def _kinds(plan: "Plan") -> list[str]:
     """What kinds of labels are worth."""
     if not plan.menu:
         return []
-    from labelworth.planning import kind_words
+    from labelworth.planning.kinds import words as kind_words
 
     return kind_words.worth_lines(plan)
 
@@ -224,7 +224,7 @@ def _action(plan: "Plan") -> str:
         some = count(more, "more " + plan.held.sample)
         return f"Label {some} drawn at random (`labelworth next --count {more}`), then plan again."
     if plan.menu:
-        from labelworth.planning import kind_words
+        from labelworth.planning.kinds import words as kind_words
 
         return kind_words.action(plan)
     design, interval = plan.recommended, _between(plan.open_labels)
@@ -469,7 +469,7 @@ def _what(criterion: str) -> str:
 
 def _next_samples(plan: "Plan", arm: str, n_next: int) -> str:
     if plan.menu:
-        from labelworth.planning import kind_words
+        from labelworth.planning.kinds import words as kind_words
 
         return kind_words.next_documents(arm, n_next)
     how_many = "" if n_next == 1 else f"{number(n_next)} "

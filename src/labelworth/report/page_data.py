@@ -4,8 +4,8 @@ from collections.abc import Iterable, Sequence
 from math import isfinite
 from typing import Any
 
-from labelworth.planning import kind_words
 from labelworth.planning.answer import Plan
+from labelworth.planning.kinds import words as kind_words
 from labelworth.planning.landscape import FrontierDesign, GridAnswer
 from labelworth.planning.words import next_samples
 from labelworth.tradeoff.direction import direction_of

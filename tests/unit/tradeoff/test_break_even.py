@@ -10,7 +10,7 @@ from labelworth.errors import InvalidInputError
 from labelworth.fisher.documents.channels import ArmSet, enumerated_channels
 from labelworth.fisher.documents.two_class_channels import two_class_channels
 from labelworth.models.classes.multinomial import MultinomialModel
-from labelworth.planning.kinds import KindMenu
+from labelworth.planning.kinds.menu import KindMenu
 from labelworth.tradeoff.asymptotic_accuracy import AsymptoticAccuracy
 from labelworth.tradeoff.break_even import break_even_prices, shares_of, worths
 from labelworth.tradeoff.costs import ArmPrices

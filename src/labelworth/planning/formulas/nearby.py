@@ -14,7 +14,7 @@ import scipy.linalg
 from labelworth.arrays import FloatArray
 from labelworth.errors import InvalidInputError
 from labelworth.estimators.pools.pool import Pool
-from labelworth.planning.kinds import KindMenu
+from labelworth.planning.kinds.menu import KindMenu
 from labelworth.planning.menu import arm_prices, held_before
 from labelworth.planning.situation import Alternatives, Origin, Situation
 from labelworth.planning.source import ChosenSource
@@ -122,7 +122,7 @@ def _formulas_of(
     from labelworth.planning.formulas.documents import DocumentFormulas, ProbedFormulas
 
     if kinds is not None:
-        from labelworth.planning.formulas.kinds import KindFormulas
+        from labelworth.planning.kinds.formulas import KindFormulas
 
         return KindFormulas(pool, kinds.names, chosen.criterion, seed, progress, kinds=kinds)
     arms, way = tuple(rule.spec for rule in menu), ProbedFormulas if pool.is_large else DocumentFormulas

@@ -12,7 +12,7 @@ from labelworth.data.lengths import LengthDistribution
 from labelworth.errors import InvalidInputError
 from labelworth.estimators.reading import pool_of
 from labelworth.models.classes.multinomial import MultinomialModel
-from labelworth.planning.kind_guesses import KindGuesses, by_kind
+from labelworth.planning.kinds.guesses import KindGuesses, by_kind
 
 CLASSES = ("ham", "spam")
 WORDS = np.random.default_rng(3).dirichlet(np.full(6, 1.0), 2)

@@ -1,9 +1,4 @@
-"""Kinds of labels where formulas stop: every arm alone and mixes of two, simulated on the real pool.
-
-A design does as much as some number of gold labels: those whose refits, to the same simulated labels and tested on
-the same rows, err as much. That number is what a simulation tells of answers; the error to expect is that of as many
-gold labels by the forecast, which the pilot has calibrated.
-"""
+"""Kinds of labels where formulas stop: every arm alone and mixes of two, simulated on the real pool."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -15,8 +10,8 @@ import numpy as np
 from scipy.optimize import isotonic_regression
 
 from labelworth.arrays import FloatArray
-from labelworth.planning.answer import NORMAL_95, KindWorth
-from labelworth.planning.kinds import KindMenu
+from labelworth.planning.kinds.menu import KindMenu
+from labelworth.planning.kinds.rays import KindsAccuracy, Ray
 from labelworth.planning.menu import held_before
 from labelworth.planning.simulated import ForecastLine
 from labelworth.planning.situation import Band, Situation
@@ -31,7 +26,6 @@ from labelworth.simulation.metrics import Metric
 from labelworth.simulation.pool_use import MEASURES
 from labelworth.simulation.scales import Measure
 from labelworth.simulation.simulator import held_out_units
-from labelworth.tradeoff.accuracy import Source as AccuracySource
 from labelworth.tradeoff.costs import Prices
 
 N_REPLICATES, FEWEST_REPLICATES = 8, 3
@@ -46,103 +40,6 @@ _BELOW, _RATIO = 0.25, 2.0
 _N_LINE = 40
 _SLOWER = 2
 """Times as long as a fit to labels alone one to answers may take, while none was measured."""
-
-
-@dataclass(frozen=True, eq=False)
-class Ray:
-    """Designs that go one way: x more documents, a share of them to every arm."""
-
-    step: FloatArray  # (n_arms,): The shares; they sum to one.
-    sizes: FloatArray  # (n_nodes,): Numbers of documents, zero first.
-    # (n_nodes,): The logarithm of the number of gold labels in all that do as much, and its standard error.
-    log_gold: FloatArray
-    spread: FloatArray
-    left_out: FloatArray  # (n_replicates, n_nodes): `log_gold` without each replicate.
-
-    def at(self, size: float) -> tuple[float, float]:
-        """Log gold and its standard error: gold labels along straight lines between nodes, beyond them by a power."""
-        return float(np.log(self._gold_at(self.log_gold, size))), float(np.interp(size, self.sizes, self.spread))
-
-    def left_out_at(self, size: float) -> FloatArray:
-        """Log gold without each replicate, (n_replicates,)."""
-        return np.log([self._gold_at(own, size) for own in self.left_out])
-
-    def _gold_at(self, log_gold: FloatArray, size: float) -> float:
-        gold = np.exp(log_gold)
-        if size <= self.sizes[-1]:
-            return float(np.interp(size, self.sizes, gold))
-        gained = gold[1:] - gold[0]
-        if gained[-2:].min() <= 0 or len(gained) < 2:
-            return float(gold[-1])
-        power = np.log(gained[-1] / gained[-2]) / np.log(self.sizes[-1] / self.sizes[-2])
-        # No answers to a row tell more than its gold label does.
-        return float(gold[0] + min(gained[-1] * (size / self.sizes[-1]) ** power, gained[-1] + size - self.sizes[-1]))
-
-
-@dataclass(frozen=True, eq=False)
-class KindsAccuracy:
-    """The forecast error of designs along rays; of one between them, that of the nearest ray."""
-
-    arms: tuple[str, ...]
-    rays: tuple[Ray, ...]
-    labels_per_sample: FloatArray  # (n_arms,): Answers of one document, gold among them.
-    line: ForecastLine  # Over gold labels in all.
-    criterion: str
-    n_labeled: int
-
-    @property
-    def source(self) -> AccuracySource:
-        return "simulated"
-
-    def error(self, counts: FloatArray) -> float:
-        """Of the fewest gold labels that it may stand for: what is not clearly better than gold is not bought."""
-        log_gold, spread = self._told(counts)
-        return self.line.at(float(np.exp(log_gold - NORMAL_95 * spread)))
-
-    def standard_error(self, counts: FloatArray) -> float | None:
-        """Of what the simulation adds; the forecast has an interval of its own."""
-        log_gold, spread = self._told(counts)
-        return self._width(log_gold, spread)
-
-    def _width(self, log_gold: float, spread: float) -> float:
-        """A standard error of log gold as one of the error."""
-        ends = [self.line.at(float(np.exp(log_gold + sign * spread))) for sign in (-1, 1)]
-        return abs(ends[1] - ends[0]) / 2
-
-    def gold_of(self, counts: FloatArray) -> float:
-        """How many gold labels in all would do as much."""
-        return float(np.exp(self._told(counts)[0]))
-
-    def ray_of(self, counts: FloatArray) -> Ray:
-        shares = counts / counts.sum()
-        return min(self.rays, key=lambda ray: float(np.abs(ray.step - shares).sum()))
-
-    def lead(self, counts: FloatArray, other: FloatArray) -> tuple[float, float]:
-        """By how much a design errs less than another, and the standard error of that, replicates paired."""
-        sizes = [float(np.sum(own)) for own in (counts, other)]
-        first, second = (self.ray_of(own).left_out_at(size) for own, size in zip((counts, other), sizes, strict=True))
-        paired = [first - second] if len(first) == len(second) else [first, second]
-        spread = float(np.sqrt(sum((len(own) - 1) / len(own) * np.square(own - own.mean()).sum() for own in paired)))
-        lead = self.line.at(self.gold_of(other)) - self.line.at(self.gold_of(counts))
-        return lead, self._width(self._told(counts)[0], spread)
-
-    def gains(self, counts: FloatArray) -> FloatArray:
-        """By how much one more document of every arm lowers the error: as the gold labels that it stands for do."""
-        here = self.gold_of(counts)
-        step = 0.05 * here
-        slope = (self.line.at(here) - self.line.at(here + step)) / step
-        gains = np.zeros(len(self.arms))
-        for ray in self.rays:
-            if ray.step.max() == 1:
-                stands_for = (np.exp(ray.log_gold[-1]) - self.n_labeled) / ray.sizes[-1]
-                gains[int(np.argmax(ray.step))] = slope * stands_for
-        return gains
-
-    def _told(self, counts: FloatArray) -> tuple[float, float]:
-        total = float(np.sum(counts))
-        if total <= 0:
-            return float(np.log(self.n_labeled)), 0.0
-        return self.ray_of(np.asarray(counts, dtype=np.float64)).at(total)
 
 
 @dataclass(frozen=True, eq=False)
@@ -368,28 +265,3 @@ def simulated_kinds(simulation: KindSimulation, chosen: ChosenSource, prices: Pr
         doubt=Band(low, high),
         kinds=simulation.menu,
     )
-
-
-def simulated_worths(menu: KindMenu, accuracy: KindsAccuracy, counts: FloatArray) -> tuple[KindWorth, ...]:
-    """What an answer is worth in gold: the gold labels that documents of the best of its arms alone stand for.
-
-    At the number of documents that was simulated last, which the money pays for; fewer would be worth more each.
-    """
-    gold_price = float(menu.prices.per_sample[menu.gold])
-    worths = []
-    for kind in menu.counted(counts):
-        own = menu.asking(next(channel for channel in menu.channels if channel.name == kind.kind))
-        best = None
-        for ray in accuracy.rays:
-            arm = int(np.argmax(ray.step))
-            offer = menu.offers[arm]
-            if ray.step[arm] == 1 and arm in own and not offer.gold:
-                documents, gained = float(ray.sizes[-1]), float(np.exp(ray.log_gold[-1]) - accuracy.n_labeled)
-                answers = documents * offer.asks[kind.kind]
-                told = (gold_price * gained / answers, gained, answers)
-                best = told if best is None or told > best else best
-        if best is None:
-            worths.append(kind)
-        else:
-            worths.append(replace(kind, worth=max(best[0], 0.0), stands_for=best[1], of_answers=best[2]))
-    return tuple(worths)

@@ -21,7 +21,7 @@ from labelworth.models.classes.multinomial import MultinomialModel
 from labelworth.models.protocol import AnyModel, OpenModel
 from labelworth.planning.formulas.documents import DocumentFormulas
 from labelworth.planning.formulas.levels import MOST_DOCUMENTS, MOST_ENUMERATED, Inputs, entropy
-from labelworth.planning.kinds import KindMenu
+from labelworth.planning.kinds.menu import KindMenu
 from labelworth.tradeoff.accuracy import Accuracy, Source
 from labelworth.tradeoff.asymptotic_accuracy import AsymptoticAccuracy
 

@@ -15,11 +15,11 @@ from labelworth.estimators.reading import pool_of
 from labelworth.fisher.documents.channels import averaged_channels, enumerated_channels
 from labelworth.fisher.documents.population import enumerate_outcomes, enumerated_information
 from labelworth.models.classes.multinomial import MultinomialModel
-from labelworth.planning import kind_words
 from labelworth.planning.answer import Plan
-from labelworth.planning.formulas.kinds import KindError
 from labelworth.planning.formulas.levels import ErrorAccuracy
-from labelworth.planning.kinds import KindMenu
+from labelworth.planning.kinds import words as kind_words
+from labelworth.planning.kinds.formulas import KindError
+from labelworth.planning.kinds.menu import KindMenu
 from labelworth.tradeoff.asymptotic_accuracy import AsymptoticAccuracy
 from labelworth.tradeoff.problem import Question
 from labelworth.tradeoff.solve import solve

@@ -14,7 +14,7 @@ from labelworth.channels.forms import Classes, IsItOneOf
 from labelworth.errors import InfeasiblePlanError, NotIdentifiableError
 from labelworth.fisher.documents.channels import ArmSet
 from labelworth.planning.answer import KindWorth, Offer
-from labelworth.planning.kind_guesses import KindGuesses
+from labelworth.planning.kinds.guesses import KindGuesses
 from labelworth.tradeoff.accuracy import Accuracy, ConvexAccuracy, Source
 from labelworth.tradeoff.break_even import switch_price
 from labelworth.tradeoff.costs import ArmPrices

@@ -10,10 +10,10 @@ import labelworth as lw
 from labelworth.data.lengths import LengthDistribution
 from labelworth.errors import InvalidInputError
 from labelworth.models.classes.multinomial import MultinomialModel
-from labelworth.planning import simulated_kinds
 from labelworth.planning.answer import Plan
+from labelworth.planning.kinds import simulation
+from labelworth.planning.kinds.rays import KindsAccuracy, Ray
 from labelworth.planning.simulated import ForecastLine
-from labelworth.planning.simulated_kinds import KindsAccuracy, Ray
 
 CLASSES = ("a", "b", "c")
 WORDS = np.random.default_rng(3).dirichlet(np.full(30, 0.5), 3)
@@ -30,7 +30,7 @@ KINDS = [
 @pytest.fixture(autouse=True, scope="module")
 def few_draws() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(simulated_kinds, "N_REPLICATES", 3)
+        patch.setattr(simulation, "N_REPLICATES", 3)
         yield
 
 
