@@ -58,6 +58,14 @@ class Contrasts:
         """All of them, for a model that is not over-complete."""
         return cls(coordinates, np.eye(coordinates.n_free))
 
+    def beside(self, exact: FloatArray) -> "Contrasts":
+        """The same with further parameters behind the model's, those of which `exact` tells something."""
+        n_further = len(exact) - len(self.basis)
+        if not n_further:
+            return self
+        is_told = np.append(np.ones(self.rank, dtype=bool), np.diag(exact)[len(self.basis) :] > 0)
+        return Contrasts(self.coordinates, scipy.linalg.block_diag(self.basis, np.eye(n_further))[:, is_told])
+
     @contextmanager
     def told_apart(self) -> Iterator[None]:
         """Say which parameters even complete labels leave open, where their information cannot be inverted.
@@ -69,7 +77,8 @@ class Contrasts:
         try:
             yield
         except SingularMatrixError as error:
-            names = most_changed(self.coordinates, self.lifted(error.null_vectors))
+            lifted = self.lifted(error.null_vectors)[: self.coordinates.n_free]
+            names = most_changed(self.coordinates, lifted)
             raise NotIdentifiableError(
                 "Even complete labels do not pin the model down: of some parameters they tell nothing, or less than "
                 f"rounding hides, along {', '.join(names)}. Remove a parameter, give it a prior, or use "

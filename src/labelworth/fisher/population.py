@@ -7,13 +7,14 @@ from typing import Any, Protocol, TypeVar
 import numpy as np
 
 from labelworth.arrays import FloatArray
+from labelworth.channels.arm import Outcomes
 from labelworth.fisher.contrasts import Contrasts
 from labelworth.fisher.information import GivesFigures
 from labelworth.models.coordinates import Coordinates
 from labelworth.progress import Progress
 
-Mask = tuple[bool, ...]
-"""Which positions are labeled."""
+Mask = tuple[int, ...]
+"""What is asked of every position, as `RuleSet.asked` counts it: 0 nothing, 1 its label; truth values will do."""
 
 
 class RuleSet(Protocol):
@@ -33,6 +34,14 @@ class RuleSet(Protocol):
 
     def weights_of(self, policy: Any) -> FloatArray:
         """The weight of every rule in a policy: a mixture of them, or a labeled fraction."""
+
+    @property
+    def nuisance(self) -> tuple[str, ...]:
+        """Parameters that rules bring and that are estimated with the model, as confusions of channels, by name."""
+
+    @property
+    def asked(self) -> Sequence[Outcomes]:
+        """All that can be answered to what a position is asked: nothing, its label, and what channels are asked."""
 
     def mask_shares(self, length: int) -> Mapping[Mask, FloatArray]:
         """Every set of positions drawn at one length, with its probability under every rule, (n_rules,)."""
@@ -58,6 +67,9 @@ class Moments:
     # (n_batches, n_rules, d, d) or None: Of s S'; None where S S' was averaged over the labels, so that it
     # would be s s'.
     mixed: FloatArray | None
+    # (n_batches, n_rules, d + p, d + p) or None: Where rules bring p parameters, of the complete score with theirs
+    # behind it; `seen` and `mixed` are then as large.
+    own: FloatArray | None = None
 
 
 @dataclass(frozen=True)
@@ -103,6 +115,9 @@ class Population(Protocol[RulesT_contra]):
 
     def complete_information(self) -> FloatArray | None:
         """I_everything, (d, d), where it is known without summing or sampling."""
+
+    def complete_of(self, rules: RulesT_contra, index: int) -> FloatArray | None:
+        """The same of a rule: with that of the parameters rules bring behind it, (d + p, d + p), labels known."""
 
     def known_contrasts(self) -> Contrasts | None:
         """The directions that figures are about, where they need not be found."""

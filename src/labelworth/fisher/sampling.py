@@ -156,12 +156,13 @@ class RuleBatches(Generic[RulesT]):
     complete: FloatArray = field(init=False)
     seen: FloatArray = field(init=False)
     mixed: FloatArray | None = None
+    own: FloatArray | None = None
     n_per_batch: int = 0
 
     def __post_init__(self) -> None:
-        d = self.population.coordinates.n_free
+        d, size = self.n_parameters, self.n_parameters + len(self.rules.nuisance)
         self.complete = np.zeros((self.count, d, d))
-        self.seen = np.zeros((self.count, len(self.sampled), d, d))
+        self.seen = np.zeros((self.count, len(self.sampled), size, size))
 
     @property
     def n_parameters(self) -> int:
@@ -197,20 +198,36 @@ class RuleBatches(Generic[RulesT]):
             if self.mixed is None:
                 self.mixed = np.zeros_like(self.seen)
             self.mixed[batches] += moments.mixed
+        if moments.own is not None:
+            if self.own is None:
+                self.own = np.zeros_like(self.seen)
+            self.own[batches] += moments.own
 
     def means(self, number: int) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Of s s', S S' and the symmetric part of s S' of one sampled rule in every batch, (n_batches, d, d) each."""
         n, seen = self.n_per_batch, self.seen[:, number]
         mixed = seen if self.mixed is None else self.mixed[:, number]
-        return seen / n, self.complete / n, (mixed + mixed.swapaxes(1, 2)) / (2 * n)
+        complete = self.complete if self.own is None else self.own[:, number]
+        return seen / n, complete / n, (mixed + mixed.swapaxes(1, 2)) / (2 * n)
+
+    def exact_of(self, number: int) -> FloatArray:
+        """What the mean of the second of these is, where I_everything is known."""
+        exact = self.population.complete_of(self.rules, self.sampled[number])
+        assert exact is not None
+        return exact
 
     def information(self) -> DenseInformation:
         """What these batches give."""
         if self.exact is None:
             return self.as_drawn()
-        known, exact = self.population.known_contrasts(), self.exact
-        contrasts = known or Contrasts.of(self.population.coordinates, exact)
-        return self.with_complete(exact, lambda number: sharpened(contrasts, exact, *self.means(number)))
+        known = self.population.known_contrasts()
+        contrasts = known or Contrasts.of(self.population.coordinates, self.exact)
+
+        def sharper(number: int) -> FloatArray:
+            exact = self.exact_of(number)
+            return sharpened(contrasts.beside(exact), exact, *self.means(number))
+
+        return self.with_complete(self.exact, sharper)
 
     def as_drawn(self) -> DenseInformation:
         """With nothing known but the draws."""
@@ -221,9 +238,9 @@ class RuleBatches(Generic[RulesT]):
         return self._told(exact, sharper)
 
     def _told(self, everything: FloatArray, of_rule: Callable[[int], FloatArray]) -> DenseInformation:
-        d = self.population.coordinates.n_free
-        batches = np.zeros((self.count, len(self.rules.specs), d, d))
-        batches[:, self.rules.everything] = everything
+        d, size = self.n_parameters, self.n_parameters + len(self.rules.nuisance)
+        batches = np.zeros((self.count, len(self.rules.specs), size, size))
+        batches[:, self.rules.everything, :d, :d] = everything
         for number, index in enumerate(self.sampled):
             batches[:, index] = of_rule(number)
         matrices = batches.mean(axis=0)
@@ -237,8 +254,9 @@ class RuleBatches(Generic[RulesT]):
             "sampling",
             batches,
             self.count * self.n_per_batch,
-            len(self._draws_to_meet(np.diag(matrices[self.rules.everything]))),
+            len(self._draws_to_meet(np.diag(matrices[self.rules.everything])[:d])),
             known_contrasts=self.population.known_contrasts(),
+            nuisance=self.rules.nuisance,
         )
 
     def draws_to_meet(self) -> FloatArray:

@@ -186,6 +186,8 @@ class LabelOrNot:
 
     specs = DOCUMENT_RULES
     everything, nothing = 0, 1
+    nuisance: tuple[str, ...] = ()
+    asked: tuple[Any, ...] = ()
     _shares: ClassVar = MappingProxyType({(True,): np.array([1.0, 0.0]), (False,): np.array([0.0, 1.0])})
 
     def weights_of(self, policy: float) -> FloatArray:
@@ -246,6 +248,9 @@ class DocumentPopulation:
 
     def complete_information(self) -> FloatArray | None:
         return None if isinstance(self.model, OpenModel) else self.model.complete_information()
+
+    def complete_of(self, rules: RuleSet, index: int) -> FloatArray | None:
+        return self.complete_information()
 
     def known_contrasts(self) -> Contrasts:
         return Contrasts.whole(self.coordinates)

@@ -34,7 +34,7 @@ class NearbyRules:
     listed: RuleList
     n_draws: int  # Sequences at every parameter.
     controls: Mapping[int, Control]  # By the number of a sampled rule; empty where I_everything is not known.
-    contrasts: Contrasts | None  # On which they work.
+    contrasts: Mapping[int, Contrasts]  # On which they work.
 
     @classmethod
     def learned(
@@ -46,38 +46,46 @@ class NearbyRules:
         n_draws: int | None = None,
     ) -> "NearbyRules":
         """Learn at the parameters in the middle; 8192 draws, or 32 per parameter if that is more, when absent."""
-        listed, d = RuleList.of(rules), population.model.coordinates.n_free
+        listed, d = RuleList.of(rules, population.model.classes), population.model.coordinates.n_free
         count = n_draws or max(_FEWEST_DRAWS, _DRAWS_PER_PARAMETER * d)
         exact = population.complete_information()
         if exact is None:
-            return cls(listed, count, {}, None)
+            return cls(listed, count, {}, {})
         batches = _drawn(population, listed, count, default_count(d), rng)
-        contrasts = Contrasts.of(population.model.coordinates, exact)
-        known = contrasts.restricted(exact)
-        with contrasts.told_apart():
-            controls = {
-                number: Control.learned(known, _on_contrasts(contrasts, batches.means(number)))
-                for number in range(len(batches.sampled))
-            }
+        of_model = Contrasts.of(population.model.coordinates, exact)
+        contrasts, controls = dict[int, Contrasts](), dict[int, Control]()
+        for number in range(len(batches.sampled)):
+            own = batches.exact_of(number)
+            contrasts[number] = of_model.beside(own)
+            with contrasts[number].told_apart():
+                controls[number] = Control.learned(
+                    contrasts[number].restricted(own), _on_contrasts(contrasts[number], batches.means(number))
+                )
         return cls(listed, count, controls, contrasts)
 
     def at(
-        self, population: ChainPopulation, rng: np.random.Generator, *, n_batches: int = _BATCHES
+        self,
+        population: ChainPopulation,
+        rng: np.random.Generator,
+        *,
+        rules: Sequence[Rule] | None = None,
+        n_batches: int = _BATCHES,
     ) -> DenseInformation:
-        """One matrix per rule at the parameters of `population`, with the batches that tell their noise."""
-        batches, exact = (
-            _drawn(population, self.listed, self.n_draws, n_batches, rng),
-            population.complete_information(),
-        )
-        contrasts = self.contrasts
-        if contrasts is None or exact is None:
+        """One matrix per rule at the parameters of `population`, with the batches that tell their noise.
+
+        `rules` are the same with other confusions of channels near those that were learned.
+        """
+        listed = self.listed if rules is None else RuleList.of(rules, population.model.classes)
+        batches, exact = _drawn(population, listed, self.n_draws, n_batches, rng), population.complete_information()
+        if not self.controls or exact is None:
             return batches.as_drawn()
-        known = contrasts.restricted(exact)
 
         def sharper(number: int) -> FloatArray:
-            control = self.controls[number]
-            parts = _on_contrasts(contrasts, batches.means(number))
-            return np.stack([contrasts.extended(control.applied(part, known)) for part in parts])
+            control, contrasts = self.controls[number], self.contrasts[number]
+            known, parts = contrasts.restricted(batches.exact_of(number)), batches.means(number)
+            return np.stack(
+                [contrasts.extended(control.applied(part, known)) for part in _on_contrasts(contrasts, parts)]
+            )
 
         return batches.with_complete(exact, sharper)
 

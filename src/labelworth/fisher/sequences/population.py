@@ -7,6 +7,7 @@ from typing import ClassVar, Literal, Protocol, get_args, runtime_checkable
 
 import numpy as np
 import scipy.sparse as sp
+from scipy.linalg import block_diag
 
 from labelworth.arrays import UNLABELED, FloatArray, IntArray, as_floats, require_probabilities, require_shape
 from labelworth.data.evidence import Evidence
@@ -16,6 +17,8 @@ from labelworth.errors import InvalidInputError
 from labelworth.fisher.contrasts import Contrasts
 from labelworth.fisher.information import GivesFigures
 from labelworth.fisher.population import Labelings, Moments, Way
+from labelworth.fisher.sequences.asked import Answered
+from labelworth.fisher.sequences.position_shares import PositionCounts, label_counts
 from labelworth.fisher.sequences.rule_list import RuleList
 from labelworth.models.chains.hidden_markov import HiddenMarkovModel
 from labelworth.models.chains.protocol import ChainModel, Reference
@@ -154,6 +157,15 @@ class ChainPopulation:
         model = self.model
         return model.complete_information(self.lengths) if isinstance(model, KnowsCompleteInformation) else None
 
+    def complete_of(self, rules: RuleList, index: int) -> FloatArray | None:
+        """With what answers tell of channels where labels are known: answers of all tokens of every label."""
+        complete = self.complete_information()
+        if complete is None or not rules.nuisance:
+            return complete
+        counts = PositionCounts.of_policy(self.lengths, Policy.of(rules.rules[index]))
+        own = rules.asked[rules.arm_of(index)].complete_information(label_counts(self.model, counts))
+        return block_diag(complete, own)
+
     def known_contrasts(self) -> Contrasts | None:
         """To be found: a chain may be over-complete."""
         return None
@@ -162,21 +174,34 @@ class ChainPopulation:
         self, rules: RuleList, indices: list[int], n_batches: int, n_each: int, rng: np.random.Generator
     ) -> Moments:
         """Drawn sequences with their labels; scores under every rule come from the masked recursion."""
-        drawn, d = self.draw(n_each * n_batches, rng), self.coordinates.n_free
-        whole = self.model.scores(drawn).reshape(n_batches, n_each, -1)
+        drawn, size = self.draw(n_each * n_batches, rng), self.coordinates.n_free + len(rules.nuisance)
+        complete = self.model.scores(drawn)
+        whole = complete.reshape(n_batches, n_each, -1)
         seed, rows = int(rng.integers(2**63)), np.arange(drawn.n_sequences)
-        seen, mixed = np.empty((2, n_batches, len(indices), d, d))
+        seen, mixed = np.empty((2, n_batches, len(indices), size, size))
+        own = np.empty_like(seen) if rules.nuisance else None
         for number, index in enumerate(indices):
             # The same random numbers for every rule: where fewer coins show heads, they are among the same ones.
-            mask = rules.rules[index].draw_for(drawn, rows, np.random.default_rng(seed))
-            transposed = self.model.scores(drawn.hide(~mask)).reshape(n_batches, n_each, -1).swapaxes(1, 2)
+            numbers, answers = np.random.default_rng(seed), rules.answers_of(index)
+            mask = rules.rules[index].draw_for(drawn, rows, numbers)
+            if answers is None:
+                scores, of_rule = self.model.scores(drawn.hide(~mask)), whole
+            else:
+                answered = Answered.drawn(drawn, mask, answers, numbers.random(drawn.n_tokens))
+                scores = np.concatenate([self.model.scores(answered.sequences), answered.scores(self.model)], axis=1)
+                of_rule = np.concatenate([complete, answered.complete_scores()], axis=1).reshape(
+                    n_batches, n_each, -1
+                )
+            transposed = scores.reshape(n_batches, n_each, -1).swapaxes(1, 2)
             seen[:, number] = transposed @ transposed.swapaxes(1, 2)
-            mixed[:, number] = transposed @ whole
-        return Moments(whole.swapaxes(1, 2) @ whole, seen, mixed)
+            mixed[:, number] = transposed @ of_rule
+            if own is not None:
+                own[:, number] = of_rule.swapaxes(1, 2) @ of_rule
+        return Moments(whole.swapaxes(1, 2) @ whole, seen, mixed, own)
 
     def most_draws(self, rules: RuleList) -> int:
         """About two million, less for many parameters."""
-        d = self.coordinates.n_free
+        d = self.coordinates.n_free + len(rules.nuisance)
         if d > MAX_PARAMETERS:
             raise InvalidInputError(
                 f"Sampling keeps many matrices of {d} x {d} numbers in memory; it is meant for up to "
@@ -199,7 +224,7 @@ class ChainPopulation:
                 return np.inf
             n_inputs = self.n_inputs(length)
             for mask in rules.mask_shares(length):
-                work += n_inputs * d * (d * n_labels ** sum(mask) + n_labels**length)
+                work += n_inputs * d * (d * rules.n_seen(mask, self.n_classes) + n_labels**length)
                 n_sets += 1
         return work if n_sets <= SET_LIMIT else np.inf
 

@@ -47,6 +47,11 @@ class RowShares:
     emission: FloatArray
 
 
+def label_counts(model: ChainModel, counts: PositionCounts) -> FloatArray:
+    """How many tokens of every label are expected at these positions, (K,), of a hidden Markov model."""
+    return counts.tokens @ _label_probabilities(model, len(counts.tokens))
+
+
 def row_shares(model: ChainModel, labeled: PositionCounts, there: PositionCounts) -> RowShares:
     """Count what is labeled against what is there, in the same sequences of a hidden Markov model.
 
