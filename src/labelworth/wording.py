@@ -1,5 +1,7 @@
 """How figures are written wherever people read them."""
 
+import math
+
 
 def percent(share: float, decimals: int = 0) -> str:
     """A share as people read it.
@@ -26,3 +28,47 @@ def with_unit(figure: str, currency: str) -> str:
     ('EUR 1,240', '$1,240', '1,240')
     """
     return f"{currency} {figure}" if currency[-1:].isalpha() else f"{currency}{figure}"
+
+
+def number(value: float | None) -> str:
+    """A figure as people read it.
+
+    >>> number(412.0), number(0.14312), number(1.2e-6), number(None)
+    ('412', '0.1431', '1.2e-06', '-')
+    """
+    if value is None or not math.isfinite(value):
+        return "-"
+    if float(value).is_integer() and abs(value) < 1e9:
+        return f"{int(value):,}"
+    return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.4g}"
+
+
+def money(amount: float | str | None, currency: str) -> str:
+    """An amount, or the figure of one, with its unit: codes stand apart, signs do not.
+
+    >>> money(1240.0, "EUR"), money(1240.0, "$"), money(1240.0, ""), money("2.5", "EUR")
+    ('EUR 1,240', '$1,240', '1,240', 'EUR 2.5')
+    """
+    return with_unit(amount if isinstance(amount, str) else number(amount), currency)
+
+
+def count(amount: float, one: str, many: str | None = None) -> str:
+    """So many of them.
+
+    >>> count(1, "document"), count(1200, "document")
+    ('1 document', '1,200 documents')
+    """
+    return f"{number(amount)} {one if amount == 1 else many or one + 's'}"
+
+
+def odds_in_words(odds: float) -> str:
+    """As people say them.
+
+    >>> odds_in_words(0.31), odds_in_words(0.02), odds_in_words(0.97)
+    ('about 3 in 10', 'less than 1 in 20', 'better than 19 in 20')
+    """
+    if odds < 0.05:
+        return "less than 1 in 20"
+    if odds > 0.95:
+        return "better than 19 in 20"
+    return f"about {min(max(round(10 * odds), 1), 9)} in 10"

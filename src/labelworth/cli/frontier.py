@@ -51,7 +51,7 @@ def frontier(
 
 
 def _show(console: "Console", frontier: "PlanFrontier") -> None:
-    from labelworth.planning.words import in_units
+    from labelworth.planning.units import in_units
     from labelworth.report.tables import show_lines, show_table
     from labelworth.report.values import Amount, Table
 

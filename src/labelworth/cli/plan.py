@@ -171,7 +171,7 @@ def _how_to_fit(settings: Mapping[str, Any], data: DataOptions) -> str:
 def _table(plan: "Plan") -> "Table":
     """What other amounts of money would buy."""
     from labelworth.planning.kinds import words as kind_words
-    from labelworth.planning.words import flat_beyond, in_units
+    from labelworth.planning.units import flat_beyond, in_units
     from labelworth.report.values import Amount, Table
 
     design = plan.recommended

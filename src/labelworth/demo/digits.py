@@ -21,7 +21,7 @@ from labelworth.fisher.information import over_fractions
 from labelworth.models.classes.gaussian import GaussianFamily
 from labelworth.models.protocol import AnyFamily
 from labelworth.planning.formulas.documents import formula_excess
-from labelworth.planning.words import apart
+from labelworth.planning.units import apart
 from labelworth.progress import Progress, tracking
 from labelworth.report.displays import InformationDisplay
 from labelworth.report.values import (

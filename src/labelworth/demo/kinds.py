@@ -17,12 +17,12 @@ from labelworth.estimators.multinomial import MultinomialNaiveBayes
 from labelworth.models.classes.multinomial import MultinomialModel
 from labelworth.planning.answer import Plan
 from labelworth.planning.plan import plan as make_plan
-from labelworth.planning.words import in_units, number
+from labelworth.planning.units import in_units
 from labelworth.progress import Progress, tracking
 from labelworth.report.values import BarsPanel, ComparisonPanel, Curve, Measured, Outcome, Picture, Table
 from labelworth.simulation.asked import AskedDesign, AskedReplicate, refit_channel
 from labelworth.simulation.simulator import LabelSource
-from labelworth.wording import percent
+from labelworth.wording import number, percent
 
 CLASSES = ("bill", "complaint", "praise", "question")
 KINDS = (

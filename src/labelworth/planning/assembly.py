@@ -41,11 +41,13 @@ from labelworth.planning.trust.checks import (
 from labelworth.planning.trust.odds import even_round, is_settled, odds_of_settling
 from labelworth.planning.trust.stop import MOST_TIMES, more_pilot, why_stop
 from labelworth.planning.uncertainty import band_intervals, spread
-from labelworth.planning.words import LABELS_PER_CLASS, apart, criterion_words, flat_beyond, in_units, money, number
+from labelworth.planning.units import apart, criterion_words, flat_beyond, in_units
+from labelworth.planning.words import LABELS_PER_CLASS
 from labelworth.progress import SILENT, Progress
 from labelworth.simulation.selection import ModelChoice
 from labelworth.tradeoff.direction import direction_of
 from labelworth.tradeoff.problem import Question
+from labelworth.wording import money, number
 
 
 @dataclass(frozen=True, eq=False)

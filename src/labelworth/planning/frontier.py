@@ -12,11 +12,12 @@ from labelworth.planning.landscape import FrontierDesign
 from labelworth.planning.outcome import cloud
 from labelworth.planning.plan import planner_at_work
 from labelworth.planning.source import AskedSource, GivenPrices, PlanSettings, UseUnlabeled
-from labelworth.planning.words import count, criterion_words, in_units, money
+from labelworth.planning.units import criterion_words, in_units
 from labelworth.progress import SILENT, Progress
 from labelworth.tradeoff.accuracy import Source
 from labelworth.tradeoff.direction import direction_of
 from labelworth.tradeoff.problem import Question
+from labelworth.wording import count, money
 
 
 @dataclass(frozen=True)

@@ -62,7 +62,6 @@ from labelworth.planning.trust.verdict import (
     verdict_by_forecast,
     verdict_without_classes,
 )
-from labelworth.planning.words import count, number
 from labelworth.policies.choosing import RANDOM, Choosing
 from labelworth.policies.policy import Policy
 from labelworth.policies.rule import Rule
@@ -76,6 +75,7 @@ from labelworth.simulation.pool_use import PoolUse, pool_use_work, simulate_pool
 from labelworth.simulation.selection import without_optimism
 from labelworth.tradeoff.costs import Prices
 from labelworth.tradeoff.problem import SHARES, Question
+from labelworth.wording import count, number
 
 _FARTHEST = 8
 """So many times the labels held are simulated; beyond it a forecast goes on along its own slope."""

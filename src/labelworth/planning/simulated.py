@@ -14,7 +14,7 @@ from labelworth.planning.landscape import ForecastCurve, Surface, surface_grid
 from labelworth.planning.menu import arm_prices, held_before
 from labelworth.planning.situation import Band, Situation
 from labelworth.planning.source import ChosenSource
-from labelworth.planning.words import apart
+from labelworth.planning.units import apart
 from labelworth.policies.rule import Rule
 from labelworth.simulation.basis import ForecastBasis
 from labelworth.simulation.calibration import calibrate

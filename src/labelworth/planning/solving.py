@@ -8,11 +8,12 @@ from labelworth.planning.answer import Certificate, Interval
 from labelworth.planning.situation import Band, Situation
 from labelworth.planning.trust.odds import is_settled, odds_of_settling
 from labelworth.planning.trust.stop import MOST_TIMES
-from labelworth.planning.words import count, ends_in_units, money, odds_in_words
+from labelworth.planning.units import ends_in_units
 from labelworth.tradeoff.accuracy import Accuracy, ConvexAccuracy
 from labelworth.tradeoff.costs import Costs
 from labelworth.tradeoff.problem import Problem, Question, Solution, infeasible_target, rounded_up
 from labelworth.tradeoff.solve import best_counts, best_whole_counts
+from labelworth.wording import count, money, odds_in_words
 
 _ROUNDING = 1e-9
 

@@ -1,30 +1,19 @@
 """A plan in plain words: what to label, what it buys, what it costs, what the next label is worth, and why."""
 
 import math
-from collections.abc import Mapping
-from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from labelworth.fisher.criteria import CRITERIA
 from labelworth.planning.answer import LEVEL, Interval
-from labelworth.simulation.metrics import is_metric, metric_of
+from labelworth.planning.units import apart, criterion_words, ends_in_units, in_units, target_words
+from labelworth.simulation.metrics import is_metric
 from labelworth.tradeoff.direction import direction_of
 from labelworth.tradeoff.problem import LOGARITHMIC, in_percent
-from labelworth.wording import exact_percent, percent, with_unit
+from labelworth.wording import count, money, number, odds_in_words, percent
 
 if TYPE_CHECKING:
     from labelworth.planning.answer import ArmCount, Plan
     from labelworth.simulation.selection import ModelChoice
 
-CRITERION_WORDS: Mapping[str, str] = MappingProxyType(
-    {
-        "error": "share of wrong predictions",
-        "log_loss": "log-loss of predictions (nats)",
-        "excess_error": "share of wrong predictions beyond those of the best possible model",
-        **{name: criterion.words for name, criterion in CRITERIA.items()},
-    }
-)
-"""What every criterion is in words, but for metrics."""
 
 UNLABELED_DATA = "unlabeled data"
 """The check that has a line of its own."""
@@ -36,12 +25,6 @@ LABELS_PER_CLASS = "labels per class"
 _ROUNDING = 1e-13
 _UNSEEN = 1e-3
 """A fall of an error by a smaller part of it is none to speak of: a test would take millions of labels to see it."""
-
-
-def criterion_words(criterion: str) -> str:
-    """What a criterion is, in words."""
-    metric = metric_of(criterion)
-    return CRITERION_WORDS[criterion] if metric is None else metric.words
 
 
 def lines(plan: "Plan") -> list[str]:
@@ -72,98 +55,6 @@ def lines(plan: "Plan") -> list[str]:
         _source(plan),
         *warned,
     ]
-
-
-def number(value: float | None) -> str:
-    """A figure as people read it.
-
-    >>> number(412.0), number(0.14312), number(1.2e-6), number(None)
-    ('412', '0.1431', '1.2e-06', '-')
-    """
-    if value is None or not math.isfinite(value):
-        return "-"
-    if float(value).is_integer() and abs(value) < 1e9:
-        return f"{int(value):,}"
-    return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.4g}"
-
-
-def money(amount: float | str | None, currency: str) -> str:
-    """An amount, or the figure of one, with its unit: codes stand apart, signs do not.
-
-    >>> money(1240.0, "EUR"), money(1240.0, "$"), money(1240.0, ""), money("2.5", "EUR")
-    ('EUR 1,240', '$1,240', '1,240', 'EUR 2.5')
-    """
-    return with_unit(amount if isinstance(amount, str) else number(amount), currency)
-
-
-def count(amount: float, one: str, many: str | None = None) -> str:
-    """So many of them.
-
-    >>> count(1, "document"), count(1200, "document")
-    ('1 document', '1,200 documents')
-    """
-    return f"{number(amount)} {one if amount == 1 else many or one + 's'}"
-
-
-def in_units(value: float | None, criterion: str) -> str:
-    """A figure of a criterion: shares in percent, others in their own units; a metric from what is missing to one.
-
-    >>> in_units(0.02431, "error"), in_units(0.3, "error"), in_units(0.000631, "excess_error")
-    ('2.4 %', '30 %', '0.063 %')
-    >>> in_units(0.02431, "log_loss"), in_units(0.02431, "macro_f1")
-    ('0.02431', '97.6 %')
-    """
-    if not in_percent(criterion) or value is None or not math.isfinite(value):
-        return number(value)
-    decimals = 1 if abs(value) >= 0.01 or value == 0 else 1 - math.floor(math.log10(100 * abs(value)))
-    return f"{100 * direction_of(criterion).reached(value):.{decimals}f}".removesuffix(".0") + " %"
-
-
-def exactly_in_units(value: float, criterion: str) -> str:
-    """A figure that somebody typed, none of its digits lost.
-
-    >>> exactly_in_units(0.0125, "error"), exactly_in_units(0.0125, "log_loss")
-    ('1.25 %', '0.0125')
-    """
-    return exact_percent(direction_of(criterion).reached(value)) if in_percent(criterion) else f"{value:g}"
-
-
-def target_words(value: float, criterion: str, article: str = "a") -> str:
-    """A target in a sentence.
-
-    >>> target_words(0.05, "error"), target_words(0.05, "recall of spam at precision 0.9")
-    ('a target of 5 %', 'recall of spam of at least 95 % at precision 90 %')
-    """
-    metric, level = metric_of(criterion), exactly_in_units(value, criterion)
-    return f"{article} target of {level}" if metric is None else metric.at_least(level)
-
-
-def range_in_units(low: float, high: float, criterion: str) -> str:
-    """Between two errors, the smaller figure first.
-
-    >>> range_in_units(0.02, 0.031, "error"), range_in_units(0.02, 0.031, "macro_f1")
-    ('2-3.1 %', '96.9-98 %')
-    """
-    first, last = (in_units(end, criterion) for end in direction_of(criterion).ends(low, high))
-    return f"{first.removesuffix(' %')}-{last}"
-
-
-def apart(difference: float, criterion: str) -> str:
-    """A difference of two figures of a criterion: of shares in points.
-
-    >>> apart(0.0017, "error"), apart(0.0017, "log_loss")
-    ('0.17 points', '0.0017')
-    """
-    if not in_percent(criterion):
-        return f"{difference:.2g}"
-    points = f"{100 * difference:.2g}"
-    return f"{points} point{'' if points == '1' else 's'}"
-
-
-def flat_beyond(source: str, labels_in_all: float, criterion: str) -> str:
-    """That more labels than so many, those held included, are forecast to buy nothing."""
-    what = "forecast" if source == "simulated" else "error"
-    return f"The {what} does not {direction_of(criterion).goes} beyond {count(round(labels_in_all), 'label')} in all"
 
 
 def next_samples(plan: "Plan") -> int:
@@ -265,19 +156,6 @@ def _odds(plan: "Plan") -> str:
     return f" The odds that this tells whether the target is met are {odds_in_words(plan.odds.odds)}{even}."
 
 
-def odds_in_words(odds: float) -> str:
-    """As people say them.
-
-    >>> odds_in_words(0.31), odds_in_words(0.02), odds_in_words(0.97)
-    ('about 3 in 10', 'less than 1 in 20', 'better than 19 in 20')
-    """
-    if odds < 0.05:
-        return "less than 1 in 20"
-    if odds > 0.95:
-        return "better than 19 in 20"
-    return f"about {min(max(round(10 * odds), 1), 9)} in 10"
-
-
 def _arm(arm: "ArmCount") -> str:
     samples = count(arm.count, "sequence")
     return f"{samples} whole" if arm.arm == "everything" else f"{samples} by {arm.arm}"
@@ -294,11 +172,6 @@ def _expectation(plan: "Plan") -> str:
         in_all = count(round(plan.recommended.labels_in_all), "label")
         when, now = (f"with {in_all} in all", now) if _is_far(plan) else (f"with the {in_all} held", "")
     return f"{criterion} to expect {when}: {in_units(plan.recommended.error, own)}{between}{now}."
-
-
-def ends_in_units(interval: Interval, criterion: str) -> str:
-    """An interval of figures of a criterion, and how often it should hold."""
-    return f"{percent(interval.level)}: {range_in_units(interval.low, interval.high, criterion)}"
 
 
 def _is_far(plan: "Plan") -> bool:

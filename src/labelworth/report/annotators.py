@@ -9,10 +9,9 @@ from labelworth.arrays import FloatArray
 from labelworth.data.answers import Answers
 from labelworth.data.evidence import Evidence
 from labelworth.estimators.answered import FittedAnnotators
-from labelworth.planning.words import count
 from labelworth.report.values import Measured, Table
 from labelworth.robust.answers.audits import Accuracy, Audits
-from labelworth.wording import percent
+from labelworth.wording import count, percent
 
 _MOST_ROWS = 20
 _SURPRISING = 5.0

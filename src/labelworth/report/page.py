@@ -11,21 +11,14 @@ from typing import Any
 
 from labelworth.data.files import atomic_write
 from labelworth.planning.answer import Check, Plan
-from labelworth.planning.words import (
-    apart,
-    count,
-    in_units,
-    money,
-    next_samples,
-    number,
-    target_words,
-)
+from labelworth.planning.units import apart, in_units, target_words
+from labelworth.planning.words import next_samples
 from labelworth.report.page_data import page_data
 from labelworth.report.tables import kinds_table, models_table, words
 from labelworth.simulation.metrics import is_metric
 from labelworth.tradeoff.direction import direction_of
 from labelworth.tradeoff.problem import in_percent
-from labelworth.wording import percent
+from labelworth.wording import count, money, number, percent
 
 _CAPTIONS = {
     "frontier": (

@@ -10,9 +10,10 @@ from rich.table import Table as RichTable
 from rich.text import Text
 
 from labelworth.planning.answer import Plan
-from labelworth.planning.words import crossing_words, in_units, money
+from labelworth.planning.units import in_units
+from labelworth.planning.words import crossing_words
 from labelworth.report.values import Amount, Measured, Outcome, Table
-from labelworth.wording import percent
+from labelworth.wording import money, percent
 
 _SIGNIFICANT = 4
 

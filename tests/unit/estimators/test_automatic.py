@@ -19,7 +19,7 @@ from labelworth.estimators.automatic import AutomaticModel, candidates, with_tel
 from labelworth.estimators.kinds import KINDS
 from labelworth.estimators.others.named_classifiers import NAMED
 from labelworth.planning.answer import Plan
-from labelworth.planning.words import in_units
+from labelworth.planning.units import in_units
 from labelworth.progress import SilentProgress
 from labelworth.report.page import page
 from labelworth.report.record import plain

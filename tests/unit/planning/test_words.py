@@ -9,8 +9,10 @@ from labelworth.cli.plan import _table
 from labelworth.planning.answer import ArmCount, Certificate, Check, Interval, Plan, Worth
 from labelworth.planning.landscape import ForecastCurve
 from labelworth.planning.trust.checks import Width
-from labelworth.planning.words import CRITERION_WORDS, count, lines, next_samples, number
+from labelworth.planning.units import CRITERION_WORDS
+from labelworth.planning.words import lines, next_samples
 from labelworth.simulation.calibration import Floor
+from labelworth.wording import count, number
 from support.plans import document_plan
 
 

@@ -14,7 +14,7 @@ from labelworth.cli.inputs.answered import AnswersBeside
 from labelworth.cli.options.answers import AnswerFileOptions
 from labelworth.errors import InfeasiblePlanError, InvalidInputError
 from labelworth.planning.next import EVERYTHING, Batch, shared_out
-from labelworth.planning.words import count
+from labelworth.wording import count
 
 if TYPE_CHECKING:
     from labelworth.cli.batches.documents import DocumentBatches

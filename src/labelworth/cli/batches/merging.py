@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from labelworth.data.labels import by_text
 from labelworth.errors import InvalidInputError
-from labelworth.planning.words import count
+from labelworth.wording import count
 
 if TYPE_CHECKING:
     from labelworth.cli.batches.documents import DocumentBatches

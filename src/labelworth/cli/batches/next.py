@@ -84,8 +84,8 @@ def next_batch(
     from labelworth.cli.batches.choosing import chosen_batch, words_of
     from labelworth.data.files import write_lines
     from labelworth.errors import InvalidInputError
-    from labelworth.planning.words import count as amount
     from labelworth.report.record import Record, Stopwatch
+    from labelworth.wording import count as amount
 
     _require_one_source(plan, count, policy, has_votes=votes is not None or audit)
     if choosing.by is not None and (policy is not None or sheet is not None):

@@ -15,7 +15,7 @@ from labelworth.data.readers.answer_entries import AnswerOptions, Entry, Placed,
 from labelworth.data.readers.choose import ending
 from labelworth.data.readers.written import TABLES, WrittenRows, own_column, require_ending, rows_text, written_rows
 from labelworth.errors import InvalidInputError
-from labelworth.planning.words import count
+from labelworth.wording import count
 
 if TYPE_CHECKING:
     from labelworth.cli.batches.documents import DocumentBatches

@@ -15,9 +15,8 @@ from labelworth.errors import InvalidInputError
 from labelworth.estimation.annotators import PRIOR_ACCURACY, PRIOR_STRENGTH, Annotators
 from labelworth.estimation.answered import AnsweredFamily
 from labelworth.estimation.fit import fit
-from labelworth.planning.words import count
 from labelworth.robust.answers.audits import Audits, rests_on_faith
-from labelworth.wording import percent
+from labelworth.wording import count, percent
 
 
 @dataclass(frozen=True, eq=False)

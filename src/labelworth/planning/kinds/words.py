@@ -4,7 +4,7 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from labelworth.planning.words import count, money, number
+from labelworth.wording import count, money, number
 
 if TYPE_CHECKING:
     from labelworth.planning.answer import KindWorth, Offer, Plan

@@ -13,14 +13,15 @@ from labelworth.estimators.pools.documents import LABELS_ONLY
 from labelworth.planning.answer import LEVEL, Advice, Check, Design, Held, Interval, KindWorth, State
 from labelworth.planning.source import LABELS_PER_PARAMETER
 from labelworth.planning.trust.randomness import Randomness
-from labelworth.planning.words import LABELS_PER_CLASS, SIMULATED_LABELS, apart, count
+from labelworth.planning.units import apart
+from labelworth.planning.words import LABELS_PER_CLASS, SIMULATED_LABELS
 from labelworth.simulation.basis import ForecastBasis
 from labelworth.simulation.forecast import simulation_warning
 from labelworth.simulation.learner import Mode
 from labelworth.simulation.metrics import RateAtLevel, metric_of
 from labelworth.tradeoff.accuracy import Source
 from labelworth.tradeoff.problem import SHARES, in_percent
-from labelworth.wording import percent
+from labelworth.wording import count, percent
 
 FEW_LABELS = 10
 """Of a class: below it, figures of that class are shaky."""

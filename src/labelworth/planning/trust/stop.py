@@ -9,11 +9,12 @@ import numpy as np
 from labelworth.arrays import FloatArray
 from labelworth.planning.outcome import worth
 from labelworth.planning.situation import Situation
-from labelworth.planning.words import apart, money, target_words
+from labelworth.planning.units import apart, target_words
 from labelworth.simulation.metrics import is_metric, metric_of
 from labelworth.tradeoff.costs import ArmPrices
 from labelworth.tradeoff.direction import direction_of
 from labelworth.tradeoff.problem import Problem
+from labelworth.wording import money
 
 MOST_TIMES = 10
 """No more labels than this many times those held are asked for before planning again."""

@@ -8,11 +8,13 @@ import numpy as np
 from labelworth.data.class_counts import ClassCounts
 from labelworth.data.protocol import Data
 from labelworth.planning.answer import Check, State
-from labelworth.planning.words import UNLABELED_DATA, count, in_units
+from labelworth.planning.units import in_units
+from labelworth.planning.words import UNLABELED_DATA
 from labelworth.progress import SILENT, Progress
 from labelworth.robust.harm import PairedDifference, combined, verdict_of
 from labelworth.simulation.basis import ForecastBasis
 from labelworth.simulation.selection import ModelChoice
+from labelworth.wording import count
 
 if TYPE_CHECKING:
     from labelworth.estimators.pools.documents import DocumentPool
