@@ -42,6 +42,8 @@ if TYPE_CHECKING:
     from labelworth.estimators.others.any_tagger import AnyTagger
     from labelworth.estimators.storage import load
     from labelworth.estimators.written import WrittenModel
+    from labelworth.formats.choose import read_export, write_export
+    from labelworth.formats.export import Export
     from labelworth.planning.frontier import frontier
     from labelworth.planning.plan import plan
     from labelworth.policies.policy import Policy
@@ -63,6 +65,7 @@ _HOMES = {
     "AnyTagger": "labelworth.estimators.others.any_tagger",
     "Arm": "labelworth.channels.arm",
     "Channel": "labelworth.channels.channel",
+    "Export": "labelworth.formats.export",
     "FrontierDisplay": "labelworth.report.displays",
     "InformationDisplay": "labelworth.report.displays",
     "Policy": "labelworth.policies.policy",
@@ -78,7 +81,9 @@ _HOMES = {
     "parse_template": "labelworth.data.tokens.templates",
     "plan": "labelworth.planning.plan",
     "read_answers": "labelworth.data.readers.answers",
+    "read_export": "labelworth.formats.choose",
     "read_sequences": "labelworth.data.readers",
+    "write_export": "labelworth.formats.choose",
 }
 
 __all__ = [
@@ -93,6 +98,7 @@ __all__ = [
     "ConditionalRandomField",
     "DataUnavailableError",
     "DidNotConvergeWarning",
+    "Export",
     "FrontierDisplay",
     "GaussianClasses",
     "HiddenMarkov",
@@ -119,7 +125,9 @@ __all__ = [
     "parse_template",
     "plan",
     "read_answers",
+    "read_export",
     "read_sequences",
+    "write_export",
 ]
 
 

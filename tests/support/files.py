@@ -41,3 +41,9 @@ def write_svmlight(path: Path, features: Any, labels: Sequence[float], *, zero_b
     """As scikit-learn dumps it."""
     dump_svmlight_file(features, np.asarray(labels), str(path), zero_based=zero_based)
     return path
+
+
+def written(path: Path, content: str) -> Path:
+    """A file with this content, byte by byte."""
+    path.write_bytes(content.encode())
+    return path

@@ -1,0 +1,70 @@
+"""What goes out to an annotation tool comes back, or its loss was told first."""
+
+import os
+import tempfile
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, event, given, settings
+from hypothesis import strategies as st
+
+from labelworth.errors import InvalidInputError
+from labelworth.formats.choose import FORMATS, format_named
+from labelworth.formats.export import Export
+from labelworth.formats.format import Format, Reading, Source
+from support.exports import exports
+
+MANY = settings(
+    max_examples=int(os.environ.get("LABELWORTH_FORMATS_EXAMPLES", "60")),
+    deadline=None,
+    suppress_health_check=list(HealthCheck),
+)
+FEW = settings(max_examples=30, deadline=None, suppress_health_check=list(HealthCheck))
+
+
+def round_trip(known: Format, left: Export) -> Export:
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / f"export{(known.endings or ('.json',))[0]}"
+        known.put(left, path)
+        return known.read(Source(path, Reading(question=left.question, empty_means="unlabeled")))
+
+
+def comparable(export: Export) -> Export:
+    """Where nothing is said of any item, a file cannot show what kind of thing was asked about."""
+    is_said = any(entry.said for item in export.items for entry in (*item.judgements, *item.predictions))
+    kind = export.kind if is_said or export.kind == "tags" else "classes"
+    return replace(export, source="", notes=(), kind=kind)
+
+
+@pytest.mark.parametrize("name", FORMATS)
+@MANY
+@given(data=st.data())
+def test_what_goes_out_comes_back_or_the_loss_was_told_first(name: str, data: st.DataObject) -> None:
+    known = format_named(name)
+    kinds = known.kinds if known.kinds == ("classes",) else ("spans", "tags", *known.kinds)
+    export = data.draw(exports(kinds=kinds if "classes" in known.kinds else ("spans", "tags")))
+    try:
+        losses, left = known.kept(export)
+        event("losses" if losses else "no losses")
+        assert bool(losses) == (left != with_needed_tokens(known, export))
+        back = round_trip(known, left)
+    except InvalidInputError as refusal:
+        event(f"refused: {str(refusal)[-40:]}")
+        return
+    assert comparable(back) == comparable(left)
+
+
+@pytest.mark.parametrize("name", FORMATS)
+@FEW
+@given(data=st.data())
+def test_plain_exports_are_never_refused(name: str, data: st.DataObject) -> None:
+    known = format_named(name)
+    _, left = known.kept(data.draw(exports(kinds=known.kinds, is_plain=True)))
+    assert comparable(round_trip(known, left)) == comparable(left)
+
+
+def with_needed_tokens(known: Format, export: Export) -> Export:
+    from labelworth.formats.tokens import with_tokens
+
+    return with_tokens(export, None) if known.needs_tokens and export.kind == "spans" else export
