@@ -4,7 +4,7 @@ ENV := .venv
 BIN := $(ENV)/bin
 STAMP := $(ENV)/.installed
 
-.PHONY: demo test fuzz golden browser-test check bench seeds nojit clean
+.PHONY: demo test fuzz golden browser-test postgres-test check bench seeds nojit clean
 
 demo: $(STAMP)                 ## the whole story on built-in data, with a picture
 	$(BIN)/labelworth demo
@@ -20,6 +20,9 @@ golden: $(STAMP)               ## plans, checks, fits and information on small d
 
 browser-test: $(STAMP)         ## the page of a plan in headless Chromium; told and skipped where there is none
 	$(BIN)/python -m pytest -q -rs tests/browser
+
+postgres-test: $(STAMP)        ## campaigns on a PostgreSQL that is started for it; told and skipped where there is none
+	$(BIN)/python tests/support/postgres.py $(BIN)/python -m pytest -q -rs tests/unit/campaign
 
 check: $(STAMP)                ## format, lint, types, floors, spelling
 	$(BIN)/ruff format --check .

@@ -19,11 +19,14 @@ from labelworth.errors import (
     LabelworthWarning,
     MoreSamplesNeededError,
     NotIdentifiableError,
+    NotWantedError,
     OutputError,
+    StoreUnavailableError,
 )
 from labelworth.estimators.kinds import estimator_homes
 
 if TYPE_CHECKING:
+    from labelworth.campaign.campaign import Campaign
     from labelworth.channels.arm import Arm
     from labelworth.channels.channel import Channel
     from labelworth.criteria.information import information
@@ -64,6 +67,7 @@ _HOMES = {
     "AnyClassifier": "labelworth.estimators.others.any_classifier",
     "AnyTagger": "labelworth.estimators.others.any_tagger",
     "Arm": "labelworth.channels.arm",
+    "Campaign": "labelworth.campaign.campaign",
     "Channel": "labelworth.channels.channel",
     "Export": "labelworth.formats.export",
     "FrontierDisplay": "labelworth.report.displays",
@@ -94,6 +98,7 @@ __all__ = [
     "Arm",
     "BernoulliNaiveBayes",
     "BoltzmannChain",
+    "Campaign",
     "Channel",
     "ConditionalRandomField",
     "DataUnavailableError",
@@ -110,10 +115,12 @@ __all__ = [
     "MoreSamplesNeededError",
     "MultinomialNaiveBayes",
     "NotIdentifiableError",
+    "NotWantedError",
     "OutputError",
     "Policy",
     "PolicyDisplay",
     "RiskSurfaceDisplay",
+    "StoreUnavailableError",
     "Template",
     "WrittenModel",
     "__version__",

@@ -54,6 +54,18 @@ class MoreSamplesNeededError(LabelworthError, RuntimeError):
     """A sampled figure is too noisy to be given. The message says how many samples would do."""
 
 
+class NotWantedError(LabelworthError, ValueError):
+    """An answer that a campaign does not want, or wants no more: it was not kept. The command line exits with 2."""
+
+
+class StoreUnavailableError(LabelworthError, OSError):
+    """A campaign's store cannot be reached or written now: locked, full, or without its server.
+
+    Nothing that was acknowledged is lost, and what was not can be sent again: with the same key it counts once. The
+    command line exits with 2.
+    """
+
+
 class LabelworthWarning(UserWarning):
     """Something worth knowing that does not stop the work."""
 

@@ -1,0 +1,197 @@
+"""Requests: which items, or tokens of them, are asked about next, by which rule and with which probability."""
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import sqlalchemy as sa
+
+from labelworth.arrays import BoolArray, FloatArray, IntArray
+from labelworth.campaign.schema import annotators, items, requests, standing
+from labelworth.campaign.values import GOLD, Assigned, Settings
+from labelworth.errors import InvalidInputError
+from labelworth.planning.next import EVERYTHING, Batch, chosen_documents, counts_of_policy, next_sequences
+from labelworth.policies.choosing import RANDOM, Choosing
+
+if TYPE_CHECKING:
+    from labelworth.data.sequences import Sequences
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What the items of one arm are asked: one request of a kind of annotators."""
+
+    channel: str
+    votes: int
+    question: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Draw:
+    """What is to be drawn."""
+
+    counts: Mapping[str, int]  # Items by rule, or by arm of a plan.
+    asks: Mapping[str, Sequence[Asked]]  # By arm; of rules of sequences under `EVERYTHING`.
+    why: str
+    seed: int | None = None  # None: the number of the batch.
+    choosing: Choosing = field(default_factory=Choosing)
+    scores: Mapping[int, float] | None = None  # By item; items without one came later, and are not drawn.
+    audit: bool = False  # Whether items with a gold label are asked about, and no others.
+
+
+def policy_counts(settings: Settings, count: int, policy: str | None) -> dict[str, int]:
+    """How many items are asked about by which rule."""
+    if settings.kind == "documents":
+        if policy is not None:
+            raise InvalidInputError("Documents are labeled whole; a policy is for sequences.")
+        return {EVERYTHING: count}
+    from labelworth.policies.spec import parse_policy
+
+    return counts_of_policy(parse_policy(policy or EVERYTHING), count)
+
+
+def assigned(
+    connection: sa.Connection,
+    settings: Settings,
+    draw: Draw,
+    sequences: Callable[[sa.Connection], "Sequences"],
+    *,
+    now: float,
+) -> Assigned:
+    """Draw items and write down what is asked of them, in the order of the draw."""
+    known = _require_classes(draw, settings)
+    numbers, taken = _pool(connection, draw)
+    batch = int(connection.execute(sa.select(sa.func.coalesce(sa.func.max(requests.c.batch), 0))).scalar_one()) + 1
+    seed = batch if draw.seed is None else draw.seed
+    drawn = _drawn(draw, settings, numbers, taken, lambda: sequences(connection), seed)
+    probabilities = _probabilities(drawn)
+    rows = []
+    for index, row in enumerate(drawn.rows.tolist()):
+        positions = None if drawn.positions is None else drawn.positions[index].tolist()
+        if positions == []:
+            continue
+        for asked in known(drawn.arms[index]):
+            rows.append(
+                {
+                    "item_id": int(numbers[row]),
+                    "positions": None if positions is None else json.dumps(positions),
+                    "question": json.dumps(list(asked.question), ensure_ascii=False),
+                    "channel": asked.channel,
+                    "votes": asked.votes,
+                    "given": 0,
+                    "held": 0,
+                    "rule": drawn.arms[index],
+                    "drawn_by": RANDOM if drawn.drawn_by is None else drawn.drawn_by[index],
+                    "probability": float(probabilities[index]),
+                    "batch": batch,
+                    "why": draw.why,
+                    "created_at": now,
+                }
+            )
+    if rows:
+        connection.execute(sa.insert(requests), rows)
+    return _told(connection, batch, rows)
+
+
+def mean_prices(connection: sa.Connection) -> dict[str, float]:
+    """What a label of every kind costs, on average over those who can be asked."""
+    query = sa.select(annotators.c.channel, sa.func.avg(annotators.c.price)).where(
+        annotators.c.withdrawn_at.is_(None), annotators.c.token_hash.is_not(None)
+    )
+    rows = connection.execute(query.group_by(annotators.c.channel))
+    return {channel: float(price) for channel, price in rows}
+
+
+def _told(connection: sa.Connection, batch: int, rows: Sequence[Mapping[str, Any]]) -> Assigned:
+    prices = mean_prices(connection)
+    labels = [
+        int(row["votes"]) * (1 if row["positions"] is None else len(json.loads(row["positions"]))) for row in rows
+    ]
+    cost = sum(prices.get(row["channel"], 0.0) * n for row, n in zip(rows, labels, strict=True))
+    nobody = sorted({row["channel"] for row in rows} - set(prices))
+    notes = tuple(f"Nobody gives labels of the kind {channel!r} yet: invite somebody who does." for channel in nobody)
+    active = sa.select(sa.func.count()).where(
+        annotators.c.withdrawn_at.is_(None), annotators.c.token_hash.is_not(None)
+    )
+    for channel in sorted({row["channel"] for row in rows} & set(prices)):
+        people = int(connection.execute(active.where(annotators.c.channel == channel)).scalar_one())
+        votes = max(int(row["votes"]) for row in rows if row["channel"] == channel)
+        if votes > people:
+            notes += (f"{votes} different annotators of the kind {channel!r} are wanted, and there are {people}.",)
+    return Assigned(batch, len({row["item_id"] for row in rows}), len(rows), sum(labels), cost, notes)
+
+
+def _pool(connection: sa.Connection, draw: Draw) -> tuple[IntArray, BoolArray]:
+    """All items, and which of them are not to be drawn."""
+    asked = sa.select(requests.c.id).where(requests.c.item_id == items.c.id)
+    if draw.audit:
+        channels = {own.channel for arm in draw.asks.values() for own in arm}
+        gold = (
+            sa.select(standing.c.answer_id)
+            .join(requests, requests.c.id == standing.c.request_id)
+            .where(standing.c.item_id == items.c.id, requests.c.channel == GOLD)
+        )
+        is_taken = sa.or_(~gold.exists(), asked.where(requests.c.channel.in_(channels - {GOLD})).exists())
+    else:
+        is_taken = asked.exists()
+    rows = connection.execute(sa.select(items.c.id, is_taken.label("taken")).order_by(items.c.id)).all()
+    numbers = np.array([row.id for row in rows], dtype=np.int64)
+    taken = np.array([bool(row.taken) for row in rows], dtype=bool)
+    if draw.scores is not None:
+        taken |= np.array([number not in draw.scores for number in numbers.tolist()], dtype=bool)
+    return numbers, taken
+
+
+def _drawn(
+    draw: Draw,
+    settings: Settings,
+    numbers: IntArray,
+    taken: BoolArray,
+    sequences: "Callable[[], Sequences]",
+    seed: int,
+) -> Batch:
+    total = sum(draw.counts.values())
+    if settings.kind == "sequences":
+        return next_sequences(sequences(), draw.counts, seed, taken)
+    known = draw.scores or {}
+    scores: FloatArray = np.array([known.get(number, 1.0) for number in numbers.tolist()])
+    batch = chosen_documents(taken, scores, total, draw.choosing, seed)
+    if set(draw.counts) == {EVERYTHING}:
+        return batch
+    # Arms of a plan, in random order too.
+    arms = np.repeat(np.arange(len(draw.counts)), list(draw.counts.values()))
+    order = np.random.default_rng([seed, 1]).permutation(arms)
+    names = list(draw.counts)
+    return Batch(
+        batch.rows,
+        tuple(names[index] for index in order),
+        None,
+        seed,
+        batch.n_pool,
+        batch.probabilities,
+        batch.drawn_by,
+    )
+
+
+def _probabilities(batch: Batch) -> FloatArray:
+    """With which every item was drawn."""
+    if batch.probabilities is not None:
+        return batch.probabilities
+    return np.full(len(batch.rows), len(batch.rows) / batch.n_pool)
+
+
+def _require_classes(draw: Draw, settings: Settings) -> Callable[[str], Sequence[Asked]]:
+    """What every arm asks; refuses what nobody could answer."""
+    for own in (asked for arm in draw.asks.values() for asked in arm):
+        if own.votes < 1:
+            raise InvalidInputError(f"At least one vote is wanted of a request. Got {own.votes}.")
+        unknown = next((name for name in own.question if name not in settings.classes), None)
+        if unknown is not None or len(set(own.question)) >= len(settings.classes):
+            raise InvalidInputError(
+                f"A question is about some of the classes {', '.join(map(repr, settings.classes))}, not all. Got "
+                f"{', '.join(map(repr, own.question))}."
+            )
+    usual = draw.asks.get(EVERYTHING, ())
+    return lambda arm: draw.asks.get(arm, usual)

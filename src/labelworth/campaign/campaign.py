@@ -1,0 +1,502 @@
+"""`lw.Campaign`: the one door to a campaign's store."""
+
+import json
+import time
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import asdict, fields
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Self
+
+import sqlalchemy as sa
+
+from labelworth.campaign import answering, assigning, held, leases, people, schema
+from labelworth.campaign import items as adding
+from labelworth.campaign import status as figures
+from labelworth.campaign.rows import item_of, one_request, person_of
+from labelworth.campaign.store import Store, Where
+from labelworth.campaign.tallies import Against
+from labelworth.campaign.values import (
+    GOLD,
+    KINDS,
+    Acknowledged,
+    Added,
+    Assigned,
+    Confusion,
+    Given,
+    Invitation,
+    Item,
+    Kind,
+    Person,
+    Request,
+    Role,
+    Settings,
+    Status,
+    Task,
+)
+from labelworth.data.readers.raw_sequences import RawTokens
+from labelworth.errors import DataUnavailableError, InvalidInputError, OutputError
+from labelworth.planning.next import EVERYTHING
+from labelworth.policies.choosing import RANDOM, By, Choosing
+
+if TYPE_CHECKING:
+    from labelworth.data.sequences import Sequences
+
+_VERSION = "schema_version"
+
+
+class Campaign:
+    """People, what they are asked and why, and what they say; kept in one SQLite file or a PostgreSQL.
+
+    Made by `create` or `open`; threads and processes may share one campaign, each process with a `Campaign` of its
+    own. What a method returns is durable: it outlives the process and the power.
+
+    Examples
+    --------
+    >>> import tempfile, labelworth as lw
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> campaign = lw.Campaign.create(f"{folder.name}/mails.db", name="Mails", classes=["ham", "spam"])
+    >>> campaign.add(["win money now", "see you at nine"]).n_new
+    2
+    >>> ann = campaign.invite("ann").person
+    >>> campaign.assign(count=2).n_requests
+    2
+    >>> task = campaign.lease(ann)[0]
+    >>> campaign.answer(ann, task.request.id, "spam", key="1", seconds=2.5).is_new
+    True
+    >>> campaign.status().given, campaign.status().due
+    (1, 1)
+    >>> campaign.close(); folder.cleanup()
+    """
+
+    def __init__(self, store: Store, settings: Settings, clock: Callable[[], float]) -> None:
+        self._store, self.settings, self._clock = store, settings, clock
+
+    @classmethod
+    def create(
+        cls,
+        where: Where,
+        *,
+        name: str,
+        classes: Sequence[str],
+        kind: Kind = "documents",
+        lease_minutes: float = 30.0,
+        votes: int = 1,
+        currency: str = "",
+        clock: Callable[[], float] = time.time,
+    ) -> Self:
+        """Begin a campaign.
+
+        Parameters
+        ----------
+        where : path or URL
+            A new file for SQLite, or ``postgresql://user@host/database``, which holds no campaign yet.
+        name : str
+            What people see it called.
+        classes : sequence of str
+            All classes there are, in the order in which they are shown; of sequences the tags of tokens.
+        kind : "documents" or "sequences"
+        lease_minutes : float
+            How long somebody may take for a task before others get it.
+        votes : int
+            How many different annotators answer a request, unless it says otherwise.
+        currency : str
+            What prices are in, as "EUR".
+        clock : callable
+            The time in seconds since 1970.
+        """
+        settings = _settings(name, classes, kind, lease_minutes, votes, currency, clock())
+        if not _is_url(where):
+            path = Path(where)
+            if path.exists():
+                raise OutputError(f"There is a file {str(path)!r} already. Name another one for the new campaign.")
+            if not path.parent.is_dir():
+                raise OutputError(f"There is no folder {str(path.parent)!r}. Make it first.")
+        store = Store(where)
+        try:
+            store.write(lambda connection: _create(connection, settings, store.where))
+        except BaseException:
+            store.close()
+            if store.is_file:
+                with suppress(OSError):
+                    Path(where).unlink()
+            raise
+        return cls(store, settings, clock)
+
+    @classmethod
+    def open(cls, where: Where, *, clock: Callable[[], float] = time.time) -> Self:
+        """Go on with a campaign; one of an older version is brought up to this one first.
+
+        Raises
+        ------
+        DataUnavailableError
+            If there is no such file.
+        InvalidInputError
+            If it is not a campaign, or one of a newer version.
+        StoreUnavailableError
+            If it is locked, or its server is not there.
+        """
+        if not _is_url(where) and not Path(where).is_file():
+            raise DataUnavailableError(
+                f"There is no campaign {str(where)!r}. Begin one with `labelworth campaign new`."
+            )
+        store = Store(where)
+        try:
+            version = store.read(lambda connection: _version(connection, store.where))
+            if version < schema.VERSION:
+                store.write(lambda connection: _upgrade(connection, store.where))
+            settings = store.read(_read_settings)
+        except BaseException:
+            store.close()
+            raise
+        return cls(store, settings, clock)
+
+    def close(self) -> None:
+        """Close all connections."""
+        self._store.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    # ---- people
+
+    def invite(self, name: str, *, role: Role = "annotator", channel: str = GOLD, price: float = 0.0) -> Invitation:
+        """Let somebody in.
+
+        Parameters
+        ----------
+        name : str
+            What they are called, as nobody else is.
+        role : "annotator" or "manager"
+        channel : str
+            Which kind of labels they give. "gold" are taken as the truth; of any other name, such as "crowd", answers
+            are evidence of it, and plans learn how often they are right.
+        price : float
+            Of a label: an answer about a document, or about one token.
+
+        Returns
+        -------
+        Invitation
+            With their token, which is shown now and never again.
+        """
+        now = self._clock()
+        return self._store.write(lambda connection: people.invited(connection, name, role, channel, price, now=now))
+
+    def renew_token(self, name: str) -> Invitation:
+        """Give somebody a new token, and let them in again if they were withdrawn; the old one opens nothing."""
+        return self._store.write(lambda connection: people.with_token(connection, name))
+
+    def withdraw(self, name: str) -> Person:
+        """Let somebody in no more; what they said stays, and what they hold is given back when its time runs out."""
+        now = self._clock()
+        return self._store.write(lambda connection: people.withdrawn(connection, name, now=now))
+
+    def who(self, token: str) -> Person | None:
+        """Whose token it is; None: nobody's, or of somebody who was withdrawn."""
+        return self._store.read(lambda connection: people.who(connection, token))
+
+    def person(self, name: str) -> Person:
+        return self._store.read(lambda connection: people.require_person(connection, name))
+
+    def people(self) -> list[Person]:
+        """Everybody, withdrawn ones too, in the order in which they came."""
+        query = sa.select(schema.annotators).where(schema.annotators.c.name != people.FILE)
+        ordered = query.order_by(schema.annotators.c.id)
+        return self._store.read(lambda connection: [person_of(row) for row in connection.execute(ordered)])
+
+    # ---- items
+
+    def add(
+        self,
+        source: Any,
+        *,
+        id_column: str = "id",
+        text_column: str | None = None,
+        label_column: str | None = None,
+        format: str | None = None,
+        encoding: str = "utf-8",
+    ) -> Added:
+        """Add items; the same again changes nothing.
+
+        Labels that come along are gold answers of the file. Items keep their ids; those without one are called after
+        their content.
+
+        Parameters
+        ----------
+        source : path or list
+            A file as `labelworth plan` takes it; or texts, lists of tokens, or mappings with "text" or "tokens", and
+            "id", "label" or "tags" beside.
+        id_column, text_column, label_column : str
+            Where the file has ids, texts (or tokens) and labels; "none" for no labels.
+        format, encoding : str
+            Where the ending of the file does not say.
+
+        Raises
+        ------
+        InvalidInputError
+            If a label is no class, or an item with the same id has another content; nothing is added then.
+        """
+        new, notes = adding.read_items(
+            source,
+            self.settings.kind,
+            self.settings.classes,
+            id_column=id_column,
+            text_column=text_column,
+            label_column=label_column,
+            format=format,
+            encoding=encoding,
+        )
+        now = self._clock()
+
+        def work(connection: sa.Connection) -> Added:
+            _one_at_a_time(connection)
+            return adding.added(connection, new, notes, now=now)
+
+        return self._store.write(work)
+
+    def item(self, name: str) -> Item:
+        """A document or sequence by its id."""
+        query = sa.select(schema.items).where(schema.items.c.name == name)
+        row = self._store.read(lambda connection: connection.execute(query).one_or_none())
+        if row is None:
+            raise InvalidInputError(f"There is no item {name!r:.80} in this campaign.")
+        return item_of(row)
+
+    # ---- requests
+
+    def assign(
+        self,
+        *,
+        count: int,
+        by: By = RANDOM,
+        votes: int | None = None,
+        channel: str = GOLD,
+        question: Sequence[str] = (),
+        policy: str | None = None,
+        audit: bool = False,
+        why: str | None = None,
+        seed: int | None = None,
+    ) -> Assigned:
+        """Ask for answers about items that nobody was asked about.
+
+        Items are drawn as `labelworth next` draws rows, with probabilities that are kept with every request.
+
+        Parameters
+        ----------
+        count : int
+            How many items.
+        by : "random", "uncertainty" or "worth"
+            At random, or of documents with a probability that follows what the model does not know.
+        votes : int, optional
+            How many different annotators answer each; as the campaign says unless given.
+        channel : str
+            Which kind of annotators is asked.
+        question : sequence of str
+            Classes: "is it one of these?", yes or no. Empty: which class is it?
+        policy : str, optional
+            Of sequences, which tokens are asked about, as ``"0.5*window:5 + 0.5*everything"``.
+        audit : bool
+            Ask about items that have a gold label, which shows how often annotators are right.
+        why : str, optional
+            Kept with the requests.
+        seed : int, optional
+            Of the draw; the number of the batch unless given.
+        """
+        asked = assigning.Asked(channel, self.settings.votes if votes is None else votes, tuple(question))
+        draw = assigning.Draw(
+            counts=assigning.policy_counts(self.settings, count, policy),
+            asks={EVERYTHING: [asked]},
+            why=why or ("audit of annotators" if audit else f"{count:,} drawn by {by}"),
+            seed=seed,
+            choosing=Choosing(by=by),
+            audit=audit,
+        )
+        if by != RANDOM:
+            raise InvalidInputError("Items are drawn at random so far: leave by= out.")
+        return self._assign(draw)
+
+    def _assign(self, draw: assigning.Draw) -> Assigned:
+        now = self._clock()
+
+        def work(connection: sa.Connection) -> Assigned:
+            _one_at_a_time(connection)
+            return assigning.assigned(connection, self.settings, draw, self._sequences, now=now)
+
+        return self._store.write(work)
+
+    def _sequences(self, connection: sa.Connection) -> "Sequences":
+        """Of a campaign of sequences, all of them, as rules look at them."""
+        raw = held.raw_of(held.all_items(connection), {}, self.settings)
+        if not isinstance(raw, RawTokens):
+            raise InvalidInputError("Rules for tokens are for campaigns of sequences.")
+        return raw.sequences(classes=self.settings.classes)
+
+    def request(self, number: int) -> Request | None:
+        """What was asked of whom, and why."""
+        return self._store.read(lambda connection: one_request(connection, number))
+
+    # ---- leases
+
+    def lease(self, annotator: Person, n: int = 1) -> list[Task]:
+        """Give somebody tasks: those that they hold, and new ones up to `n` in all; fewer where no more are wanted.
+
+        Nobody gets an item that they have answered, and nobody what others hold or have answered, unless more votes
+        are wanted. A task is theirs for `lease_minutes`; then others get it.
+        """
+        now = self._clock()
+        until = now + 60 * self.settings.lease_minutes
+        return self._store.write(lambda connection: leases.leased(connection, annotator.id, n, now=now, until=until))
+
+    def tasks(self, annotator: Person) -> list[Task]:
+        """What somebody holds, longest held first."""
+        now = self._clock()
+        return self._store.read(lambda connection: leases.tasks_of(connection, annotator.id, now=now))
+
+    def renew(self, annotator: Person, request: int) -> float:
+        """Let somebody go on with a task that they hold; says until when."""
+        now = self._clock()
+        until = now + 60 * self.settings.lease_minutes
+        return self._store.write(
+            lambda connection: leases.renewed(connection, annotator.id, request, now=now, until=until)
+        )
+
+    def release(self, annotator: Person, request: int | None = None) -> int:
+        """Give a task back to others, or all of them; says how many."""
+        now = self._clock()
+        return self._store.write(lambda connection: leases.released(connection, annotator.id, request, now=now))
+
+    # ---- answers
+
+    def answer(
+        self, annotator: Person, request: int, said: Any, *, key: str, seconds: float | None = None
+    ) -> Acknowledged:
+        """Keep an answer; returns when it is durable.
+
+        The same answer sent again under the same key counts once. Where the time for the task ran out the answer is
+        kept if it is still wanted and nobody else works on it.
+
+        Parameters
+        ----------
+        annotator : Person
+        request : int
+            The number of a request that they hold.
+        said : class, set, bool, None, or a mapping or list of these
+            Of a document a class, a list of classes ("one of these"), None ("cannot say"), or True or False where a
+            question was asked; of a sequence one of these per token asked, in order or by position.
+        key : str
+            Made by the sender, anew for every answer.
+        seconds : float, optional
+            How long it took.
+
+        Raises
+        ------
+        InvalidInputError
+            If that does not answer what was asked.
+        NotWantedError
+            If the answer is not wanted (any more), or something else was sent under the same key; it was not kept.
+        StoreUnavailableError
+            If it could not be kept now: send it again, with the same key.
+        """
+        now, classes = self._clock(), self.settings.classes
+        return self._store.write(
+            lambda connection: answering.answered(
+                connection, annotator.id, request, said, seconds, key, classes, now=now
+            )
+        )
+
+    def undo(self, annotator: Person, *, key: str, answer: int | None = None) -> Acknowledged:
+        """Take back an answer of theirs, the last one that stands unless named; they hold its task again.
+
+        What was said stays in the log, with a row that takes it back.
+        """
+        now = self._clock()
+        until = now + 60 * self.settings.lease_minutes
+        return self._store.write(
+            lambda connection: answering.taken_back(connection, annotator.id, answer, key, now=now, until=until)
+        )
+
+    def answers(self, annotator: Person | None = None, *, limit: int = 50) -> list[Given]:
+        """The last answers of somebody, or of everybody, newest first."""
+        number = None if annotator is None else annotator.id
+        return self._store.read(lambda connection: answering.given_by(connection, number, limit))
+
+    # ---- figures
+
+    def status(self) -> Status:
+        """How far the campaign is: progress, people, money, what is due."""
+        now = self._clock()
+        return self._store.read(lambda connection: figures.status(connection, self.settings, now=now))
+
+    def confusion(self, annotator: str, against: Against = "gold") -> Confusion:
+        """What somebody said where gold, or others, said something of the same."""
+        return self._store.read(lambda connection: figures.confusion(connection, self.settings, annotator, against))
+
+
+def _settings(
+    name: str, classes: Sequence[str], kind: str, lease_minutes: float, votes: int, currency: str, now: float
+) -> Settings:
+    if not name.strip():
+        raise InvalidInputError("A campaign needs a name.")
+    if kind not in KINDS:
+        raise InvalidInputError(f"A campaign is of {' or '.join(KINDS)}. Got {kind!r}.")
+    named = tuple(classes) if not isinstance(classes, str) else ()
+    if len(named) < 2 or len(set(named)) < len(named) or not all(str(one).strip() for one in named):
+        raise InvalidInputError(f"There must be at least two classes, each a text of its own. Got {classes!r:.200}.")
+    if not 0 < lease_minutes < float("inf"):
+        raise InvalidInputError(f"lease_minutes must be a positive number. Got {lease_minutes!r}.")
+    if votes < 1:
+        raise InvalidInputError(f"votes must be at least 1. Got {votes!r}.")
+    return Settings(name, kind, named, float(lease_minutes), int(votes), currency, now)  # type: ignore[arg-type]
+
+
+def _is_url(where: Where) -> bool:
+    return "://" in str(where)
+
+
+def _create(connection: sa.Connection, settings: Settings, where: str) -> None:
+    if sa.inspect(connection).has_table(schema.settings.name):
+        raise InvalidInputError(f"{where} holds a campaign already. Name another database for the new one.")
+    for step in schema.STEPS:
+        step.apply(connection)
+    values = {**asdict(settings), _VERSION: schema.VERSION}
+    rows = [{"key": key, "value": json.dumps(value, ensure_ascii=False)} for key, value in values.items()]
+    connection.execute(sa.insert(schema.settings), rows)
+
+
+def _version(connection: sa.Connection, where: str, *, locked: bool = False) -> int:
+    if not sa.inspect(connection).has_table(schema.settings.name):
+        raise InvalidInputError(f"{where} is not a campaign. Name one that `labelworth campaign new` made.")
+    query = sa.select(schema.settings.c.value).where(schema.settings.c.key == _VERSION)
+    version = int(connection.execute(query.with_for_update() if locked else query).scalar_one())
+    if version > schema.VERSION:
+        raise InvalidInputError(
+            f"{where} is a campaign of version {version}, and this labelworth knows version {schema.VERSION}: "
+            "install a newer one."
+        )
+    return version
+
+
+def _upgrade(connection: sa.Connection, where: str) -> None:
+    """Take the steps that an older campaign has not seen; whoever comes second finds them taken."""
+    for step in schema.STEPS[_version(connection, where, locked=True) :]:
+        step.apply(connection)
+    change = sa.update(schema.settings).where(schema.settings.c.key == _VERSION)
+    connection.execute(change.values(value=json.dumps(schema.VERSION)))
+
+
+def _read_settings(connection: sa.Connection) -> Settings:
+    values = {row.key: json.loads(row.value) for row in connection.execute(sa.select(schema.settings))}
+    own = {field.name: values[field.name] for field in fields(Settings)}
+    return Settings(**{**own, "classes": tuple(own["classes"])})
+
+
+def _one_at_a_time(connection: sa.Connection) -> None:
+    """Nobody else adds items or draws any until the transaction ends."""
+    query = sa.select(schema.settings.c.value).where(schema.settings.c.key == _VERSION)
+    connection.execute(query.with_for_update())

@@ -1,0 +1,236 @@
+"""What a campaign hands out: frozen values, without anything of the database."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal, get_args
+
+Kind = Literal["documents", "sequences"]
+Role = Literal["annotator", "manager"]
+KINDS: tuple[str, ...] = get_args(Kind)
+ROLES: tuple[str, ...] = get_args(Role)
+
+GOLD = "gold"
+"""The kind of labels that are taken as the truth; answers of any other kind are evidence of it."""
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What was said when the campaign began."""
+
+    name: str
+    kind: Kind
+    classes: tuple[str, ...]
+    lease_minutes: float  # How long somebody may take for a task before others get it.
+    votes: int  # How many different annotators answer a request, unless it says otherwise.
+    currency: str  # What prices are in; it stands before amounts.
+    created_at: float  # Seconds since 1970, as all times here.
+
+
+@dataclass(frozen=True)
+class Person:
+    """An annotator or a manager."""
+
+    id: int
+    name: str
+    role: Role
+    channel: str  # Which kind of labels they give: `GOLD`, or a name such as "crowd".
+    price: float  # Of a label of theirs: an answer about a document, or about one token.
+    created_at: float
+    withdrawn_at: float | None  # Since when they may not come in any more.
+
+    @property
+    def is_withdrawn(self) -> bool:
+        return self.withdrawn_at is not None
+
+
+@dataclass(frozen=True)
+class Invitation:
+    """A person, and the token by which they come in: said once, and kept nowhere but as a hash."""
+
+    person: Person
+    token: str
+
+
+@dataclass(frozen=True)
+class Added:
+    """What `add` found."""
+
+    n_new: int
+    n_known: int  # Items that were there already, with the same content.
+    n_gold: int  # New labels that came along.
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Item:
+    """A document or a sequence."""
+
+    id: int
+    name: str  # What it is called in the files it came from.
+    text: str | None  # Of a document.
+    columns: Mapping[str, tuple[str, ...]] | None  # Of a sequence: its tokens, and what else was said of them.
+    word_column: str | None = None
+
+    @property
+    def tokens(self) -> tuple[str, ...] | None:
+        return None if self.columns is None or self.word_column is None else self.columns[self.word_column]
+
+
+@dataclass(frozen=True)
+class Request:
+    """Who is asked what about an item, and why."""
+
+    id: int
+    item_id: int
+    positions: tuple[int, ...] | None  # The tokens that are asked about, counted from 0; None of a document.
+    question: tuple[str, ...]  # Is it one of these classes, yes or no? Empty: which class is it?
+    channel: str
+    votes: int
+    given: int  # Answers that stand.
+    held: int  # Annotators who work on it.
+    rule: str
+    drawn_by: str  # "random", or by what the item was chosen.
+    probability: float | None  # Of the item to be drawn.
+    batch: int
+    why: str
+    created_at: float
+    closed_at: float | None
+
+    @property
+    def n_units(self) -> int:
+        """How many labels an answer holds."""
+        return 1 if self.positions is None else len(self.positions)
+
+    @property
+    def words(self) -> str:
+        """The question as one asks it."""
+        if not self.question:
+            return "Which class is it?"
+        listed = ", ".join(self.question[:-1])
+        return f"Is it {f'{listed} or ' if listed else ''}{self.question[-1]}?"
+
+
+@dataclass(frozen=True)
+class Task:
+    """A request that somebody holds, with all that one needs to answer it."""
+
+    request: Request
+    item: Item
+    lease_id: int
+    expires_at: float
+
+
+Unit = str | tuple[str, ...] | bool | None
+"""What is said of a document or a token: a class; a set, it is one of these; yes or no; None, "cannot say"."""
+
+
+@dataclass(frozen=True)
+class Given:
+    """An answer, as it is kept."""
+
+    id: int
+    key: str
+    request_id: int
+    item: str  # Its name.
+    annotator: str
+    said: tuple[Unit, ...]  # Per token asked; of a document one.
+    seconds: float | None
+    price: float
+    given_at: float
+    stands: bool  # False: it was taken back.
+
+
+@dataclass(frozen=True)
+class Acknowledged:
+    """An answer, or what takes one back, is on the disk."""
+
+    answer_id: int
+    key: str
+    is_new: bool  # False: it was acknowledged before, under the same key, and counts once.
+    task: Task | None = None  # Of what was taken back: it can be answered anew.
+
+
+@dataclass(frozen=True)
+class Assigned:
+    """A batch of new requests."""
+
+    batch: int
+    n_items: int
+    n_requests: int
+    n_labels: int  # Wanted of them all: votes times tokens.
+    cost: float  # What they cost at the mean price of those who can be asked.
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class PersonStatus:
+    """What somebody did."""
+
+    person: Person
+    n_answers: int  # That stand.
+    n_cannot_say: int
+    n_taken_back: int
+    seconds: float | None  # Per answer, on average; None: nobody knows.
+    spent: float
+    gold_agreed: int  # Labels that are those of gold ...
+    gold_compared: int  # ... of so many that have both.
+    others_agreed: int  # Pairs with an answer of somebody else to the same that agree ...
+    others_compared: int  # ... of so many pairs.
+    n_held: int  # Tasks that they work on.
+    last_at: float | None
+
+    @property
+    def gold_agreement(self) -> float | None:
+        return self.gold_agreed / self.gold_compared if self.gold_compared else None
+
+    @property
+    def others_agreement(self) -> float | None:
+        return self.others_agreed / self.others_compared if self.others_compared else None
+
+
+@dataclass(frozen=True)
+class BatchStatus:
+    """How far a batch is."""
+
+    batch: int
+    n_requests: int
+    n_done: int
+    wanted: int  # Answers.
+    given: int
+    channels: tuple[str, ...]
+    why: str
+    created_at: float
+
+
+@dataclass(frozen=True)
+class Status:
+    """How far a campaign is."""
+
+    settings: Settings
+    n_items: int
+    n_labeled: int  # Items with a gold label.
+    n_answered: int  # Items with an answer of any kind.
+    n_requests: int
+    n_done: int  # Requests that have all their answers.
+    wanted: int  # Answers wanted of all requests ...
+    given: int  # ... and given.
+    held: int  # Tasks that somebody works on.
+    due: int  # Answers that nobody works on yet.
+    n_answers: int  # That stand; gold labels that came with the files not counted.
+    spent: float
+    people: tuple[PersonStatus, ...]
+    batches: tuple[BatchStatus, ...]
+
+
+@dataclass(frozen=True)
+class Confusion:
+    """What somebody said where gold, or others, said something else."""
+
+    annotator: str
+    against: Literal["gold", "others"]
+    terms: tuple[str, ...]  # Classes; "not A" where no to "is it A?" was said.
+    counts: Mapping[tuple[str, str], int]  # By (what the truth or somebody else says, what they said).
+
+
+Clock = Any
+"""A function that gives the time, in seconds since 1970."""

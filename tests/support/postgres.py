@@ -1,0 +1,79 @@
+"""A PostgreSQL of its own for a command: `python tests/support/postgres.py pytest tests/unit/campaign`.
+
+A private cluster in a temporary folder, reached by a socket in it and by nothing else; gone when the command ends.
+Where PostgreSQL is not installed and cannot be, that is told, and nothing is run.
+"""
+
+import getpass
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+VARIABLE = "LABELWORTH_TEST_POSTGRES"
+_FOLDERS = ("/usr/lib/postgresql", "/usr/local/pgsql", "/opt/homebrew/opt")
+
+
+def programs() -> Path | None:
+    """The folder of initdb and pg_ctl, newest version first."""
+    found = shutil.which("pg_ctl")
+    if found is not None and (Path(found).parent / "initdb").exists():
+        return Path(found).parent
+    folders = [path.parent for root in _FOLDERS for path in Path(root).glob("*/bin/initdb")]
+    return max(folders, key=lambda path: [int(part) for part in path.parts if part.isdigit()], default=None)
+
+
+def install() -> None:
+    """By apt, where there is one and we may."""
+    if shutil.which("apt-get") is not None and os.geteuid() == 0:
+        for words in (["update"], ["install", "-y", "--no-install-recommends", "postgresql"]):
+            subprocess.run(["apt-get", "-qq", *words], check=False, stdout=subprocess.DEVNULL)
+
+
+@contextmanager
+def server() -> Iterator[str]:
+    """Start one; the URL by which it is reached."""
+    folder = programs()
+    if folder is None:
+        raise FileNotFoundError("PostgreSQL is not installed")
+    # It refuses to run as root.
+    user = "postgres" if os.geteuid() == 0 else getpass.getuser()
+    as_user = {"user": user} if os.geteuid() == 0 else {}
+    with tempfile.TemporaryDirectory(prefix="lw-postgres-") as root:
+        place = Path(root)
+        if as_user:
+            shutil.chown(place, user)
+        data = place / "data"
+
+        def run(program: str, *words: str) -> None:
+            subprocess.run(
+                [folder / program, *words], check=True, stdout=subprocess.DEVNULL, cwd=place, env={}, **as_user
+            )
+
+        run("initdb", "-D", str(data), "-U", user, "--auth=trust", "--encoding=UTF8", "--locale=C")
+        # Programs are killed in the tests, not the machine: what the server has written outlives them.
+        listen = f"-c fsync=off -c listen_addresses='' -c unix_socket_directories={place} -c max_connections=200"
+        log = str(place / "log")
+        run("pg_ctl", "-D", str(data), "-w", "-l", log, "-o", listen, "start")
+        try:
+            yield f"postgresql://{user}@/postgres?host={place}"
+        finally:
+            run("pg_ctl", "-D", str(data), "-w", "-m", "immediate", "stop")
+
+
+def main() -> int:
+    if programs() is None:
+        install()
+    if programs() is None:
+        sys.stderr.write("PostgreSQL is not installed here and cannot be: skipped.\n")
+        return 0
+    with server() as url:
+        return subprocess.run(sys.argv[1:], check=False, env={**os.environ, VARIABLE: url}).returncode
+
+
+if __name__ == "__main__":
+    sys.exit(main())
