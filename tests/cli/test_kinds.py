@@ -1,5 +1,6 @@
 """Kinds of labels on the command line."""
 
+import csv
 import json
 from pathlib import Path
 
@@ -8,6 +9,7 @@ import pytest
 
 from support.command_line import labelworth
 from support.pilots import drawn_documents
+from support.sentences import draw_sentences, write_columns
 
 ASKED = ("--source", "asymptotic", "--criterion", "excess_log_loss", "--price-label", 0.5, "--budget", 90)
 CROWD = "crowd: price 0.02, confusion 0.85 0.15 / 0.30 0.70, votes 1 3, unknown"
@@ -107,3 +109,48 @@ def test_answers_take_the_place_of_guesses(texts: Path) -> None:
     refused = labelworth("plan", texts, *ASKED, "--answers", path, "--count-from", 0)
     assert refused.code == 2
     assert "--kind" in refused.stderr
+
+
+def test_sequences_are_planned_asked_about_and_merged(tmp_path: Path) -> None:
+    words, labels = draw_sentences(80, seed=4)
+    path = write_columns(
+        tmp_path / "data.conll", words, [own if row < 40 else [None] * len(own) for row, own in enumerate(labels)]
+    )
+    plan, sheet, answers = (tmp_path / name for name in ("plan.json", "sheet.csv", "answers.csv"))
+    asked = ("--criterion", "excess_log_loss", "--budget", 160, "--rules", "everything,nothing,window:2")
+    told = labelworth(
+        "plan", path, "--model", "hidden-markov", *asked, "--kind", "crowd: price 0.05, accuracy 0.8, votes 1 2",
+        "-o", plan,
+    )  # fmt: skip
+    assert "crowd" in told.stdout
+    assert "on 0 sequences" not in told.stdout
+    figures = json.loads(plan.read_text())
+    offers = {offer["arm"]: offer for offer in figures["menu"]}
+    bought = {arm["arm"]: arm["count"] for arm in figures["recommended"]["arms"] if arm["count"]}
+    assert offers["window:2 by crowd x 2"]["part"] == "window:2"
+    labelworth(
+        "next",
+        path,
+        "--plan",
+        plan,
+        "--sheet",
+        sheet,
+        "-o",
+        tmp_path / "gold.conll",
+        "--annotators",
+        "crowd: ann,bob",
+    )
+    with sheet.open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    asked_about = {(int(row["sequence"]), int(row["token"])) for row in rows}
+    per_sequence = {arm: offers[arm]["asks"].get("crowd", 0) for arm in bought}
+    assert len({sequence for sequence, _ in asked_about}) == sum(n for arm, n in bought.items() if per_sequence[arm])
+    for row in rows:
+        row["answer"] = labels[int(row["sequence"])][int(row["token"])]
+    with sheet.open("w", newline="") as file:
+        table = csv.DictWriter(file, list(rows[0]))
+        table.writeheader()
+        table.writerows(rows)
+    labelworth("merge", path, sheet, "--answers", answers, "--in-place")
+    fitted = labelworth("fit", path, "--model", "hidden-markov", "--answers", answers, "-o", tmp_path / "model.lw")
+    assert f"{len(rows)} answers of 2 annotators about {len(asked_about)} tokens" in fitted.stdout.replace(",", "")

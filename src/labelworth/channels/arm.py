@@ -55,6 +55,10 @@ class Arm:
         """How many answers a row gets, gold among them."""
         return int(self.has_gold) + sum(count for _, count in self.asked)
 
+    def asked_about(self, part: str) -> str:
+        """What it is called where samples are asked about in part, as ``window:5 by crowd``; gold as the part."""
+        return part if not self.asked else f"{part} by {self.name}"
+
     def price(self, of_gold: float) -> float:
         """Of one row."""
         return self.has_gold * of_gold + sum(count * channel.price for channel, count in self.asked)

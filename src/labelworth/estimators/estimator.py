@@ -45,6 +45,7 @@ class Estimator(BaseEstimator, ABC, Generic[DataT]):
     """
 
     takes_sequences: ClassVar[bool] = False
+    learns_answers: ClassVar[bool] = False  # Whether `fit` takes answers that may be wrong.
     is_ours: ClassVar[bool] = True  # Whether it is fitted by our own code.
     unlabeled: Hashable = UNLABELED
 

@@ -66,6 +66,8 @@ class HiddenMarkov(WordTagger):
     [['D', 'N', 'V']]
     """
 
+    learns_answers: ClassVar[bool] = True
+
     alpha: float = 1.0
     label_smoothing: float = 1.0
     start_smoothing: float = 1.0

@@ -202,7 +202,10 @@ class SequenceTagger(Estimator[Sequences]):
         from labelworth.estimators.pools.sequences import SequencePool, require_sequences
 
         require_sequences(data)
-        return SequencePool(data, self._fitted(data, progress), self._fitted, settings=self.get_params(deep=False))
+        search = self._search_answered if self.learns_answers else None
+        return SequencePool(
+            data, self._fitted(data, progress), self._fitted, search, settings=self.get_params(deep=False)
+        )
 
     @property
     def _names(self) -> list[Any]:

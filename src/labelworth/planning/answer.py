@@ -127,6 +127,15 @@ class Offer:
     gold: bool  # Whether the row gets a gold label.
     asks: dict[str, int]  # By kind of label, how many answers the row gets.
     price: float  # Of one row.
+    part: str | None = (
+        None  # Of a sequence, the rule by which its tokens are chosen; None: a row is asked about whole.
+    )
+    positions: float = 1.0  # Tokens of a sequence that are asked about, in the mean.
+
+    def to_dict(self) -> dict[str, Any]:
+        figures = asdict(self)
+        whole = ("part", "positions") if self.part is None else ()
+        return {name: value for name, value in figures.items() if name not in whole}
 
 
 @dataclass(frozen=True)
@@ -343,6 +352,7 @@ class Plan:
         """As JSON knows it."""
         limit = None if self.limit is None else asdict(self.limit)
         figures = {**asdict(self), "held": self.held.to_dict(), "limit": limit, "lines": self.lines()}
+        figures["menu"] = [offer.to_dict() for offer in self.menu]
         for name in ("models", "odds", "currency", "refusal", "menu", "kinds", "chosen"):
             if not figures[name]:
                 del figures[name]

@@ -116,12 +116,14 @@ def next_sequences(data: Sequences, counts: Mapping[str, int], seed: int, taken:
     ----------
     data : Sequences
     counts : mapping
-        How many sequences are labeled by which rule; those of "nothing" are not drawn.
+        How many sequences are labeled by which rule, or by which and by whom (``window:5 by crowd``); those of
+        "nothing" are not drawn.
     seed : int
     taken : array of bool, optional
         Sequences that are not drawn; those with a label unless given.
     """
-    rules = [parse_rule(spec) for spec, count in counts.items() if count and spec != NOTHING]
+    arms = [spec for spec, count in counts.items() if count and spec != NOTHING]
+    rules = [parse_rule(spec.partition(" by ")[0]) for spec in arms]
     amounts = [count for spec, count in counts.items() if count and spec != NOTHING]
     pool = _pool(data.is_labeled if taken is None else taken, sum(amounts), "sequence")
     rows = _random_order(pool, seed)[: sum(amounts)]
@@ -129,7 +131,7 @@ def next_sequences(data: Sequences, counts: Mapping[str, int], seed: int, taken:
     chosen = _mixed(amounts, rng)
     return Batch(
         rows,
-        tuple(rules[index].spec for index in chosen),
+        tuple(arms[index] if " by " in arms[index] else rules[index].spec for index in chosen),
         _positions(data, rows, [rules[index] for index in chosen], rng),
         seed,
         len(pool),

@@ -209,8 +209,6 @@ def planner_of(
     """Read the data and fit the model; arguments as in `plan`."""
     if settings.rules is not None and not takes_sequences(model):
         raise InvalidInputError("Documents are labeled or not: rules= is for sequences.")
-    if settings.channels and takes_sequences(model):
-        raise InvalidInputError("Kinds of labels are planned for documents; of sequences, rules= says what to label.")
     automatic = automatic_of(model, unlabeled)
     if automatic is not None:
         model = replace(

@@ -33,7 +33,7 @@ from labelworth.planning.assembly import Background, assemble
 from labelworth.planning.chosen import formula_choice, simulated_choice
 from labelworth.planning.formulas.nearby import formula_situation
 from labelworth.planning.kinds.guesses import KindGuesses
-from labelworth.planning.kinds.menu import KindMenu
+from labelworth.planning.kinds.menu import KindMenu, Part
 from labelworth.planning.kinds.rays import KindsAccuracy
 from labelworth.planning.kinds.simulation import KindSimulation, simulated_kinds
 from labelworth.planning.landscape import ForecastCurve, Surface
@@ -319,27 +319,40 @@ class Planner:
         """Kinds of labels to choose from; None: gold alone."""
         if not self.settings.channels:
             return None
-        rules = read_menu(None, self.pool, uses_unlabeled=True)
+        self._require_answers_learned()
+        # Gold for whole samples is always on offer.
+        given = read_menu(self.settings.rules, self.pool, uses_unlabeled=True)
+        rules = list(dict.fromkeys([*read_menu(None, self.pool, uses_unlabeled=True), *given]))
         each = arm_prices(self.pool, rules, self.settings.price_list)
         price = dict(zip(each.arms, each.per_sample.tolist(), strict=True))
+        labels = (sum(share * rule.expected_labels(m) for m, share in self.pool.lengths.items()) for rule in rules)
         guesses = KindGuesses.of(self.settings.channels, self.settings.answers, self.pool)
         menu = KindMenu.of(
             guesses.channels,
             self.pool.data.evidence.classes,
-            price["everything"],
+            [
+                Part(rule, some, price[rule.spec])
+                for rule, some in zip(rules, labels, strict=True)
+                if rule.spec != "nothing"
+            ],
             0.0 if self.chosen.is_simulated else price.get("nothing", 0.0),
             # By simulation all other documents are learned from, or none.
             uses_unlabeled=self.uses_unlabeled and not self.chosen.is_simulated,
         )
         return replace(menu, guesses=guesses)
 
+    def _require_answers_learned(self) -> None:
+        if not self.pool.learner.learns_answers:
+            others = (
+                "'multinomial', 'bernoulli' or 'gaussian'" if self.pool.kind == "documents" else "'hidden-markov'"
+            )
+            raise InvalidInputError(
+                f"{self.pool.model_name} cannot learn from answers that may be wrong: take model={others} for kinds "
+                "of labels, or leave channels= out."
+            )
+
     def _kind_simulation(self, kinds: KindMenu, room: float, budget: float | None) -> KindSimulation:
         pool: Any = self.pool
-        if not hasattr(pool.learner, "channels"):
-            raise InvalidInputError(
-                f"{pool.model_name} cannot learn from answers that may be wrong: take model='multinomial', "
-                "'bernoulli' or 'gaussian' for kinds of labels, or leave channels= out."
-            )
         left = None if budget is None else max(budget - held_before(pool, self.settings.price_list).cost, 0.0)
         return KindSimulation(
             pool,
@@ -361,7 +374,9 @@ class Planner:
         """What forecasts rest on: simulated once, kept fit by fit with the other finished steps."""
         # The menu as given: whether "nothing" stays on it is decided by the simulation itself.
         menu = read_menu(self.settings.rules, self.pool, uses_unlabeled=True)
-        policies = [Policy.of(rule) for rule in menu if rule.spec not in _WHOLE]
+        # Parts that somebody answers for have simulations of their own.
+        parts = [] if self.settings.channels else [rule for rule in menu if rule.spec not in _WHOLE]
+        policies = [Policy.of(rule) for rule in parts]
         named = [choosing.name for choosing in self._choosings]
         steps = self._steps(self._largest, [policy.spec for policy in policies], *self._metric_names, *named)
 
@@ -416,7 +431,8 @@ class Planner:
 
     def _choice(self, distrust: str | None = None) -> ChosenSource:
         criterion, abilities = self.settings.criterion, self.pool.abilities
-        if self.settings.channels and (len(self.pool.data.evidence.classes) > 2 or self.pool.is_large):
+        shares = set(SHARES) & set(abilities.formula_criteria)
+        if self.settings.channels and shares and (len(self.pool.data.evidence.classes) > 2 or self.pool.is_large):
             # Of more classes than two, or without matrices, the formulas of kinds of labels give no share of errors.
             known = tuple(name for name in abilities.formula_criteria if name not in SHARES)
             abilities = replace(abilities, formula_criteria=known)

@@ -183,7 +183,8 @@ def _money(plan: "Plan") -> str:
     design, question, own = plan.recommended, plan.question, plan.currency
     opening, cost = "All of them cost" if _is_far(plan) else "That costs", design.cost
     if plan.advice == "larger pilot" and not _is_far(plan):
-        each = plan.prices.get("per_sample", {}).get("gold" if plan.menu else "everything")
+        per_sample = plan.prices.get("per_sample", {})
+        each = per_sample.get("gold", per_sample.get("everything"))
         if each is None:
             held = money(plan.held.cost, own)
             return f"What is held has cost {held}; no more than the larger pilot is to be paid now."
@@ -318,7 +319,7 @@ def gold_in_all(plan: "Plan") -> float:
     if not plan.menu:
         return plan.recommended.labels_in_all
     arms = zip(plan.menu, plan.recommended.arms, strict=True)
-    return plan.held.n_labels + sum(arm.count for offer, arm in arms if offer.gold)
+    return plan.held.n_labels + sum(arm.count * offer.positions for offer, arm in arms if offer.gold)
 
 
 def _floor(plan: "Plan") -> str:
@@ -344,7 +345,7 @@ def _next_samples(plan: "Plan", arm: str, n_next: int) -> str:
     if plan.menu:
         from labelworth.planning.kinds import words as kind_words
 
-        return kind_words.next_documents(arm, n_next)
+        return kind_words.next_samples(plan, arm, n_next)
     how_many = "" if n_next == 1 else f"{number(n_next)} "
     if plan.held.kind == "documents":
         return f"{how_many}label{'' if n_next == 1 else 's'}"
@@ -417,7 +418,11 @@ def _source(plan: "Plan") -> str:
     if proof is None:
         proved = "found by search, no certificate"
     elif proof.if_convex:
-        bent = "an error need not be convex" if plan.menu else "sampling may have bent the curve"
+        bent = (
+            "an error need not be convex"
+            if plan.menu and plan.held.kind == "documents"
+            else "sampling may have bent the curve"
+        )
         proved = (
             f"found along the slope, no certificate: {bent}; were it convex, no other "
             f"design would be {_better(plan, proof.gap)}"

@@ -48,7 +48,8 @@ def kinds_table(plan: Plan) -> Table | None:
         )
         for offer, arm in zip(plan.menu, plan.recommended.arms, strict=True)
     )
-    columns = ("who is asked", "documents", "answers", "price of a document", "cost", "share")
+    samples = plan.held.samples
+    columns = ("who is asked", samples, "answers", f"price of a {plan.held.sample}", "cost", "share")
     return Table("What to buy", columns, rows)
 
 

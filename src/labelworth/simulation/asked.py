@@ -18,8 +18,9 @@ from labelworth.channels.channel import Channel
 from labelworth.channels.forms import Classes, IsItOneOf
 from labelworth.data.answers import Answers
 from labelworth.data.evidence import Evidence
-from labelworth.data.samples import Samples
+from labelworth.data.protocol import DataT
 from labelworth.errors import InvalidInputError
+from labelworth.policies.rule import Rule
 from labelworth.progress import SILENT, Progress
 from labelworth.simulation.jobs import Keep, keep_nothing, run_fits
 from labelworth.simulation.learner import Learner
@@ -65,20 +66,27 @@ def refit_channel(channel: Channel, classes: Classes) -> Channel:
     return Channel(channel.name, channel.form, independent=True)
 
 
-class AskedReplicate(Replicate[Samples]):
-    """One draw of labels, and of all that channels could be asked about the rows of the pool."""
+class AskedReplicate(Replicate[DataT]):
+    """One draw of labels, and of all that channels could be asked about the positions of the pool.
+
+    Arm by arm, `parts` are the rules by which positions are chosen; none: samples are asked about whole.
+    """
 
     def __init__(
         self,
-        data: Samples,
+        data: DataT,
         source: LabelSource,
         n_held_out: int,
         seed: int,
         replicate: int,
         arms: Sequence[Arm],
+        parts: Sequence[Rule] = (),
     ) -> None:
         super().__init__(data, source, n_held_out, seed, replicate)
         self.arms, classes = tuple(arms), data.evidence.classes
+        # The same random numbers for every rule, as where curves of rules are simulated.
+        every = np.arange(self.pool.n_samples)
+        self._chosen_by = [rule.draw_for(self.pool, every, np.random.default_rng(self.policy_seed)) for rule in parts]
         most: dict[str, int] = {}
         channels: dict[str, Channel] = {}
         for arm in arms:
@@ -103,13 +111,16 @@ class AskedReplicate(Replicate[Samples]):
             self._said[name] = said
         self._weights = np.concatenate(weights)
 
-    def shown(self, design: AskedDesign) -> Samples:
+    def shown(self, design: AskedDesign) -> DataT:
         """The pool with gold and answers where a design has them: gold first, then arm by arm, in random order."""
-        codes = np.full(self.pool.n_samples, -1)
-        codes[self.order[: design.n_gold]] = self.pool.evidence.codes[self.order[: design.n_gold]]
+        codes = np.full(self.pool.evidence.n_samples, -1)
+        gold = self.pool.positions_of(self.order[: design.n_gold])
+        codes[gold] = self.pool.evidence.codes[gold]
         start, rows, annotators, said = design.n_gold, [], [], []
-        for arm, count in zip(self.arms, design.counts, strict=True):
-            part = self.order[start : start + count]
+        for index, (arm, count) in enumerate(zip(self.arms, design.counts, strict=True)):
+            part = self.pool.positions_of(self.order[start : start + count])
+            if self._chosen_by:
+                part = part[self._chosen_by[index][part]]
             start += count
             if arm.has_gold:
                 codes[part] = self.pool.evidence.codes[part]
@@ -119,27 +130,30 @@ class AskedReplicate(Replicate[Samples]):
                     annotators.append(np.full(len(part), self._names.index(channel.name)))
                     said.append(self._said[channel.name][vote, part])
         evidence = Evidence(codes, self.pool.evidence.classes)
-        data = replace(self.pool, evidence=evidence)
+        data = self.pool.with_evidence(evidence)
         if not sum(map(len, rows)):
             return data
         given = Evidence(np.concatenate(said), evidence.classes, self._weights)
         answers = Answers(np.concatenate(rows), np.concatenate(annotators), self._names, given)
-        return replace(data, answers=answers.take(np.arange(answers.n_answers)))
+        known: Any = data
+        answered: DataT = replace(known, answers=answers.take(np.arange(answers.n_answers)))
+        return answered
 
     def asked_losses(
-        self, learner: Learner[Samples], design: AskedDesign, metrics: Sequence[Metric] = ()
+        self, learner: Learner[DataT], design: AskedDesign, metrics: Sequence[Metric] = ()
     ) -> tuple[float, ...]:
         """Error, log-loss and shortfalls of a refit to what the design shows."""
         return self.judged(learner, self.shown(design), metrics)
 
 
 def simulate_asked(
-    learner: Learner[Samples],
-    data: Samples,
+    learner: Learner[DataT],
+    data: DataT,
     source: LabelSource,
     arms_of: Callable[[int], Sequence[Arm]],
     designs: Sequence[AskedDesign],
     *,
+    parts: Sequence[Rule] = (),
     n_held_out: int,
     replicates: Sequence[int],
     seed: int,
@@ -156,10 +170,15 @@ def simulate_asked(
         That learns from answers, in the mode that the plan has.
     arms_of : function
         The arms of a replicate: the same, but that confusions may be drawn anew as surely as they are known.
+    parts : sequence of Rule
+        About which part of a sample every arm asks; none: about all of it.
     replicates : sequence of int
         Their numbers; the same number is the same draw of everything.
     """
-    drawn = {number: AskedReplicate(data, source, n_held_out, seed, number, arms_of(number)) for number in replicates}
+    drawn = {
+        number: AskedReplicate(data, source, n_held_out, seed, number, arms_of(number), parts)
+        for number in replicates
+    }
     jobs = [(number, design) for number in replicates for design in designs]
 
     def fit(job: tuple[int, AskedDesign]) -> Callable[[], tuple[float, ...]]:

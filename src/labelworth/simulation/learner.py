@@ -61,6 +61,11 @@ class Learner(ABC, Generic[DataT]):
         """Whose constants its forecasts take."""
 
     @property
+    def learns_answers(self) -> bool:
+        """Whether it learns from answers that may be wrong; its ``channels`` are what is known of who answers."""
+        return False
+
+    @property
     def worth_modes(self) -> tuple[Mode, ...]:
         """In which ways of learning the worth of a row is known; none: in no way."""
         return ()

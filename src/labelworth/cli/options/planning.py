@@ -117,7 +117,7 @@ class PlanOptions(Options):
         list[str] | None,
         typer.Option(
             metavar="KIND",
-            help="For documents, again and again: who else can be asked, as 'expert: price 0.5, accuracy 0.97', "
+            help="Again and again: who else can be asked, as 'expert: price 0.5, accuracy 0.97', "
             "'crowd: price 0.02, confusion 0.85 0.15 / 0.30 0.70, votes 1 3 5, unknown', 'screener: question spam, "
             "price 0.05, accuracy 0.95'. Gold labels cost --price-label.",
         ),

@@ -74,6 +74,10 @@ class ClassLearner(Learner[Samples], Generic[ModelT]):
     def kind(self) -> LearnerKind:
         return "generative"
 
+    @property
+    def learns_answers(self) -> bool:
+        return True
+
     def sources(self, data: Samples, workers: int | None = 1) -> dict[str, Source]:
         from labelworth.estimators.pools.sources import row_sources
 
@@ -139,6 +143,10 @@ class DocumentPool(Pool[Samples]):
         folds=True,
         surface=True,
     )
+
+    def search_answered(self, data: Samples) -> tuple[AnyFamily, dict[str, Any]]:
+        """The family that learns from answers, and how a fit of it is found."""
+        return self.family, {"unlabeled_weight": self.unlabeled_weight}
 
     @classmethod
     def of_family(cls, family: AnyFamily, samples: Samples, progress: Progress = SILENT) -> "DocumentPool":

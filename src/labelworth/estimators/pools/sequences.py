@@ -9,8 +9,12 @@ from typing import Any, ClassVar
 import numpy as np
 
 from labelworth.arrays import BoolArray, FloatArray, IntArray
+from labelworth.channels.channel import Channel
 from labelworth.data.sequences import Sequences
 from labelworth.errors import LabelworthWarning, NotIdentifiableError
+from labelworth.estimation.annotators import Annotators
+from labelworth.estimation.answered import AnsweredFamily
+from labelworth.estimation.fit import fit
 from labelworth.estimators.pools.pool import Abilities, Pool, PoolKind
 from labelworth.fisher.criteria import CRITERIA
 from labelworth.kernels.chains.layout import unweighted
@@ -23,6 +27,8 @@ from labelworth.progress import SILENT, Progress
 from labelworth.robust.support import SequenceSupport
 from labelworth.simulation.learner import MODES, Learner, LearnerKind, Mode
 
+SearchAnswered = Callable[[Sequences, Progress], tuple[Any, dict[str, Any]]]
+"""Sequences with answers -> the family to fit to them, and how a fit of it is found."""
 FitChain = Callable[[Sequences, Any], ChainModel]
 """Sequences and a model to start from (or None) -> the fitted model."""
 
@@ -65,13 +71,27 @@ class SequenceLearner(Learner[Sequences]):
     """A chain model on sequences with and without labels; labels only: sequences without any label are left out."""
 
     fit_chain: FitChain
+    search: SearchAnswered | None = None  # How it learns from answers; None: it cannot.
+    channels: tuple[Channel, ...] = ()  # What is known of those who answer.
 
     @property
     def kind(self) -> LearnerKind:
         return "sequences"
 
+    @property
+    def learns_answers(self) -> bool:
+        return self.search is not None
+
     def fit_model(self, data: Sequences, start: ChainModel | None) -> ChainModel:
-        return self.fit_chain(data, start)
+        if data.answers is None or self.search is None:
+            return self.fit_chain(data, start)
+        names = data.answers.names
+        known = [channel for channel in self.channels if channel.name in names]
+        family, options = self.search(data, SILENT)
+        annotators = Annotators.of(names, family.classes, channels=known)
+        together: Any = AnsweredFamily(family, annotators)
+        model: ChainModel = fit(together, data, **options).model.inner
+        return model
 
     def predict(self, model: ChainModel, data: Sequences) -> ChainPrediction:
         return ChainPrediction(model, data.hide())
@@ -82,6 +102,7 @@ class SequencePool(Pool[Sequences]):
     """Sequences with and without labels, and the model fitted to them."""
 
     refit: Callable[[Sequences, Progress], Any]  # Fits such a model to other sequences.
+    search: SearchAnswered | None = None  # How such a model learns from answers; None: it cannot.
 
     kind: ClassVar[PoolKind] = "sequences"
     abilities: ClassVar[Abilities] = Abilities(formula_criteria=tuple(CRITERIA), most_parameters=300, rules=True)
@@ -120,8 +141,13 @@ class SequencePool(Pool[Sequences]):
     def learner(self) -> SequenceLearner:
         modes: tuple[Mode, ...] = ("labels-only",) if self.is_conditional else MODES
         return SequenceLearner(
-            lambda sequences, start: self.refit(sequences, SILENT).model, mode=modes[-1], modes=modes
+            lambda sequences, start: self.refit(sequences, SILENT).model, self.search, mode=modes[-1], modes=modes
         )
+
+    def search_answered(self, data: Sequences) -> tuple[Any, dict[str, Any]]:
+        """The family that learns from answers, and how a fit of it is found; only where the learner does."""
+        assert self.search is not None
+        return self.search(data, SILENT)
 
     def require_anchored(self) -> None:
         support = SequenceSupport.of(self.data)

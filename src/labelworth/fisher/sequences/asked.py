@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from labelworth.arrays import UNLABELED, BoolArray, FloatArray, IntArray
-from labelworth.channels.arm import GOLD, Arm, Outcomes
+from labelworth.channels.arm import Arm, Outcomes
 from labelworth.data.evidence import Evidence
 from labelworth.data.protocol import Data
 from labelworth.data.sequences import Sequences
@@ -23,7 +23,7 @@ class AskedRule(Rule):
 
     @property
     def spec(self) -> str:
-        return self.rule.spec if self.arm is GOLD else f"{self.rule.spec} by {self.arm.name}"
+        return self.arm.asked_about(self.rule.spec)
 
     def n_outcomes(self, length: int) -> int:
         return self.rule.n_outcomes(length)

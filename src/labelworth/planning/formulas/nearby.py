@@ -118,7 +118,7 @@ def _formulas_of(
                 f"A {pool.model.kind} model with {pool.n_parameters:,} parameters is too large for the formulas of a "
                 f"plan, which take up to {limit}. Take source='simulated', or fewer words (min_count=)."
             )
-        return SequenceFormulas.of(pool, menu, chosen, seed, progress)
+        return SequenceFormulas.of(pool, menu, chosen, seed, progress, kinds)
     from labelworth.planning.formulas.documents import DocumentFormulas, ProbedFormulas
 
     if kinds is not None:

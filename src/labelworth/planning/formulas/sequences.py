@@ -13,12 +13,14 @@ from labelworth.estimators.pools.sequences import SequencePool
 from labelworth.fisher.dense import DenseInformation
 from labelworth.fisher.enumeration import enumerated
 from labelworth.fisher.sampling import sampled
+from labelworth.fisher.sequences.asked import AskedRule
 from labelworth.fisher.sequences.nearby import NearbyRules
 from labelworth.fisher.sequences.population import QUICK_WORK, ChainPopulation
 from labelworth.fisher.sequences.rule_list import RuleList
 from labelworth.models.chains.protocol import Reference
 from labelworth.models.probability_rows import spread_evenly
 from labelworth.planning.formulas.nearby import drawn_models
+from labelworth.planning.kinds.menu import KindMenu
 from labelworth.planning.source import ChosenSource
 from labelworth.policies.policy import Policy
 from labelworth.policies.rule import Rule
@@ -51,7 +53,7 @@ class RulesOnInputs:
 
     @cached_property
     def _listed(self) -> RuleList:
-        return RuleList.of(self.rules)
+        return RuleList.of(self.rules, self.center.classes)
 
     @cached_property
     def _work(self) -> float:
@@ -70,23 +72,31 @@ class RulesOnInputs:
         """One matrix per rule: exactly where that is quick."""
         if self._work <= QUICK_WORK:
             return enumerated(self._population, self._listed)
-        labeling = [Policy.of(rule) for rule in self.rules if rule.spec != "nothing"]
+        labeling = [rule for rule in self.rules if rule.spec != "nothing"]
         return sampled(
             self._population,
             self._listed,
-            [self._listed.weights_of(policy) for policy in labeling],
+            [self._design_of(rule) for rule in labeling],
             self._rng(0),
             relative_error=_RELATIVE_ERROR,
             criteria=(self.criterion,),
             progress=progress,
         )
 
-    def near(self, model: Any, number: int) -> DenseInformation:
-        """The same at other parameters; draws are their own for every number."""
+    def _design_of(self, rule: Rule) -> FloatArray:
+        """A rule alone; answers, which may leave confusions open, beside as much gold."""
+        if not isinstance(rule, AskedRule) or not rule.arm.asked:
+            return self._listed.weights_of(Policy.of(rule.rule if isinstance(rule, AskedRule) else rule))
+        weights = np.zeros(len(self._listed.rules))
+        weights[[self._listed.rules.index(rule), self._listed.everything]] = 0.5
+        return weights
+
+    def near(self, model: Any, number: int, rules: tuple[Rule, ...] | None = None) -> DenseInformation:
+        """The same at other parameters, of channels too where `rules` say so; every number has its own draws."""
         population = ChainPopulation.of(model, inputs=self.inputs)
         if not self.is_sampled_nearby:
-            return enumerated(population, self._listed)
-        return self._near.at(population, self._rng(2, number))
+            return enumerated(population, self._listed if rules is None else RuleList.of(rules, model.classes))
+        return self._near.at(population, self._rng(2, number), rules=rules)
 
     def twin(self) -> DenseInformation:
         """At the fit, from as many draws as at other parameters, in many batches: what their bias is."""
@@ -114,7 +124,10 @@ class PluggedIn:
         if self.partly is None:
             return self.information
         batches = None if self.partly.batches is None else self.partly.batches[:, 0]
-        return self.information.with_rule(_IN_PART, self.partly.matrices[0], batches)
+        # Labels tell nothing of those who answer.
+        p = (0, len(self.information.nuisance))
+        padded = None if batches is None else np.pad(batches, ((0, 0), p, p))
+        return self.information.with_rule(_IN_PART, np.pad(self.partly.matrices[0], (p, p)), padded)
 
     @property
     def _held(self) -> dict[str, float]:
@@ -128,7 +141,8 @@ class PluggedIn:
         """The information that the fit itself rests on: labels held, and the sequences without any."""
         held = self._held | {"nothing": float((~self.pool.is_labeled).sum())}
         counts = np.array([held.get(rule, 0.0) for rule in self._all_rules.rules])
-        return np.asarray(np.tensordot(counts, self._all_rules.matrices, axes=1))
+        d = self.information.n_parameters
+        return np.asarray(np.tensordot(counts, self._all_rules.matrices, axes=1)[:d, :d])
 
     @property
     def accuracy(self) -> AsymptoticAccuracy:
@@ -154,6 +168,7 @@ class SequenceFormulas:
     criterion: str
     seed: int
     progress: Progress = SILENT
+    kinds: KindMenu | None = None  # Whom parts of sequences can be given to; `menu` has these arms.
 
     most_refits = 39
     """Of 39 answers the 2nd and the 38th are the ends of an interval."""
@@ -183,10 +198,18 @@ class SequenceFormulas:
 
     @classmethod
     def of(
-        cls, pool: SequencePool, menu: Sequence[Rule], chosen: ChosenSource, seed: int, progress: Progress
+        cls,
+        pool: SequencePool,
+        menu: Sequence[Rule],
+        chosen: ChosenSource,
+        seed: int,
+        progress: Progress,
+        kinds: KindMenu | None = None,
     ) -> "SequenceFormulas":
         center = _off_the_edge(pool.occurring_model)
-        return cls(pool, center, menu, chosen.criterion, seed, progress)
+        return cls(
+            pool, center, menu if kinds is None else kinds.asked_rules, chosen.criterion, seed, progress, kinds
+        )
 
     def accuracy(self) -> AsymptoticAccuracy:
         return self._at_fit.exact_accuracy
@@ -195,7 +218,11 @@ class SequenceFormulas:
         return self._at_fit.accuracy
 
     def near(self, model: Any, number: int) -> AsymptoticAccuracy:
-        return self._plugged([part.near(model, number) for part in self._parts]).accuracy
+        drawn = None
+        if self.kinds is not None:
+            drawn = self.kinds.drawn(np.random.default_rng([self.seed, 21, number])).asked_rules
+        parts = [part.near(model, number, drawn if part is self._arms else None) for part in self._parts]
+        return self._plugged(parts).accuracy
 
     def twin(self) -> AsymptoticAccuracy:
         return self._plugged([part.twin() for part in self._parts]).accuracy

@@ -11,6 +11,7 @@ from labelworth.channels.channel import Channel
 from labelworth.channels.forms import IsItOneOf, WhichClass
 from labelworth.data.answers import Answers
 from labelworth.data.samples import Samples
+from labelworth.data.sequences import Sequences
 from labelworth.errors import InvalidInputError
 from labelworth.estimation.annotators import PRIOR_ACCURACY, PRIOR_STRENGTH, Annotators
 from labelworth.estimation.answered import AnsweredFamily
@@ -45,7 +46,7 @@ class KindGuesses:
         if answers is None:
             untold = {channel.name: rests_on_faith(None, [channel]) for channel in channels}
             return cls(tuple(channels), faith={name: own[0] for name, own in untold.items() if own})
-        data: Samples = pool.data
+        data: Samples | Sequences = pool.data
         known = by_kind(answers.recoded(data.evidence.classes), channels)
         audits = Audits.of(known, data.evidence)
         tables = _fitted(known, channels, pool)
@@ -141,9 +142,10 @@ def _fitted(answers: Answers, channels: Sequence[Channel], pool: Any) -> dict[st
         else Channel(name, accuracy=PRIOR_ACCURACY, unknown=True, independent=True)
         for name in given.names
     ]
-    classes = pool.data.evidence.classes
-    family: Any = AnsweredFamily(pool.family, Annotators.of(given.names, classes, channels=unknown))
-    model = fit(family, replace(pool.data, answers=given), unlabeled_weight=pool.unlabeled_weight).model
+    data = replace(pool.data, answers=given)
+    inner, options = pool.search_answered(data)
+    family: Any = AnsweredFamily(inner, Annotators.of(given.names, data.evidence.classes, channels=unknown))
+    model = fit(family, data, **options).model
     return dict(zip(given.names, model.confusions, strict=True))
 
 

@@ -15,11 +15,22 @@ from labelworth.errors import InfeasiblePlanError, NotIdentifiableError
 from labelworth.fisher.documents.channels import ArmSet
 from labelworth.planning.answer import KindWorth, Offer
 from labelworth.planning.kinds.guesses import KindGuesses
+from labelworth.policies.catalog import Nothing
+from labelworth.policies.rule import Rule
 from labelworth.tradeoff.accuracy import Accuracy, ConvexAccuracy, Source
 from labelworth.tradeoff.break_even import switch_price
 from labelworth.tradeoff.costs import ArmPrices
 from labelworth.tradeoff.problem import Question
 from labelworth.tradeoff.solve import solve
+
+
+@dataclass(frozen=True)
+class Part:
+    """What can be asked about of a sample."""
+
+    rule: Rule
+    positions: float  # How many, in the mean.
+    of_gold: float  # What their gold labels cost.
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,6 +40,8 @@ class KindMenu:
     channels: tuple[Channel, ...]
     classes: Classes
     arms: tuple[Arm, ...]
+    rules: tuple[Rule, ...]  # One per arm: about which part of a sample it asks.
+    positions: FloatArray  # (n_arms,): How many positions that are, in the mean.
     prices: ArmPrices
     guesses: KindGuesses | None = None  # What a pilot's answers told of them, and what rests on faith.
 
@@ -37,17 +50,20 @@ class KindMenu:
         cls,
         channels: Sequence[Channel],
         classes: Classes,
-        of_gold: float,
+        parts: Sequence[Part],
         of_unlabeled: float,
         *,
         uses_unlabeled: bool,
     ) -> "KindMenu":
-        """All that rows can be given to.
+        """All that rows can be given to: each part of them to everybody.
 
         Parameters
         ----------
-        of_gold, of_unlabeled : float
-            What a row with a gold label and one without any costs; answers come on top of either.
+        parts : sequence of Part
+            Of documents the one that is everything; the whole of sequences comes first. Answers come on top of what
+            their gold labels cost, for an audited part.
+        of_unlabeled : float
+            What a row without any label costs; answers come on top of that too.
 
         Raises
         ------
@@ -56,13 +72,46 @@ class KindMenu:
         """
         for channel in channels:
             channel.table(classes)
-        arms = tuple(arm for arm in menu(channels) if uses_unlabeled or arm is not NOTHING)
-        each = [arm.price(of_gold) + (0.0 if arm.has_gold else of_unlabeled) for arm in arms]
-        return cls(tuple(channels), classes, arms, ArmPrices(tuple(arm.name for arm in arms), np.array(each)))
+        nothing, *asking = menu(channels)
+        pairs = [(part, arm) for part in parts for arm in asking]
+        if uses_unlabeled:
+            pairs.insert(0, (Part(Nothing(), 0.0, 0.0), nothing))
+        each = [
+            arm.has_gold * part.of_gold + part.positions * arm.price(0.0) + (0.0 if arm.has_gold else of_unlabeled)
+            for part, arm in pairs
+        ]
+        is_named = len(parts) > 1 or parts[0].positions != 1
+        names = tuple(arm.asked_about(part.rule.spec) if is_named else arm.name for part, arm in pairs)
+        return cls(
+            tuple(channels),
+            classes,
+            tuple(arm for _, arm in pairs),
+            tuple(part.rule for part, _ in pairs),
+            np.array([part.positions for part, _ in pairs]),
+            ArmPrices(names, np.array(each)),
+        )
 
     @property
     def names(self) -> tuple[str, ...]:
         return self.prices.arms
+
+    @property
+    def is_of_parts(self) -> bool:
+        """Whether samples have parts: sequences have."""
+        return self.names[self.gold] != GOLD.name
+
+    @property
+    def n_answers(self) -> FloatArray:
+        """Answers to one row of every arm, gold among them."""
+        return self.positions * [float(arm.n_answers) for arm in self.arms]
+
+    @property
+    def asked_rules(self) -> tuple[Rule, ...]:
+        """Of sequences: who is asked about which part of them."""
+        from labelworth.fisher.sequences.asked import AskedRule
+
+        pairs = zip(self.rules, self.arms, strict=True)
+        return tuple(rule if arm is NOTHING else AskedRule(rule, arm) for rule, arm in pairs)
 
     @cached_property
     def arm_set(self) -> ArmSet:
@@ -76,14 +125,18 @@ class KindMenu:
     @property
     def gives_gold(self) -> FloatArray:
         """Gold labels of one row of every arm."""
-        return np.array([float(arm.has_gold) for arm in self.arms])
+        return self.positions * [float(arm.has_gold) for arm in self.arms]
 
     @property
     def offers(self) -> tuple[Offer, ...]:
-        return tuple(
-            Offer(arm.name, arm.has_gold, {channel.name: count for channel, count in arm.asked}, float(price))
-            for arm, price in zip(self.arms, self.prices.per_sample, strict=True)
-        )
+        offers = []
+        for name, arm, price, rule, positions in zip(
+            self.names, self.arms, self.prices.per_sample.tolist(), self.rules, self.positions.tolist(), strict=True
+        ):
+            asks = {channel.name: count for channel, count in arm.asked}
+            part = {"part": rule.spec, "positions": positions} if self.is_of_parts else {}
+            offers.append(Offer(name, arm.has_gold, asks, price, **part))
+        return tuple(offers)
 
     @property
     def described(self) -> list[Any]:
@@ -96,7 +149,7 @@ class KindMenu:
                 channel.table(self.classes).probabilities.tolist(),
             ]
             for channel in self.channels
-        ]
+        ] + ([list(self.names)] if self.is_of_parts else [])
 
     def drawn(self, rng: np.random.Generator) -> "KindMenu":
         """The same with confusions as they may be as well, by how surely they are known."""
@@ -106,6 +159,8 @@ class KindMenu:
         other = {channel.name: channel for channel in channels}
         arms = tuple(
             replace(arm, asked=tuple((other[channel.name], votes) for channel, votes in arm.asked))
+            if arm.asked
+            else arm
             for arm in self.arms
         )
         return replace(self, channels=channels, arms=arms)
@@ -134,8 +189,11 @@ class KindMenu:
         return tuple(self._counted(counts, channel) for channel in self.channels)
 
     def _votes(self, channel: Channel) -> FloatArray:
-        """Answers of a channel to one document of each of the arms that ask it."""
-        return np.array([self.offers[index].asks[channel.name] for index in self.asking(channel)], dtype=np.float64)
+        """Answers of a channel to one sample of each of the arms that ask it."""
+        return np.array([offer.asks[channel.name] * offer.positions for offer in self._offers_of(channel)])
+
+    def _offers_of(self, channel: Channel) -> list[Offer]:
+        return [self.offers[index] for index in self.asking(channel)]
 
     def _counted(self, counts: FloatArray, channel: Channel) -> KindWorth:
         own = self.asking(channel)

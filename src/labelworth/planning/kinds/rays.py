@@ -118,7 +118,7 @@ def simulated_worths(menu: KindMenu, accuracy: KindsAccuracy, counts: FloatArray
 
     At the number of documents that was simulated last, which the money pays for; fewer would be worth more each.
     """
-    gold_price = float(menu.prices.per_sample[menu.gold])
+    gold_price, gold = float(menu.prices.per_sample[menu.gold]), menu.offers[menu.gold]
     worths = []
     for kind in menu.counted(counts):
         own = menu.asking(next(channel for channel in menu.channels if channel.name == kind.kind))
@@ -128,8 +128,8 @@ def simulated_worths(menu: KindMenu, accuracy: KindsAccuracy, counts: FloatArray
             offer = menu.offers[arm]
             if ray.step[arm] == 1 and arm in own and not offer.gold:
                 documents, gained = float(ray.sizes[-1]), float(np.exp(ray.log_gold[-1]) - accuracy.n_labeled)
-                answers = documents * offer.asks[kind.kind]
-                told = (gold_price * gained / answers, gained, answers)
+                answers = documents * offer.asks[kind.kind] * offer.positions
+                told = (gold_price * gained / answers, gained * gold.positions, answers)
                 best = told if best is None or told > best else best
         if best is None:
             worths.append(kind)

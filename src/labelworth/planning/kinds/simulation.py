@@ -176,6 +176,7 @@ class KindSimulation:
             label_source(self.sources[source], self.basis.source_errors[source], self.pool.n_labeled),
             lambda number: self.menu.drawn(np.random.default_rng([self.seed, 21, number])).arms,
             designs,
+            parts=self.menu.rules if self.menu.is_of_parts else (),
             n_held_out=self._n_held_out,
             replicates=replicates,
             seed=self.seed,
@@ -243,12 +244,11 @@ def simulated_kinds(simulation: KindSimulation, chosen: ChosenSource, prices: Pr
         np.rint(np.geomspace(max(2.0, _BELOW * pool.n_labeled), pool.n_labeled + max(room, 1), _N_LINE)).astype(int)
     )
     curve = forecast(basis, simulation.mode, chosen.criterion, sizes)
-    answers = np.array([float(arm.n_answers) for arm in simulation.menu.arms])
     accuracy, low, high = (
         KindsAccuracy(
             simulation.menu.names,
             rays,
-            answers,
+            simulation.menu.n_answers,
             ForecastLine(sizes.astype(np.float64), np.asarray(values)),
             chosen.criterion,
             pool.n_labeled,
@@ -260,7 +260,7 @@ def simulated_kinds(simulation: KindSimulation, chosen: ChosenSource, prices: Pr
         accuracy,
         simulation.menu.prices,
         room,
-        1.0,
+        float(pool.data.lengths.mean()),
         keeps_rest=simulation.mode == "semi-supervised",
         doubt=Band(low, high),
         kinds=simulation.menu,

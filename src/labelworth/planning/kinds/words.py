@@ -32,11 +32,13 @@ def mix(plan: "Plan", counts: Sequence[float], *, costs: bool = False) -> str:
             paid = f" ({money(amount * offer.price, plan.currency)})" if costs else ""
             parts.append(f"{_given(plan, offer, amount)}{paid}")
     told = ", ".join(parts) or "nobody is asked"
-    return f"{told}; {count(rest, 'document')} without any answer" if rest and costs else told
+    return f"{told}; {count(rest, plan.held.sample)} without any answer" if rest and costs else told
 
 
 def _given(plan: "Plan", offer: "Offer", amount: float) -> str:
-    documents = count(amount, "document")
+    documents = count(amount, plan.held.sample)
+    if offer.part not in (None, "everything"):
+        documents = f"{offer.part} of {documents}"
     if not offer.asks:
         return f"gold labels for {documents}"
     asked = " and ".join(_asked(plan, kind, votes) for kind, votes in offer.asks.items())
@@ -85,7 +87,11 @@ def _best_question(plan: "Plan") -> list[str]:
     return [f"The best question for its price: {question_words(best.question or '')} ({best.kind})"]
 
 
-def next_documents(arm: str, how_many: int) -> str:
-    """The next documents of an arm."""
-    whom = "with gold labels" if arm == "gold" else f"answered by {arm}" if " + " not in arm else f"with {arm}"
-    return f"{'' if how_many == 1 else number(how_many) + ' '}document{'' if how_many == 1 else 's'} {whom}"
+def next_samples(plan: "Plan", arm: str, how_many: int) -> str:
+    """The next samples of an arm."""
+    offer = next(own for own in plan.menu if own.arm == arm)
+    if offer.part is not None:
+        whom = "labeled whole" if arm == "everything" else f"with {arm}"
+    else:
+        whom = "with gold labels" if arm == "gold" else f"answered by {arm}" if " + " not in arm else f"with {arm}"
+    return f"{'' if how_many == 1 else number(how_many) + ' '}{plan.held.sample}{'' if how_many == 1 else 's'} {whom}"

@@ -19,12 +19,14 @@ from labelworth.planning.answer import Plan
 from labelworth.planning.formulas.levels import ErrorAccuracy
 from labelworth.planning.kinds import words as kind_words
 from labelworth.planning.kinds.formulas import KindError
-from labelworth.planning.kinds.menu import KindMenu
+from labelworth.planning.kinds.menu import KindMenu, Part
+from labelworth.policies.catalog import Everything
 from labelworth.tradeoff.asymptotic_accuracy import AsymptoticAccuracy
 from labelworth.tradeoff.problem import Question
 from labelworth.tradeoff.solve import solve
 
 WORDS = np.random.default_rng(3).dirichlet(np.full(6, 1.0), 2)
+GOLD = [Part(Everything(), 1.0, 0.5)]
 MODEL = MultinomialModel(("ham", "spam"), [0.6, 0.4], WORDS, LengthDistribution.single(4))
 KINDS = [
     "expert: price 0.3, accuracy 0.97",
@@ -54,7 +56,7 @@ def planned(**asked: object) -> Plan:
 
 
 def of_menu(channels: list[Channel]) -> KindMenu:
-    return KindMenu.of(channels, MODEL.classes, 0.5, 0.0, uses_unlabeled=True)
+    return KindMenu.of(channels, MODEL.classes, GOLD, 0.0, uses_unlabeled=True)
 
 
 @pytest.fixture(scope="module")
@@ -211,7 +213,7 @@ def test_without_unlabeled_data_nobody_is_no_arm() -> None:
 
 
 def test_prices_of_unlabeled_documents_are_paid_where_there_is_no_gold() -> None:
-    kinds = KindMenu.of([Channel("m", accuracy=0.9, price=0.1)], MODEL.classes, 0.5, 0.01, uses_unlabeled=True)
+    kinds = KindMenu.of([Channel("m", accuracy=0.9, price=0.1)], MODEL.classes, GOLD, 0.01, uses_unlabeled=True)
     np.testing.assert_allclose(kinds.prices.per_sample, [0.01, 0.5, 0.11])
 
 
@@ -229,24 +231,12 @@ def test_what_does_not_go_together_is_refused(asked: dict, message: str) -> None
         planned(budget=90.0, **asked)
 
 
-def test_sequences_have_no_kinds_yet() -> None:
-    with pytest.raises(InvalidInputError, match="for documents"):
-        lw.plan(
-            [["a", "b"], ["b", "a"], ["a", "a"], ["b", "b"]] * 10,
-            [["X", "Y"], ["Y", "X"], ["X", "X"], None] * 10,
-            model="hidden-markov",
-            budget=10,
-            unlabeled=None,
-            channels=["m: accuracy 0.9"],
-        )
-
-
 def test_the_best_mix_is_that_of_the_solver_at_the_fit() -> None:
     """The plan's arms, prices and what is held go into the solver as they are: solved by hand it is the same."""
     X, y = pilot()
     plan = planned(budget=90.0, n_draws=0)
     pool = pool_of(X, y, "multinomial", unlabeled="", seed=0)
-    kinds = KindMenu.of(kinds_of(KINDS), pool.data.evidence.classes, 0.5, 0.0, uses_unlabeled=True)
+    kinds = KindMenu.of(kinds_of(KINDS), pool.data.evidence.classes, GOLD, 0.0, uses_unlabeled=True)
     accuracy = AsymptoticAccuracy.of(
         enumerated_channels(pool.model, kinds.arm_set), "excess_log_loss", menu=kinds.names, held={"gold": 150.0}
     )
