@@ -5,6 +5,7 @@ from typing import Any
 import sqlalchemy as sa
 
 from labelworth.campaign import leases as holding
+from labelworth.campaign.counting import to_be_counted
 from labelworth.campaign.rows import Row, one_request
 from labelworth.campaign.said import from_json, read_said, to_json
 from labelworth.campaign.schema import annotators, answers, items, requests, standing
@@ -60,6 +61,7 @@ def answered(
 
 def stand(connection: sa.Connection, answer: int, request: Request, annotator: int) -> None:
     """Let an answer count."""
+    to_be_counted(connection, answer)
     connection.execute(
         sa.insert(standing).values(
             answer_id=answer, request_id=request.id, item_id=request.item_id, annotator_id=annotator
@@ -101,6 +103,7 @@ def taken_back(
         given_at=now,
     )
     number = int(connection.execute(added.returning(answers.c.id)).scalar_one())
+    to_be_counted(connection, number)
     connection.execute(sa.delete(standing).where(standing.c.answer_id == row.answer_id))
     fewer = sa.update(requests).where(requests.c.id == row.request_id)
     connection.execute(fewer.values(given=requests.c.given - 1))

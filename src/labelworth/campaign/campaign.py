@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import sqlalchemy as sa
 
-from labelworth.campaign import answering, assigning, held, leases, people, schema
+from labelworth.campaign import answering, assigning, counting, held, leases, people, schema
 from labelworth.campaign import items as adding
 from labelworth.campaign import status as figures
 from labelworth.campaign.rows import item_of, one_request, person_of
@@ -44,6 +44,8 @@ if TYPE_CHECKING:
     from labelworth.data.sequences import Sequences
 
 _VERSION = "schema_version"
+_COUNTING, _AT_ONCE = 0.5, 1000
+"""For how many seconds answers are counted when somebody looks, and those of how many items at a time."""
 
 
 class Campaign:
@@ -429,12 +431,26 @@ class Campaign:
     # ---- figures
 
     def status(self) -> Status:
-        """How far the campaign is: progress, people, money, what is due."""
+        """How far the campaign is: progress, people, money, what is due.
+
+        Answers that came since the last time are counted first, for half a second at most; `Status.behind` says how
+        many are left.
+        """
+        self.count(seconds=_COUNTING)
         now = self._clock()
         return self._store.read(lambda connection: figures.status(connection, self.settings, now=now))
 
+    def count(self, seconds: float | None = None) -> None:
+        """Count answers that are not counted yet, for so many seconds; all of them unless given."""
+        started = time.monotonic()
+        while self._store.read(counting.n_behind):
+            self._store.write(lambda connection: counting.fold(connection, self.settings, _AT_ONCE))
+            if seconds is not None and time.monotonic() - started > seconds:
+                return
+
     def confusion(self, annotator: str, against: Against = "gold") -> Confusion:
         """What somebody said where gold, or others, said something of the same."""
+        self.count(seconds=_COUNTING)
         return self._store.read(lambda connection: figures.confusion(connection, self.settings, annotator, against))
 
 

@@ -12,7 +12,7 @@ import sqlalchemy as sa
 
 from labelworth.campaign.people import file_person
 from labelworth.campaign.said import from_json, to_json
-from labelworth.campaign.schema import answers, items, requests, standing
+from labelworth.campaign.schema import answers, items, requests, standing, unfolded
 from labelworth.campaign.values import GOLD, Added, Kind, Unit
 from labelworth.errors import InvalidInputError
 
@@ -145,6 +145,8 @@ def _add_labels(
             for item in part
         ]
         connection.execute(sa.insert(answers), said)
+    counted = sa.select(answers.c.id).where(answers.c.annotator_id == person.id, answers.c.request_id > first)
+    connection.execute(sa.insert(unfolded).from_select(["answer_id"], counted))
     stands = sa.select(answers.c.id, answers.c.request_id, answers.c.item_id, answers.c.annotator_id)
     new = stands.where(answers.c.annotator_id == person.id, answers.c.request_id > first)
     connection.execute(sa.insert(standing).from_select(["answer_id", "request_id", "item_id", "annotator_id"], new))

@@ -1,5 +1,6 @@
 """What a campaign's store holds, as tables, and the numbered steps that bring an older store up to them."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -107,6 +108,64 @@ standing = _table(
     _to("annotators", "annotator_id"),
     sa.UniqueConstraint("request_id", "annotator_id"),
 )
+plans = _table(
+    "plans",
+    _id(),
+    sa.Column("state", sa.Text, nullable=False),  # waiting, running, done or failed
+    sa.Column("asked", sa.Text, nullable=False),  # JSON: the question and its options
+    sa.Column("progress", sa.Double, nullable=False),  # 0 to 1
+    sa.Column("doing", sa.Text, nullable=False),  # in a few words
+    sa.Column("worker", sa.Text),  # who computes it; whoever that is says so again and again
+    sa.Column("heartbeat", _TIME),
+    sa.Column("created_at", _TIME, nullable=False),
+    sa.Column("ended_at", _TIME),
+    sa.Column("error", sa.Text),  # why there is no plan
+    sa.Column("record", sa.Text),  # JSON: the plan, as `labelworth plan --output` writes it
+    since=2,
+)
+realised = _table(
+    "realised",  # What came true of a plan, again and again.
+    _id(),
+    _to("plans", "plan_id"),
+    sa.Column("measured_at", _TIME, nullable=False),
+    sa.Column("labels", sa.Double, nullable=False),  # How many were learned from.
+    sa.Column("error", sa.Double, nullable=False),
+    sa.Column("error_se", sa.Double, nullable=False),
+    sa.Column("forecast", sa.Double),  # What the plan said of so many labels, and its interval.
+    sa.Column("low", sa.Double),
+    sa.Column("high", sa.Double),
+    since=2,
+)
+guesses = _table(
+    "guesses",  # What a model that was fitted to the answers says of items.
+    _to("items", "item_id", primary_key=True, autoincrement=False),
+    sa.Column("said", sa.Text, nullable=False),  # JSON: of a document or every token, a class and its probability.
+    since=2,
+)
+# Counted from the answers, and made anew from them at any time.
+unfolded = _table("unfolded", _to("answers", "answer_id", primary_key=True, autoincrement=False), since=2)
+tallies = _table(
+    "tallies",
+    _to("annotators", "annotator_id", primary_key=True, autoincrement=False),
+    sa.Column("against", sa.Text, primary_key=True),
+    sa.Column("other", sa.Text, primary_key=True),
+    sa.Column("said", sa.Text, primary_key=True),
+    sa.Column("n", sa.BigInteger, nullable=False),
+    since=2,
+)
+totals = _table(
+    "totals",
+    _to("annotators", "annotator_id", primary_key=True, autoincrement=False),
+    sa.Column("name", sa.Text, primary_key=True),
+    sa.Column("n", sa.Double, nullable=False),
+    since=2,
+)
+counts = _table(
+    "counts",
+    sa.Column("name", sa.Text, primary_key=True),
+    sa.Column("n", sa.BigInteger, nullable=False),
+    since=2,
+)
 
 WANTED = "closed_at IS NULL AND votes > given + held"
 """Of a request: somebody can be asked now."""
@@ -122,6 +181,8 @@ _INDEXES = (
     (1, sa.Index("lw_answers_item", answers.c.item_id)),
     (1, sa.Index("lw_standing_annotator", standing.c.annotator_id, standing.c.item_id)),
     (1, sa.Index("lw_standing_item", standing.c.item_id)),
+    (2, sa.Index("lw_answers_annotator", answers.c.annotator_id, answers.c.id)),
+    (2, sa.Index("lw_realised_plan", realised.c.plan_id)),
 )
 
 
@@ -131,6 +192,7 @@ class Step:
 
     version: int
     what: str
+    then: Callable[[sa.Connection], None] | None = None  # What is done with what was there.
 
     def apply(self, connection: sa.Connection) -> None:
         """Make the tables, columns and indexes of this version."""
@@ -146,9 +208,22 @@ class Step:
         for since, index in _INDEXES:
             if since == self.version:
                 connection.execute(CreateIndex(index))
+        if self.then is not None:
+            self.then(connection)
 
 
-STEPS = (Step(1, "items, annotators, requests, leases, answers"),)
+def _count_all(connection: sa.Connection) -> None:
+    """Answers that there are already are yet to be counted."""
+    connection.execute(sa.insert(unfolded).from_select(["answer_id"], sa.select(answers.c.id)))
+    connection.execute(sa.insert(counts), [{"name": name, "n": 0} for name in COUNTED])
+
+
+COUNTED = ("answered", "labeled")
+"""Items with an answer that stands, and with a gold label."""
+STEPS = (
+    Step(1, "items, annotators, requests, leases, answers"),
+    Step(2, "plans and what came true of them, guesses, and who agrees with whom", _count_all),
+)
 """In order. A store of version v has seen the first v of them; what they made is never changed, only added to."""
 VERSION = STEPS[-1].version
 

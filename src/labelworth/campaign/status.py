@@ -1,40 +1,35 @@
 """How far a campaign is: progress, people, money."""
 
-import json
 from collections import defaultdict
-from collections.abc import Iterator
 from typing import Any
 
 import sqlalchemy as sa
 
-from labelworth.campaign.people import FILE
+from labelworth.campaign.counting import Counted, counted, n_behind
+from labelworth.campaign.people import FILE, require_person
 from labelworth.campaign.rows import person_of
-from labelworth.campaign.said import from_json
-from labelworth.campaign.schema import OPEN, annotators, answers, items, leases, requests, standing
-from labelworth.campaign.tallies import Against, Said, Tally, tally
-from labelworth.campaign.values import GOLD, BatchStatus, Confusion, PersonStatus, Settings, Status
+from labelworth.campaign.schema import OPEN, annotators, answers, items, leases, requests, tallies
+from labelworth.campaign.tallies import Against, Tally
+from labelworth.campaign.values import BatchStatus, Confusion, PersonStatus, Settings, Status
 
+_TOTALS = ("n_answers", "n_cannot_say", "n_taken_back", "seconds", "n_timed", "spent")
 _count, _sum = sa.func.count, sa.func.sum
 
 
 def status(connection: sa.Connection, settings: Settings, *, now: float) -> Status:
     """Everything at once, of one state of the store."""
-    people = _people(connection, settings, now=now)
+    known = counted(connection)
+    people = _people(connection, known, now=now)
     batches = _batches(connection)
     wanted, given = sum(batch.wanted for batch in batches), sum(batch.given for batch in batches)
     held = sum(person.n_held for person in people)
     is_open = requests.c.closed_at.is_(None) & (requests.c.batch > 0)
     due = sa.select(sa.func.coalesce(_sum(requests.c.votes - requests.c.given), 0)).where(is_open)
-    labeled = (
-        sa.select(_count(sa.distinct(standing.c.item_id)))
-        .join(requests, requests.c.id == standing.c.request_id)
-        .where(requests.c.channel == GOLD)
-    )
     return Status(
         settings=settings,
         n_items=_number(connection, sa.select(_count()).select_from(items)),
-        n_labeled=_number(connection, labeled),
-        n_answered=_number(connection, sa.select(_count(sa.distinct(standing.c.item_id)))),
+        n_labeled=known.counts["labeled"],
+        n_answered=known.counts["answered"],
         n_requests=sum(batch.n_requests for batch in batches),
         n_done=sum(batch.n_done for batch in batches),
         wanted=wanted,
@@ -45,88 +40,48 @@ def status(connection: sa.Connection, settings: Settings, *, now: float) -> Stat
         spent=sum(person.spent for person in people),
         people=people,
         batches=batches,
+        behind=n_behind(connection),
     )
 
 
 def confusion(connection: sa.Connection, settings: Settings, annotator: str, against: Against) -> Confusion:
     """What somebody said where gold, or others, said something else."""
-    number = _number(connection, sa.select(annotators.c.id).where(annotators.c.name == annotator))
-    cells = tallied(connection, settings).cells
-    counts = {
-        (other, own): n for (person, kind, other, own), n in cells.items() if person == number and kind == against
-    }
+    number = require_person(connection, annotator).id
+    query = sa.select(tallies).where(tallies.c.annotator_id == number, tallies.c.against == against, tallies.c.n != 0)
+    counts = {(row.other, row.said): int(row.n) for row in connection.execute(query)}
     terms = dict.fromkeys([*settings.classes, *sorted(term for pair in counts for term in pair)])
     return Confusion(annotator, against, tuple(terms), counts)
 
 
-def tallied(connection: sa.Connection, settings: Settings) -> Tally:
-    """Who agrees with whom."""
-    return tally(_units(connection), settings.classes)
-
-
-def _units(connection: sa.Connection) -> Iterator[list[Said]]:
-    """What stands of every document and token."""
-    query = (
-        sa.select(
-            standing.c.item_id,
-            standing.c.annotator_id,
-            requests.c.channel,
-            requests.c.rule,
-            requests.c.positions,
-            requests.c.question,
-            answers.c.said,
-            annotators.c.name,
-        )
-        .join(answers, answers.c.id == standing.c.answer_id)
-        .join(requests, requests.c.id == standing.c.request_id)
-        .join(annotators, annotators.c.id == standing.c.annotator_id)
-    )
-    by_unit: defaultdict[tuple[int, int], list[Said]] = defaultdict(list)
-    for row in connection.execute(query):
-        question = tuple(json.loads(row.question))
-        positions = [-1] if row.positions is None else json.loads(row.positions)
-        for position, unit in zip(positions, from_json(row.said), strict=True):
-            said = Said(row.annotator_id, row.channel == GOLD, row.name == FILE, question, unit)
-            by_unit[row.item_id, position].append(said)
-    yield from by_unit.values()
-
-
-def _people(connection: sa.Connection, settings: Settings, *, now: float) -> tuple[PersonStatus, ...]:
-    counted = tallied(connection, settings)
-    gold, others = counted.agreement("gold"), counted.agreement("others")
-    cannot = answers.c.said.not_like('%"%') & answers.c.said.not_like("%true%") & answers.c.said.not_like("%false%")
-    figures = (
-        sa.select(
-            answers.c.annotator_id,
-            _count().label("n"),
-            _sum(sa.case((cannot, 1), else_=0)).label("n_cannot_say"),
-            sa.func.avg(answers.c.seconds).label("seconds"),
-            _sum(answers.c.price).label("spent"),
-            sa.func.max(answers.c.given_at).label("last_at"),
-        )
-        .join(standing, standing.c.answer_id == answers.c.id)
-        .group_by(answers.c.annotator_id)
-    )
-    stands = {row.annotator_id: row for row in connection.execute(figures)}
-    back = sa.select(answers.c.annotator_id, _count()).where(answers.c.withdraws.is_not(None))
-    taken_back = _by_annotator(connection, back)
+def _people(connection: sa.Connection, known: Counted, *, now: float) -> tuple[PersonStatus, ...]:
+    agreement = Tally(known.cells)
+    gold, others = agreement.agreement("gold"), agreement.agreement("others")
     working = sa.select(leases.c.annotator_id, _count()).where(sa.text(OPEN), leases.c.expires_at > now)
-    held = _by_annotator(connection, working)
+    held = {row[0]: row[1] for row in connection.execute(working.group_by(leases.c.annotator_id))}
+    given = answers.alias()
+    last = sa.select(sa.func.max(given.c.id)).where(given.c.annotator_id == annotators.c.id).scalar_subquery()
+    query = (
+        sa.select(annotators, answers.c.given_at.label("last_at"))
+        .select_from(annotators.outerjoin(answers, answers.c.id == last))
+        .where(annotators.c.name != FILE)
+        .order_by(annotators.c.id)
+    )
     people = []
-    for row in connection.execute(sa.select(annotators).where(annotators.c.name != FILE).order_by(annotators.c.id)):
-        own = stands.get(row.id)
+    for row in connection.execute(query):
+        own = {name: known.totals.get((row.id, name), 0) for name in _TOTALS}
         people.append(
             PersonStatus(
                 person_of(row),
-                0 if own is None else own.n,
-                0 if own is None else own.n_cannot_say,
-                taken_back.get(row.id, 0),
-                None if own is None else own.seconds,
-                0.0 if own is None else own.spent,
+                round(own["n_answers"]),
+                round(own["n_cannot_say"]),
+                round(own["n_taken_back"]),
+                own["seconds"] / own["n_timed"] if own["n_timed"] else None,
+                # Sums that come and go leave dust behind.
+                round(own["spent"], 9),
                 *gold.get(row.id, (0, 0)),
                 *others.get(row.id, (0, 0)),
                 held.get(row.id, 0),
-                None if own is None else own.last_at,
+                row.last_at,
             )
         )
     return tuple(people)
@@ -165,11 +120,6 @@ def _batches(connection: sa.Connection) -> tuple[BatchStatus, ...]:
         )
         for batch, rows in by_batch.items()
     )
-
-
-def _by_annotator(connection: sa.Connection, query: Any) -> dict[int, int]:
-    key = query.selected_columns[0]
-    return {row[0]: row[1] for row in connection.execute(query.group_by(key))}
 
 
 def _number(connection: sa.Connection, query: Any) -> int:

@@ -220,6 +220,7 @@ class Status:
     spent: float
     people: tuple[PersonStatus, ...]
     batches: tuple[BatchStatus, ...]
+    behind: int = 0  # Answers that the figures of people, labels and money do not count yet.
 
 
 @dataclass(frozen=True)
