@@ -61,6 +61,34 @@ class SilentProgress:
 SILENT: Progress = SilentProgress()
 
 
+class _BothTasks:
+    def __init__(self, first: Task, second: Task) -> None:
+        self.first, self.second = first, second
+
+    def advance(self, steps: int = 1, note: str = "", seconds: float | None = None) -> None:
+        self.first.advance(steps, note, seconds)
+        self.second.advance(steps, note, seconds)
+
+
+class Both:
+    """Two who want to know."""
+
+    def __init__(self, first: Progress, second: Progress) -> None:
+        self._first, self._second = first, second
+
+    def start(self, title: str, total: int | None) -> Task:
+        return _BothTasks(self._first.start(title, total), self._second.start(title, total))
+
+    def finish(self, task: Task) -> None:
+        if isinstance(task, _BothTasks):
+            self._first.finish(task.first)
+            self._second.finish(task.second)
+
+    def say(self, message: str) -> None:
+        self._first.say(message)
+        self._second.say(message)
+
+
 @contextmanager
 def tracking(progress: Progress, title: str, total: int | None) -> Iterator[Task]:
     """Run a piece of work under `progress`, ending it whatever happens."""

@@ -10,9 +10,16 @@ import sqlalchemy as sa
 
 from labelworth.arrays import BoolArray, FloatArray, IntArray
 from labelworth.campaign.schema import annotators, items, requests, standing
-from labelworth.campaign.values import GOLD, Assigned, Settings
-from labelworth.errors import InvalidInputError
-from labelworth.planning.next import EVERYTHING, Batch, chosen_documents, counts_of_policy, next_sequences
+from labelworth.campaign.values import GOLD, Assigned, PlanJob, Settings
+from labelworth.errors import InfeasiblePlanError, InvalidInputError
+from labelworth.planning.next import (
+    EVERYTHING,
+    Batch,
+    chosen_documents,
+    counts_of_plan,
+    counts_of_policy,
+    next_sequences,
+)
 from labelworth.policies.choosing import RANDOM, Choosing
 
 if TYPE_CHECKING:
@@ -50,6 +57,29 @@ def policy_counts(settings: Settings, count: int, policy: str | None) -> dict[st
     from labelworth.policies.spec import parse_policy
 
     return counts_of_policy(parse_policy(policy or EVERYTHING), count)
+
+
+def asked_by_plan(job: PlanJob, usual: Asked) -> tuple[dict[str, int], dict[str, list[Asked]]]:
+    """How many items a plan gives to every arm, and what each of these is asked.
+
+    Arms of a plan without kinds of labels are rules, and all are asked alike.
+    """
+    if job.record is None:
+        raise InfeasiblePlanError(f"Plan {job.id} is {job.state}: {job.error or job.doing}.")
+    counts = counts_of_plan(job.record, f"Plan {job.id}", "assign, by count")
+    menu = {offer["arm"]: offer for offer in job.record.get("menu", ())}
+    if not menu:
+        return counts, {EVERYTHING: [usual]}
+    about = {kind["kind"]: kind.get("question") for kind in job.record.get("kinds", ())}
+    asks = {}
+    for arm in counts:
+        gold = [Asked(GOLD, 1)] if menu[arm]["gold"] else []
+        others = [
+            Asked(kind, votes, tuple(str(about[kind]).split(" or ")) if about.get(kind) else ())
+            for kind, votes in menu[arm]["asks"].items()
+        ]
+        asks[arm] = [*gold, *others]
+    return counts, asks
 
 
 def assigned(

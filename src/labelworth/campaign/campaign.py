@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import sqlalchemy as sa
 
-from labelworth.campaign import answering, assigning, counting, held, leases, people, schema
+from labelworth.campaign import answering, assigning, counting, held, jobs, leases, people, planning, schema
 from labelworth.campaign import items as adding
 from labelworth.campaign import status as figures
 from labelworth.campaign.rows import item_of, one_request, person_of
@@ -29,6 +29,8 @@ from labelworth.campaign.values import (
     Item,
     Kind,
     Person,
+    PlanJob,
+    Realised,
     Request,
     Role,
     Settings,
@@ -36,9 +38,10 @@ from labelworth.campaign.values import (
     Task,
 )
 from labelworth.data.readers.raw_sequences import RawTokens
-from labelworth.errors import DataUnavailableError, InvalidInputError, OutputError
+from labelworth.errors import DataUnavailableError, InvalidInputError, LabelworthError, OutputError
 from labelworth.planning.next import EVERYTHING
 from labelworth.policies.choosing import RANDOM, By, Choosing
+from labelworth.progress import Both, Progress
 
 if TYPE_CHECKING:
     from labelworth.data.sequences import Sequences
@@ -275,13 +278,15 @@ class Campaign:
     def assign(
         self,
         *,
-        count: int,
+        count: int | None = None,
+        plan: int | None = None,
         by: By = RANDOM,
         votes: int | None = None,
         channel: str = GOLD,
         question: Sequence[str] = (),
         policy: str | None = None,
         audit: bool = False,
+        model: str | None = None,
         why: str | None = None,
         seed: int | None = None,
     ) -> Assigned:
@@ -291,8 +296,10 @@ class Campaign:
 
         Parameters
         ----------
-        count : int
+        count : int, optional
             How many items.
+        plan : int, optional
+            Instead: as many, and of those kinds of annotators, as this plan recommends.
         by : "random", "uncertainty" or "worth"
             At random, or of documents with a probability that follows what the model does not know.
         votes : int, optional
@@ -305,25 +312,32 @@ class Campaign:
             Of sequences, which tokens are asked about, as ``"0.5*window:5 + 0.5*everything"``.
         audit : bool
             Ask about items that have a gold label, which shows how often annotators are right.
+        model : str, optional
+            Where items are chosen, by which model; chosen itself by cross-validation unless given.
         why : str, optional
             Kept with the requests.
         seed : int, optional
             Of the draw; the number of the batch unless given.
         """
+        if (count is None) == (plan is None):
+            raise InvalidInputError("Say how much is asked for, once: count= or plan=.")
+        if by != RANDOM and self.settings.kind == "sequences":
+            raise InvalidInputError("Documents are chosen by a score; of sequences policy= says which tokens to ask.")
         asked = assigning.Asked(channel, self.settings.votes if votes is None else votes, tuple(question))
+        if plan is not None:
+            counts, asks = assigning.asked_by_plan(self.plan_job(plan), asked)
+        else:
+            counts, asks = assigning.policy_counts(self.settings, count or 0, policy), {EVERYTHING: [asked]}
+        words = f"plan {plan}" if plan is not None else f"{count:,} drawn by {by}"
         draw = assigning.Draw(
-            counts=assigning.policy_counts(self.settings, count, policy),
-            asks={EVERYTHING: [asked]},
-            why=why or ("audit of annotators" if audit else f"{count:,} drawn by {by}"),
+            counts=counts,
+            asks=asks,
+            why=why or ("audit of annotators" if audit else words),
             seed=seed,
             choosing=Choosing(by=by),
+            scores=None if by == RANDOM else planning.scores(self._snapshot(), by, model, seed or 0),
             audit=audit,
         )
-        if by != RANDOM:
-            raise InvalidInputError("Items are drawn at random so far: leave by= out.")
-        return self._assign(draw)
-
-    def _assign(self, draw: assigning.Draw) -> Assigned:
         now = self._clock()
 
         def work(connection: sa.Connection) -> Assigned:
@@ -439,6 +453,134 @@ class Campaign:
         self.count(seconds=_COUNTING)
         now = self._clock()
         return self._store.read(lambda connection: figures.status(connection, self.settings, now=now))
+
+    # ---- plans
+
+    def plan(
+        self,
+        *,
+        budget: float | None = None,
+        target: float | str | None = None,
+        alpha: float | None = None,
+        checkpoint: str | Path | None = None,
+        progress: Progress | None = None,
+        **options: Any,
+    ) -> PlanJob:
+        """Say how many more labels to ask for, of which kind, and what accuracy that buys; kept with the campaign.
+
+        Parameters
+        ----------
+        budget, target, alpha
+            Exactly one, as `labelworth.plan` takes them.
+        checkpoint : path, optional
+            A folder in which finished steps are kept; the same question goes on from there.
+        progress : Progress, optional
+            Who else wants to know how far it is.
+        **options
+            `model` by name, `prices`, `criterion`, `source`, `rules`, `pool`, `use_unlabeled`, `n_draws`, `seed`,
+            `max_time` and `by`, as `labelworth.plan` takes them; `kinds`: other kinds of labels in words, those that
+            people gave here unless named. A gold label costs what those who give them take on average.
+
+        Raises
+        ------
+        LabelworthError
+            If there can be no plan; that is kept too.
+        """
+        number = self.start_plan(budget=budget, target=target, alpha=alpha, **options)
+        job = self.work(number, checkpoint=checkpoint, progress=progress, raises=True)
+        if job is None:
+            raise InvalidInputError(f"Somebody else is at plan {number} by now.")
+        return job
+
+    def start_plan(
+        self,
+        *,
+        budget: float | None = None,
+        target: float | str | None = None,
+        alpha: float | None = None,
+        **options: Any,
+    ) -> int:
+        """Write down a plan that is to be made by whoever calls `work`; says its number."""
+        asked = planning.require_options({"budget": budget, "target": target, "alpha": alpha, **options})
+        now = self._clock()
+        return self._store.write(lambda connection: jobs.started(connection, asked, now=now))
+
+    def work(
+        self,
+        plan: int | None = None,
+        *,
+        checkpoint: str | Path | None = None,
+        progress: Progress | None = None,
+        raises: bool = False,
+    ) -> PlanJob | None:
+        """Make a plan that waits, that one or the oldest, in this thread; None: there is none.
+
+        Its progress is kept with it. One whose worker says nothing for a minute is begun again by the next who comes;
+        with `checkpoint`, where it was.
+        """
+        worker, now = jobs.new_worker(), self._clock()
+        number = self._store.write(lambda connection: jobs.claimed(connection, plan, worker, now=now))
+        if number is None:
+            return None
+        with jobs.Reporter(self._store, number, worker, self._clock).beating() as reporter:
+            failure, values = self._made(
+                number, checkpoint, reporter if progress is None else Both(reporter, progress)
+            )
+        ended = {"ended_at": self._clock(), **values}
+        self._store.write(lambda connection: jobs.changed(connection, number, worker, **ended))
+        if failure is not None and (raises or not isinstance(failure, LabelworthError)):
+            raise failure
+        return self.plan_job(number)
+
+    def _made(
+        self, number: int, checkpoint: str | Path | None, progress: Progress
+    ) -> tuple[Exception | None, dict[str, Any]]:
+        """Compute: what is to be kept of it."""
+        asked = self.plan_job(number).asked
+        try:
+            snapshot = self._snapshot()
+            record = planning.planned(snapshot, asked, checkpoint, progress)
+            guessed = planning.guesses(snapshot, asked, record)
+        except Exception as error:
+            words = str(error) if isinstance(error, LabelworthError) else f"{type(error).__name__}: {error}"
+            return error, {"state": jobs.FAILED, "error": words, "doing": "failed"}
+        self._store.write(lambda connection: adding.guessed(connection, guessed))
+        text = json.dumps(record, ensure_ascii=False)
+        return None, {"state": jobs.DONE, "record": text, "progress": 1.0, "doing": "done"}
+
+    def plan_job(self, number: int) -> PlanJob:
+        """A plan by its number, made or not, with what came true of it."""
+        now = self._clock()
+        return self._store.read(lambda connection: jobs.require_job(connection, number, now=now))
+
+    def plans(self, *, limit: int = 50) -> list[PlanJob]:
+        """Plans, newest first."""
+        now = self._clock()
+        return self._store.read(lambda connection: jobs.jobs(connection, now=now, limit=limit))
+
+    def realise(self, plan: int) -> Realised | None:
+        """Measure what came true of a plan with the labels that there are now, and keep it beside the forecast.
+
+        None: no labels tell, or there are too few.
+        """
+        job = self.plan_job(plan)
+        measured = planning.came_true(self._snapshot(), job, now=self._clock())
+        if measured is not None:
+            values = {"plan_id": plan, **asdict(measured)}
+            self._store.write(lambda connection: connection.execute(sa.insert(schema.realised).values(**values)))
+        return measured
+
+    def guess(self, item: str) -> tuple[tuple[str, float], ...] | None:
+        """What the model of the last plan says of a document or every token: a class, and how probable it is."""
+        query = sa.select(schema.guesses.c.said).join(schema.items, schema.items.c.id == schema.guesses.c.item_id)
+        own = query.where(schema.items.c.name == item)
+        text = self._store.read(lambda connection: connection.execute(own).scalar_one_or_none())
+        return None if text is None else tuple((name, share) for name, share in json.loads(text))
+
+    def _snapshot(self) -> planning.Snapshot:
+        return self._store.read(lambda connection: planning.Snapshot.of(connection, self.settings))
+
+    # ---- counts
 
     def count(self, seconds: float | None = None) -> None:
         """Count answers that are not counted yet, for so many seconds; all of them unless given."""

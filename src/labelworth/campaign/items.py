@@ -12,7 +12,7 @@ import sqlalchemy as sa
 
 from labelworth.campaign.people import file_person
 from labelworth.campaign.said import from_json, to_json
-from labelworth.campaign.schema import answers, items, requests, standing, unfolded
+from labelworth.campaign.schema import answers, guesses, items, requests, standing, unfolded
 from labelworth.campaign.values import GOLD, Added, Kind, Unit
 from labelworth.errors import InvalidInputError
 
@@ -151,6 +151,14 @@ def _add_labels(
     new = stands.where(answers.c.annotator_id == person.id, answers.c.request_id > first)
     connection.execute(sa.insert(standing).from_select(["answer_id", "request_id", "item_id", "annotator_id"], new))
     return sum(len(item.said) for item in fresh), n_other
+
+
+def guessed(connection: sa.Connection, new: Sequence[Mapping[str, Any]]) -> None:
+    """Keep what a model says of items, in place of what one said before."""
+    connection.execute(sa.delete(guesses))
+    rows = [{"item_id": row["item_id"], "said": json.dumps(row["said"], ensure_ascii=False)} for row in new]
+    for part in _chunks(rows):
+        connection.execute(sa.insert(guesses), part)
 
 
 def _labels_of(

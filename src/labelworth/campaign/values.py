@@ -233,5 +233,61 @@ class Confusion:
     counts: Mapping[tuple[str, str], int]  # By (what the truth or somebody else says, what they said).
 
 
-Clock = Any
-"""A function that gives the time, in seconds since 1970."""
+@dataclass(frozen=True)
+class Realised:
+    """What came true of a plan: the planned model, cross-validated on the labels that there are by then."""
+
+    measured_at: float
+    labels: float  # How many were learned from.
+    error: float  # In the plan's criterion; of a metric what is missing to one.
+    error_se: float
+    forecast: float | None  # What the plan said of so many labels, and its interval; None: it said nothing of it.
+    low: float | None
+    high: float | None
+
+
+PlanState = Literal["waiting", "running", "done", "failed"]
+
+
+@dataclass(frozen=True)
+class PlanJob:
+    """A plan that is to be made, is being made or was made."""
+
+    id: int
+    state: PlanState
+    asked: Mapping[str, Any]  # The question and its options.
+    progress: float  # From 0 to 1.
+    doing: str
+    created_at: float
+    ended_at: float | None
+    error: str | None  # Why there is no plan.
+    record: Mapping[str, Any] | None  # The plan, as `labelworth plan --output` writes it.
+    realised: tuple[Realised, ...] = ()  # Oldest first.
+
+    @property
+    def lines(self) -> tuple[str, ...]:
+        """The plan in plain words, the answer first."""
+        return () if self.record is None else tuple(self.record["lines"])
+
+    @property
+    def advice(self) -> str | None:
+        """To label, to stop, or a larger pilot first."""
+        return None if self.record is None else str(self.record["advice"])
+
+    @property
+    def labels(self) -> float | None:
+        """Labels to buy."""
+        return None if self.record is None else float(self.record["recommended"]["labels"])
+
+    @property
+    def cost(self) -> float | None:
+        """What is to be paid for them."""
+        return None if self.record is None else float(self.record["recommended"]["cost"])
+
+    @property
+    def forecast(self) -> tuple[float, float | None, float | None] | None:
+        """The error to expect then, and its interval."""
+        if self.record is None:
+            return None
+        interval = self.record["error_interval"] or {"low": None, "high": None}
+        return float(self.record["recommended"]["error"]), interval["low"], interval["high"]

@@ -185,6 +185,41 @@ def shared_out(
     return shared
 
 
+def counts_of_plan(figures: Mapping[str, Any], source: str, draw: str) -> dict[str, int]:
+    """How many samples of every arm a plan recommends.
+
+    Parameters
+    ----------
+    figures : mapping
+        Of its record.
+    source : str
+        Where the plan comes from, and how more are drawn at random: for messages.
+
+    Raises
+    ------
+    InvalidInputError
+        If the plan contradicts itself.
+    InfeasiblePlanError
+        If it says to stop, or asks for a larger pilot first.
+    """
+    arms = figures["recommended"]["arms"]
+    counts = {arm["arm"]: round(arm["count"]) for arm in arms if arm["arm"] != NOTHING and arm["count"] > 0}
+    if bool(counts) and figures["advice"] == "stop":
+        raise InvalidInputError(
+            f"{source} contradicts itself: it says to stop, and to label {sum(counts.values()):,} more. Plan again "
+            "(labelworth plan --again)."
+        )
+    if figures["advice"] == "larger pilot":
+        more = figures["more_pilot"]
+        raise InfeasiblePlanError(
+            f"The plan asks for a larger pilot first: label {more:,} more drawn at random ({draw} {more}), then plan "
+            "again."
+        )
+    if not counts:
+        raise InfeasiblePlanError(f"The plan says to stop: {figures['why_stop'] or 'nothing is to be labeled.'}")
+    return counts
+
+
 def counts_of_policy(policy: Policy, count: int) -> dict[str, int]:
     """How many of `count` sequences go to every rule: their shares, made whole so that they sum to it.
 

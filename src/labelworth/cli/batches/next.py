@@ -187,7 +187,8 @@ def _held_by_plan(path: Path, planned: "Record", held: AnswerFileOptions) -> Ans
 
 def _counts_of_plan(path: Path, digest: str) -> "tuple[dict[str, int], float, Record]":
     """How many samples of every arm a plan recommends, how many labels it expects them to take, and its record."""
-    from labelworth.errors import InfeasiblePlanError, InvalidInputError
+    from labelworth.errors import InvalidInputError
+    from labelworth.planning.next import counts_of_plan
 
     record = read_plan_file(path)
     if record.data_digest != digest:
@@ -195,23 +196,7 @@ def _counts_of_plan(path: Path, digest: str) -> "tuple[dict[str, int], float, Re
             f"The data has changed since the plan {str(path)!r} was made: plan again (labelworth plan --again), or "
             "say how much with --count."
         )
-    arms = record.figures["recommended"]["arms"]
-    counts = {arm["arm"]: round(arm["count"]) for arm in arms if arm["arm"] != "nothing" and arm["count"] > 0}
+    counts = counts_of_plan(record.figures, f"The plan file {str(path)!r}", "labelworth next --count")
     if not record.figures.get("menu"):
         _require_rules(counts, path)
-    if bool(counts) and record.figures["advice"] == "stop":
-        raise InvalidInputError(
-            f"The plan file {str(path)!r} contradicts itself: it says to stop, and to label {sum(counts.values()):,} "
-            "more. Plan again (labelworth plan --again)."
-        )
-    if record.figures["advice"] == "larger pilot":
-        more = record.figures["more_pilot"]
-        raise InfeasiblePlanError(
-            f"The plan asks for a larger pilot first: label {more:,} more drawn at random (labelworth next --count "
-            f"{more}), then plan again."
-        )
-    if not counts:
-        raise InfeasiblePlanError(
-            f"The plan says to stop: {record.figures['why_stop'] or 'nothing is to be labeled.'}"
-        )
     return counts, float(record.figures["recommended"]["labels"]), record
