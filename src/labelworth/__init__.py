@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from labelworth.data.answers import Answers
     from labelworth.data.readers import read_sequences
     from labelworth.data.readers.answers import read_answers
+    from labelworth.data.shards.folder import Shards
     from labelworth.data.tokens.templates import Template, parse_template
     from labelworth.estimators.bernoulli import BernoulliNaiveBayes
     from labelworth.estimators.boltzmann_chain import BoltzmannChain
@@ -75,6 +76,7 @@ _HOMES = {
     "Policy": "labelworth.policies.policy",
     "PolicyDisplay": "labelworth.report.displays",
     "RiskSurfaceDisplay": "labelworth.report.displays",
+    "Shards": "labelworth.data.shards.folder",
     "Template": "labelworth.data.tokens.templates",
     "WrittenModel": "labelworth.estimators.written",
     "check": "labelworth.estimators.check",
@@ -120,6 +122,7 @@ __all__ = [
     "Policy",
     "PolicyDisplay",
     "RiskSurfaceDisplay",
+    "Shards",
     "StoreUnavailableError",
     "Template",
     "WrittenModel",

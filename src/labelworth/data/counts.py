@@ -105,9 +105,16 @@ def inverse_document_weights(counts: sp.csr_array) -> FloatArray:
     >>> inverse_document_weights(as_counts([[1, 2], [1, 0]])).round(3).tolist()
     [0.0, 0.693]
     """
-    n_documents, n_words = counts.shape
-    n_holding = np.bincount(counts.indices, minlength=n_words)
-    # A word that no document holds weighs nothing either way.
+    return rarity(counts.shape[0], documents_with(counts))
+
+
+def documents_with(counts: sp.csr_array) -> IntArray:
+    """How many documents hold each word, shape (n_features,)."""
+    return np.bincount(counts.indices, minlength=int(counts.shape[1]))
+
+
+def rarity(n_documents: int, n_holding: IntArray) -> FloatArray:
+    """log(documents / documents with the word); one that no document holds weighs nothing either way."""
     weights: FloatArray = np.log(n_documents / np.maximum(n_holding, 1))
     return weights
 

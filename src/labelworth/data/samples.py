@@ -1,5 +1,6 @@
 """Samples: features, what is known of their classes, and how much each one counts."""
 
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -11,6 +12,7 @@ from labelworth.data.answers import Answers
 from labelworth.data.counts import as_counts, as_vectors
 from labelworth.data.protocol import valid_weights
 from labelworth.data.rows import Rows
+from labelworth.data.shards.features import ShardedFeatures, in_memory
 from labelworth.errors import InvalidInputError
 
 
@@ -21,8 +23,9 @@ class Samples(Rows):
     Features that are not yet a CSR array or a dense array of doubles go through the doors of `counts`.
     """
 
-    # (n, n_features): Word counts of documents (sparse, sorted, without duplicates), or dense vectors.
-    features: "sp.csr_array | FloatArray"
+    # (n, n_features): Word counts of documents (sparse, sorted, without duplicates), or dense vectors; in memory, or
+    # in shards.
+    features: "sp.csr_array | FloatArray | ShardedFeatures"
     # (n,), optional: How much each sample counts in the likelihood; None means one each.
     weights: FloatArray | None = None
     feature_names: tuple[str, ...] | None = None  # What the columns stand for.
@@ -55,21 +58,29 @@ class Samples(Rows):
     @property
     def is_sparse(self) -> bool:
         """Whether the features are counts of documents."""
-        return sp.issparse(self.features)
+        return sp.issparse(self.features) or getattr(self.features, "is_sparse", False)
 
     @property
     def counts(self) -> sp.csr_array:
-        """The features as a CSR array; an error if they are dense."""
-        if not isinstance(self.features, sp.csr_array):
+        """The features as a CSR array; an error if they are dense, or lie in shards and do not fit in memory."""
+        features = in_memory(self.features)
+        if not isinstance(features, sp.csr_array):
             raise InvalidInputError("This needs sparse counts; got dense vectors. Use scipy.sparse.csr_array(X).")
-        return self.features
+        return features
 
     @property
     def vectors(self) -> FloatArray:
-        """The features as a dense array; an error if they are sparse."""
-        if sp.issparse(self.features):
+        """The features as a dense array; an error if they are sparse, or lie in shards and do not fit in memory."""
+        if self.is_sparse:
             raise InvalidInputError("This needs dense vectors; got sparse counts. Use X.toarray() if it fits.")
-        return np.asarray(self.features)
+        return np.asarray(in_memory(self.features))
+
+    def each(self, function: Callable[[Any, AnyArray], Any], beside: AnyArray) -> Iterator[Any]:
+        """What a function says of the features of every shard and the rows `beside` them; in memory there is one."""
+        if isinstance(self.features, ShardedFeatures):
+            yield from self.features.each(function, beside)
+        else:
+            yield function(self.features, beside)
 
     @property
     def sample_weights(self) -> FloatArray:
@@ -95,6 +106,8 @@ class Samples(Rows):
 
 def _is_clean(features: Any) -> bool:
     """Whether the features have the form the rest of the house works on (their values were checked at the door)."""
+    if isinstance(features, ShardedFeatures):
+        return features.kind in ("counts", "vectors")
     if isinstance(features, sp.csr_array):
         return features.ndim == 2 and features.dtype == np.float64
     return (

@@ -10,6 +10,7 @@ from labelworth.arrays import AnyArray, BoolArray, FloatArray, IntArray
 from labelworth.data.answers import Answers
 from labelworth.data.evidence import Evidence
 from labelworth.data.protocol import valid_weights
+from labelworth.data.shards.features import ShardedFeatures, in_memory
 from labelworth.errors import InvalidInputError
 
 NO_WORD = -1
@@ -23,7 +24,8 @@ class Sequences:
     Attributes
     ----------
     features : integer array of shape (n_tokens,) or CSR array of shape (n_tokens, n_features)
-        The word of every token, `NO_WORD` where it is none of the vocabulary; or the weights of its attributes.
+        The word of every token, `NO_WORD` where it is none of the vocabulary; or the weights of its attributes. They
+        may lie in shards.
     offsets : integer array of shape (n_sequences + 1,)
         Sequence i is the tokens ``offsets[i]:offsets[i + 1]``; none is empty.
     evidence : Evidence
@@ -36,7 +38,7 @@ class Sequences:
         What annotators said of tokens, counted over all sequences, beside what is known of them.
     """
 
-    features: "IntArray | sp.csr_array"
+    features: "IntArray | sp.csr_array | ShardedFeatures"
     offsets: IntArray
     evidence: Evidence
     feature_names: tuple[str, ...]
@@ -64,6 +66,10 @@ class Sequences:
             self.answers.require_about("token", self.n_tokens, self.evidence.classes)
 
     def _require_valid_features(self) -> None:
+        if isinstance(self.features, ShardedFeatures):
+            if self.features.n_features != self.n_features or self.features.kind not in ("words", "attributes"):
+                raise InvalidInputError("These shards do not hold tokens of as many words or attributes.")
+            return
         if isinstance(self.features, sp.csr_array):
             if self.features.shape[1] != self.n_features:
                 raise InvalidInputError(
@@ -109,18 +115,20 @@ class Sequences:
     @property
     def words(self) -> IntArray:
         """The word of every token; an error if there are attributes instead."""
-        if isinstance(self.features, sp.csr_array):
+        features = in_memory(self.features)
+        if isinstance(features, sp.csr_array):
             raise InvalidInputError("This needs one word per token; got attributes, which go with a CRF.")
-        return self.features
+        return np.asarray(features)
 
     @property
     def attributes(self) -> sp.csr_array:
         """The attributes of every token; a word is one attribute of weight one, and no word is none."""
-        if isinstance(self.features, sp.csr_array):
-            return self.features
-        known = self.features != NO_WORD
+        features = in_memory(self.features)
+        if isinstance(features, sp.csr_array):
+            return features
+        known = features != NO_WORD
         starts = np.concatenate([[0], np.cumsum(known)])
-        return sp.csr_array((np.ones(starts[-1]), self.features[known], starts), (self.n_tokens, self.n_features))
+        return sp.csr_array((np.ones(starts[-1]), features[known], starts), (self.n_tokens, self.n_features))
 
     @property
     def sequence_weights(self) -> FloatArray:

@@ -26,7 +26,8 @@ from labelworth.data.samples import Samples
 from labelworth.data.sequences import Sequences
 from labelworth.errors import InvalidInputError
 from labelworth.estimation.annotators import Annotators
-from labelworth.estimation.starts import DataT, models_to_begin
+from labelworth.estimation.sharded import DataT
+from labelworth.estimation.starts import models_to_begin
 from labelworth.models.blocks import Block, FreeTable, SimplexRows
 from labelworth.models.classes.responsibilities import condition
 from labelworth.models.coordinates import Coordinates

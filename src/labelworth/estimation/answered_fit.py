@@ -13,7 +13,8 @@ from labelworth.data.sequences import Sequences
 from labelworth.estimation.annotators import Annotators, ConfusionKind
 from labelworth.estimation.answered import AnsweredFamily, AnsweredModel, require_answers
 from labelworth.estimation.fit import Fit, fit
-from labelworth.estimation.starts import LARGEST, DataT
+from labelworth.estimation.sharded import DataT
+from labelworth.estimation.starts import LARGEST
 from labelworth.estimation.votes import Votes
 from labelworth.models.protocol import EMFamily, ParametersT
 

@@ -15,9 +15,9 @@ from labelworth.arrays import FloatArray, require_between
 from labelworth.data.evidence import Evidence
 from labelworth.errors import DidNotConvergeWarning, InvalidInputError, LabelworthWarning
 from labelworth.estimation.expectation_maximization import Ascent, ExpectationMaximization, FittedT
+from labelworth.estimation.sharded import DataT, prepared
 from labelworth.estimation.starts import (
     LARGEST,
-    DataT,
     counting,
     exchangeable_classes,
     impossible_start,
@@ -165,7 +165,7 @@ def fit(
             "both must name the same classes in the same order."
         )
     climber = _climber(
-        family, family.prepare(data, weights), tolerance, max_iterations, accelerated, float(weights.sum())
+        family, prepared(family, data, weights), tolerance, max_iterations, accelerated, float(weights.sum())
     )
 
     def starts() -> Iterator[ParametersT]:

@@ -2,7 +2,6 @@
 
 from collections.abc import Hashable, Iterator, Mapping
 from dataclasses import replace
-from typing import TypeVar
 
 import numpy as np
 
@@ -11,10 +10,10 @@ from labelworth.data.evidence import Evidence
 from labelworth.data.samples import Samples
 from labelworth.data.sequences import Sequences, labeled_runs
 from labelworth.errors import InvalidInputError
+from labelworth.estimation.sharded import DataT, prepared
 from labelworth.models.protocol import BegunFamily, EMFamily, ParametersT
 
 LARGEST = float(np.finfo(np.float64).max)
-DataT = TypeVar("DataT", Samples, Sequences)
 
 
 def require_search(unlabeled_weight: float, max_iterations: int, tolerance: float, n_starts: int) -> None:
@@ -53,7 +52,7 @@ def impossible_start(
 
     def is_possible(indices: slice) -> bool:
         rows = np.arange(len(weights))[indices]
-        return bool(np.isfinite(family.prepare(data.take(rows), weights[rows]).expectation(model).log_likelihood))
+        return bool(np.isfinite(prepared(family, data.take(rows), weights[rows]).expectation(model).log_likelihood))
 
     if is_possible(slice(None)):
         return InvalidInputError(
@@ -164,16 +163,16 @@ def labeled_statistics(
         labeled = ~data.evidence.is_unlabeled & (weights > 0)
         if not labeled.any():
             return None
-        return family.prepare(data.take(labeled), weights[labeled]).expectation(neutral).statistics
+        return prepared(family, data.take(labeled), weights[labeled]).expectation(neutral).statistics
     runs = labeled_runs(data)
     runs = None if runs is None else runs.weighted(weights)
     if runs is None or not runs.sequences.n_sequences:
         return None
     run_weights = runs.sequences.sequence_weights
-    statistics = dict(family.prepare(runs.sequences, run_weights).expectation(neutral).statistics)
+    statistics = dict(prepared(family, runs.sequences, run_weights).expectation(neutral).statistics)
     statistics["start"] = np.zeros(len(family.classes))
     if runs.is_first.any():
-        firsts = family.prepare(runs.sequences.take(runs.is_first), run_weights[runs.is_first])
+        firsts = prepared(family, runs.sequences.take(runs.is_first), run_weights[runs.is_first])
         statistics["start"] = firsts.expectation(neutral).statistics["start"]
     return statistics
 

@@ -3,7 +3,7 @@
 from abc import abstractmethod
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -17,6 +17,8 @@ from labelworth.data.counts import as_vectors
 from labelworth.data.evidence import Evidence, encode_labels
 from labelworth.data.rows import n_rows
 from labelworth.data.samples import Samples
+from labelworth.data.shards.features import ShardedFeatures
+from labelworth.data.shards.folder import Shards
 from labelworth.data.views import about_text_columns
 from labelworth.errors import InvalidInputError, NotIdentifiableError
 from labelworth.estimation.fit import Fit, fit
@@ -25,6 +27,7 @@ from labelworth.estimators.estimator import (
     AT_LEAST_ONE,
     AT_LEAST_ZERO,
     Estimator,
+    data_of,
     generator,
     require_no_labels_beside,
 )
@@ -80,9 +83,21 @@ class GenerativeClassifier(ClassifierMixin, Estimator[Samples]):
     def _features(self, X: Any) -> "sp.csr_array | FloatArray":
         """Read features that scikit-learn has checked as the family wants them."""
 
-    def _features_to_fit(self, X: Any) -> "sp.csr_array | FloatArray":
-        """The same of what is fitted, from which something may be learned that later features are read by."""
-        return self._features(X)
+    def _learn_features(self, samples: Samples) -> None:
+        """Learn from samples, as they are, what later features are read by."""
+
+    def _reader(self) -> Self:
+        """A copy that knows how features are read, and nothing else: it may travel."""
+        copy: Self = clone(self)
+        return copy
+
+    def _as_fitted(self, samples: Samples) -> Samples:
+        """The samples with features as the family wants them, which are learned from."""
+        self._learn_features(samples)
+        features = samples.features
+        if isinstance(features, ShardedFeatures):
+            return replace(samples, features=features.changed(self._reader()._features))
+        return replace(samples, features=self._features(features))
 
     def predict_log_proba(self, X: Any) -> FloatArray:
         """The log-probability of every class for every row, shape (n, n_classes)."""
@@ -160,13 +175,19 @@ class GenerativeClassifier(ClassifierMixin, Estimator[Samples]):
         return data, ClassLearner(trial._family_of_pool(data), self.unlabeled_weight, self.start_smoothing, mode=mode)
 
     def _read_to_fit(self, X: Any, y: Any, sample_weight: Any) -> Samples:
+        if isinstance(X, Samples):
+            require_no_labels_beside(sample_weight, "Samples")
+            self.n_features_in_ = X.n_features
+            if X.feature_names is not None:
+                self.feature_names_in_ = np.asarray(X.feature_names, dtype=object)
+            return self._read_as_known(X, y, None)
         return self._samples(X, lambda: read_targets(y, self.unlabeled), sample_weight)
 
     def _read_as_known(self, X: Any, y: Any, classes: Sequence[Hashable] | None) -> Samples:
         if isinstance(X, Samples):
             self.require_parameters()
             require_no_labels_beside(y, "Samples")
-            return replace(X, features=self._features_to_fit(X.features))
+            return self._as_fitted(X)
         if y is None:
             raise InvalidInputError("Give y, one entry per row, with a marker for the rows whose class was not seen.")
         return self._samples(X, lambda: encode_labels(y, classes=classes, unlabeled=self.unlabeled), None)
@@ -240,11 +261,17 @@ class GenerativeClassifier(ClassifierMixin, Estimator[Samples]):
         evidence = read()
         weights = None if sample_weight is None else _weights(sample_weight, checked)
         names = getattr(self, "feature_names_in_", None)
-        return Samples(self._features_to_fit(checked), evidence, weights, None if names is None else tuple(names))
+        return self._as_fitted(Samples(checked, evidence, weights, None if names is None else tuple(names)))
 
     def _log_joint(self, X: Any) -> FloatArray:
         check_is_fitted(self)
-        features = self._features(self._validated(X, reset=False))
+        if isinstance(X, Samples | Shards):
+            samples: Any = data_of(X)
+            return np.concatenate(list(samples.each(self._log_joint_of, samples.evidence.codes)))
+        return self._log_joint_of(self._validated(X, reset=False))
+
+    def _log_joint_of(self, features: Any, beside: Any = None) -> FloatArray:
+        features = self._features(features)
         return self.model_.log_joint(Samples(features, nothing_known(features.shape[0], self.model_.classes)))
 
     def _validated(self, X: Any, *, reset: bool) -> Any:

@@ -18,6 +18,7 @@ from labelworth.data.evidence import recoded
 from labelworth.data.protocol import DataT
 from labelworth.data.samples import Samples
 from labelworth.data.sequences import Sequences
+from labelworth.data.shards.folder import Shards
 from labelworth.errors import InvalidInputError
 from labelworth.estimators.targets import all_classes, class_array
 from labelworth.progress import SILENT, Progress
@@ -96,7 +97,8 @@ class Estimator(BaseEstimator, ABC, Generic[DataT]):
         Parameters
         ----------
         X : array-like or sparse matrix of shape (n, n_features), or a list of sequences
-            A sequence is a list of tokens; what `labelworth.read_sequences` gave is taken too.
+            A sequence is a list of tokens; what `labelworth.read_sequences` gave is taken too. `Shards`, which carry
+            their labels, need no y.
         y : array-like of shape (n,), or a list of lists
             A class per row, or a label per token; ``unlabeled``, None or NaN where it was not seen, a list or set
             where one of several is meant. None in place of a list: nothing is known of that sequence. What was read
@@ -133,7 +135,7 @@ class Estimator(BaseEstimator, ABC, Generic[DataT]):
             if channels:
                 raise InvalidInputError("channels= say who answers; there are no answers=.")
             self._forget_answers()
-            self._keep(self._fitted(self._read_to_fit(X, y, sample_weight), progress))
+            self._keep(self._fitted(self._read_to_fit(data_of(X), y, sample_weight), progress))
             return self
         from labelworth.estimators.answered import learn_answers
 
@@ -212,7 +214,7 @@ class Estimator(BaseEstimator, ABC, Generic[DataT]):
         trial: Self = clone(self)
         if answers is not None:
             return trial._checked_with_answers(X, y, classes, answers, channels, options)
-        return trial._checked(trial._read_as_known(X, y, classes), **options)
+        return trial._checked(trial._read_as_known(data_of(X), y, classes), **options)
 
     def _checked_with_answers(
         self,
@@ -260,7 +262,7 @@ class Estimator(BaseEstimator, ABC, Generic[DataT]):
             If there is no label, or only one class.
         """
         trial: Self = clone(self)
-        return trial._pool(trial._read_as_known(X, y, classes), progress)
+        return trial._pool(trial._read_as_known(data_of(X), y, classes), progress)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the fitted estimator to a file that `labelworth.load` reads; nothing in it is ever run."""
@@ -300,6 +302,11 @@ class Estimator(BaseEstimator, ABC, Generic[DataT]):
         self.classes_ = class_array(fitted.model.classes)
         self.n_iter_ = int(fitted.n_iterations)
         self.converged_ = bool(fitted.converged)
+
+
+def data_of(X: Any) -> Any:
+    """What a folder of shards holds; anything else as it is."""
+    return X.data if isinstance(X, Shards) else X
 
 
 def generator(random_state: Any) -> np.random.Generator:

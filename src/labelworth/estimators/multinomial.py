@@ -9,8 +9,8 @@ import scipy.sparse as sp
 from sklearn.utils import Tags
 from sklearn.utils._param_validation import StrOptions
 
-from labelworth.arrays import FloatArray
-from labelworth.data.counts import as_counts, inverse_document_weights, rescale_documents
+from labelworth.arrays import FloatArray, IntArray
+from labelworth.data.counts import as_counts, documents_with, rarity, rescale_documents
 from labelworth.data.samples import Samples
 from labelworth.errors import InvalidInputError
 from labelworth.estimators.classifier import GenerativeClassifier
@@ -91,10 +91,10 @@ class MultinomialNaiveBayes(GenerativeClassifier):
 
         return MultinomialFamily.for_samples(samples, smoothing=self.alpha, class_smoothing=self.class_smoothing)
 
-    def _features_to_fit(self, X: Any) -> sp.csr_array:
+    def _learn_features(self, samples: Samples) -> None:
         if self._weighs_words:
-            self.word_weights_ = inverse_document_weights(as_counts(X, name="data X"))
-        return self._features(X)
+            holding = sum(samples.each(_documents_with, samples.evidence.codes))
+            self.word_weights_ = rarity(samples.n_samples, holding)
 
     def _features(self, X: Any) -> sp.csr_array:
         counts = as_counts(X, name="data X")
@@ -102,6 +102,12 @@ class MultinomialNaiveBayes(GenerativeClassifier):
             # Words of every row weigh nothing, and are no longer stored.
             counts = as_counts(sp.csr_array(counts @ sp.diags_array(self.word_weights_)))
         return counts if self.document_length is None else rescale_documents(counts, self.document_length)
+
+    def _reader(self) -> "MultinomialNaiveBayes":
+        reader = super()._reader()
+        if self._weighs_words:
+            reader.word_weights_ = self.word_weights_
+        return reader
 
     @property
     def _weighs_words(self) -> bool:
@@ -125,3 +131,7 @@ class MultinomialNaiveBayes(GenerativeClassifier):
         tags.classifier_tags.poor_score = True
         tags.input_tags.positive_only = True
         return tags
+
+
+def _documents_with(counts: Any, beside: Any) -> IntArray:
+    return documents_with(as_counts(counts, name="data X"))

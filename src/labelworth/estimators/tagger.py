@@ -223,6 +223,9 @@ class SequenceTagger(Estimator[Sequences]):
         return self._read_to_fit(X, y, None)
 
     def _read_to_fit(self, X: Any, y: Any, sample_weight: Any) -> Sequences:
+        if isinstance(X, Sequences):
+            require_no_labels_beside(sample_weight, "Sequences")
+            return self._read_as_known(X, y, None)
         self.require_parameters()
         sequences = self._read_to_learn(TokenInput(X, y, self.classes, self.unlabeled, sample_weight))
         if not sequences.evidence.classes:

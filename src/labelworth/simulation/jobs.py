@@ -3,7 +3,6 @@
 Fits by other code may hold on to it. Where many of those are left to do, they go to processes (`Processes`).
 """
 
-import signal
 import time
 import warnings
 from collections.abc import Callable, Generator, Sequence
@@ -13,17 +12,15 @@ from pickle import PicklingError
 from threading import Lock
 from typing import Any, TypeVar
 
-from joblib import Parallel, cpu_count, delayed
-from joblib.externals.loky import ProcessPoolExecutor
+from joblib import Parallel, delayed
 
-from labelworth.errors import InvalidInputError, LabelworthWarning
+from labelworth.engines.processes import stop, submit
+from labelworth.engines.runner import n_workers
+from labelworth.errors import LabelworthWarning
 from labelworth.progress import Progress, tracking
 
 _WORTH_PROCESSES = 10.0
 """Seconds that all fits still take, from which on processes are started: that alone takes two to five."""
-_IDLE = 60
-"""Seconds after which processes without work end."""
-_ONE_THREAD = {f"{library}_NUM_THREADS": "1" for library in ("OMP", "OPENBLAS", "MKL", "BLIS", "NUMBA")}
 _NOT_SENT = (PicklingError, BrokenExecutor)
 
 JobT = TypeVar("JobT")
@@ -59,10 +56,7 @@ def run_jobs(
     stop : function
         Called where work ends before its time.
     """
-    n_workers = cpu_count() if workers is None else workers
-    if n_workers < 1:
-        raise InvalidInputError(f"There must be at least one worker. Got {workers}.")
-    at_once = max(1, min(n_workers, len(jobs)))
+    at_once = max(1, min(n_workers(workers), len(jobs)))
 
     def timed(job: JobT) -> tuple[ResultT, float]:
         started = time.perf_counter()
@@ -112,7 +106,7 @@ def run_fits(
     in_processes : bool
         Whether fits are by code that may hold on to the interpreter.
     """
-    processes = Processes(cpu_count() if workers is None else workers, sum(map(work, jobs)))
+    processes = Processes(n_workers(workers), sum(map(work, jobs)))
 
     def run(job: JobT) -> ResultT:
         def compute() -> ResultT:
@@ -151,7 +145,7 @@ class Processes:
         self._n_workers, self._left = n_workers, work
         self._seconds, self._done = 0.0, 0
         self._is_here, self._is_stopped = n_workers < 2, False
-        self._executor: Any = None
+        self._has_sent = False
         self._lock = Lock()
 
     def do(self, task: Callable[[], ResultT], work: int) -> ResultT:
@@ -178,35 +172,15 @@ class Processes:
     def stop(self) -> None:
         """End processes in the middle of their work."""
         self._is_stopped = True
-        if self._executor is not None:
-            self._executor.shutdown(wait=False, kill_workers=True)
+        if self._has_sent:
+            stop(self._n_workers)
 
     def _elsewhere(self, task: Callable[[], ResultT]) -> ResultT:
         with self._lock:
-            self._executor, answering = _sent(task, self._n_workers)
+            self._has_sent = True
+            answering = submit(self._n_workers, task)
         answer: ResultT = answering.result()
         return answer
-
-
-_EXECUTORS: dict[int, Any] = {}
-"""Processes that idle, by their number. Not joblib's reusable ones: it expects those to be of a kind of its own."""
-
-
-def _sent(task: Callable[[], Any], n_workers: int) -> tuple[Any, Any]:
-    """The processes of before, if they are still there, or new ones; and the answer to be."""
-    if n_workers in _EXECUTORS:
-        try:
-            return _EXECUTORS[n_workers], _EXECUTORS[n_workers].submit(task)
-        except (RuntimeError, BrokenExecutor):  # ended, or one of them died
-            del _EXECUTORS[n_workers]
-    executor = ProcessPoolExecutor(n_workers, timeout=_IDLE, initializer=_ignore_interrupts, env=_ONE_THREAD)
-    _EXECUTORS[n_workers] = executor
-    return executor, executor.submit(task)
-
-
-def _ignore_interrupts() -> None:
-    """Ctrl-C is for who has started a process; it ends it."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
 def _computed(

@@ -13,6 +13,7 @@ from labelworth.arrays import UNLABELED, FloatArray, IntArray, as_floats, requir
 from labelworth.data.evidence import Evidence
 from labelworth.data.lengths import LengthDistribution
 from labelworth.data.sequences import Sequences
+from labelworth.data.shards.features import in_memory
 from labelworth.errors import InvalidInputError
 from labelworth.fisher.contrasts import Contrasts
 from labelworth.fisher.information import GivesFigures
@@ -139,7 +140,7 @@ class ChainPopulation:
         if self.is_conditional and self.inputs is not None:
             shares = self.inputs.sequence_weights / self.inputs.sequence_weights.sum()
             chosen = self.inputs.take(rng.choice(self.inputs.n_sequences, size=n_sequences, p=shares))
-            return self.model.sample(self._plain(chosen.features, chosen.lengths), rng)
+            return self.model.sample(self._plain(in_memory(chosen.features), chosen.lengths), rng)
         lengths = self.lengths.sample(n_sequences, rng)
         n_tokens = int(lengths.sum())
         if self.is_conditional:
@@ -301,7 +302,7 @@ class ChainPopulation:
             for start in range(0, len(rows), most):
                 part = rows[start : start + most]
                 chosen = self.inputs.take(part)
-                yield self._plain(chosen.features, chosen.lengths), weights[part]
+                yield self._plain(in_memory(chosen.features), chosen.lengths), weights[part]
             return
         count = self.model.n_features**length
         for start in range(0, count, most):

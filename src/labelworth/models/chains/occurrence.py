@@ -9,6 +9,7 @@ import scipy.sparse as sp
 
 from labelworth.arrays import IntArray
 from labelworth.data.sequences import NO_WORD, Sequences
+from labelworth.data.shards.features import in_memory
 from labelworth.models.chains.protocol import ChainModel
 
 ModelT = TypeVar("ModelT", bound=ChainModel)
@@ -42,7 +43,7 @@ class Occurrence:
     @classmethod
     def of(cls, sequences: Sequences) -> "Occurrence":
         """Those of all sequences, whatever is known of their labels."""
-        features = sequences.features
+        features = in_memory(sequences.features)
         if isinstance(features, sp.csr_array):
             codes = np.unique(features.indices[features.data != 0])
         else:
@@ -70,12 +71,13 @@ class Occurrence:
         if self.is_complete:
             return sequences
         names = tuple(self.feature_names[position] for position in self.kept.tolist())
-        if isinstance(sequences.features, sp.csr_array):
-            return replace(sequences, features=sp.csr_array(sequences.features[:, self.kept]), feature_names=names)
+        features = in_memory(sequences.features)
+        if isinstance(features, sp.csr_array):
+            return replace(sequences, features=sp.csr_array(features[:, self.kept]), feature_names=names)
         # The position behind the last one is what NO_WORD, -1, refers to.
         indices = np.full(len(self.feature_names) + 1, NO_WORD, dtype=np.int64)
         indices[self.kept] = np.arange(len(self.kept))
-        return replace(sequences, features=indices[sequences.features], feature_names=names)
+        return replace(sequences, features=indices[features], feature_names=names)
 
     def note(self, what: str) -> str:
         """What was left out, in a sentence; `what` is "word" or "attribute"."""

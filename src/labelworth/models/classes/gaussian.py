@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, Self
 
 import numpy as np
@@ -34,11 +35,24 @@ def moments_around(center: FloatArray, covariance: Covariance) -> Callable[[Any,
     return moments
 
 
-def require_varying(vectors: FloatArray, feature_names: tuple[str, ...] | None) -> None:
+def _weighted_sum(vectors: Any, weights: FloatArray) -> FloatArray:
+    return np.asarray(weights @ as_vectors(vectors))
+
+
+def _weighted_squares(center: FloatArray, vectors: Any, weights: FloatArray) -> FloatArray:
+    return np.asarray(weights @ np.square(as_vectors(vectors) - center))
+
+
+def _ends(vectors: Any, weights: FloatArray) -> FloatArray:
+    return np.stack([vectors.min(axis=0), vectors.max(axis=0)])
+
+
+def require_varying(samples: Samples, feature_names: tuple[str, ...] | None) -> None:
     """Refuse features without variance: a Gaussian has no density there."""
-    if len(vectors) < 2:
+    if samples.n_samples < 2:
         raise InvalidInputError("Got 1 sample: the spread of a Gaussian needs at least 2; give more, or variances=.")
-    constant = np.flatnonzero(vectors.min(axis=0) == vectors.max(axis=0))
+    ends = np.concatenate(list(samples.each(_ends, samples.sample_weights)))
+    constant = np.flatnonzero(ends.min(axis=0) == ends.max(axis=0))
     if constant.size:
         names = ", ".join(feature_names[position] if feature_names else str(position) for position in constant[:8])
         raise InvalidInputError(
@@ -116,14 +130,13 @@ class GaussianFamily:
         """Read center and variances of every feature off the rows, each counting its weight."""
         if self.center is not None and self.variances is not None:
             return self
-        vectors = as_vectors(samples.vectors)
         weights = row_weights / row_weights.sum()
-        center = weights @ vectors if self.center is None else self.center
+        center = sum(samples.each(_weighted_sum, weights)) if self.center is None else self.center
         if self.variances is not None:
             return replace(self, center=center)
-        require_varying(vectors, self.feature_names)
+        require_varying(samples, self.feature_names)
         with np.errstate(over="ignore", under="ignore", invalid="ignore"):
-            variances = weights @ np.square(vectors - center)
+            variances = sum(samples.each(partial(_weighted_squares, center), weights))
         if not (variances.min() >= _SMALLEST and variances.max() <= 1 / _SMALLEST):
             raise InvalidInputError(
                 f"The variances of the features run from {variances.min():g} to {variances.max():g}, beyond what "

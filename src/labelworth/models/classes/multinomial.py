@@ -183,7 +183,7 @@ class MultinomialFamily(NaiveBayesFamily[MultinomialModel]):
         """Read the distribution of lengths off the documents that have words, each counting its row weight."""
         if self.lengths is not None:
             return self
-        totals = document_lengths(as_counts(samples.counts))
+        totals = np.concatenate(list(samples.each(_lengths, row_weights)))
         _require_countable(totals)
         worded = totals > 0
         if not worded.any():
@@ -223,6 +223,10 @@ class MultinomialFamily(NaiveBayesFamily[MultinomialModel]):
         return MultinomialModel(
             self.classes, class_probabilities, word_probabilities, self.lengths, self.feature_names
         )
+
+
+def _lengths(counts: Any, row_weights: FloatArray) -> FloatArray:
+    return document_lengths(as_counts(counts))
 
 
 def _require_countable(lengths: FloatArray) -> None:

@@ -1,7 +1,6 @@
 """p(y | x, evidence): what the features and the evidence together say about the class."""
 
-from collections.abc import Callable, Mapping
-from itertools import pairwise
+from collections.abc import Callable
 from typing import Any, Protocol
 
 import numpy as np
@@ -9,40 +8,13 @@ import numpy as np
 from labelworth.arrays import AnyArray, FloatArray, IntArray
 from labelworth.data.evidence import Evidence
 from labelworth.data.samples import Samples
+from labelworth.data.shards.bounds import shard_bounds
+from labelworth.engines.runner import plus
 from labelworth.errors import InvalidInputError
 from labelworth.models.protocol import Expectation, Model
 
-DEFAULT_SHARD_WORK = 1 << 22
-"""How much work (stored values) one shard holds: enough to hide its overhead, little enough to stay small."""
-
 Statistics = Callable[[Any, FloatArray], dict[str, FloatArray]]
 """(features of some rows, weighted responsibilities (n, K)) -> sums over these rows."""
-
-
-def shard_bounds(cumulative_work: AnyArray, shard_work: int = DEFAULT_SHARD_WORK) -> list[tuple[int, int]]:
-    """Cut rows into contiguous shards of about `shard_work` each.
-
-    Parameters
-    ----------
-    cumulative_work : array of shape (n + 1,)
-        Work before each row, starting at 0: the ``indptr`` of a CSR array, or ``n_columns * arange(n + 1)``.
-
-    Returns
-    -------
-    list of (first row, row past the last)
-        Never empty shards; no shard at all without rows.
-
-    Examples
-    --------
-    >>> shard_bounds(np.array([0, 3, 4, 9, 10]), shard_work=5)
-    [(0, 3), (3, 4)]
-    """
-    n_rows = len(cumulative_work) - 1
-    if n_rows <= 0:
-        return []
-    targets = np.arange(1, int(cumulative_work[-1]) // shard_work + 1) * shard_work
-    cuts = np.unique(np.concatenate([[0], np.searchsorted(cumulative_work, targets), [n_rows]]))
-    return list(pairwise(cuts.tolist()))
 
 
 def restrict_to_evidence(log_joint: FloatArray, codes: IntArray, candidate_weights: FloatArray) -> None:
@@ -117,7 +89,7 @@ class ShardedPass:
         parts = (self._shard(model, slice(first, stop)) for first, stop in self._bounds)
         total = next(parts)
         for part in parts:
-            total = Expectation(_added(total.statistics, part.statistics), total.log_likelihood + part.log_likelihood)
+            total = Expectation(plus(total.statistics, part.statistics), total.log_likelihood + part.log_likelihood)
         return total
 
     def _shard(self, model: DensityModel, rows: slice) -> Expectation:
@@ -128,10 +100,6 @@ class ShardedPass:
         responsibilities *= weights[:, None]
         statistics = {"class_weights": np.asarray(responsibilities.sum(axis=0))}
         return Expectation(statistics | self._statistics(features, responsibilities), log_likelihood)
-
-
-def _added(first: Mapping[str, FloatArray], second: Mapping[str, FloatArray]) -> dict[str, FloatArray]:
-    return {name: value + second[name] for name, value in first.items()}
 
 
 def posterior(model: Model, samples: Samples) -> FloatArray:

@@ -17,6 +17,7 @@ from scipy.stats import rankdata
 from labelworth.arrays import FloatArray, IntArray
 from labelworth.data.samples import Samples
 from labelworth.data.sequences import NO_WORD, Sequences
+from labelworth.data.shards.features import in_memory
 from labelworth.robust.answers.audits import Audits
 from labelworth.robust.answers.permutation import LinearSums, holm, log_arrangements, permutation_p, strata_of
 
@@ -40,7 +41,7 @@ class Direction:
 def rows_directions(samples: Samples) -> list[Direction]:
     """Of documents: how long they are; of all rows: the first principal directions."""
     directions = []
-    features = samples.features
+    features = in_memory(samples.features)
     if isinstance(features, sp.csr_array):
         sums = np.asarray(features.sum(axis=1), dtype=np.float64).ravel()
         directions.append(Direction("length", "how long a row is", sums))
@@ -64,8 +65,8 @@ def token_directions(sequences: Sequences) -> list[Direction]:
     """Of tokens: how long their sequence is, and how rare the word."""
     owners = np.repeat(np.arange(sequences.n_sequences), sequences.lengths)
     directions = [Direction("length", "how long a sequence is", sequences.lengths[owners].astype(np.float64))]
-    if not isinstance(sequences.features, sp.csr_array):
-        words = sequences.features
+    words = in_memory(sequences.features)
+    if not isinstance(words, sp.csr_array):
         counts = np.bincount(words[words != NO_WORD], minlength=sequences.n_features)
         often = np.where(words != NO_WORD, counts[words], 0)
         directions.append(Direction("rarity", "how rare a word is", -often.astype(np.float64)))

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from labelworth.models.classes.responsibilities import shard_bounds
+from labelworth.data.shards.bounds import shard_bounds
 
 
 @pytest.mark.parametrize("shard_work", [1, 3, 10, 1000])

@@ -1,0 +1,177 @@
+"""What a folder of shards says of itself: rows, stored values and digests of every shard, classes and names.
+
+A folder holds `manifest.json`, written last; `names.txt`, a name of a column per line; and a folder per shard with
+arrays of NumPy: ``codes`` of labels (``candidates`` where there are sets), and features.
+
+    counts       indptr, indices, values (narrow types), of documents
+    vectors      vectors
+    words        offsets, words, of sequences
+    attributes   offsets, indptr, indices, values
+"""
+
+import hashlib
+import json
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, Literal, Self, get_args
+
+import numpy as np
+
+from labelworth.arrays import AnyArray
+from labelworth.data.files import atomic_write, make_folder
+from labelworth.data.guard import guarded
+from labelworth.data.readers.json_files import read_json
+from labelworth.errors import DataUnavailableError, InvalidInputError
+
+FORMAT, VERSION = "labelworth-shards", 1
+MANIFEST, NAMES = "manifest.json", "names.txt"
+Kind = Literal["counts", "vectors", "words", "attributes"]
+ARRAYS: Mapping[Kind, tuple[str, ...]] = {
+    "counts": ("indptr", "indices", "values"),
+    "vectors": ("vectors",),
+    "words": ("words",),
+    "attributes": ("indptr", "indices", "values"),
+}
+"""The arrays of the features."""
+_SEQUENCES: tuple[Kind, ...] = ("words", "attributes")
+_CURE = "Copy the shard again, or make the folder again with `labelworth shard`."
+
+
+@dataclass(frozen=True)
+class ShardEntry:
+    """One shard."""
+
+    name: str  # Of its folder.
+    n_samples: int  # Documents, or sequences.
+    n_positions: int  # Labels there could be: documents, or tokens.
+    n_stored: int  # Values.
+    n_bytes: int  # Of all its files.
+    digest: str  # SHA-256 of all its files.
+
+
+@dataclass(frozen=True)
+class Manifest:
+    """All shards of a folder."""
+
+    kind: Kind
+    n_features: int
+    classes: tuple[Hashable, ...]
+    shards: tuple[ShardEntry, ...]
+    reading: Mapping[str, Any]  # How features were made of text, as JSON knows it.
+    source: str = ""  # Where the data came from, in words.
+
+    @property
+    def holds_sequences(self) -> bool:
+        return self.kind in _SEQUENCES
+
+    @property
+    def n_samples(self) -> int:
+        return sum(entry.n_samples for entry in self.shards)
+
+    @property
+    def n_stored(self) -> int:
+        return sum(entry.n_stored for entry in self.shards)
+
+    @property
+    def n_bytes(self) -> int:
+        return sum(entry.n_bytes for entry in self.shards)
+
+    @property
+    def digest(self) -> str:
+        """Of all there is; the same data in the same cut have the same."""
+        return f"sha256:{hashlib.sha256(self._text().encode()).hexdigest()}"
+
+    def write(self, folder: Path) -> None:
+        atomic_write(folder / MANIFEST, self._text())
+
+    def _text(self) -> str:
+        head = {"format": FORMAT, "version": VERSION}
+        return json.dumps({**head, **asdict(self)}, indent=1, sort_keys=True) + "\n"
+
+    @classmethod
+    def read(cls, folder: Path) -> Self:
+        """Read it back, checking everything.
+
+        Raises
+        ------
+        DataUnavailableError
+            If the folder has none: it was never finished, or is none of shards.
+        InvalidInputError
+            If it is damaged.
+        """
+        path = folder / MANIFEST
+        if not path.is_file():
+            raise DataUnavailableError(
+                f"{str(folder)!r} is no folder of shards, or was not finished: it has no {MANIFEST}. Run `labelworth "
+                "shard` (again): it goes on where it was stopped."
+            )
+        given = read_json(path, "manifest of shards")
+        with guarded(path, "is not a manifest of shards", _CURE):
+            if given["format"] != FORMAT or given["version"] != VERSION or given["kind"] not in get_args(Kind):
+                raise ValueError(f"it is of another format or version than {FORMAT} {VERSION}")
+            entries = tuple(ShardEntry(**entry) for entry in given["shards"])
+            if any(Path(entry.name).name != entry.name or entry.n_samples < 1 for entry in entries) or not entries:
+                raise ValueError("a shard has no name of its own, or no rows")
+            classes = tuple(given["classes"])
+            return cls(given["kind"], int(given["n_features"]), classes, entries, given["reading"], given["source"])
+
+
+def is_folder_of_shards(path: Path) -> bool:
+    return (path / MANIFEST).is_file()
+
+
+def shard_digest(folder: Path) -> tuple[str, int]:
+    """The SHA-256 of all files of a shard, in order of their names, and how many bytes they are."""
+    digest, n_bytes = hashlib.sha256(), 0
+    for path in sorted(folder.glob("*.npy")):
+        with path.open("rb") as stream:
+            digest.update(path.name.encode() + hashlib.file_digest(stream, "sha256").digest())
+        n_bytes += path.stat().st_size
+    return f"sha256:{digest.hexdigest()}", n_bytes
+
+
+def read_mapped(folder: Path, name: str) -> AnyArray:
+    """An array of a shard, of which nothing is read before it is used."""
+    path = folder / f"{name}.npy"
+    with guarded(f"The shard {str(folder)!r}", f"is damaged: {name} cannot be read", _CURE):
+        array: AnyArray = np.load(path, mmap_mode="r", allow_pickle=False)
+        if array.dtype.kind not in "iuf":
+            raise ValueError(f"values of type {array.dtype} are no numbers")
+        return array
+
+
+def require_sizes(folder: Path, entries: Sequence[ShardEntry]) -> None:
+    """Refuse shards that are missing or not of their size: what can be told without reading them."""
+    for entry in entries:
+        path = folder / entry.name
+        n_bytes = sum(file.stat().st_size for file in path.glob("*.npy")) if path.is_dir() else None
+        if n_bytes != entry.n_bytes:
+            held = (
+                "is missing" if n_bytes is None else f"holds {n_bytes:,} bytes where {entry.n_bytes:,} were written"
+            )
+            raise InvalidInputError(f"The shard {str(path)!r} {held}. {_CURE}")
+
+
+def require_digest(folder: Path, entry: ShardEntry) -> None:
+    """Refuse a shard that is not what was written, by its content."""
+    if shard_digest(folder / entry.name)[0] != entry.digest:
+        raise InvalidInputError(f"The shard {str(folder / entry.name)!r} was changed after it was written. {_CURE}")
+
+
+def write_names(folder: Path, names: Sequence[str]) -> None:
+    """A name per line, in JSON's writing: names may hold anything."""
+    make_folder(folder)
+    atomic_write(folder / NAMES, "".join(f"{json.dumps(name, ensure_ascii=False)}\n" for name in names))
+
+
+def read_names(folder: Path, n_features: int) -> tuple[str, ...] | None:
+    """The names of the columns; None where there are none."""
+    path = folder / NAMES
+    if not path.is_file():
+        return None
+    with guarded(path, "does not hold the names of the columns", _CURE):
+        names = tuple(json.loads(line) for line in path.read_text(encoding="utf-8").split("\n")[:-1])
+        if len(names) != n_features or not all(isinstance(name, str) for name in names):
+            raise ValueError(f"there must be {n_features} texts")
+    return names

@@ -1,0 +1,1 @@
+"""Who does work that is cut into pieces: threads, processes, or a cluster."""

@@ -1,0 +1,152 @@
+"""What is written in shards is what is opened, and what was damaged is named."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from labelworth.data.evidence import Evidence
+from labelworth.data.samples import Samples
+from labelworth.data.sequences import NO_WORD, Sequences
+from labelworth.data.shards import features as shard_features
+from labelworth.data.shards.features import ShardedFeatures
+from labelworth.data.shards.folder import Shards, narrow
+from labelworth.errors import DataUnavailableError, InvalidInputError
+
+
+def counts(n_samples: int = 90, largest: float = 4.0) -> Samples:
+    rng = np.random.default_rng(0)
+    dense = rng.integers(0, 4, size=(n_samples, 12)) * (rng.random((n_samples, 12)) < 0.3)
+    dense = dense.astype(np.float64)
+    dense[3, 2] = largest
+    codes = rng.integers(-1, 2, size=n_samples)
+    codes[[1, 80]] = -2, -3
+    weights = np.array([[0.5, 1.0], [1.0, 0.25]])
+    return Samples(sp.csr_array(dense), Evidence(codes, ("x", "y"), weights), feature_names=tuple("abcdefghijkl"))
+
+
+def sequences(*, attributes: bool) -> Sequences:
+    rng = np.random.default_rng(1)
+    offsets = np.concatenate([[0], np.cumsum(rng.integers(1, 6, size=40))])
+    n_tokens = int(offsets[-1])
+    features: Any = rng.integers(NO_WORD, 5, size=n_tokens)
+    if attributes:
+        features = sp.csr_array(rng.normal(size=(n_tokens, 5)) * (rng.random((n_tokens, 5)) < 0.5))
+    return Sequences(features, offsets, Evidence(rng.integers(-1, 3, size=n_tokens), (1, 2, 3)), tuple("vwxyz"))
+
+
+DATA: dict[str, Any] = {
+    "counts": counts(),
+    "large counts": counts(largest=70_000.0),
+    "fractions": counts(largest=0.1),
+    "vectors": Samples(np.random.default_rng(2).normal(size=(50, 3)), Evidence(np.full(50, -1), ("x",))),
+    "words": sequences(attributes=False),
+    "attributes": sequences(attributes=True),
+}
+
+
+def plain(features: Any) -> Any:
+    return features.toarray() if sp.issparse(features) else features
+
+
+@pytest.mark.parametrize("name", DATA)
+def test_what_is_written_is_what_is_opened(name: str, tmp_path: Path) -> None:
+    data = DATA[name]
+    shards = Shards.write(tmp_path, data, stored_per_shard=40)
+    opened = shards.data
+    assert len(shards.manifest.shards) > 2
+    assert isinstance(opened.features, ShardedFeatures)
+    np.testing.assert_array_equal(plain(opened.features.whole()), plain(data.features))
+    np.testing.assert_array_equal(opened.evidence.dense(), data.evidence.dense())
+    assert opened.evidence.classes == data.evidence.classes
+    assert opened.feature_names == data.feature_names
+    np.testing.assert_array_equal(opened.lengths, data.lengths)
+    shards.verify()
+
+
+@pytest.mark.parametrize("name", DATA)
+@pytest.mark.parametrize("rows", [[0], [3, 7, 39], list(range(5, 38)), [9, 2, 2, 30]])
+def test_rows_are_taken_as_from_memory(name: str, rows: list[int], tmp_path: Path) -> None:
+    data = DATA[name]
+    chosen = np.array(rows)
+    opened = Shards.write(tmp_path, data, stored_per_shard=40).data.take(chosen)
+    expected = data.take(chosen)
+    assert opened.n_samples == expected.n_samples
+    np.testing.assert_array_equal(plain(shard_features.in_memory(opened.features)), plain(expected.features))
+    np.testing.assert_array_equal(opened.evidence.dense(), expected.evidence.dense())
+
+
+def test_taking_rows_in_order_reads_nothing(tmp_path: Path) -> None:
+    data = Shards.write(tmp_path, counts(), stored_per_shard=40).data
+    taken = data.take(np.arange(10, 60)).take(np.arange(0, 50, 2))
+    assert isinstance(taken.features, ShardedFeatures)
+    assert taken.n_samples == 25
+    np.testing.assert_array_equal(plain(taken.features.whole()), plain(counts().features)[10:60:2])
+
+
+def test_what_does_not_fit_in_memory_is_refused_in_words(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    data: Any = Shards.write(tmp_path, counts(), stored_per_shard=40).data
+    monkeypatch.setattr(shard_features, "_memory", lambda: 1000.0)
+    with pytest.raises(InvalidInputError, match=r"needs all 90 rows in memory.*take some of the rows"):
+        _ = data.counts
+    assert data.take(np.arange(2)).counts.shape == (2, 12)
+
+
+def test_counts_are_stored_in_the_smallest_type() -> None:
+    assert narrow(np.array([0.0, 200.0])).dtype == np.uint8
+    assert narrow(np.array([300.0])).dtype == np.uint16
+    assert narrow(np.array([-1, 3])).dtype == np.int8
+    assert narrow(np.array([-3, 200])).dtype == np.int16
+    assert narrow(np.array([0.5])).dtype == np.float32
+    assert narrow(np.array([0.1])).dtype == np.float64
+    assert narrow(np.array([1e300])).dtype == np.float64
+
+
+def test_a_cut_shard_is_named_when_opened(tmp_path: Path) -> None:
+    name = Shards.write(tmp_path, counts(), stored_per_shard=40).manifest.shards[2].name
+    path = tmp_path / name / "values.npy"
+    path.write_bytes(path.read_bytes()[:-3])
+    with pytest.raises(InvalidInputError, match=rf"{name}.*bytes where"):
+        Shards.open(tmp_path)
+
+
+def test_a_missing_shard_is_named_when_opened(tmp_path: Path) -> None:
+    name = Shards.write(tmp_path, counts(), stored_per_shard=40).manifest.shards[1].name
+    for path in (tmp_path / name).iterdir():
+        path.unlink()
+    (tmp_path / name).rmdir()
+    with pytest.raises(InvalidInputError, match=rf"{name}.*is missing"):
+        Shards.open(tmp_path)
+
+
+def test_a_changed_byte_is_named_when_verified(tmp_path: Path) -> None:
+    shards = Shards.write(tmp_path, counts(), stored_per_shard=40)
+    path = tmp_path / shards.manifest.shards[1].name / "values.npy"
+    content = bytearray(path.read_bytes())
+    content[-1] ^= 1
+    path.write_bytes(bytes(content))
+    with pytest.raises(InvalidInputError, match=rf"{shards.manifest.shards[1].name}.*was changed"):
+        Shards.open(tmp_path).verify()
+
+
+def test_a_folder_without_a_manifest_is_not_opened(tmp_path: Path) -> None:
+    Shards.write(tmp_path, counts(), stored_per_shard=40)
+    (tmp_path / "manifest.json").unlink()
+    with pytest.raises(DataUnavailableError, match="was not finished"):
+        Shards.open(tmp_path)
+
+
+@pytest.mark.parametrize("content", ["", "[]", "{}", '{"format": "labelworth-shards", "version": 99}'])
+def test_a_damaged_manifest_is_answered_with_a_sentence(content: str, tmp_path: Path) -> None:
+    (tmp_path / "manifest.json").write_text(content)
+    with pytest.raises(InvalidInputError, match="manifest"):
+        Shards.open(tmp_path)
+
+
+def test_the_same_data_have_the_same_digest(tmp_path: Path) -> None:
+    first, second = (Shards.write(tmp_path / name, counts(), stored_per_shard=40) for name in "ab")
+    assert first.manifest.digest == second.manifest.digest
+    other = Shards.write(tmp_path / "c", counts(largest=3.0), stored_per_shard=40)
+    assert other.manifest.digest != first.manifest.digest

@@ -1,0 +1,61 @@
+"""Whoever does the pieces, results come in order and sums are the same bits."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from labelworth.engines.processes import Processes
+from labelworth.engines.runner import Runner, Sums, Threads, added, plus, runner_of
+from labelworth.errors import InvalidInputError
+
+
+def noisy(scale: float, seed: int) -> Sums:
+    values = np.random.default_rng(seed).normal(size=5) * scale ** (seed % 7)
+    return {"values": values, "count": np.asarray(1.0)}
+
+
+def by_rounds(values: list[Any]) -> Any:
+    """What `added` promises, written as rounds of pairs."""
+    while len(values) > 1:
+        pairs = [values[first : first + 2] for first in range(0, len(values), 2)]
+        values = [plus(*pair) if len(pair) == 2 else pair[0] for pair in pairs]
+    return values[0]
+
+
+@pytest.mark.parametrize("count", range(1, 40))
+def test_sums_are_taken_in_rounds_of_pairs(count: int) -> None:
+    results = [noisy(1e3, seed) for seed in range(count)]
+    assert added(iter(results))["values"].tobytes() == by_rounds(results)["values"].tobytes()
+
+
+def test_the_order_of_adding_tells_in_the_bits() -> None:
+    results = [noisy(1e3, seed) for seed in range(39)]
+    in_order = np.sum([result["values"] for result in results[::-1]], axis=0)
+    assert added(results)["values"].tobytes() != in_order.tobytes()
+
+
+def test_nothing_adds_up_to_nothing() -> None:
+    with pytest.raises(InvalidInputError, match="no rows are left"):
+        added(iter(()))
+
+
+RUNNERS = [Threads(1), Threads(3), Processes(2)]
+
+
+@pytest.mark.parametrize("runner", RUNNERS, ids=["one thread", "three threads", "two processes"])
+def test_runners_give_the_same_bits_and_keep_the_order(runner: Runner) -> None:
+    expected = [noisy(1e3, seed) for seed in range(11)]
+    assert runner.total(noisy, 1e3, range(11))["values"].tobytes() == added(expected)["values"].tobytes()
+    order = [result["values"].tobytes() for result in runner.map(noisy, 1e3, range(11))]
+    assert order == [result["values"].tobytes() for result in expected]
+
+
+def test_an_engine_is_named_or_refused() -> None:
+    assert isinstance(runner_of(None, 2), Threads)
+    assert isinstance(runner_of("processes", 2), Processes)
+    assert runner_of(own := Threads(1)) is own
+    with pytest.raises(InvalidInputError, match="engine must be"):
+        runner_of("spark")
+    with pytest.raises(InvalidInputError, match="at least one worker"):
+        runner_of("threads", 0)
