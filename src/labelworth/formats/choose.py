@@ -14,6 +14,19 @@ _HOMES = {
     "label-studio": ("label_studio", "LABEL_STUDIO"),
     "label-studio-min": ("label_studio", "LABEL_STUDIO_MIN"),
     "prodigy": ("prodigy", "PRODIGY"),
+    "doccano": ("doccano", "DOCCANO"),
+    "doccano-members": ("doccano", "DOCCANO_MEMBERS"),
+    "argilla": ("argilla", "ARGILLA"),
+    "spacy": ("spacy", "SPACY"),
+    "webanno": ("webanno", "WEBANNO"),
+    "brat": ("brat", "BRAT"),
+    "hugging-face": ("hugging_face", "HUGGING_FACE"),
+    "conll": ("token_files", "CONLL"),
+    "tokens-jsonl": ("token_files", "TOKENS_JSONL"),
+    "csv": ("tables", "CSV"),
+    "tsv": ("tables", "TSV"),
+    "excel": ("tables", "EXCEL"),
+    "jsonl": ("tables", "JSONL"),
 }
 """By name, the module and what it is called there, in the order in which content is held against them."""
 FORMATS = tuple(_HOMES)

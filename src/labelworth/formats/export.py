@@ -67,6 +67,8 @@ class Judgement:
             raise InvalidInputError(f"seconds must be at least 0. Got {self.seconds!r}.")
         if self.how == "cannot say" and (self.said or self.judged is not None):
             raise InvalidInputError("Who cannot say has said nothing: leave said and judged out.")
+        if self.how == "one of" and len(self.said) == 1:
+            object.__setattr__(self, "how", "is")
         if self.when is not None and self.when.tzinfo is None:
             object.__setattr__(self, "when", self.when.replace(tzinfo=UTC))
         if self.said and all(isinstance(entry, Span) for entry in self.said):
@@ -184,26 +186,35 @@ def _all_said(item: Item) -> Iterator[tuple[Any, ...]]:
 
 def _problems(item: Item, kind: Kind) -> Iterator[str]:
     """What is wrong with an item."""
-    size = len(item.text)
     if not item.id:
         yield "it has no id"
+    yield from _token_problems(item, kind)
+    for said in _all_said(item):
+        yield from _said_problems(said, item, kind)
+    for judgement in item.judgements:
+        if kind == "tags" and judgement.how == "is" and not judgement.said:
+            yield "a judgement has no tags"
+        if any(not 0 <= start < end <= len(item.text) for start, end in judgement.judged or ()):
+            yield "what was judged is beyond its text"
+
+
+def _token_problems(item: Item, kind: Kind) -> Iterator[str]:
     ends = [edge for token in item.tokens or () for edge in token]
-    if any(right < left for left, right in pairwise(ends)) or (ends and ends[-1] > size):
+    if any(right < left for left, right in pairwise(ends)) or (ends and ends[-1] > len(item.text)):
         yield "its tokens are out of order or beyond the text"
     if any(start >= end for start, end in item.tokens or ()):
         yield "a token is empty"
     if kind == "tags" and item.tokens is None:
         yield "it has tags and no tokens"
-    for said in _all_said(item):
-        for entry in said:
-            if kind == "spans" and not isinstance(entry, Span):
-                yield f"it has {entry!r:.40} where a span is needed"
-            if isinstance(entry, Span) and (kind != "spans" or entry.end > size):
-                yield f"the span from {entry.start} to {entry.end} is beyond its {size:,} characters"
-        if kind == "tags" and said and len(said) != len(item.tokens or ()):
-            yield f"it has {len(item.tokens or ()):,} tokens and {len(said):,} tags"
-        if any(not name or name != name.strip() for name in labels_in(said)):
-            yield "a label is empty, or has blanks around it"
-    for judgement in item.judgements:
-        if any(not 0 <= start < end <= size for start, end in judgement.judged or ()):
-            yield "what was judged is beyond its text"
+
+
+def _said_problems(said: tuple[Any, ...], item: Item, kind: Kind) -> Iterator[str]:
+    for entry in said:
+        if (kind == "spans") != isinstance(entry, Span):
+            yield f"it has {entry!r:.40} where {kind} are needed"
+        elif isinstance(entry, Span) and entry.end > len(item.text):
+            yield f"the span from {entry.start} to {entry.end} is beyond its {len(item.text):,} characters"
+    if kind == "tags" and said and len(said) != len(item.tokens or ()):
+        yield f"it has {len(item.tokens or ()):,} tokens and {len(said):,} tags"
+    if any(not name or name != name.strip() for name in labels_in(said)):
+        yield "a label is empty, or has blanks around it"

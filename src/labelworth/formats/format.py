@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Callable, Collection, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal
@@ -18,6 +18,8 @@ from labelworth.formats.tokens import with_tokens
 
 EmptyMeans = Literal["unlabeled", "nothing"]
 _HEAD = 4096
+USUAL = frozenset({"spans", "edges", "overlapping", "between", "empty items", "any ids", "types", "order"})
+"""What formats of JSON hold that mark any stretch of a text."""
 
 
 @dataclass(frozen=True)
@@ -85,7 +87,8 @@ class Format:
     read: Callable[[Source], Export]
     put: Callable[[Export, Path], None]  # Writes what is left after losses.
     endings: tuple[str, ...] = ()  # Of files to be written.
-    needs_tokens: bool = False  # Whether texts are cut into words where a tool did not.
+    needs_tokens: tuple[Kind, ...] = ()  # Of what kinds texts are cut into words, where a tool did not.
+    declares: bool = False  # Whether all classes are always listed.
     is_data: bool = False  # Whether commands read it as data without it.
 
     def __post_init__(self) -> None:
@@ -97,14 +100,14 @@ class Format:
 
     def kept(self, export: Export) -> tuple[tuple[Loss, ...], Export]:
         """What would be lost, and what is left."""
-        is_cut = self.needs_tokens and export.kind == "spans"
+        is_cut = export.kind in self.needs_tokens
         losses, left = lost(with_tokens(export, None) if is_cut else export, self.holds)
         if left.kind not in self.kinds:
             raise InvalidInputError(
                 f"{self.title} holds {' and '.join(self.kinds)}, and {export.source} holds {export.kind}. Choose "
                 "another format."
             )
-        return losses, left
+        return losses, replace(left, classes=left.known_classes) if self.declares else left
 
     def write(self, export: Export, path: Path) -> tuple[Loss, ...]:
         """Write what can be held, whole or not at all; gives what was lost."""

@@ -8,6 +8,7 @@ from typing import Any
 from labelworth.formats.export import Export, Item, Judgement, Kind, Prediction, Span
 from labelworth.formats.fields import Fields
 from labelworth.formats.format import (
+    USUAL,
     Format,
     Gathered,
     Source,
@@ -274,12 +275,15 @@ def _said_to_min(said: tuple[Any, ...], text: str) -> Any:
     return said[0] if len(said) == 1 else {"choices": list(said)}
 
 
-_BOTH = {"meta", "several judgements", "annotators", "seconds", "when", "several classes", "overlapping", "edges"}
+_BOTH = {
+    *USUAL, "meta", "several judgements", "several by one", "annotators", "seconds", "when", "several classes",
+    "nothing", "ids", "question",
+}  # fmt: skip
 LABEL_STUDIO = Format(
     "label-studio",
     "Label Studio JSON",
     ("classes", "spans"),
-    frozenset({*_BOTH, "predictions", "scores", "cannot say", "gold", "spans", "nothing", "ids", "question"}),
+    frozenset({*_BOTH, "predictions", "several predictions", "scores", "cannot say", "gold"}),
     "no annotation: unlabeled; an annotation with an empty result: nothing; all cancelled: unlabeled",
     _knows,
     _read,
@@ -289,7 +293,7 @@ LABEL_STUDIO_MIN = Format(
     "label-studio-min",
     "Label Studio JSON_MIN",
     ("classes", "spans"),
-    frozenset({*_BOTH, "spans", "nothing", "ids", "question"}),
+    frozenset(_BOTH),
     "no annotation_id: unlabeled; an annotation_id and no label: nothing; tasks that all skipped are not there",
     _knows_min,
     _read_min,

@@ -4,11 +4,13 @@ A format names the aspects that it holds. The others are lost, one by one in the
 after all of them is what is written, and what comes back when the file is read again.
 """
 
+import json
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from itertools import zip_longest
 
-from labelworth.formats.export import Export, Item, Judgement, Span, merged_stretches
+from labelworth.formats.export import Export, Item, Judgement, Span, Stretch, merged_stretches
+from labelworth.formats.folders import file_name
 from labelworth.formats.tokens import each_span, spans_of, tags_of
 
 _MOST_NAMED = 3
@@ -74,6 +76,14 @@ def _each_judgement(change: Callable[[Judgement], Judgement | None]) -> Callable
 
 def _without(is_lost: Callable[[Judgement], bool]) -> Callable[[Export], Export]:
     return _each_judgement(lambda judgement: None if is_lost(judgement) else judgement)
+
+
+def _one_each(item: Item) -> Item:
+    """Of several by one person the last."""
+    last = {judgement.annotator: judgement for judgement in item.judgements}
+    return replace(
+        item, judgements=tuple(judgement for judgement in item.judgements if last[judgement.annotator] is judgement)
+    )
 
 
 def _one_judgement(item: Item) -> Item:
@@ -157,15 +167,17 @@ def _judged_with_spans(item: Item) -> Item:
             for token in item.tokens or ()
             if any(start <= token[0] and token[1] <= end for start, end in (*judgement.judged, *spans))
         ]
-        return replace(judgement, judged=_joined(seen, item.tokens or ()))
+        is_all = len(seen) == len(item.tokens or ())
+        return replace(judgement, judged=None if is_all else _joined(seen, item.tokens or ()))
 
-    return replace(item, judgements=tuple(map(covered, item.judgements)))
+    judgements = map(covered, item.judgements)
+    return replace(item, judgements=tuple(judgement for judgement in judgements if judgement.judged != ()))
 
 
-def _joined(seen: list[tuple[int, int]], tokens: tuple[tuple[int, int], ...]) -> tuple[tuple[int, int], ...]:
+def _joined(seen: list[Stretch], tokens: tuple[Stretch, ...]) -> tuple[Stretch, ...]:
     """Stretches of tokens that follow each other."""
     position = {token: number for number, token in enumerate(tokens)}
-    stretches: list[tuple[int, int]] = []
+    stretches: list[Stretch] = []
     last = -2
     for token in seen:
         if position[token] == last + 1:
@@ -181,6 +193,22 @@ def _edges(export: Export) -> Export:
     return _each(_judged_with_spans)(_each(each_span(_on_tokens))(export))
 
 
+def _gapless(item: Item) -> Item:
+    """Tokens that cover the text but for single blanks behind them, as spaCy has them."""
+    if item.tokens is None:
+        return item
+    tokens: list[Stretch] = []
+    end = 0
+    for token in (*item.tokens, (len(item.text), len(item.text))):
+        start = end + (bool(tokens) and item.text[end : end + 1] == " ")
+        if start < token[0]:
+            tokens.append((start, token[0]))
+        if token[0] < token[1]:
+            tokens.append(token)
+        end = token[1]
+    return replace(item, tokens=tuple(tokens))
+
+
 def _joined_by_blanks(item: Item) -> Item:
     """Tokens alone: their text is that with blanks between, where they have tags."""
     tokens, words = [], item.words
@@ -191,6 +219,33 @@ def _joined_by_blanks(item: Item) -> Item:
     return replace(item, text=" ".join(words), tokens=tuple(tokens))
 
 
+def _named_files(export: Export) -> Export:
+    """Ids that files can have as names; a number where one cannot."""
+    taken = {item.id.casefold() for item in export.items}
+    items, seen = [], set[str]()
+    for number, item in enumerate(export.items, start=1):
+        name = item.id if file_name(item.id) == item.id and item.id.casefold() not in seen else f"item-{number}"
+        while name != item.id and name.casefold() in taken:
+            name = f"{name}-"
+        seen.add(name.casefold())
+        taken.add(name.casefold())
+        items.append(replace(item, id=name))
+    return replace(export, items=tuple(items))
+
+
+def _in_order(export: Export) -> Export:
+    """As a folder lists files of these names."""
+    return replace(export, items=tuple(sorted(export.items, key=lambda item: f"{item.id}.txt")))
+
+
+def _fields_as_texts(item: Item) -> Item:
+    texts = {
+        name: value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+        for name, value in item.meta.items()
+    }
+    return replace(item, meta={name: text for name, text in texts.items() if text.strip()})
+
+
 def _numbered(export: Export) -> Export:
     items = (replace(item, id=str(number)) for number, item in enumerate(export.items, start=1))
     return replace(export, items=tuple(items))
@@ -198,6 +253,10 @@ def _numbered(export: Export) -> Export:
 
 ASPECTS: dict[str, Aspect] = {
     "predictions": Aspect("what models predicted is left out", _each(lambda item: replace(item, predictions=()))),
+    "several predictions": Aspect(
+        "of several predictions the first is kept",
+        _each(lambda item: replace(item, predictions=item.predictions[:1])),
+    ),
     "scores": Aspect(
         "scores and names of models are left out",
         _each(
@@ -207,6 +266,7 @@ ASPECTS: dict[str, Aspect] = {
         ),
     ),
     "meta": Aspect("other fields are left out", _each(lambda item: replace(item, meta={}))),
+    "types": Aspect("other fields become texts", _each(_fields_as_texts)),
     "cannot say": Aspect("who could not say is left out", _without(lambda j: j.how == "cannot say")),
     "is not": Aspect("answers 'not this' are left out", _without(lambda j: j.how == "is not")),
     "none of": Aspect("answers 'none of these' become a 'not this' each", _each(_not_each)),
@@ -214,6 +274,7 @@ ASPECTS: dict[str, Aspect] = {
     "several judgements": Aspect(
         "of several judgements one is kept, that marked as the truth or else the last", _each(_one_judgement)
     ),
+    "several by one": Aspect("of several judgements of one person the last is kept", _each(_one_each)),
     "gold": Aspect("what is marked as the truth is not told", _each_judgement(lambda j: replace(j, is_gold=False))),
     "annotators": Aspect("who said it is left out", _each_judgement(lambda j: replace(j, annotator=""))),
     "seconds": Aspect("how long it took is left out", _each_judgement(lambda j: replace(j, seconds=None))),
@@ -231,6 +292,9 @@ ASPECTS: dict[str, Aspect] = {
         _without(lambda judgement: judgement.judged is not None and _is_of_spans_alone(judgement)),
     ),
     "discontinuous": Aspect("discontinuous spans become their pieces", _spans_only(_each(each_span(_in_pieces)))),
+    "between": Aspect(
+        "what stands between tokens becomes tokens", lambda e: e if e.kind == "tags" else _each(_gapless)(e)
+    ),
     "edges": Aspect(
         "spans that cut tokens are widened to whole ones, or lie between tokens and are left out", _spans_only(_edges)
     ),
@@ -247,13 +311,15 @@ ASPECTS: dict[str, Aspect] = {
     ),
     "empty items": Aspect(
         "items without tokens are left out",
-        lambda e: replace(e, items=tuple(item for item in e.items if item.tokens or e.kind != "tags")),
+        lambda export: replace(export, items=tuple(item for item in export.items if item.tokens != ())),
     ),
     "tokens": Aspect(
         "tokens are left out",
         lambda e: e if e.kind == "tags" else _each(lambda item: replace(item, tokens=None))(e),
     ),
     "ids": Aspect("ids are left out, and items are counted", _numbered),
+    "any ids": Aspect("ids that cannot be the name of a file become others", _named_files),
+    "order": Aspect("items come in the order of their ids", _in_order),
     "classes": Aspect(
         "the list of classes is left out, so that those without a label are not known",
         lambda export: replace(export, classes=()),

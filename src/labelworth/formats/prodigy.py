@@ -1,18 +1,19 @@
 """Prodigy: JSON lines, one per judgement: choices, yes or no to one class or to spans, spans set by hand."""
 
 import zlib
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from labelworth.formats.export import Export, Item, Judgement, Kind, Prediction, Span, Stretch, merged_stretches
 from labelworth.formats.fields import Fields
-from labelworth.formats.format import Format, Gathered, Source, free_fields, write_json_lines
+from labelworth.formats.format import USUAL, Format, Gathered, Source, free_fields, write_json_lines
 
 _ANSWERS = ("accept", "reject", "ignore")
 _BY_HAND = ("ner_manual", "spans_manual", "choice", "blocks")
 _OWN = (
     "id", "text", "label", "options", "accept", "spans", "tokens", "answer", "score", "model", "_input_hash",
-    "_task_hash", "_is_binary", "_view_id", "_annotator_id", "_session_id", "_timestamp",
+    "_task_hash", "config", "_is_binary", "_view_id", "_annotator_id", "_session_id", "_timestamp",
 )  # fmt: skip
 
 
@@ -32,6 +33,9 @@ def _read(source: Source) -> Export:
     for number, record in enumerate(source.records, start=1):
         for option in record.objects("options"):
             classes[option.label(option.record.get("id"))] = None
+        config = record.record.get("config")
+        for name in record.inside(config, "config").list("labels") if isinstance(config, Mapping) else ():
+            classes[record.label(name)] = None
         item_id = record.name("id") or record.name("_input_hash") or str(number)
         text = record.text(source.reading.text_field or "text")
         tokens = (
@@ -63,7 +67,7 @@ def _said(record: Fields, kind: Kind, text: str) -> tuple[tuple[Any, ...], bool]
         binary = record.record.get("_is_binary")
         view = record.record.get("_view_id")
         return spans, binary is True or (binary is None and view is not None and view not in _BY_HAND)
-    if "accept" in record.record or "options" in record.record:
+    if "accept" in record.record or ("options" in record.record and "label" not in record.record):
         return tuple(dict.fromkeys(record.label(name) for name in record.list("accept"))), False
     label = record.record.get("label")
     return () if label is None else (record.label(label),), label is not None
@@ -101,6 +105,10 @@ def _records(item: Item, export: Export) -> list[dict[str, Any]]:
     shared: dict[str, Any] = {} if is_number else {"id": item.id}
     shared |= {"text": item.text, "_input_hash": number if is_number else zlib.crc32(item.id.encode()) & 0x7FFFFFFF}
     shared |= free_fields(item, _OWN)
+    if export.kind == "spans":
+        shared["config"] = {"labels": list(export.classes)}
+    else:
+        shared["options"] = [{"id": name, "text": name} for name in export.classes]
     if item.tokens is not None:
         shared["tokens"] = [
             {
@@ -117,14 +125,7 @@ def _records(item: Item, export: Export) -> list[dict[str, Any]]:
         record = {**shared, **_shown(Judgement(prediction.said), item, export)}
         record |= {"score": prediction.score, "model": prediction.model or None}
         records.append(record)
-    return records or [{**shared, **_open(export)}]
-
-
-def _open(export: Export) -> dict[str, Any]:
-    """A task that nobody answered yet."""
-    if export.kind == "classes" and export.classes:
-        return {"options": [{"id": name, "text": name} for name in export.classes], "_view_id": "choice"}
-    return {}
+    return records or [shared]
 
 
 def _shown(judgement: Judgement, item: Item, export: Export) -> dict[str, Any]:
@@ -135,8 +136,7 @@ def _shown(judgement: Judgement, item: Item, export: Export) -> dict[str, Any]:
         return {"spans": spans, "_is_binary": is_binary, "_view_id": view}
     if judgement.how == "is not":
         return {"label": judgement.said[0], "_view_id": "classification"}
-    options = [{"id": name, "text": name} for name in export.classes]
-    return {"options": options, "accept": list(judgement.said), "_view_id": "choice"}
+    return {"accept": list(judgement.said), "_view_id": "choice"}
 
 
 def _span(span: Span, item: Item) -> dict[str, Any]:
@@ -159,12 +159,14 @@ PRODIGY = Format(
     "Prodigy JSONL",
     ("classes", "spans"),
     frozenset({
-        "predictions", "scores", "meta", "cannot say", "is not", "several judgements", "annotators", "when",
-        "several classes", "spans alone", "overlapping", "edges", "spans", "tokens", "nothing", "ids",
+        *USUAL, "predictions", "several predictions", "scores", "meta", "cannot say", "is not", "several judgements",
+        "several by one", "annotators", "when", "several classes", "spans alone", "tokens", "nothing", "ids",
+        "classes",
     }),
     "no answer, or ignore: unlabeled; accept without spans set by hand, or with no choice: nothing",
     _knows,
     _read,
     _put,
     (".jsonl",),
+    declares=True,
 )  # fmt: skip
