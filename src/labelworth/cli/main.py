@@ -18,6 +18,7 @@ from labelworth.cli.information import information
 from labelworth.cli.laboratory import bench, reproduce
 from labelworth.cli.plan import plan
 from labelworth.cli.predict import predict
+from labelworth.cli.studio import studio
 
 app = application("labelworth")
 
@@ -43,6 +44,7 @@ for _command in (demo, fit, predict, check, information, frontier, plan):
     add_command(app, _command)
 add_command(app, next_batch, "next")
 add_command(app, merge)
+add_command(app, studio)
 # Options of a door, and its help, are those of the command behind it.
 for _door in (reproduce, bench):
     add_command(

@@ -1,0 +1,76 @@
+"""The page of managers: how far it is, who agrees with whom, what it costs, and what comes next."""
+
+from starlette.responses import RedirectResponse, Response
+
+from labelworth.campaign.values import GOLD, Invitation, Person
+from labelworth.errors import InvalidInputError
+from labelworth.studio.visits import Visit
+
+
+def show(visit: Visit) -> Response:
+    return visit.render("manage.html", status=visit.campaign.status())
+
+
+def live(visit: Visit) -> Response:
+    """What changes of the page."""
+    return visit.render("live.html", status=visit.campaign.status())
+
+
+def person(visit: Visit) -> Response:
+    """What somebody said beside gold, and beside others."""
+    found = _person(visit, visit.request.path_params["number"])
+    tables = [visit.campaign.confusion(found.name, "gold"), visit.campaign.confusion(found.name, "others")]
+    return visit.render("person.html", person=found, tables=tables)
+
+
+def invite(visit: Visit) -> Response:
+    form = visit.form
+    role = form.get("role", "annotator")
+    if role not in ("annotator", "manager"):
+        raise InvalidInputError(f"A role is annotator or manager. Got {role!r:.40}.")
+    invited = visit.campaign.invite(
+        form.get("name", "").strip(),
+        role="manager" if role == "manager" else "annotator",
+        channel=form.get("channel", "").strip() or GOLD,
+        price=visit.amount("price"),
+    )
+    return _link(visit, invited)
+
+
+def new_link(visit: Visit) -> Response:
+    """A new link for somebody; their old one, and whoever came in by it, is out at once."""
+    return _link(visit, visit.campaign.renew_token(_person(visit, visit.form.get("person", "")).name))
+
+
+def withdraw(visit: Visit) -> Response:
+    found = _person(visit, visit.form.get("person", ""))
+    if found.id == visit.person.id:
+        raise InvalidInputError("You cannot withdraw your own link: another manager can.")
+    visit.campaign.withdraw(found.name)
+    return RedirectResponse("/manage#people", 303)
+
+
+def assign(visit: Visit) -> Response:
+    form, classes = visit.form, visit.campaign.settings.classes
+    question = [name for index, name in enumerate(classes) if f"question{index}" in form]
+    assigned = visit.campaign.assign(
+        count=visit.number("count"),
+        votes=visit.number("votes"),
+        channel=form.get("channel", "").strip() or GOLD,
+        question=question,
+        policy=form.get("policy", "").strip() or None,
+        audit="audit" in form,
+        why=form.get("why", "").strip()[:200] or None,
+    )
+    return visit.render("assigned.html", assigned=assigned)
+
+
+def _link(visit: Visit, invited: Invitation) -> Response:
+    return visit.render("link.html", person=invited.person, link=visit.pages.link(invited.token))
+
+
+def _person(visit: Visit, number: str) -> Person:
+    found = next((one for one in visit.campaign.people() if str(one.id) == number), None)
+    if found is None:
+        raise InvalidInputError("There is nobody of that number in this campaign.")
+    return found

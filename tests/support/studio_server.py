@@ -1,0 +1,35 @@
+"""A studio in a process of its own, as people start it."""
+
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import httpx
+
+RUN = "from labelworth.cli.main import run; run()"
+
+
+@contextmanager
+def started(campaign: str, *words: str) -> Iterator[tuple[subprocess.Popen[str], str]]:
+    """Start `labelworth studio campaign --port 0 --link boss`; the process, and the link of the manager."""
+    process = subprocess.Popen(
+        [sys.executable, "-c", RUN, "studio", campaign, "--port", "0", "--link", "boss", *words],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        assert process.stdout is not None
+        link = process.stdout.readline().strip()
+        assert link, process.stderr and process.stderr.read()
+        yield process, link
+    finally:
+        if process.poll() is None:
+            process.send_signal(signal.SIGKILL)
+        process.communicate()
+
+
+def client(link: str) -> httpx.Client:
+    return httpx.Client(base_url=link.partition("/enter")[0], follow_redirects=True, timeout=60)

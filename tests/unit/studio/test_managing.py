@@ -1,0 +1,87 @@
+"""The page of managers."""
+
+from support.studio import browser, token_of
+
+
+def test_progress_agreement_and_money_are_shown(people):
+    people.ann.label("0")
+    page = people.mia.get("/manage").text
+    assert "of 10 wanted" in page
+    assert "EUR 0.10" in page
+    assert people.mia.get("/manage/live").text.strip() in page.replace("\n    ", "\n") or "Progress" in page
+
+
+def test_the_live_part_follows(people):
+    before = people.mia.get("/manage/live").text
+    people.ann.label("0")
+    assert people.mia.get("/manage/live").text != before
+    assert "<html" not in before
+
+
+def test_somebody_who_is_invited_comes_in_by_the_link(people):
+    page = people.mia.send("/manage/invite", "/manage", name="eve", channel="crowd", price="0.02")
+    eve = browser(people.studio, token_of(page.text))
+    assert eve.get("/").status_code == 200
+    person = people.campaign.person("eve")
+    assert (person.role, person.channel, person.price) == ("annotator", "crowd", 0.02)
+
+
+def test_a_new_link_ends_the_session_of_the_old_one_at_once(people):
+    number = people.campaign.person("ann").id
+    page = people.mia.send("/manage/link", f"/manage/person/{number}")
+    assert people.ann.get("/").status_code == 401
+    assert browser(people.studio, token_of(page.text)).get("/").status_code == 200
+
+
+def test_a_link_that_is_withdrawn_opens_nothing_at_once_and_answers_stay(people):
+    people.ann.label("0")
+    form = people.ann.form("/answer")
+    number = people.campaign.person("ann").id
+    people.mia.send("/manage/withdraw", f"/manage/person/{number}")
+    assert people.ann.get("/").status_code == 401
+    assert people.ann.post("/answer", {**form.fields, "said": "0"}).status_code == 401
+    assert browser(people.studio, people.tokens["ann"]).get("/").status_code == 401
+    assert len(people.campaign.answers()) == 1
+
+
+def test_a_manager_cannot_lock_themselves_out(people):
+    form = people.mia.form("/manage/withdraw", f"/manage/person/{people.campaign.person('ann').id}")
+    own = {**form.fields, "person": str(people.campaign.person("mia").id)}
+    assert people.mia.post("/manage/withdraw", own).status_code == 400
+    assert people.mia.get("/manage").status_code == 200
+
+
+def test_labels_are_asked_for(people):
+    page = people.mia.send("/manage/assign", "/manage", count="5", votes="2", why="a second look")
+    assert "Batch 2 is asked for" in page.text
+    assert people.campaign.status().batches[-1].why == "a second look"
+    assert people.campaign.status().wanted == 20
+
+
+def test_a_question_of_yes_and_no_is_asked_for(people):
+    people.mia.send("/manage/assign", "/manage", count="5", channel="crowd", question2="on")
+    eve = browser(people.studio, people.campaign.invite("eve", channel="crowd").token)
+    assert "Is it spam?" in eve.get("/").text
+
+
+def test_what_cannot_be_asked_is_told(people):
+    page = people.mia.send("/manage/assign", "/manage", count="0")
+    assert page.status_code == 400
+    assert people.campaign.status().wanted == 10
+
+
+def test_confusion_is_shown_by_person(people):
+    people.mia.label("0")
+    item = people.campaign.answers()[0].item
+    people.campaign.assign(count=1, audit=True, channel="crowd")
+    eve = browser(people.studio, people.campaign.invite("eve", channel="crowd").token)
+    eve.label("2")
+    assert people.campaign.answers()[0].item == item
+    page = people.mia.get(f"/manage/person/{people.campaign.person('eve').id}").text
+    assert "Rows: what gold says" in page
+    assert '<td class="other">1</td>' in page
+
+
+def test_nobody_of_that_number_is_told(people):
+    assert people.mia.get("/manage/person/99").status_code == 400
+    assert people.mia.get("/manage/person/x").status_code == 400
