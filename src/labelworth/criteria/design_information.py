@@ -12,7 +12,7 @@ from labelworth.criteria.table import Asked, InformationTable, tabulate
 from labelworth.errors import InvalidInputError
 from labelworth.fisher.criteria import require_n_samples
 from labelworth.fisher.documents.channels import ArmSet, channel_information
-from labelworth.fisher.documents.population import Method
+from labelworth.fisher.documents.population import KindMethod
 from labelworth.models.protocol import Model
 from labelworth.progress import SILENT, Progress
 
@@ -23,7 +23,7 @@ def design_information(
     kinds: Sequence[Channel | Arm],
     designs: Sequence[Sequence[float]],
     n_samples: float,
-    method: Method = "auto",
+    method: KindMethod = "auto",
     seed: int = 0,
     relative_error: float = 0.01,
     max_draws: int | None = None,
@@ -47,7 +47,10 @@ def design_information(
         Shares of samples that get nothing, gold, then each of `kinds` in order; every design sums to 1.
     n_samples : float
         All samples together.
-    method, seed, relative_error, max_draws, progress
+    method : {"auto", "enumeration", "formula", "sampling", "matrix-free"}
+        "auto": exact where it can be, else sampling; multinomial models with too many parameters for matrices go
+        without: random probes of products over drawn documents, of which `max_draws` says how many.
+    seed, relative_error, max_draws, progress
         As in `labelworth.criteria.information.document_information`.
 
     Raises

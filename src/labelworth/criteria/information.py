@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 from labelworth.criteria.table import Asked, InformationTable, tabulate
 from labelworth.errors import InvalidInputError
 from labelworth.fisher.choice import choose
-from labelworth.fisher.documents.population import LABEL_OR_NOT, DocumentPopulation, Method
+from labelworth.fisher.documents.population import LABEL_OR_NOT, DocumentPopulation, KindMethod, Method
 from labelworth.fisher.information import require_fractions
 from labelworth.models.protocol import Model
 from labelworth.progress import SILENT, Progress
@@ -46,7 +46,7 @@ def information(
     kinds: "Sequence[Channel | Arm]",
     designs: Sequence[Sequence[float]],
     n_samples: float,
-    method: Method = ...,
+    method: KindMethod = ...,
     seed: int = ...,
     relative_error: float = ...,
     max_draws: int | None = ...,

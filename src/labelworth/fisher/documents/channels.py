@@ -26,7 +26,7 @@ from labelworth.errors import InvalidInputError
 from labelworth.fisher.choice import Chosen
 from labelworth.fisher.contrasts import Contrasts
 from labelworth.fisher.controls import sharpened
-from labelworth.fisher.dense import DenseInformation
+from labelworth.fisher.dense import DENSE_LIMIT, DenseInformation
 from labelworth.fisher.documents.population import (
     LABEL_OR_NOT,
     DocumentPopulation,
@@ -47,6 +47,8 @@ from labelworth.progress import SILENT, Progress, Task
 
 _QUICK_WORK = 2e9
 """Enumeration is chosen while its multiplications stay below a second or two of work."""
+
+MATRIX_FREE = "matrix-free"
 
 _MOST_NUMBERS = 2e8
 """How many numbers the matrices of all batches may be: 1.6 GB."""
@@ -325,8 +327,9 @@ def channel_information(
         If the method does not exist, or not for this model.
     """
     population = DocumentPopulation(model)
-    if method not in population.methods:
-        raise InvalidInputError(f"method must be one of {', '.join(population.methods)}. Got {method!r} instead.")
+    methods = (*population.methods, MATRIX_FREE)
+    if method not in methods:
+        raise InvalidInputError(f"method must be one of {', '.join(methods)}. Got {method!r} instead.")
     size = population.coordinates.n_free + arms.nuisance.size
     reason = "asked for"
     if method == "auto":
@@ -339,10 +342,14 @@ def channel_information(
             method, reason = "sampling", f"there are {population.n_outcomes} distinct samples with all their answers"
             if isinstance(model, MultinomialModel) and len(model.classes) == 2:
                 method, reason = "formula", "two classes of documents have an exact formula"
+        if method == "sampling" and size > DENSE_LIMIT and isinstance(model, MultinomialModel):
+            method, reason = MATRIX_FREE, f"matrices of {size:,} parameters would be too large"
     if method == "enumeration":
         return Chosen(enumerated_channels(model, arms), reason)
     if method == "formula":
         return Chosen(_by_formula(model, arms), reason)
+    if method == MATRIX_FREE:
+        return Chosen(_without_matrices(model, arms, rng, max_draws, progress), reason)
     if isinstance(model, OpenModel):
         raise InvalidInputError(
             f"Answers to a {model.kind} model are summed over every x, and its x are not listed or too many. Give "
@@ -368,6 +375,18 @@ def _by_formula(model: Model, arms: ArmSet) -> GivesFigures:
             "method='enumeration' or 'sampling'."
         )
     return two_class_channels(model, arms)
+
+
+def _without_matrices(
+    model: Model, arms: ArmSet, rng: np.random.Generator, max_draws: int | None, progress: Progress
+) -> GivesFigures:
+    from labelworth.fisher.documents.probed_channels import drawn_channels
+
+    if not isinstance(model, MultinomialModel):
+        raise InvalidInputError(
+            f"The matrix-free way needs a multinomial model. Got a {model.kind} model; use method='sampling'."
+        )
+    return drawn_channels(model, arms, rng, n_draws=max_draws, progress=progress)
 
 
 def _numbers_per_row(model: Model, arms: ArmSet) -> int:

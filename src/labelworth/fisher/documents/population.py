@@ -29,6 +29,8 @@ from labelworth.models.protocol import Model, OpenModel
 from labelworth.progress import Progress
 
 Method = Literal["auto", "enumeration", "formula", "sampling"]
+KindMethod = Literal[Method, "matrix-free"]
+"""Of designs over kinds of answers."""
 
 _NUMBERS_PER_CHUNK = 4_000_000
 """How many numbers a block may hold (32 MB)."""

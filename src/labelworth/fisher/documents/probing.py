@@ -10,7 +10,7 @@ import numpy as np
 
 from labelworth.arrays import FloatArray, require_between
 from labelworth.data.samples import Samples
-from labelworth.errors import DidNotConvergeWarning, InvalidInputError, NotIdentifiableError
+from labelworth.errors import DidNotConvergeWarning, NotIdentifiableError
 from labelworth.fisher.criteria import Weight
 from labelworth.fisher.documents.observed_counts import ObservedCounts
 from labelworth.fisher.documents.probed import ProbedInformation, Spectrum
@@ -18,7 +18,6 @@ from labelworth.linalg.lanczos import LockstepLanczos, largest_eigenvalue_bound,
 from labelworth.models.classes.multinomial import MultinomialFamily, MultinomialModel
 from labelworth.progress import SILENT, Progress, tracking
 
-_FIXED_POINT = 1e-3  # how much one more EM step may change a probability, relatively
 _STEPS_BETWEEN_LOOKS = 5
 
 
@@ -82,11 +81,7 @@ def matrix_free_information(
     require_between("n_probes", n_probes, 2, 10_000)
     require_between("n_named_probes", n_named_probes, 2, n_probes)
     observed = ObservedCounts.at(model, family, samples)
-    if observed.residual > _FIXED_POINT:
-        raise InvalidInputError(
-            f"The fit has not converged: one more EM step would change a probability by {observed.residual:.2g} of "
-            "itself. Fit with a smaller tolerance and more iterations."
-        )
+    observed.require_fixed_point()
     starts = _probes(observed, n_probes, n_named_probes, rng)
     run = LockstepLanczos(observed.missing, starts)
     with tracking(progress, "Lanczos", max_steps) as task:

@@ -11,9 +11,13 @@ from scipy.special import logsumexp, ndtr
 from labelworth.arrays import FloatArray
 from labelworth.data.samples import Samples
 from labelworth.errors import InvalidInputError, NotIdentifiableError
+from labelworth.estimation.fit import settled
 from labelworth.fisher.dense import DenseInformation
+from labelworth.fisher.documents.answered_documents import AnsweredDocuments
 from labelworth.fisher.documents.channels import ArmSet, averaged_channels, enumerated_channels
+from labelworth.fisher.documents.observed_counts import ObservedCounts
 from labelworth.fisher.documents.population import DocumentPopulation, require_outcomes
+from labelworth.fisher.documents.probed_channels import ProbedChannels
 from labelworth.fisher.documents.two_class_channels import two_class_channels
 from labelworth.fisher.information import Information
 from labelworth.fisher.whitened import MatrixRules
@@ -54,10 +58,10 @@ class KindFormulas(DocumentFormulas):
                 "Kinds of labels are planned for multinomial, Bernoulli and Gaussian models; for a model of your own "
                 "take source='simulated'."
             )
-        if self.pool.is_large and (not self._has_formula or self.criterion in _SHARES):
+        if self.pool.is_large and (not isinstance(model, MultinomialModel) or self.criterion in _SHARES):
             raise InvalidInputError(
-                f"With {self.pool.n_parameters:,} parameters the formulas of kinds of labels go with two classes of "
-                "a multinomial model and criterion='excess_log_loss'. Take source='simulated', or fewer words."
+                f"With {self.pool.n_parameters:,} parameters the formulas of kinds of labels go with a multinomial "
+                "model and criterion='excess_log_loss'. Take source='simulated', or fewer words."
             )
         return self._accuracy(model, self.kinds.arm_set)
 
@@ -101,8 +105,21 @@ class KindFormulas(DocumentFormulas):
             return enumerated_channels(model, arms)
         if isinstance(model, MultinomialModel) and self._has_formula and self.criterion not in _SHARES:
             return two_class_channels(model, arms)
+        if self.pool.is_large:
+            return self._probed(arms)
         shares = np.exp(self._log_evidence(model) - self._fitted_evidence)
         return averaged_channels(model, self._documents, shares / shares.sum(), arms)
+
+    def _probed(self, arms: ArmSet) -> ProbedChannels:
+        """From random probes of the observed information at a fixed point of EM, with no matrix."""
+        family: Any = self.pool.family
+        data = self.pool.data
+        fitted = settled(family, data, start=self.pool.model, progress=self.progress)
+        observed = ObservedCounts.at(fitted.model, family, data)
+        observed.require_fixed_point()
+        rows = np.flatnonzero(data.evidence.is_unlabeled)
+        shares = data.sample_weights[rows] / observed.unlabeled_weight
+        return ProbedChannels(AnsweredDocuments.of(observed, arms, data.take(rows), shares), self.seed)
 
     @cached_property
     def _is_enumerated(self) -> bool:

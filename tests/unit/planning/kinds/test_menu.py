@@ -207,6 +207,20 @@ def test_large_vocabularies_of_two_classes_go_by_the_formula() -> None:
         lw.plan(drawn.counts, y, **{**asked, "criterion": "excess_error"})
 
 
+def test_large_vocabularies_of_many_classes_go_without_matrices() -> None:
+    words = np.random.default_rng(1).dirichlet(np.full(250, 0.5), 3)
+    words = 0.5 * words + 0.5 * words.mean(axis=0)
+    model = MultinomialModel((0, 1, 2), [0.3, 0.3, 0.4], words, LengthDistribution.single(20))
+    drawn = model.sample(400, np.random.default_rng(2))
+    y = np.where(np.arange(400) < 60, drawn.evidence.codes, -1)
+    asked = {**ASKED, "channels": ["llm: price 0.01, accuracy 0.9, unknown"], "n_draws": 5, "budget": 40.0}
+    plan = lw.plan(drawn.counts, y, use_unlabeled="yes", **asked)
+    assert plan.question.criterion == "excess_log_loss"
+    assert plan.certificate.gap <= 1e-8 * plan.recommended.error
+    assert {kind.kind: kind.answers for kind in plan.kinds}["llm"] > 0
+    assert plan.recommended.error < plan.held.error
+
+
 def test_without_unlabeled_data_nobody_is_no_arm() -> None:
     plan = planned(budget=90.0, use_unlabeled="no", n_draws=0)
     assert "nothing" not in plan.arms
