@@ -11,7 +11,7 @@ import sqlalchemy as sa
 from labelworth.arrays import BoolArray, FloatArray, IntArray
 from labelworth.campaign.schema import annotators, items, requests, standing
 from labelworth.campaign.values import GOLD, Assigned, PlanJob, Settings
-from labelworth.errors import InfeasiblePlanError, InvalidInputError
+from labelworth.errors import InfeasiblePlanError, InvalidInputError, NotWantedError
 from labelworth.planning.next import (
     EVERYTHING,
     Batch,
@@ -93,7 +93,7 @@ def assigned(
     """Draw items and write down what is asked of them, in the order of the draw."""
     known = _require_classes(draw, settings)
     numbers, taken = _pool(connection, draw)
-    batch = int(connection.execute(sa.select(sa.func.coalesce(sa.func.max(requests.c.batch), 0))).scalar_one()) + 1
+    batch = _last_batch(connection) + 1
     seed = batch if draw.seed is None else draw.seed
     drawn = _drawn(draw, settings, numbers, taken, lambda: sequences(connection), seed)
     probabilities = _probabilities(drawn)
@@ -123,6 +123,17 @@ def assigned(
     if rows:
         connection.execute(sa.insert(requests), rows)
     return _told(connection, batch, rows)
+
+
+def require_last(connection: sa.Connection, batch: int) -> None:
+    """Refuse where somebody asked for another batch meanwhile."""
+    last = _last_batch(connection)
+    if last != batch:
+        raise NotWantedError(f"Batch {last} was asked for meanwhile. Look at it before you ask for more.")
+
+
+def _last_batch(connection: sa.Connection) -> int:
+    return int(connection.execute(sa.select(sa.func.coalesce(sa.func.max(requests.c.batch), 0))).scalar_one())
 
 
 def mean_prices(connection: sa.Connection) -> dict[str, float]:

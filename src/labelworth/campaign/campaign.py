@@ -289,6 +289,7 @@ class Campaign:
         model: str | None = None,
         why: str | None = None,
         seed: int | None = None,
+        after: int | None = None,
     ) -> Assigned:
         """Ask for answers about items that nobody was asked about.
 
@@ -318,6 +319,9 @@ class Campaign:
             Kept with the requests.
         seed : int, optional
             Of the draw; the number of the batch unless given.
+        after : int, optional
+            The last batch that one knows of, 0 of none: where there is another by now nothing is asked for, so that
+            who asks twice by accident does so once.
         """
         if (count is None) == (plan is None):
             raise InvalidInputError("Say how much is asked for, once: count= or plan=.")
@@ -342,6 +346,8 @@ class Campaign:
 
         def work(connection: sa.Connection) -> Assigned:
             _one_at_a_time(connection)
+            if after is not None:
+                assigning.require_last(connection, after)
             return assigning.assigned(connection, self.settings, draw, self._sequences, now=now)
 
         return self._store.write(work)

@@ -379,3 +379,12 @@ def test_agreement_with_others_counts_pairs(begin):
     figures = {one.person.name: (one.others_agreed, one.others_compared) for one in status.people}
     assert figures == {"ann": (1, 3), "bob": (1, 3), "eve": (0, 2)}
     assert (status.n_done, status.due, status.n_answered, status.n_labeled) == (2, 0, 2, 0)
+
+
+def test_who_asks_for_a_batch_twice_by_accident_does_so_once(begin):
+    campaign = begin()
+    campaign.add([f"mail {index}" for index in range(9)])
+    assert campaign.assign(count=3, after=0).batch == 1
+    with pytest.raises(lw.NotWantedError, match="Batch 1 was asked for meanwhile"):
+        campaign.assign(count=3, after=0)
+    assert campaign.assign(count=3, after=1).batch == 2
