@@ -5,15 +5,15 @@ By EM; by L-BFGS where a family has no M-step and its pass knows a slope instead
 
 import time
 import warnings
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import numpy as np
 
 from labelworth.arrays import FloatArray, require_between
 from labelworth.data.evidence import Evidence
-from labelworth.errors import DidNotConvergeWarning, InvalidInputError, LabelworthWarning
+from labelworth.errors import DidNotConvergeWarning, InvalidInputError, LabelworthWarning, NotIdentifiableError
 from labelworth.estimation.expectation_maximization import Ascent, ExpectationMaximization, FittedT
 from labelworth.estimation.sharded import DataT, prepared
 from labelworth.estimation.starts import (
@@ -32,9 +32,11 @@ if TYPE_CHECKING:
     from labelworth.estimation.likelihood_ascent import LikelihoodAscent
 
 FamilyT = TypeVar("FamilyT")
+ResultT = TypeVar("ResultT")
 
 _FIXED_POINT = 1e-13  # nats per sample still to be gained: rounding
 _STEPS_TO_FIXED_POINT = 20_000
+_NUDGES = (0.01, 0.03, 0.1)  # of the usual size of a coordinate
 _LONG_STEP = 0.5  # seconds: from there on it is said how long a fit takes
 _USUAL_STEPS = (10, 50)
 
@@ -252,6 +254,52 @@ def settled(
         max_iterations=_STEPS_TO_FIXED_POINT,
         progress=progress,
     )
+
+
+def at_maximum(
+    judge: Callable[[Fit[ParametersT, EMFamily[ParametersT, DataT]]], ResultT],
+    family: EMFamily[ParametersT, DataT],
+    data: DataT,
+    start: ParametersT,
+    *,
+    unlabeled_weight: float = 1.0,
+) -> ResultT:
+    """What `judge` makes of a strict maximum, climbed to from `start`.
+
+    EM may rest where nothing is to be gained by small steps and more by others: at a saddle, where a row whose words
+    nobody else uses stands just between two classes. Where the information is not positive definite, `judge` raises
+    NotIdentifiableError; the model is then moved a little, at random, and EM, which every such place repels, climbs
+    on. Ends that lie lower do not count.
+
+    Raises
+    ------
+    NotIdentifiableError
+        If that does not help either: the labels and the prior leave something open.
+    """
+    options: dict[str, Any] = {
+        "unlabeled_weight": unlabeled_weight,
+        "tolerance": _FIXED_POINT,
+        "max_iterations": _STEPS_TO_FIXED_POINT,
+    }
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", LabelworthWarning)
+        best = fit(family, data, start=start, **options)
+        for nudge in _NUDGES:
+            try:
+                return judge(best)
+            except NotIdentifiableError:
+                moved = fit(family, data, start=_moved(best.model, nudge), **options)
+                best = max(best, moved, key=lambda fitted: fitted.objective)
+        return judge(best)
+
+
+def _moved(model: ParametersT, share: float) -> ParametersT:
+    """The model with all coordinates changed at random, by this share of their usual size."""
+    coordinates = model.coordinates
+    vector = coordinates.unconstrained(model.tables)
+    noise = np.random.default_rng(0).standard_normal(len(vector))
+    usual = float(np.sqrt(np.mean(np.square(vector))))
+    return model.with_tables(coordinates.from_unconstrained(vector + share * usual * noise))
 
 
 def report_exchangeable(evidence: Evidence, progress: Progress) -> tuple[tuple[Hashable, ...], ...]:

@@ -6,7 +6,7 @@ import numpy as np
 from scipy.optimize import brentq
 
 from labelworth.arrays import FloatArray
-from labelworth.estimation.fit import settled
+from labelworth.estimation.fit import at_maximum
 from labelworth.estimators.pools.pool import Pool
 from labelworth.fisher.documents.worth import Worth, row_worth
 from labelworth.planning.answer import ChosenRows, Interval
@@ -60,8 +60,7 @@ def formula_choice(
     """
     data: Any = pool.data
     fitted: Any = pool.fitted
-    at_maximum: Any = settled(fitted.family, data, start=pool.model)
-    worth = row_worth(at_maximum.model, at_maximum.family, data, seed)
+    worth = at_maximum(lambda own: _known_worth(own, data, seed), fitted.family, data, pool.model)
     is_open = data.evidence.is_unlabeled
     scores = row_scores(pool, choosing.by)
     count, step = steps_of(planned, room)
@@ -87,6 +86,13 @@ def formula_choice(
         step * price,
         as_many=alike[count],
     )
+
+
+def _known_worth(fitted: Any, data: Any, seed: int) -> Worth:
+    """Refused now, not later, where the fit is no strict maximum."""
+    worth = row_worth(fitted.model, fitted.family, data, seed)
+    worth.error(np.zeros(data.n_samples))
+    return worth
 
 
 def _as_random(worth: Worth, is_open: Any, probabilities: FloatArray) -> float:

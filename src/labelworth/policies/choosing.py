@@ -10,7 +10,6 @@ from labelworth.errors import InvalidInputError
 
 By = Literal["random", "uncertainty", "worth"]
 RANDOM: By = "random"
-_HALVINGS = 200
 
 
 @dataclass(frozen=True)
@@ -27,9 +26,9 @@ class DrawnRows:
 class Choosing:
     """How rows are chosen.
 
-    A share of the batch is spread evenly over the pool, the rest in proportion to the scores: no row is drawn with
-    certainty that others could not have replaced, and none is left out for sure, so that what is measured on the
-    labels can be weighted back to the whole pool.
+    A share of the batch is spread evenly over the pool, and a little is left to every row; the rest goes to the rows
+    of the highest scores. None is left out for sure, so that what is measured on the labels can be weighted back to
+    the whole pool.
     """
 
     by: By = RANDOM
@@ -58,9 +57,11 @@ class Choosing:
     def probabilities(self, scores: FloatArray, count: int) -> tuple[FloatArray, float]:
         r"""Of every row to be among `count` drawn, (n,), and that of being in the random share.
 
-        .. math:: \pi_i = c\, \rho / n + \min(1 - c \rho / n, \; \max(t s_i, \; \phi c / n))
+        .. math:: \pi_i = \begin{cases} 1 & s_i > t \\ (\rho + \phi)\, c / n & s_i < t \end{cases}
 
-        with c rows, the random share :math:`\rho`, scores s and the floor :math:`\phi`; t makes them sum to c.
+        with c rows, the random share :math:`\rho`, scores s and the floor :math:`\phi`; t makes them sum to c, and
+        rows with just this score share what is left. The best choice of so many rows looks like this, but for share
+        and floor (docs/derivations/chosen.md).
         """
         n_rows = len(scores)
         if not 1 <= count <= n_rows:
@@ -71,7 +72,7 @@ class Choosing:
             return np.full(n_rows, count / n_rows), count / n_rows
         even = count * self.random_share / n_rows
         least = min(self.floor * count / n_rows, (count - n_rows * even) / n_rows)
-        rest = _proportional(scores, count - n_rows * even, least, 1 - even)
+        rest = _highest(scores, count - n_rows * even, least, 1 - even)
         return even + rest, even
 
     def draw(self, scores: FloatArray, count: int, rng: np.random.Generator) -> DrawnRows:
@@ -99,26 +100,12 @@ def systematic(probabilities: FloatArray, count: int, rng: np.random.Generator) 
     return np.asarray(rng.permutation(drawn))
 
 
-def _proportional(scores: FloatArray, total: float, least: float, most: float) -> FloatArray:
-    """max(least, min(most, t scores)) with the t at which they sum to `total`; by halving in log t."""
-    positive = scores[scores > 0]
-    low = np.log(max(least, 1e-300) / positive.max()) - 1
-    high = np.log(most / positive.min()) + 1
-
-    def at(level: float) -> FloatArray:
-        return np.clip(np.exp(np.minimum(level + np.log(np.maximum(scores, 1e-300)), 1.0)), least, most)
-
-    if at(high).sum() < total:
-        # Rows with a score are all taken, and do not make up the batch: the rest is spread over those without.
-        values, without = at(high), scores <= 0
-        values[without] += (total - values.sum()) / without.sum()
-        return values
-    for _ in range(_HALVINGS):
-        middle = (low + high) / 2
-        low, high = (middle, high) if at(middle).sum() < total else (low, middle)
-    values = at(high)
-    # What halving leaves is given to those that are neither at the floor nor at the top.
-    between = (values > least) & (values < most)
-    if between.any():
-        values[between] += (total - values.sum()) / between.sum()
+def _highest(scores: FloatArray, total: float, least: float, most: float) -> FloatArray:
+    """`most` of the highest scores, `least` of all others, so that they sum to `total`; ties share what is left."""
+    n_rows, room = len(scores), total - least * len(scores)
+    n_full = min(int(room / (most - least)), n_rows - 1) if most > least else 0
+    level = np.partition(scores, n_rows - 1 - n_full)[n_rows - 1 - n_full]
+    above, tied = scores > level, scores == level
+    values = np.where(above, most, least)
+    values[tied] += (room - above.sum() * (most - least)) / tied.sum()
     return values

@@ -11,7 +11,7 @@ from scipy.special import xlogy
 from labelworth.arrays import FloatArray, IntArray
 from labelworth.data.evidence import Evidence
 from labelworth.data.protocol import DataT
-from labelworth.errors import InvalidInputError
+from labelworth.errors import InvalidInputError, NotIdentifiableError
 from labelworth.policies.choosing import Choosing
 from labelworth.policies.policy import Policy
 from labelworth.progress import SILENT, Progress
@@ -149,12 +149,17 @@ def chosen_units(
 ) -> IntArray:
     """Units to label, those of `start` first, then `size` in all: in rounds, each of which doubles the labels.
 
-    Labels of `data` are looked at once their unit is chosen.
+    Labels of `data` are looked at once their unit is chosen. Where a fit leaves the worth of rows open, that round
+    goes by uncertainty, as `labelworth next` advises there.
     """
     kept = start
     while len(kept) < size:
         shown = keep_labels(data, kept)
-        scores = learner.scores(choosing.by, learner.fit(shown), shown)
+        fitted = learner.fit(shown)
+        try:
+            scores = learner.scores(choosing.by, fitted, shown)
+        except NotIdentifiableError:
+            scores = learner.scores("uncertainty", fitted, shown)
         rest = np.setdiff1d(np.arange(data.n_samples), kept)
         rng = np.random.default_rng([seed, len(kept)])
         drawn = choosing.draw(scores[rest], min(len(kept), size - len(kept)), rng)

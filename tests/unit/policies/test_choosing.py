@@ -29,12 +29,14 @@ def test_probabilities_sum_to_the_count_and_are_never_zero(scores, part, share, 
     assert (np.diff(probabilities[order]) >= -1e-9).all()
 
 
-def test_between_floor_and_certainty_they_are_proportional_to_the_scores():
-    probabilities, even = Choosing("worth", 0.25, 0.02).probabilities(SCORES, 2)
-    rest = probabilities - even
-    np.testing.assert_allclose(rest[[2, 4, 5]] / SCORES[[2, 4, 5]], rest[7] / SCORES[7], rtol=1e-9)
-    assert rest[0] == pytest.approx(0.02 * 2 / 10)
-    assert even == pytest.approx(0.05)
+def test_the_highest_scores_are_drawn_for_sure_and_ties_share_what_is_left():
+    probabilities, even = Choosing("worth", 0.25, 0.05).probabilities(SCORES, 4)
+    assert even == pytest.approx(0.1)
+    # Four rows: one at random, 0.2 spread as the floor, and 2.8 / 0.88 above it.
+    np.testing.assert_allclose(probabilities[[4, 7, 5]], 1.0)
+    others = np.setdiff1d(np.arange(10), [2, 3, 4, 5, 7])
+    np.testing.assert_allclose(probabilities[others], 0.12)
+    np.testing.assert_allclose(probabilities[[2, 3]], (4 - 3 - 5 * 0.12) / 2)
 
 
 @pytest.mark.parametrize("count", [1, 3, 9])

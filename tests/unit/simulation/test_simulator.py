@@ -5,7 +5,7 @@ import pytest
 from scipy.special import log_softmax
 
 from labelworth.data.lengths import LengthDistribution
-from labelworth.errors import InvalidInputError
+from labelworth.errors import InvalidInputError, NotIdentifiableError
 from labelworth.estimators.pools.documents import ClassLearner
 from labelworth.models.classes.multinomial import MultinomialFamily, MultinomialModel
 from labelworth.policies.choosing import Choosing
@@ -139,6 +139,23 @@ def test_units_are_chosen_in_rounds_that_double_the_labels() -> None:
     posterior = np.exp(learner.predict(learner.fit(keep_labels(samples, start)), samples).log_posteriors(1.0))
     unsure = 1 - posterior.max(axis=1)
     assert unsure[path[10:20]].mean() > 1.3 * unsure[10:].mean()
+
+
+class _NeverAtAMaximum(ClassLearner):
+    def worths(self, model, data):
+        raise NotIdentifiableError("This is no maximum.")
+
+
+def test_where_rows_have_no_worth_a_round_goes_by_uncertainty() -> None:
+    samples = documents(300)
+    learner = document_learner(samples)
+    lost = _NeverAtAMaximum(learner.family, tolerance=learner.tolerance, max_iterations=learner.max_iterations)
+    paths = [
+        chosen_units(own, samples, np.arange(10), 40, Choosing(by), seed=1)
+        for own, by in ((lost, "worth"), (learner, "uncertainty"), (learner, "worth"))
+    ]
+    np.testing.assert_array_equal(paths[0], paths[1])
+    assert (paths[0] != paths[2]).any()
 
 
 def excess(model: object, truth: object, tested: object) -> float:

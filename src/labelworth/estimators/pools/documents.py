@@ -16,7 +16,7 @@ from labelworth.data.samples import Samples
 from labelworth.errors import InvalidInputError, LabelworthWarning, NotIdentifiableError
 from labelworth.estimation.annotators import Annotators
 from labelworth.estimation.answered import AnsweredFamily
-from labelworth.estimation.fit import Fit, fit
+from labelworth.estimation.fit import Fit, at_maximum, fit
 from labelworth.estimators.pools.pool import Abilities, Pool, PoolKind
 from labelworth.fisher.criteria import CRITERIA
 from labelworth.models.protocol import AnyFamily, Family, ModelT
@@ -25,7 +25,6 @@ from labelworth.robust.held_out import HeldOutPredictions, held_out_predictions
 from labelworth.simulation.learner import Learner, LearnerKind, Mode, Source
 
 _TOLERANCE = 1e-2  # nats per row: predictions settle long before parameters do
-_AT_MAXIMUM, _STEPS_TO_MAXIMUM = 1e-10, 2000
 LABELS_ONLY = (
     "Labels that were chosen by x and a model of p(x, y) that learns from labels alone do not go together: it would "
     "take the words and classes of the chosen rows for those of all (with a right model that cost 5 points of error "
@@ -113,19 +112,14 @@ class ClassLearner(Learner[Samples], Generic[ModelT]):
 
         if self.mode == "labels-only" or self.unlabeled_weight == 0:
             raise InvalidInputError(LABELS_ONLY)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", LabelworthWarning)
-            fitted = fit(
-                self.family,
-                data,
-                start=model,
-                unlabeled_weight=self.unlabeled_weight,
-                tolerance=_AT_MAXIMUM,
-                max_iterations=_STEPS_TO_MAXIMUM,
-            )
         counted = np.where(data.evidence.is_unlabeled, self.unlabeled_weight, 1.0) * data.sample_weights
-        worth = row_worth(fitted.model, fitted.family, data.weighted(counted))
-        return worth.gains(np.zeros(data.n_samples))
+
+        def gains(fitted: Fit[Any, Any]) -> FloatArray:
+            worth = row_worth(fitted.model, fitted.family, data.weighted(counted))
+            return worth.gains(np.zeros(data.n_samples))
+
+        family: Any = self.family
+        return at_maximum(gains, family, data, model, unlabeled_weight=self.unlabeled_weight)
 
 
 @dataclass(frozen=True, eq=False)

@@ -5,7 +5,8 @@ import scipy.sparse as sp
 from labelworth.data.evidence import Evidence
 from labelworth.data.samples import Samples
 from labelworth.errors import InvalidInputError, NotIdentifiableError
-from labelworth.estimation.fit import settled
+from labelworth.estimation.fit import at_maximum, settled
+from labelworth.estimators.pools.documents import ClassLearner
 from labelworth.fisher.documents.worth import DenseWorth, ProbedWorth, row_worth
 from labelworth.models.classes.bernoulli import BernoulliFamily
 from labelworth.models.classes.multinomial import MultinomialFamily
@@ -143,3 +144,53 @@ def test_what_is_no_maximum_is_refused():
     far = drawn_multinomial(3, 30, {8: 1.0}, seed=11)
     with pytest.raises(NotIdentifiableError, match="not a strict maximum"):
         ProbedWorth.at(far, fit.family, samples, 0).gains(np.zeros(400))
+
+
+def with_a_row_between_two_classes():
+    """Two classes alike but for their words, and a row of words that nobody else uses: EM leaves it at one half."""
+    rng = np.random.default_rng(0)
+    half = np.add(rng.integers(0, 3, size=(20, 3)), [1, 0, 0])
+    one, other = np.pad(half, ((0, 0), (0, 7))), np.pad(half, ((0, 0), (3, 4)))
+    counts = np.vstack([one, other, one[:10], other[:10], [0] * 6 + [1] * 4])
+    codes = np.repeat([0, 1, -1], [20, 20, 21])
+    samples = Samples(sp.csr_array(counts.astype(float)), Evidence(codes, ("a", "b")))
+    return samples, MultinomialFamily.for_samples(samples, smoothing=0.1, class_smoothing=1.0)
+
+
+@pytest.mark.parametrize("kind", ["matrices", "probes"])
+def test_from_a_saddle_em_climbs_on_to_where_rows_have_a_worth(kind):
+    samples, family = with_a_row_between_two_classes()
+    saddle = settled(family, samples)
+    posterior = np.exp(saddle.model.log_joint(samples.take([60])))
+    assert posterior[0, 0] == pytest.approx(posterior[0, 1], rel=1e-12)
+    tried = []
+
+    def gains(fit):
+        tried.append(fit.objective)
+        if kind == "probes":
+            return ProbedWorth.at(fit.model, fit.family, samples, 0).gains(np.zeros(61))
+        return row_worth(fit.model, fit.family, samples).gains(np.zeros(61))
+
+    with pytest.raises(NotIdentifiableError, match="not a strict maximum"):
+        gains(saddle)
+    found = at_maximum(gains, family, samples, saddle.model)
+    assert (found >= 0).all()
+    assert found.any()
+    # The row was given to one of the classes, and that is more likely.
+    assert tried[-1] > tried[0] + 1
+    learned = ClassLearner(family).worths(saddle.model, samples)
+    assert learned.any()
+
+
+def test_what_no_climb_mends_is_still_refused():
+    samples, family = with_a_row_between_two_classes()
+    seen = []
+
+    def never(fit):
+        seen.append(fit.objective)
+        raise NotIdentifiableError("Something stays open.")
+
+    with pytest.raises(NotIdentifiableError, match="Something stays open"):
+        at_maximum(never, family, samples, settled(family, samples).model)
+    assert len(seen) == 4
+    assert (np.diff(seen) >= 0).all()
