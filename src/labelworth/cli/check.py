@@ -44,7 +44,11 @@ def check(
             samples = data.read(model.model)
             estimator = model.estimator(samples, seed, may_choose=True)
             answers = held.read(samples)
-            notes = (*samples.notes, *(() if answers is None else answers.notes))
+            notes = (
+                *samples.notes,
+                *getattr(samples, "sampling_notes", ()),
+                *(() if answers is None else answers.notes),
+            )
         for note in notes:
             progress.say(note)
         options: dict[str, Any] = {"seed": seed, "progress": progress}

@@ -1,18 +1,25 @@
 """`labelworth fit DATA --output model.lw`: learn a classifier or a tagger from labeled and unlabeled data."""
 
+import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from labelworth.cli.console import answer, tell, working
-from labelworth.cli.options import AnsweredFitOptions, AnswerFileOptions, DataOptions, Json, ModelOptions, Seed
+from labelworth.cli.options import (
+    AnsweredFitOptions,
+    AnswerFileOptions,
+    DataOptions,
+    EngineOptions,
+    Json,
+    ModelOptions,
+    Seed,
+)
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from labelworth.cli.inputs.documents import Documents
-    from labelworth.cli.inputs.sequences import TokenSequences
     from labelworth.data.answers import Answers
     from labelworth.data.evidence import Evidence
     from labelworth.report.annotators import AnnotatorsReport
@@ -26,10 +33,15 @@ def fit(
     model: ModelOptions,
     held: AnswerFileOptions,
     answered: AnsweredFitOptions,
+    walkers: EngineOptions,
     seed: Seed = 0,
     as_json: Json = False,
 ) -> None:
-    """Fit a classifier to labeled and unlabeled rows and to answers, or a tagger to sequences; write it to a file."""
+    """Fit a classifier to labeled and unlabeled rows and to answers, or a tagger to sequences; write it to a file.
+
+    Of a folder of shards every pass is kept beside the model until that is written: the same command goes on where
+    it was stopped.
+    """
     from labelworth.data.digest import file_digest
     from labelworth.data.files import require_writable, write_lines
     from labelworth.data.readers.written import TABLES, require_ending
@@ -47,7 +59,8 @@ def fit(
     watch = Stopwatch()
     with working() as progress:
         with watch.timing("read"):
-            samples = data.read(model.model)
+            passes = output.with_name(f".{output.name}.passes")
+            samples = data.read(model.model, lambda: walkers.opened(data.path, passes))
             estimator = model.estimator(samples, seed)
             X, evidence = samples.X, samples.raw.evidence(samples.classes)
             answers = held.read(samples)
@@ -59,6 +72,7 @@ def fit(
             # Estimators of others, which know no answers, are not fitted here.
             estimator.fit(X, samples.y, answers=answers, confusion=answered.confusion or "shared", progress=progress)
         save(estimator, output, reading=samples.reading)
+        shutil.rmtree(passes, ignore_errors=True)
         if answered.recovered is not None and answers is not None:
             from labelworth.cli.recovered import recovered_labels
 
@@ -86,7 +100,7 @@ def fit(
     tell(f"Wrote {output}{'' if answered.recovered is None else f' and {answered.recovered}'}")
 
 
-def _annotators(estimator: Any, answers: "Answers", samples: "Documents | TokenSequences") -> "AnnotatorsReport":
+def _annotators(estimator: Any, answers: "Answers", samples: Any) -> "AnnotatorsReport":
     from labelworth.report.annotators import AnnotatorsReport
 
     gold = samples.raw.evidence(estimator.annotators_.classes)

@@ -44,6 +44,8 @@ class Inquiry:
         samples = self.data.read(self.model.model)
         for words in samples.notes:
             note(words)
+        for words in getattr(samples, "sampling_notes", ()):
+            note(words)
         answers = self.held.read(samples)
         for words in () if answers is None else answers.notes:
             note(words)

@@ -18,6 +18,7 @@ from labelworth.cli.information import information
 from labelworth.cli.laboratory import bench, reproduce
 from labelworth.cli.plan import plan
 from labelworth.cli.predict import predict
+from labelworth.cli.shard import shard
 from labelworth.cli.studio import studio
 
 app = application("labelworth")
@@ -40,7 +41,7 @@ def labelworth_command(
     """How many examples to label, what accuracy that buys, and whether unlabeled data helps."""
 
 
-for _command in (demo, fit, predict, check, information, frontier, plan):
+for _command in (demo, shard, fit, predict, check, information, frontier, plan):
     add_command(app, _command)
 add_command(app, next_batch, "next")
 add_command(app, merge)

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from labelworth.cli.console import answer, tell, working, write_json
-from labelworth.cli.options import DataOptions, Json, Only
+from labelworth.cli.options import DataOptions, EngineOptions, Json, Only
 
 
 def predict(
@@ -27,6 +27,7 @@ def predict(
         ),
     ] = False,
     data: Annotated[DataOptions, Only("path", "text_column", "label_column", "format", "encoding")],
+    walkers: EngineOptions,
     as_json: Json = False,
 ) -> None:
     """Predict the class of every row, or the labels of every sequence, with probabilities."""
@@ -46,7 +47,7 @@ def predict(
         if kind_named(estimator.model_.kind).takes_sequences:
             predictions = predict_tokens(estimator, data, output, known=known, progress=progress)
         else:
-            predictions = predict_rows(estimator, data, output, known=known)
+            predictions = predict_rows(estimator, data, output, walkers, known=known)
     if output is not None:
         predictions.write(output)
         tell(f"Wrote {predictions.words} to {output}")

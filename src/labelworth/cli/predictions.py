@@ -2,7 +2,7 @@
 
 import csv
 import io
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
@@ -13,11 +13,13 @@ import numpy as np
 from labelworth.cli.inputs.documents import read_to_predict
 from labelworth.cli.inputs.sequences import TokenSequences
 from labelworth.cli.options.data import DataOptions
-from labelworth.data.files import atomic_write
+from labelworth.cli.options.engine import EngineOptions
+from labelworth.data.files import write_lines
 from labelworth.data.readers.choose import ending
 from labelworth.data.readers.conll import UNSEEN_TAGS
 from labelworth.data.readers.raw_sequences import RawAttributes, RawTokens
-from labelworth.data.readers.written import COLUMNS, LINES, json_lines
+from labelworth.data.readers.written import COLUMNS, LINES, json_line
+from labelworth.data.shards.folder import Shards
 from labelworth.data.writers import write_conll, write_crfsuite, write_tokens_jsonl
 from labelworth.errors import InvalidInputError
 from labelworth.estimators.tagger import SequenceTagger
@@ -48,20 +50,44 @@ def require_ending(output: Path) -> None:
         )
 
 
-def predict_rows(classifier: Any, data: DataOptions, output: Path | None, *, known: bool) -> Predictions:
+def predict_rows(
+    classifier: Any, data: DataOptions, output: Path | None, walkers: EngineOptions, *, known: bool
+) -> Predictions:
     """Predict classes, with the probability of each; labels in the data are not looked at."""
     if known:
         raise InvalidInputError("--known is for sequences: rows of a table have no neighbors.")
     if output is not None and output.suffix not in (*LINES, ".csv"):
         raise InvalidInputError(f"Predictions are written as .jsonl or .csv. Got {output.name!r}; name another file.")
-    probabilities = classifier.predict_proba(read_to_predict(data, classifier)).tolist()
-    rows = [_row(classifier.classes_.tolist(), row) for row in probabilities]
+    parts = _parts(walkers.opened(data.path), classifier) if data.is_sharded else [read_to_predict(data, classifier)]
+    n_rows = sum(part.n_samples if data.is_sharded else part.shape[0] for part in parts)
+    names = classifier.classes_.tolist()
+
+    def rows() -> Iterator[dict[str, Any]]:
+        for part in parts:
+            yield from (_row(names, row) for row in classifier.predict_proba(part).tolist())
 
     def write(path: Path) -> None:
-        text = _table(rows) if path.suffix == ".csv" else json_lines(rows)
-        atomic_write(path, text)
+        write_lines(path, _table(rows(), names) if path.suffix == ".csv" else map(json_line, rows()))
 
-    return Predictions(rows, {"n_rows": len(rows)}, f"{len(rows):,} predictions", write)
+    listed = list(rows()) if output is None else []
+    return Predictions(listed, {"n_rows": n_rows}, f"{n_rows:,} predictions", write)
+
+
+_AT_ONCE = 8
+"""Shards whose probabilities are held at once."""
+
+
+def _parts(shards: Shards, classifier: Any) -> list[Any]:
+    """Some shards at a time, if they are of what the classifier knows."""
+    known, given = classifier.reading_.vocabulary, shards.vocabulary
+    if shards.manifest.n_features != classifier.model_.n_features or (known and given and known != given):
+        raise InvalidInputError(
+            f"{shards.folder} has other words or columns than what the model was fitted to. Predict the rows of its "
+            "file, or make the shards and the model of the same data."
+        )
+    data = shards.data
+    bounds = data.features.bounds[::_AT_ONCE]  # type: ignore[union-attr]
+    return [data.take(np.arange(first, end)) for first, end in pairwise([*bounds, data.n_samples]) if end > first]
 
 
 def _row(classes: list[Any], probabilities: list[float]) -> dict[str, Any]:
@@ -70,13 +96,16 @@ def _row(classes: list[Any], probabilities: list[float]) -> dict[str, Any]:
     return {"label": classes[best], "probability": probabilities[best], "probabilities": by_class}
 
 
-def _table(rows: list[dict[str, Any]]) -> str:
+def _table(rows: Iterable[dict[str, Any]], names: list[Any]) -> Iterator[str]:
     stream = io.StringIO(newline="")
     table = csv.writer(stream)
-    names = rows[0]["probabilities"] if rows else ()
     table.writerow(["label", "probability", *(f"probability of {name}" for name in names)])
-    table.writerows([row["label"], row["probability"], *row["probabilities"].values()] for row in rows)
-    return stream.getvalue()
+    for row in rows:
+        table.writerow([row["label"], row["probability"], *row["probabilities"].values()])
+        yield stream.getvalue()
+        stream.seek(0)
+        stream.truncate()
+    yield stream.getvalue()
 
 
 def predict_tokens(

@@ -1,7 +1,7 @@
 """From text to counts, through scikit-learn's tokenizer, with a vocabulary that can be kept beside a model."""
 
 import re
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -127,6 +127,15 @@ def count_words(
         kept = _most_frequent(counts, max_features)
         words, counts = words[kept], as_counts(counts[:, kept])
     return Vocabulary(tuple(words.tolist()), token_pattern, lowercase), counts
+
+
+def analyzer(token_pattern: str = TWO_LETTERS_OR_MORE, lowercase: bool = True) -> Callable[[str], list[str]]:
+    """A text -> its words."""
+    _require_pattern(token_pattern)
+    analyze: Callable[[str], list[str]] = _vectorizer(
+        token_pattern=token_pattern, lowercase=lowercase
+    ).build_analyzer()
+    return analyze
 
 
 def _most_frequent(counts: sp.csr_array, limit: int) -> AnyArray:

@@ -98,5 +98,19 @@ class Cluster:
                     moved = time.monotonic()
 
 
+def connected(address: str) -> Client:
+    """A client of the scheduler at that address.
+
+    Raises
+    ------
+    LabelworthError
+        If nobody answers there.
+    """
+    try:
+        return Client(address)
+    except (OSError, TimeoutError, ValueError) as error:
+        raise LabelworthError(f"No scheduler of Dask answers at {address} ({error}).") from error
+
+
 def _itself(shared: Any) -> Any:
     return shared

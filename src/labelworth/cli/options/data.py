@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, ClassVar
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, cast
 
 import typer
 
@@ -10,8 +10,11 @@ from labelworth.cli.imported import is_imported
 from labelworth.cli.options.table import COMMON, Between, Keywords, Options
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from labelworth.cli.inputs.documents import Documents
     from labelworth.cli.inputs.sequences import TokenSequences
+    from labelworth.data.shards.folder import Shards
 
 NONE = "none"
 """Says of a column or a marker that there is none."""
@@ -28,7 +31,7 @@ class DataOptions(Options):
         typer.Argument(
             metavar="DATA",
             help="JSONL, CSV, TSV or Parquet with a text and a label column, svmlight, or .npz; for sequences CoNLL "
-            "columns, JSONL with tokens and tags, or a crfsuite file.",
+            "columns, JSONL with tokens and tags, or a crfsuite file; or a folder of shards.",
         ),
     ]
     text_column: Annotated[
@@ -89,8 +92,20 @@ class DataOptions(Options):
         Keywords("max_features"),
     ] = None
 
-    def read(self, model: str | None = None) -> "Documents | TokenSequences":
-        """What the file holds, as estimators take it; a `model` that was named says which kind of file it is."""
+    def read(
+        self, model: str | None = None, opened: "Callable[[], Shards] | None" = None
+    ) -> "Documents | TokenSequences":
+        """What the file holds, as estimators take it.
+
+        A `model` that was named says which kind of file it is; `opened` opens a folder of shards.
+        """
+        if self.is_sharded:
+            from labelworth.cli.inputs.shards import ShardedData
+            from labelworth.data.shards.folder import Shards
+
+            # It answers what the other two are asked.
+            sharded: Any = ShardedData(Shards.open(self.path) if opened is None else opened(), self)
+            return cast("Documents | TokenSequences", sharded)
         if self.holds_sequences(model):
             from labelworth.cli.inputs.sequences import TokenSequences
 
@@ -110,6 +125,11 @@ class DataOptions(Options):
         return holds_sequences(self.path, self.format)
 
     @property
+    def is_sharded(self) -> bool:
+        """Whether the data lie in a folder of shards, of which the columns were named when it was made."""
+        return self.path.is_dir()
+
+    @property
     def files(self) -> tuple[Path | None, ...]:
         """Everything that is read."""
         return self.path, self.labels
@@ -123,4 +143,8 @@ class DataOptions(Options):
         """The SHA-256 of the file."""
         from labelworth.data.digest import file_digest
 
+        if self.is_sharded:
+            from labelworth.data.shards.manifest import Manifest
+
+            return Manifest.read(self.path).digest
         return file_digest(self.path)

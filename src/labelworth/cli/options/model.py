@@ -158,7 +158,7 @@ class ModelOptions(Options):
                 f"{data.options.path} holds {data.sample}s, and {kind.name} is a model of {wanted}s. Name another "
                 "with --model, or say with --format what the file holds."
             )
-        if kind.takes == "vectors" and not isinstance(data.X, np.ndarray):
+        if kind.takes == "vectors" and not (isinstance(data.X, np.ndarray) or getattr(data, "holds_vectors", False)):
             raise InvalidInputError(
                 f"A {kind.name} model takes dense vectors (an .npz file with an array X, or lists in Parquet). "
                 "Texts and sparse counts go with --model multinomial or --model bernoulli."

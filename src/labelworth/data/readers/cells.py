@@ -94,7 +94,13 @@ class TextRows:
         return cls(source, LabelCells(unlabeled), [], [])
 
     def add(self, text: Any, label: Any, location: str) -> None:
-        """Take one row; a text may also be a list of words."""
+        """Take one row."""
+        text, label = self.read(text, label, location)
+        self.texts.append(text)
+        self.labels.append(label)
+
+    def read(self, text: Any, label: Any, location: str) -> tuple[str, Any]:
+        """What the cells of one row mean; a text may also be a list of words."""
         if isinstance(text, list) and all(isinstance(word, str) for word in text):
             text = " ".join(text)
         if not isinstance(text, str):
@@ -102,8 +108,7 @@ class TextRows:
                 f'{location}: the text is {short(text)}. A text must be a string; write "" for an empty document.'
             )
         require_unicode(text, location)
-        self.texts.append(text)
-        self.labels.append(self.cells.read(label, location))
+        return text, self.cells.read(label, location)
 
     def finish(self, notes: tuple[str, ...] = ()) -> RawTexts:
         """All rows; an error if there are none."""

@@ -28,15 +28,21 @@ def read_delimited(
     """
     rows = TextRows.of(path, unlabeled)
     expected, delimiter = delimiter, find_delimiter(path, delimiter, encoding)
+    for text, label, location in delimited_cells(path, delimiter, text_column, label_column, encoding):
+        rows.add(text, None if label is None else rows.cells.read_written(label, location), location)
+    notes = () if delimiter == expected else (f"The cells of {path} end at {delimiter!r}, and were read so.",)
+    return rows.finish(notes)
+
+
+def delimited_cells(
+    path: Path, delimiter: str, text_column: str, label_column: str | None, encoding: str
+) -> Iterator[tuple[str, str | None, str]]:
+    """The text and the label of every row, as they are written, and where that is."""
     header, table = read_named_table(path, delimiter, encoding)
     text_at = _position(path, header, text_column, "text_column")
     label_at = None if label_column is None else _position(path, header, label_column, "label_column")
     for number, row in table:
-        location = f"{path}, line {number}"
-        label = None if label_at is None else rows.cells.read_written(row[label_at], location)
-        rows.add(row[text_at], label, location)
-    notes = () if delimiter == expected else (f"The cells of {path} end at {delimiter!r}, and were read so.",)
-    return rows.finish(notes)
+        yield row[text_at], None if label_at is None else row[label_at], f"{path}, line {number}"
 
 
 def find_delimiter(path: Path, delimiter: str, encoding: str) -> str:

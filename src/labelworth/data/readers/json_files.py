@@ -83,17 +83,23 @@ def read_jsonl(
 ) -> RawTexts:
     """Read a file of JSON lines; see `labelworth.data.readers.read`."""
     rows = TextRows.of(path, unlabeled)
+    for text, label, location in jsonl_cells(path, text_column, label_column, encoding):
+        rows.add(text, label, location)
+    return rows.finish()
+
+
+def jsonl_cells(
+    path: Path, text_column: str, label_column: str | None, encoding: str
+) -> Iterator[tuple[Any, Any, str]]:
+    """The text and the label of every object, as they stand there, and where that is."""
     columns: dict[str, None] = {}
     for location, record in read_records(path, encoding=encoding):
         columns.update(dict.fromkeys(record))
         if text_column not in record:
             raise missing_column(location, text_column, record, "text_column")
-        label = None if label_column is None else record.get(label_column)
-        rows.add(record[text_column], label, location)
-    texts = rows.finish()
-    if label_column is not None and label_column not in columns:
+        yield record[text_column], None if label_column is None else record.get(label_column), location
+    if label_column is not None and columns and label_column not in columns:
         raise missing_column(str(path), label_column, columns, "label_column")
-    return texts
 
 
 def read_records(path: Path, *, encoding: str = "utf-8") -> Iterator[tuple[str, dict[str, Any]]]:

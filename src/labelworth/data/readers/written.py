@@ -88,7 +88,11 @@ def require_ending(path: Path | None, endings: Sequence[str], what: str, allowed
 
 
 def json_lines(records: Iterable[Mapping[str, Any]]) -> str:
-    return "".join(json.dumps(record, ensure_ascii=False, default=str) + "\n" for record in records)
+    return "".join(map(json_line, records))
+
+
+def json_line(record: Mapping[str, Any]) -> str:
+    return json.dumps(record, ensure_ascii=False, default=str) + "\n"
 
 
 def own_column(name: str, taken: Sequence[str]) -> str:

@@ -21,6 +21,7 @@ from labelworth.data.shards.features import Part, ShardedFeatures
 from labelworth.data.shards.kept import KeptRunner
 from labelworth.data.shards.manifest import (
     ARRAYS,
+    MANIFEST,
     Kind,
     Manifest,
     ShardEntry,
@@ -31,6 +32,7 @@ from labelworth.data.shards.manifest import (
     shard_digest,
     write_names,
 )
+from labelworth.data.text import Vocabulary
 from labelworth.engines.runner import Runner, runner_of
 from labelworth.errors import InvalidInputError
 from labelworth.progress import SILENT, Progress, tracking
@@ -135,6 +137,14 @@ class Shards:
         names = self.feature_names or ()
         return Sequences(features, np.concatenate([[0], *offsets]), evidence, names)
 
+    @property
+    def vocabulary(self) -> Vocabulary | None:
+        """How texts are counted; None where the data were none."""
+        reading = self.manifest.reading
+        if "token_pattern" not in reading:
+            return None
+        return Vocabulary.from_mapping({**reading, "words": list(self.feature_names or ())})
+
     def verify(self, progress: Progress = SILENT) -> None:
         """Look at every byte of every shard.
 
@@ -167,22 +177,21 @@ class Shards:
 
 
 class ShardWriter:
-    """Writes shards one by one, each whole or not at all; the manifest comes last.
-
-    Shards that are there already, of a run that was stopped, are known by `n_done` and need not be given again.
-    """
+    """Writes shards one by one, each whole or not at all; the manifest comes last."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = make_folder(folder)
+        # Of what stood there before; without it nobody takes a mixture of both for whole.
+        (self.folder / MANIFEST).unlink(missing_ok=True)
         self._kind: Kind | None = None
         self._n_features = 0
         self._names: list[str] = []
 
-    def add(self, data: "Samples | Sequences", name: str | None = None) -> None:
+    def add(self, data: "Samples | Sequences") -> None:
         """Write one more shard."""
         kind, arrays = _arrays(data)
         self._kind, self._n_features = kind, data.n_features
-        name = name or f"{len(self._names):06d}"
+        name = f"{len(self._names):06d}"
         write_arrays(self.folder / name, arrays)
         self._names.append(name)
 

@@ -1,0 +1,46 @@
+"""Who walks through shards."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
+
+import typer
+
+from labelworth.cli.options.table import Between, Options
+
+if TYPE_CHECKING:
+    from labelworth.data.shards.folder import Shards
+
+
+@dataclass(frozen=True)
+class EngineOptions(Options):
+    """Threads, processes, or a cluster."""
+
+    panel: ClassVar[str] = "Shards"
+
+    engine: Annotated[
+        Literal["threads", "processes"],
+        typer.Option(help="Who walks through a folder of shards; the answer is the same to the last bit."),
+    ] = "threads"
+    workers: Annotated[
+        int | None, typer.Option(help="How many threads or processes; one per processor unless given."), Between(1)
+    ] = None
+    scheduler: Annotated[
+        str | None,
+        typer.Option(
+            metavar="ADDRESS", help="A scheduler of Dask, as tcp://host:8786, whose workers see the folder too."
+        ),
+    ] = None
+
+    def opened(self, folder: Path, checkpoint: Path | None = None) -> "Shards":
+        """The shards of a folder; passes are kept where there is a checkpoint."""
+        from labelworth.data.shards.folder import Shards
+
+        engine = self.engine if self.scheduler is None else _client(self.scheduler)
+        return Shards.open(folder, engine=engine, workers=self.workers, checkpoint=checkpoint)
+
+
+def _client(address: str) -> object:
+    from labelworth.engines.cluster import connected
+
+    return connected(address)

@@ -1,0 +1,106 @@
+"""`labelworth shard`, and what takes a folder of shards."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from support.command_line import labelworth
+
+WORDS = {"ham": ("lunch", "meeting", "report", "hello"), "spam": ("free", "money", "offer", "hello")}
+
+
+def write_mail(folder: Path, n_rows: int = 120) -> Path:
+    rng = np.random.default_rng(0)
+    rows: list[dict[str, Any]] = []
+    for number in range(n_rows):
+        label = ("ham", "spam")[number % 2]
+        text = " ".join(rng.choice(WORDS[label], size=6))
+        rows.append({"text": text, "label": label if number < 40 else None})
+    path = folder / "mail.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return path
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    answer = labelworth("shard", write_mail(tmp_path), "-o", tmp_path / "shards", "--shard-values", 1000)
+    assert answer.code == 0, answer.stderr
+    assert "120 samples, 40 of them labeled" in answer.stdout
+    return tmp_path / "shards"
+
+
+def test_a_folder_is_fitted_and_predicted_as_its_file_is(folder: Path, tmp_path: Path) -> None:
+    records = {}
+    for name, data in (("file", tmp_path / "mail.jsonl"), ("shards", folder)):
+        model = tmp_path / f"{name}.lw"
+        records[name] = labelworth("fit", data, "-o", model, "--alpha", 0.1, "--json").record
+        answer = labelworth("predict", model, data, "-o", tmp_path / f"{name}.jsonl")
+        assert answer.code == 0, answer.stderr
+    assert records["shards"]["objective"] == pytest.approx(records["file"]["objective"], rel=1e-12)
+    assert records["shards"]["n_labeled"] == records["file"]["n_labeled"] == 40
+    predicted = [
+        [json.loads(line) for line in (tmp_path / f"{name}.jsonl").read_text().splitlines()] for name in records
+    ]
+    assert [row["label"] for row in predicted[0]] == [row["label"] for row in predicted[1]]
+    assert not list(tmp_path.glob(".*passes"))
+    # What was fitted to shards of texts reads texts.
+    assert labelworth("predict", tmp_path / "shards.lw", tmp_path / "mail.jsonl").stdout.count("\n") == 120
+
+
+def test_a_folder_is_checked_and_planned(folder: Path) -> None:
+    checked = labelworth("check", folder, "--no-specification", "--model", "multinomial", "--json")
+    assert checked.code in (0, 1), checked.stderr
+    planned = labelworth("plan", folder, "--model", "multinomial", "--budget", 80, "--price-label", 1, "--json")
+    assert planned.code == 0, planned.stderr
+    assert planned.record["held"]["n_labels"] == 40
+
+
+def test_every_byte_is_looked_at(folder: Path) -> None:
+    assert labelworth("shard", folder, "--verify").code == 0
+    path = next(folder.glob("0*/values.npy"))
+    content = bytearray(path.read_bytes())
+    content[-1] ^= 1
+    path.write_bytes(bytes(content))
+    answer = labelworth("shard", folder, "--verify")
+    assert answer.code == 2
+    assert path.parent.name in answer.stderr
+    assert "was changed" in answer.stderr
+
+
+def test_shards_are_written_as_parquet(folder: Path, tmp_path: Path) -> None:
+    parquet = pytest.importorskip("pyarrow.parquet")
+    assert labelworth("shard", folder, "--to-parquet", tmp_path / "out").code == 0
+    rows = [row for path in sorted((tmp_path / "out").iterdir()) for row in parquet.read_table(path).to_pylist()]
+    assert len(rows) == 120
+    assert rows[0]["label"] == "ham"
+    assert rows[119]["label"] is None
+    assert sum(rows[0]["counts"]) == 6
+    assert set(rows[0]["words"]) <= set(WORDS["ham"])
+
+
+def test_what_to_name_is_told(tmp_path: Path) -> None:
+    answer = labelworth("shard", write_mail(tmp_path))
+    assert answer.code == 2
+    assert "--output" in answer.stderr
+
+
+def test_a_folder_of_something_else_is_refused(tmp_path: Path) -> None:
+    answer = labelworth("fit", tmp_path, "-o", tmp_path / "model.lw")
+    assert answer.code == 2
+    assert "no folder of shards" in answer.stderr
+
+
+def test_sequences_are_sharded_and_fitted(tmp_path: Path) -> None:
+    rng = np.random.default_rng(1)
+    lines = []
+    for _ in range(60):
+        lines += [f"{'abc'[tag]}{rng.integers(3)} {'XYZ'[tag]}" for tag in rng.integers(0, 3, size=5)] + [""]
+    (tmp_path / "tags.conll").write_text("\n".join(lines))
+    assert labelworth("shard", tmp_path / "tags.conll", "-o", tmp_path / "shards").code == 0
+    answer = labelworth("fit", tmp_path / "shards", "-o", tmp_path / "model.lw", "--json")
+    assert answer.code == 0, answer.stderr
+    assert answer.record["model"] == "hidden-markov"
+    assert answer.record["n_labeled"] == 300

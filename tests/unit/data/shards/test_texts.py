@@ -1,0 +1,67 @@
+"""Texts in a stream become the counts that they become in memory, also where the stream was cut off."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from labelworth.data.evidence import encode_labels
+from labelworth.data.shards.texts import Words, shard_texts
+from labelworth.data.text import count_words
+from labelworth.errors import InvalidInputError
+
+
+def rows(n_rows: int = 200) -> list[tuple[str, Any]]:
+    rng = np.random.default_rng(0)
+    labels: list[Any] = ["ham", "spam", None, ["ham", "spam"], 3]
+    pool = np.array([f"Word{number}" for number in range(60)])
+    texts = [" ".join(pool[(rng.zipf(1.3, size=rng.integers(0, 9)) - 1) % 60]) for _ in range(n_rows)]
+    return [(text, labels[rng.integers(4)]) for text in texts]
+
+
+@pytest.mark.parametrize("words", [Words(), Words(min_documents=4), Words(most=11), Words(min_documents=2, most=9)])
+def test_counts_are_those_of_memory(words: Words, tmp_path: Path) -> None:
+    shards = shard_texts(rows(), tmp_path / "shards", words=words, stored_per_shard=100)
+    texts, labels = zip(*rows(), strict=True)
+    vocabulary, counts = count_words(texts, min_df=words.min_documents, max_features=words.most)
+    data: Any = shards.data
+    assert len(shards.manifest.shards) > 3
+    assert data.feature_names == vocabulary.words
+    np.testing.assert_array_equal(data.counts.toarray(), counts.toarray())
+    expected = encode_labels(labels, unlabeled=None)
+    assert data.evidence.classes == expected.classes
+    np.testing.assert_array_equal(data.evidence.dense(), expected.dense())
+    shards.verify()
+
+
+def cut_off(after: int) -> Iterator[tuple[str, Any]]:
+    yield from rows()[:after]
+    raise KeyboardInterrupt
+
+
+@pytest.mark.parametrize("after", [0, 10, 170])
+def test_a_run_that_was_stopped_goes_on(after: int, tmp_path: Path) -> None:
+    whole = shard_texts(rows(), tmp_path / "whole", stored_per_shard=100, source="mail")
+    folder = tmp_path / "shards"
+    with pytest.raises(KeyboardInterrupt):
+        shard_texts(cut_off(after), folder, stored_per_shard=100, source="mail")
+    assert not (folder / "manifest.json").exists()
+    assert (after > 100) == (folder / ".raw" / "000000").exists()
+    again = shard_texts(rows(), folder, stored_per_shard=100, source="mail")
+    assert again.manifest.digest == whole.manifest.digest
+    assert not (folder / ".raw").exists()
+
+
+def test_another_source_begins_anew(tmp_path: Path) -> None:
+    with pytest.raises(KeyboardInterrupt):
+        shard_texts(cut_off(170), tmp_path / "shards", stored_per_shard=100, source="mail")
+    again = shard_texts(rows(20), tmp_path / "shards", stored_per_shard=100, source="other mail")
+    assert again.data.n_samples == 20
+
+
+@pytest.mark.parametrize("given", [[], [("", None)], [("!", "a")]])
+def test_no_rows_and_no_words_are_told(given: Any, tmp_path: Path) -> None:
+    with pytest.raises(InvalidInputError, match="There are no"):
+        shard_texts(given, tmp_path)
