@@ -1,7 +1,7 @@
 """What one row is asked: nothing, its class, one channel or several, and so on; and what that shows."""
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -68,14 +68,47 @@ NOTHING = Arm("nothing")
 GOLD = Arm("gold", has_gold=True)
 
 
-def menu(channels: Iterable[Channel], *, audits: bool = True) -> tuple[Arm, ...]:
-    """Nothing, gold, every channel with each of its numbers of votes, and gold beside each unknown one."""
+@dataclass(frozen=True)
+class Together:
+    """Several channels on one row, by their names: an offer of a menu."""
+
+    name: str
+    asks: tuple[tuple[str, int], ...]  # Names, and how many votes of each.
+
+    def __post_init__(self) -> None:
+        names = [name for name, _ in self.asks]
+        if self.name in RESERVED or len(names) < 2 or len(set(names)) < len(names):
+            raise InvalidInputError(
+                f"Kinds of labels on the same row are two or more different ones under a name of their own, as "
+                f"'both: model + crowd x 3'. Got {self.name!r} of {' + '.join(names)}."
+            )
+
+    def arm(self, channels: Iterable[Channel]) -> Arm:
+        """Asking these channels.
+
+        Raises
+        ------
+        InvalidInputError
+            If one of them is not there.
+        """
+        known = {channel.name: channel for channel in channels}
+        absent = [name for name, _ in self.asks if name not in known]
+        if absent or self.name in known:
+            raise InvalidInputError(
+                f"{self.name!r} asks {' + '.join(name for name, _ in self.asks)} about the same row; kinds of labels "
+                f"are {', '.join(known)}. {'Name those' if absent else 'Give it a name of its own'}."
+            )
+        return Arm(self.name, False, tuple((known[name], votes) for name, votes in self.asks))
+
+
+def menu(channels: Sequence[Channel], together: Iterable[Together] = (), *, audits: bool = True) -> tuple[Arm, ...]:
+    """Nothing, gold, each channel by each of its numbers of votes, gold beside each unknown one, those together."""
     arms = [NOTHING, GOLD]
     for channel in channels:
         arms += [Arm.of(channel, votes=count) for count in channel.votes]
         if audits and channel.is_unknown:
             arms.append(Arm.of(channel, gold=True, votes=1))
-    return tuple(arms)
+    return (*arms, *(own.arm(channels) for own in together))
 
 
 @dataclass(frozen=True, eq=False)

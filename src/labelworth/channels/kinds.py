@@ -2,6 +2,7 @@
 
 One kind is ``crowd: price 0.02, confusion 0.85 0.15 / 0.30 0.70, votes 1 3 5, unknown``; a file holds one of these
 per line, or the same words as keys of JSON, or as indented lines (`read_kinds`). Words are those of `Channel`.
+``both: model + crowd x 3`` asks two of them about the same row.
 """
 
 import json
@@ -11,6 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from labelworth.channels.arm import Arm, Together
 from labelworth.channels.channel import Channel
 from labelworth.data.readers.json_files import parse_json
 from labelworth.errors import DataUnavailableError, InvalidInputError
@@ -19,14 +21,19 @@ EXAMPLE = "expert: price 0.5, accuracy 0.97"
 _FLAGS = ("unknown", "independent")
 _WORDS = ("price", "accuracy", "confusion", "votes", "question", "sets", "answers", *_FLAGS)
 _TABLES = ("confusion", "sets")
+_SUM = re.compile(r"[^,+]+(\+[^,+]+)+")
 
 
-def read_kind(text: str) -> Channel:
-    """A channel from one line.
+Kind = Channel | Together
+"""Somebody who answers, or several of them on one row."""
+
+
+def read_kind(text: str) -> Kind:
+    """A channel from one line, or several on one row.
 
     ``NAME: WORD VALUE, WORD VALUE, ...`` with the words price, accuracy, confusion (rows parted by ``/``), votes,
     question (classes parted by ``/``), sets (parted by ``/``, their classes by blanks), answers, unknown and
-    independent.
+    independent. ``NAME: KIND + KIND x VOTES`` asks other kinds about the same row.
 
     Raises
     ------
@@ -46,10 +53,10 @@ def read_kind(text: str) -> Channel:
         raise InvalidInputError(
             f"A kind of label is a name, a colon and what is known of it: {EXAMPLE!r}. Got {text!r}."
         )
-    return kind_of(name.strip(), _said(name.strip(), rest))
+    return kind_of(name.strip(), rest)
 
 
-def read_kinds(path: str | os.PathLike[str]) -> list[Channel]:
+def read_kinds(path: str | os.PathLike[str]) -> list[Kind]:
     """Channels from a file: lines as `read_kind` takes them, JSON, or blocks of indented lines.
 
     JSON is ``{"expert": {"price": 0.5, "accuracy": 0.97}}`` or ``[{"name": "expert", "price": 0.5, ...}]``. Of YAML
@@ -82,7 +89,7 @@ def read_kinds(path: str | os.PathLike[str]) -> list[Channel]:
     return kinds
 
 
-def kinds_of(described: Any) -> list[Channel]:
+def kinds_of(described: Any) -> list[Kind]:
     """Channels, lines of words, or mappings of words to values, by name or in a list: all as channels.
 
     Raises
@@ -90,7 +97,7 @@ def kinds_of(described: Any) -> list[Channel]:
     InvalidInputError
         If one is no kind of label, or two have one name.
     """
-    if isinstance(described, str | Channel):
+    if isinstance(described, str | Channel | Together | Arm):
         described = [described]
     if isinstance(described, Mapping):
         channels = [kind_of(str(name), said) for name, said in described.items()]
@@ -105,9 +112,26 @@ def kinds_of(described: Any) -> list[Channel]:
     return channels
 
 
-def _any_kind(described: Any) -> Channel:
-    if isinstance(described, Channel):
+def split_kinds(kinds: Sequence[Kind]) -> tuple[tuple[Channel, ...], tuple[Together, ...]]:
+    """Those who answer, and who of them are asked about the same row.
+
+    Raises
+    ------
+    InvalidInputError
+        If somebody is to be asked who is no kind of label.
+    """
+    channels = tuple(kind for kind in kinds if isinstance(kind, Channel))
+    together = tuple(kind for kind in kinds if isinstance(kind, Together))
+    for own in together:
+        own.arm(channels)
+    return channels, together
+
+
+def _any_kind(described: Any) -> Kind:
+    if isinstance(described, Channel | Together):
         return described
+    if isinstance(described, Arm) and not described.has_gold:
+        return Together(described.name, tuple((channel.name, votes) for channel, votes in described.asked))
     if isinstance(described, str):
         return read_kind(described)
     if isinstance(described, Mapping) and isinstance(described.get("name"), str):
@@ -121,8 +145,8 @@ def _any_kind(described: Any) -> Channel:
     )
 
 
-def kind_of(name: str, said: Any) -> Channel:
-    """A channel from words and their values; values may be texts, as they are typed.
+def kind_of(name: str, said: Any) -> Kind:
+    """A channel from words and their values; values may be texts, as they are typed. Several, from a sum of names.
 
     Raises
     ------
@@ -130,6 +154,8 @@ def kind_of(name: str, said: Any) -> Channel:
         If there is no such word, or a value is none of it.
     """
     if isinstance(said, str):
+        if _SUM.fullmatch(said.strip()):
+            return _together(name, said)
         said = _said(name, said)
     if not isinstance(said, Mapping):
         raise InvalidInputError(f"Of the kind {name!r} must be said what it is, as {EXAMPLE!r}. Got {said!r:.80}.")
@@ -157,6 +183,14 @@ def kind_of(name: str, said: Any) -> Channel:
             )
         confusion = "unknown"
     return Channel(name, confusion, accuracy=values.get("accuracy"), answers=values.get("answers"), **common)
+
+
+def _together(name: str, text: str) -> Together:
+    asks = []
+    for part in text.split("+"):
+        kind, _, votes = part.strip().rpartition(" x ")
+        asks.append((kind.strip(), _whole(name, "votes", votes)) if kind else (part.strip(), 1))
+    return Together(name, tuple(asks))
 
 
 def _said(name: str, text: str) -> dict[str, str | bool]:

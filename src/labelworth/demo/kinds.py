@@ -8,7 +8,7 @@ import numpy as np
 
 from labelworth.arrays import FloatArray, IntArray
 from labelworth.channels.arm import menu
-from labelworth.channels.kinds import kinds_of
+from labelworth.channels.kinds import kinds_of, split_kinds
 from labelworth.data.evidence import Evidence
 from labelworth.data.lengths import LengthDistribution
 from labelworth.data.samples import Samples
@@ -148,7 +148,7 @@ def carried_out(
     progress: Progress,
 ) -> FloatArray:
     """What happens: answers are given, model and confusions fitted, other documents predicted, (n_ways, n_trials)."""
-    channels = kinds_of(KINDS)
+    channels, _ = split_kinds(kinds_of(KINDS))
     arms = [arm for arm in menu(channels) if arm.name != "nothing"]
     learner = replace(pool.learner, channels=tuple(refit_channel(channel, CLASSES) for channel in channels))
     data = replace(pool.data, evidence=Evidence(drawn.evidence.codes, CLASSES))

@@ -251,6 +251,8 @@ class Planner:
         self.pool.require_anchored()
         chosen, prices = self.chosen, self.settings.price_list
         room = float(self.pool.n_unlabeled) if np.isinf(pool) else pool
+        if np.isinf(pool) and self.kinds is not None and not chosen.is_simulated:
+            room -= self.kinds.n_done
         if chosen.is_simulated and self.kinds is not None:
             situation = simulated_kinds(self._kind_simulation(self.kinds, room, budget), chosen, prices)
         elif chosen.is_simulated:
@@ -338,6 +340,7 @@ class Planner:
             0.0 if self.chosen.is_simulated else price.get("nothing", 0.0),
             # By simulation all other documents are learned from, or none.
             uses_unlabeled=self.uses_unlabeled and not self.chosen.is_simulated,
+            together=self.settings.together,
         )
         return replace(menu, guesses=guesses)
 
@@ -589,7 +592,8 @@ class Planner:
     def _notes(self, chosen: ChosenSource, situation: Situation) -> list[str]:
         if self.kinds is None or self.kinds.guesses is None:
             return self._notes_of_source(chosen, situation)
-        return [*self.kinds.guesses.notes, *self._notes_of_source(chosen, situation)]
+        held = self.kinds.guesses.note_of_held(is_simulated=chosen.is_simulated)
+        return [*self.kinds.guesses.notes, *held, *self._notes_of_source(chosen, situation)]
 
     def _notes_of_source(self, chosen: ChosenSource, situation: Situation) -> list[str]:
         if not chosen.is_simulated:
@@ -622,11 +626,30 @@ class Planner:
         return (
             *(() if guesses is None else (Check("kinds of labels", "warning", words) for words in guesses.warnings)),
             self.verdict.check(),
+            *self._contradicted(chosen),
             *((simulation_check(self.basis, self._mode),) if chosen.is_simulated else ()),
             self._draw_check(),
             class_check(self.pool.data),
             *(copies_check(self.pool.data) if self.pool.kind == "documents" else ()),
             convergence_check(self.pool.converged),
+        )
+
+    def _contradicted(self, chosen: ChosenSource) -> tuple[Check, ...]:
+        """That simulated answers rest on a model that the pilot speaks against."""
+        if self.kinds is None or not chosen.is_simulated or not self.verdict.is_measured:
+            return ()
+        if self.verdict.answer != "hurts":
+            return ()
+        samples = self.pool.samples
+        return (
+            Check(
+                "kinds of labels",
+                "warning",
+                f"On this pilot learning from {samples} without a label makes predictions worse, so the model is "
+                f"wrong about them. {samples.capitalize()} with answers alone are learned from in the same way, and "
+                "simulated answers follow models: they may do less than is said here, or harm. Buy a part of them "
+                "first; `labelworth check --answers` then says on rows with gold.",
+            ),
         )
 
     def _draw_check(self) -> Check:

@@ -8,7 +8,8 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 
-from labelworth.channels.kinds import kinds_of
+from labelworth.channels.arm import Together
+from labelworth.channels.kinds import kinds_of, split_kinds
 from labelworth.data.answers import Answers
 from labelworth.errors import InvalidInputError
 from labelworth.estimators.pools.pool import Abilities
@@ -53,6 +54,7 @@ class PlanSettings:
     currency: str = ""  # Stands before amounts of money; empty: nothing does.
     channels: Any = None  # Kinds of labels beside gold, as `labelworth.channels.kinds.kinds_of` takes them.
     answers: Answers | None = None  # What such kinds said already.
+    together: tuple[Together, ...] = ()  # Which of them may be asked about one row; those among `channels` too.
 
     def __post_init__(self) -> None:
         if self.use_unlabeled not in get_args(UseUnlabeled):
@@ -76,7 +78,9 @@ class PlanSettings:
                 "Answers tell how often kinds of labels err: say with channels= which there are, and what they cost."
             )
         if self.channels is not None:
-            object.__setattr__(self, "channels", kinds_of(self.channels))
+            channels, together = split_kinds(kinds_of(self.channels))
+            object.__setattr__(self, "channels", list(channels))
+            object.__setattr__(self, "together", (*self.together, *together))
             if not isinstance(self.costs, Prices):
                 raise InvalidInputError(
                     "A cost function knows nothing of kinds of labels: give prices= with per_label, that of gold, "

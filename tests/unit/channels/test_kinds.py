@@ -6,8 +6,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from labelworth.channels.arm import Arm, Together
 from labelworth.channels.channel import Channel
-from labelworth.channels.kinds import kinds_of, read_kind, read_kinds
+from labelworth.channels.kinds import kinds_of, read_kind, read_kinds, split_kinds
 from labelworth.errors import DataUnavailableError, InvalidInputError
 
 CLASSES = ("ham", "spam")
@@ -155,3 +156,23 @@ def test_files_that_hold_no_kinds_are_refused(tmp_path: Path) -> None:
 def test_two_kinds_of_one_name_are_refused() -> None:
     with pytest.raises(InvalidInputError, match="two kinds of labels called 'a'"):
         kinds_of(["a: accuracy 0.9", "a: accuracy 0.8"])
+
+
+def test_several_kinds_on_one_row_are_a_sum_of_their_names(tmp_path: Path) -> None:
+    both = Together("both", (("expert", 1), ("crowd", 3)))
+    assert read_kind("both: expert + crowd x 3") == both
+    expert, crowd = EXPECTED[:2]
+    arm = Arm(name="both", asked=((expert, 1), (crowd, 3)))
+    assert kinds_of([expert, crowd, arm])[2] == both
+    path = tmp_path / "kinds.yaml"
+    path.write_text(f"{LINES}both: expert + crowd x 3\n", encoding="utf-8")
+    channels, together = split_kinds(read_kinds(path))
+    assert [channel.name for channel in channels] == ["expert", "crowd", "screener"]
+    assert together == (both,)
+    assert together[0].arm(channels).asked == ((channels[0], 1), (channels[1], 3))
+    with pytest.raises(InvalidInputError, match="Name those"):
+        split_kinds(kinds_of([expert, "both: expert + crowd"]))
+    with pytest.raises(InvalidInputError, match="two or more different ones"):
+        read_kind("both: expert + expert")
+    with pytest.raises(InvalidInputError, match="votes of the kind 'both'"):
+        read_kind("both: expert + crowd x many")

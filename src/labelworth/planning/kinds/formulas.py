@@ -1,6 +1,6 @@
 """What the formulas say of documents that anybody answers: experts, crowds, models, gold, nobody."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -70,7 +70,7 @@ class KindFormulas(DocumentFormulas):
 
     def _accuracy(self, model: AnyModel, arms: ArmSet) -> Accuracy:
         information = self._information(model, arms)
-        held = float(self.pool.n_labeled)
+        held = self.kinds.held_before(self.pool.n_labeled)
         if self.criterion in _SHARES and isinstance(information, DenseInformation):
             return KindError(
                 model,
@@ -86,7 +86,7 @@ class KindFormulas(DocumentFormulas):
             information,
             "excess_log_loss" if is_loss else self.criterion,
             menu=self.kinds.names,
-            held={"gold": held},
+            held=held,
             level=entropy(model, self._documents) if is_loss else 0.0,
         )
 
@@ -168,7 +168,7 @@ class KindError:
     information: DenseInformation
     documents: Samples  # Averaged over where there are too many distinct ones to enumerate.
     arms: tuple[str, ...]
-    held_gold: float
+    held: Mapping[str, float]  # Documents already there, by arm.
     adds_level: bool = True  # Whether the error of the true model is added; else it is the excess alone.
     seed: int = 0
 
@@ -237,7 +237,8 @@ class KindError:
     def _total(self, counts: FloatArray) -> FloatArray:
         total = np.zeros(len(self.information.rules))
         total[self._chosen] += counts
-        total[self.information.everything] += self.held_gold
+        for arm, count in self.held.items():
+            total[self.information.rules.index(arm)] += count
         return total
 
     def _root(self, counts: FloatArray) -> tuple[FloatArray, FloatArray] | None:

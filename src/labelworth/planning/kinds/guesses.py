@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from labelworth.arrays import FloatArray
+from labelworth.arrays import BoolArray, FloatArray
+from labelworth.channels.arm import Arm
 from labelworth.channels.channel import Channel
 from labelworth.channels.forms import IsItOneOf, WhichClass
 from labelworth.data.answers import Answers
@@ -19,6 +20,41 @@ from labelworth.estimation.fit import fit
 from labelworth.robust.answers.audits import Audits, rests_on_faith
 from labelworth.wording import count, percent
 
+_MOST_VOTES = 5
+"""Answers of one kind to a document that are counted: more of them add little, and their combinations are many."""
+
+
+@dataclass(frozen=True)
+class HeldAnswers:
+    """Documents that were asked the same already."""
+
+    has_gold: bool
+    asks: tuple[tuple[str, int], ...]  # Kinds, and how many answers of each.
+    count: int
+
+    @classmethod
+    def among(cls, answers: Answers, is_gold: BoolArray) -> "tuple[HeldAnswers, ...]":
+        """Row by row who answered, as often as it occurs; of many answers of one kind `_MOST_VOTES` are counted."""
+        votes = np.zeros((len(is_gold), len(answers.names)), dtype=np.int64)
+        np.add.at(votes, (answers.rows, answers.annotators), 1)
+        rows = np.flatnonzero(votes.any(axis=1))
+        table = np.column_stack([is_gold[rows], np.minimum(votes[rows], _MOST_VOTES)])
+        alike, counts = np.unique(table, axis=0, return_counts=True)
+        return tuple(
+            cls(
+                bool(gold),
+                tuple((name, int(n)) for name, n in zip(answers.names, asked, strict=True) if n),
+                int(count),
+            )
+            for (gold, *asked), count in zip(alike.tolist(), counts.tolist(), strict=True)
+        )
+
+    def arm(self, channels: Sequence[Channel]) -> Arm:
+        known = {channel.name: channel for channel in channels}
+        words = " + ".join(f"{name} x {votes}" for name, votes in self.asks)
+        asked = tuple((known[name], votes) for name, votes in self.asks)
+        return Arm(f"{words}{', gold' if self.has_gold else ''} (held)", self.has_gold, asked)
+
 
 @dataclass(frozen=True, eq=False)
 class KindGuesses:
@@ -30,6 +66,7 @@ class KindGuesses:
     faith: dict[str, str] = field(default_factory=dict)  # By channel that nobody has looked at: that in words.
     notes: tuple[str, ...] = ()  # What the answers told.
     warnings: tuple[str, ...] = ()  # What they say against what was given as known.
+    held: tuple["HeldAnswers", ...] = ()  # What documents were asked already, as often as it occurs.
 
     @classmethod
     def of(cls, channels: Sequence[Channel], answers: Answers | None, pool: Any) -> "KindGuesses":
@@ -76,8 +113,20 @@ class KindGuesses:
                     f"{channel.name} is taken to be right on {percent(claimed)} of such rows, and was "
                     f"{accuracy.words()}. Let its confusion be estimated (unknown), or correct it."
                 )
-        notes.append("Answers that are held tell how often their kinds err; they are not counted among what is held.")
-        return cls(tuple(told), audited, faith, tuple(notes), tuple(warnings))
+        held = HeldAnswers.among(known, data.evidence.is_gold) if isinstance(data, Samples) else ()
+        return cls(tuple(told), audited, faith, tuple(notes), tuple(warnings), held)
+
+    def note_of_held(self, *, is_simulated: bool) -> list[str]:
+        """What the answers there are count for."""
+        if not self.audited and not self.held:
+            return []
+        if is_simulated or not self.held:
+            return ["Answers that are held tell how often their kinds err; they are not counted among what is held."]
+        open_rows = sum(own.count for own in self.held if not own.has_gold)
+        done = (
+            f" The {count(open_rows, 'document')} with answers and no gold are taken for done." if open_rows else ""
+        )
+        return [f"Answers that are held are counted among what is held.{done}"]
 
     def n_audited(self, channel: str) -> int:
         return int(self.audited[channel].sum()) if channel in self.audited else 0

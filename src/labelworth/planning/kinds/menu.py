@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from labelworth.arrays import FloatArray
-from labelworth.channels.arm import GOLD, NOTHING, Arm, menu
+from labelworth.channels.arm import GOLD, NOTHING, Arm, Together, menu
 from labelworth.channels.channel import Channel
 from labelworth.channels.forms import Classes, IsItOneOf
 from labelworth.errors import InfeasiblePlanError, NotIdentifiableError
@@ -54,6 +54,7 @@ class KindMenu:
         of_unlabeled: float,
         *,
         uses_unlabeled: bool,
+        together: Sequence[Together] = (),
     ) -> "KindMenu":
         """All that rows can be given to: each part of them to everybody.
 
@@ -64,6 +65,8 @@ class KindMenu:
             their gold labels cost, for an audited part.
         of_unlabeled : float
             What a row without any label costs; answers come on top of that too.
+        together : sequence of Together
+            Who else is asked about the same row.
 
         Raises
         ------
@@ -72,7 +75,7 @@ class KindMenu:
         """
         for channel in channels:
             channel.table(classes)
-        nothing, *asking = menu(channels)
+        nothing, *asking = menu(channels, together)
         pairs = [(part, arm) for part in parts for arm in asking]
         if uses_unlabeled:
             pairs.insert(0, (Part(Nothing(), 0.0, 0.0), nothing))
@@ -116,7 +119,23 @@ class KindMenu:
     @cached_property
     def arm_set(self) -> ArmSet:
         """With nothing and gold in any case: figures need them."""
-        return ArmSet.of([arm for arm in self.arms if arm.asked], self.classes)
+        return ArmSet.of([arm for arm in self.arms if arm.asked] + [arm for arm, _ in self.held], self.classes)
+
+    @cached_property
+    def held(self) -> tuple[tuple[Arm, int], ...]:
+        """What documents were asked already, and how many of them."""
+        known = () if self.guesses is None else self.guesses.held
+        return tuple((own.arm(self.channels), own.count) for own in known)
+
+    def held_before(self, n_labeled: int) -> dict[str, float]:
+        """Documents that are labeled or answered already, by arm."""
+        audited = sum(count for arm, count in self.held if arm.has_gold)
+        return {GOLD.name: float(n_labeled - audited)} | {arm.name: float(count) for arm, count in self.held}
+
+    @property
+    def n_done(self) -> int:
+        """Documents without gold that were answered already."""
+        return sum(count for arm, count in self.held if not arm.has_gold)
 
     @property
     def gold(self) -> int:

@@ -126,7 +126,7 @@ def simulated_worths(menu: KindMenu, accuracy: KindsAccuracy, counts: FloatArray
         for ray in accuracy.rays:
             arm = int(np.argmax(ray.step))
             offer = menu.offers[arm]
-            if ray.step[arm] == 1 and arm in own and not offer.gold:
+            if ray.step[arm] == 1 and arm in own and not offer.gold and len(offer.asks) == 1:
                 documents, gained = float(ray.sizes[-1]), float(np.exp(ray.log_gold[-1]) - accuracy.n_labeled)
                 answers = documents * offer.asks[kind.kind] * offer.positions
                 told = (gold_price * gained / answers, gained * gold.positions, answers)

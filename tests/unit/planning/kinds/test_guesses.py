@@ -1,9 +1,12 @@
 """What a pilot's answers tell of kinds of labels."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 import labelworth as lw
+from labelworth.channels.arm import Arm
 from labelworth.channels.channel import Channel
 from labelworth.channels.kinds import kinds_of
 from labelworth.data.answers import Answers
@@ -11,8 +14,13 @@ from labelworth.data.evidence import Evidence
 from labelworth.data.lengths import LengthDistribution
 from labelworth.errors import InvalidInputError
 from labelworth.estimators.reading import pool_of
+from labelworth.fisher.criteria import CRITERIA
+from labelworth.fisher.documents.channels import ArmSet, enumerated_channels
 from labelworth.models.classes.multinomial import MultinomialModel
+from labelworth.planning.kinds.formulas import KindError, KindFormulas
 from labelworth.planning.kinds.guesses import KindGuesses, by_kind
+from labelworth.planning.kinds.menu import KindMenu, Part
+from labelworth.policies.catalog import Everything
 
 CLASSES = ("ham", "spam")
 WORDS = np.random.default_rng(3).dirichlet(np.full(6, 1.0), 2)
@@ -140,3 +148,57 @@ def test_answers_without_kinds_are_refused() -> None:
     answers = said(drawn.evidence.codes, np.arange(50), TRUE, "crowd", 1)
     with pytest.raises(InvalidInputError, match="say with channels="):
         lw.plan(drawn.counts, y, unlabeled="", budget=200, answers=answers)
+
+
+def test_answers_that_are_held_are_information_as_the_same_answers_bought() -> None:
+    """Held answers and a design of as many: the same figure, to rounding; without them another one."""
+    drawn, _, pool = world(400, 100)
+    kinds = kinds_of(["crowd: price 0.02, accuracy 0.8", "expert: price 0.3, accuracy 0.97"])
+    rows = np.concatenate([np.arange(60, 160), np.arange(130, 160)])
+    answers = said(drawn.evidence.codes, rows, TRUE, "crowd", 1)
+    part = Part(Everything(), 1.0, 0.5)
+    bare = KindMenu.of(kinds, CLASSES, [part], 0.0, uses_unlabeled=True)
+    menu = replace(bare, guesses=KindGuesses.of(kinds, answers, pool))
+    assert menu.held_before(100) == {
+        "gold": 60.0,
+        "crowd x 1, gold (held)": 40.0,
+        "crowd x 1 (held)": 30.0,
+        "crowd x 2 (held)": 30.0,
+    }
+    assert menu.n_done == 60
+    arms = ArmSet.of([Arm.of(kinds[0]), Arm.of(kinds[0], votes=2), Arm.of(kinds[0], gold=True)], CLASSES)
+    information = enumerated_channels(pool.model, arms)
+    for criterion in ("excess_log_loss", "error"):
+        formulas = KindFormulas(pool, menu.names, criterion, 0, kinds=menu).accuracy()
+        apart = KindFormulas(pool, menu.names, criterion, 0, kinds=bare).accuracy()
+        counts = np.array([200.0, 20.0, 30.0, 0.0])
+        # The same rows as a design: 60 + 20 gold, 40 audited, one answer for 30 + 30, two for 30.
+        total = np.array([200.0, 80.0, 60.0, 30.0, 40.0])
+        if criterion == "error":
+            names = tuple(information.rules)
+            brute = KindError(pool.model, information, pool.data, names, {}).error(total)
+        else:
+            brute = information.point(CRITERIA[criterion], total).value
+        assert formulas.error(counts) == pytest.approx(brute, rel=1e-9)
+        assert apart.error(counts) > brute * (1 + 1e-4)
+
+
+def test_plans_say_what_held_answers_count_for() -> None:
+    drawn, y, _ = world(400, 200)
+    answers = said(drawn.evidence.codes, np.arange(150, 260), TRUE, "crowd", 1)
+    asked = {
+        "model": "multinomial",
+        "unlabeled": "",
+        "classes": CLASSES,
+        "prices": {"per_label": 0.5},
+        "channels": KINDS,
+        "criterion": "excess_log_loss",
+        "source": "asymptotic",
+        "budget": 110.0,
+        "n_draws": 0,
+        "use_unlabeled": "yes",
+    }
+    plan = lw.plan(drawn.counts, y, answers=answers, **asked)
+    assert any("are counted among what is held. The 60 documents" in note for note in plan.notes)
+    few = said(drawn.evidence.codes, np.arange(150, 200), TRUE, "crowd", 1)
+    assert plan.held.error < lw.plan(drawn.counts, y, answers=few, **asked).held.error

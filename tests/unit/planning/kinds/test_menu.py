@@ -159,7 +159,11 @@ def test_a_target_and_a_price_of_error_are_met(plan: Plan) -> None:
 def test_errors_of_two_classes_have_a_slope_and_agree_with_gold_alone() -> None:
     kinds = of_menu([Channel("crowd", [[0.85, 0.15], [0.3, 0.7]], unknown=True), Channel("expert", accuracy=0.97)])
     wide = KindError(
-        MODEL, enumerated_channels(MODEL, kinds.arm_set), MODEL.sample(3, np.random.default_rng(0)), kinds.names, 30.0
+        MODEL,
+        enumerated_channels(MODEL, kinds.arm_set),
+        MODEL.sample(3, np.random.default_rng(0)),
+        kinds.names,
+        {"gold": 30.0},
     )
     plain = ErrorAccuracy(
         MODEL, enumerated_information(MODEL), MODEL.sample(3, np.random.default_rng(0)), held_labeled=30.0
@@ -171,6 +175,27 @@ def test_errors_of_two_classes_have_a_slope_and_agree_with_gold_alone() -> None:
         step = 0.01 * np.eye(5)[arm]
         assert slope == pytest.approx((wide.error(counts + step) - wide.error(counts - step)) / 0.02, rel=1e-5)
         assert slope < 0
+
+
+def test_two_kinds_on_one_row_are_offered_and_bought_where_they_do_more() -> None:
+    kinds = [
+        "model: price 0.02, confusion 0.9 0.1 / 0.3 0.7",
+        "crowd: price 0.02, confusion 0.8 0.2 / 0.2 0.8",
+        "both: model + crowd x 3",
+    ]
+    # So few documents that money is left over when all have one answer.
+    plan = planned(budget=81.0, channels=kinds, n_draws=0, pool=100)
+    offer = next(own for own in plan.menu if own.arm == "both")
+    assert offer.asks == {"model": 1, "crowd": 3}
+    assert offer.price == pytest.approx(0.08)
+    bought = {arm.arm: arm.count for arm in plan.recommended.arms}
+    assert bought["both"] > 0
+    assert "model and 3 votes of crowd on " in plan.lines()[0]
+    without = planned(budget=81.0, channels=kinds[:2], n_draws=0, pool=100)
+    assert plan.recommended.error < without.recommended.error
+    for wrong, message in (("both: model + nobody", "Name those"), ("both: model + model", "different ones")):
+        with pytest.raises(InvalidInputError, match=message):
+            planned(budget=81.0, channels=[*kinds[:2], wrong])
 
 
 def test_given_documents_are_averaged_as_all_of_them_are_summed() -> None:

@@ -9,11 +9,15 @@ import pytest
 import labelworth as lw
 from labelworth.data.lengths import LengthDistribution
 from labelworth.errors import InvalidInputError
+from labelworth.estimators.reading import pool_of
 from labelworth.models.classes.multinomial import MultinomialModel
 from labelworth.planning.answer import Plan
 from labelworth.planning.kinds import simulation
 from labelworth.planning.kinds.rays import KindsAccuracy, Ray
+from labelworth.planning.planner import Planner
 from labelworth.planning.simulated import ForecastLine
+from labelworth.planning.source import ChosenSource, PlanSettings
+from labelworth.planning.trust.verdict import Verdict
 
 CLASSES = ("a", "b", "c")
 WORDS = np.random.default_rng(3).dirichlet(np.full(30, 0.5), 3)
@@ -71,6 +75,22 @@ def test_answers_are_told_by_the_gold_labels_that_do_as_much(plan: Plan) -> None
     [line] = [line for line in plan.lines() if "of model do as much as" in line]
     assert f"{worths['model'].of_answers:,.0f} answers of model" in line
     assert any("than with gold alone for the same money" in note for note in plan.notes)
+
+
+def test_a_pilot_that_unlabeled_rows_hurt_warns_of_answers_to_them() -> None:
+    """A verdict stands for a pilot that gives it; without one nothing is said."""
+    drawn = MODEL.sample(200, np.random.default_rng(0))
+    y = np.where(np.arange(200) < 60, np.array(CLASSES, dtype=object)[drawn.evidence.codes], "")
+    pool = pool_of(drawn.counts, y, "multinomial", unlabeled="", classes=CLASSES, seed=0)
+    chosen = ChosenSource("simulated", "error", "asked for")
+    for answer, n_checks in (("hurts", 1), ("helps", 0), ("cannot be told", 0)):
+        planner = Planner(pool, PlanSettings(channels=KINDS, prices={"per_label": 0.5}))
+        planner.__dict__["verdict"] = Verdict(answer, "so it was told.", 0.2, 0.3)
+        planner.__dict__["chosen"] = chosen
+        checks = planner._contradicted(chosen)
+        assert len(checks) == n_checks
+        assert all("they may do less than is said here" in check.words for check in checks)
+        assert planner._contradicted(replace(chosen, source="asymptotic")) == ()
 
 
 def test_a_target_takes_no_more_money_than_gold_would(plan: Plan) -> None:
