@@ -217,4 +217,4 @@ def test_a_check_says_whose_answers_to_use(data: Path, tmp_path: Path) -> None:
     assert any("annotator is 'worker'" in note for note in record["notes"])
     refused = labelworth("check", data, *options[:2], "--model", "logistic")
     assert refused.code == 2
-    assert "cannot learn from answers" in refused.stderr
+    assert "Answers are checked with a model of p(x, y)" in refused.stderr

@@ -1,11 +1,12 @@
 """Rows with one label each: features of any form, and what is known of each row's class."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Self
 
 import numpy as np
 
-from labelworth.arrays import AnyArray, BoolArray, IntArray
+from labelworth.arrays import AnyArray, BoolArray, FloatArray, IntArray
+from labelworth.data.answers import Answers
 from labelworth.data.evidence import Evidence
 from labelworth.errors import InvalidInputError
 
@@ -16,6 +17,8 @@ class Rows:
 
     features: Any  # Texts, a data frame, a sparse or a dense matrix: whatever a learner takes, a row per sample.
     evidence: Evidence  # What is known of each row's class.
+    # What annotators said of the rows, beside what is known of them.
+    answers: Answers | None = field(default=None, kw_only=True)
 
     def __post_init__(self) -> None:
         if self.n_samples != self.evidence.n_samples:
@@ -23,6 +26,8 @@ class Rows:
                 f"There must be one label entry per sample. Got {self.n_samples} samples "
                 f"and {self.evidence.n_samples} label entries."
             )
+        if self.answers is not None:
+            self.answers.require_about("row", self.n_samples, self.evidence.classes)
 
     @property
     def n_samples(self) -> int:
@@ -35,7 +40,14 @@ class Rows:
 
     @property
     def is_labeled(self) -> BoolArray:
-        return ~self.evidence.is_unlabeled
+        """Of which rows something is known, from a label or an answer."""
+        labeled = ~self.evidence.is_unlabeled
+        return labeled if self.answers is None else labeled | self.answers.told(self.n_samples)
+
+    @property
+    def sample_weights(self) -> FloatArray:
+        """How much each sample counts: one."""
+        return np.ones(self.n_samples)
 
     def positions_of(self, samples: AnyArray) -> IntArray:
         """Where the labels of these samples stand: the rows themselves."""
@@ -46,7 +58,12 @@ class Rows:
         from sklearn.utils import _safe_indexing
 
         kept = self.positions_of(rows)
-        return replace(self, features=_safe_indexing(self.features, kept), evidence=self.evidence.take(kept))
+        features = _safe_indexing(self.features, kept)
+        return replace(self, features=features, evidence=self.evidence.take(kept), answers=self.answers_at(kept))
+
+    def answers_at(self, rows: IntArray) -> Answers | None:
+        """The answers about these rows, counted anew from 0."""
+        return None if self.answers is None else self.answers.at(rows)
 
     def hide(self, rows: AnyArray | None = None) -> Self:
         """Forget the labels of `rows`; of everything when None."""

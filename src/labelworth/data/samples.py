@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from labelworth.arrays import AnyArray, BoolArray, FloatArray
-from labelworth.data.answers import Answers
+from labelworth.arrays import AnyArray, FloatArray
 from labelworth.data.counts import as_counts, as_vectors
 from labelworth.data.protocol import valid_weights
 from labelworth.data.rows import Rows
@@ -29,7 +28,6 @@ class Samples(Rows):
     # (n,), optional: How much each sample counts in the likelihood; None means one each.
     weights: FloatArray | None = None
     feature_names: tuple[str, ...] | None = None  # What the columns stand for.
-    answers: Answers | None = None  # What annotators said of the rows, beside what is known of them.
 
     def __post_init__(self) -> None:
         if not _is_clean(self.features):
@@ -42,14 +40,6 @@ class Samples(Rows):
             raise InvalidInputError(
                 f"There must be one name per column. Got {self.n_features} columns, {len(self.feature_names)} names."
             )
-        if self.answers is not None:
-            self.answers.require_about("row", self.n_samples, self.evidence.classes)
-
-    @property
-    def is_labeled(self) -> BoolArray:
-        """Of which rows something is known, from a label or an answer."""
-        labeled = ~self.evidence.is_unlabeled
-        return labeled if self.answers is None else labeled | self.answers.told(self.n_samples)
 
     @property
     def n_features(self) -> int:
@@ -90,7 +80,7 @@ class Samples(Rows):
     def take(self, rows: AnyArray) -> "Samples":
         """Keep `rows` (indices or a mask), in that order."""
         weights = None if self.weights is None else self.weights[rows]
-        answers = None if self.answers is None else self.answers.at(self.positions_of(rows))
+        answers = self.answers_at(self.positions_of(rows))
         return replace(
             self, features=self.features[rows], evidence=self.evidence.take(rows), weights=weights, answers=answers
         )

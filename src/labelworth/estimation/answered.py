@@ -22,7 +22,7 @@ from scipy.linalg import block_diag
 from labelworth.arrays import FloatArray, IntArray
 from labelworth.data.answers import Answers
 from labelworth.data.evidence import Evidence, compact
-from labelworth.data.samples import Samples
+from labelworth.data.rows import Rows
 from labelworth.data.sequences import Sequences
 from labelworth.errors import InvalidInputError
 from labelworth.estimation.annotators import Annotators
@@ -240,14 +240,14 @@ class AnsweredPass(Generic[ParametersT, DataT]):
             )
 
 
-def posteriors(model: Any, data: Samples | Sequences) -> FloatArray:
+def posteriors(model: Any, data: Rows | Sequences) -> FloatArray:
     """p(y | x, evidence) at every sample or token, (n_positions, K)."""
     if isinstance(data, Sequences):
         return np.asarray(model.marginals(data))
     return condition(model.log_joint(data), data.evidence)[0]
 
 
-def audited_confusions(annotators: Annotators, data: Samples | Sequences, weights: FloatArray) -> FloatArray:
+def audited_confusions(annotators: Annotators, data: Rows | Sequences, weights: FloatArray) -> FloatArray:
     """The confusions that rows with gold and answers alone would give, (n_channels, K, K); the prior without any."""
     answers = require_answers(data)
     votes = annotators.votes(answers)
@@ -260,7 +260,7 @@ def audited_confusions(annotators: Annotators, data: Samples | Sequences, weight
     return annotators.maximize(votes.counts(tables, votes.likelihood(tables), responsibilities[votes.row]))
 
 
-def evidence_through(annotators: Annotators, confusions: FloatArray, data: Samples | Sequences) -> Evidence:
+def evidence_through(annotators: Annotators, confusions: FloatArray, data: Rows | Sequences) -> Evidence:
     """What labels and answers say of every sample or token, through these confusions.
 
     Raises
@@ -268,6 +268,13 @@ def evidence_through(annotators: Annotators, confusions: FloatArray, data: Sampl
     InvalidInputError
         If some of it cannot be together.
     """
+    return scaled_evidence(annotators, confusions, data)[0]
+
+
+def scaled_evidence(
+    annotators: Annotators, confusions: FloatArray, data: Rows | Sequences
+) -> tuple[Evidence, FloatArray]:
+    """The same, and the logarithms of what it was divided by where there are answers, (n_answered,)."""
     answers = require_answers(data)
     votes = annotators.votes(answers)
     log_known = votes.log_by_row(votes.likelihood(confusions))
@@ -287,10 +294,11 @@ def evidence_through(annotators: Annotators, confusions: FloatArray, data: Sampl
     is_open = codes[votes.positions] < 0
     weights = np.exp(log_known - largest[:, None])[is_open]
     codes[votes.positions[is_open]] = -2 - len(data.evidence.weights) - np.arange(len(weights))
-    return compact(codes, np.concatenate([data.evidence.weights, weights]), data.evidence.classes)
+    known = compact(codes, np.concatenate([data.evidence.weights, weights]), data.evidence.classes)
+    return known, largest
 
 
-def require_answers(data: Samples | Sequences) -> Answers:
+def require_answers(data: Rows | Sequences) -> Answers:
     if data.answers is None:
         raise InvalidInputError("There are no answers; give Samples or Sequences with answers=.")
     return data.answers

@@ -26,6 +26,7 @@ from labelworth.estimation.answered import (
     posteriors,
     require_answers,
 )
+from labelworth.estimation.turns import SteppedFamily
 from labelworth.models.blocks import SimplexRows
 
 MOST_PARAMETERS = 600
@@ -64,7 +65,9 @@ def confusion_errors(
     if n_classes == 1:
         return ConfusionErrors(errors, accuracy_errors, is_joint=True)
     answered = _Answered.of(model, data, weights)
-    is_joint = model.coordinates.n_free <= MOST_PARAMETERS and _is_interior(model)
+    # Of a model that is known by its fits alone nobody knows how surely it is known.
+    is_stepped = isinstance(family.inner, SteppedFamily)
+    is_joint = not is_stepped and model.coordinates.n_free <= MOST_PARAMETERS and _is_interior(model)
     if is_joint:
         n_inner = model.inner.coordinates.n_free
         covariance = _inverse(_joint_information(family, model, data, weights, answered))[n_inner:, n_inner:]

@@ -15,6 +15,7 @@ from labelworth.estimation.answered import AnsweredFamily, AnsweredModel, requir
 from labelworth.estimation.fit import Fit, fit
 from labelworth.estimation.sharded import DataT
 from labelworth.estimation.starts import LARGEST
+from labelworth.estimation.turns import SteppedFamily, fit_in_turns
 from labelworth.estimation.votes import Votes
 from labelworth.models.protocol import EMFamily, ParametersT
 
@@ -69,9 +70,9 @@ def fit_answered(
     options = {**options, "unlabeled_weight": unlabeled_weight}
     is_common = ~np.isin(separate.names, [channel.name for channel in channels])
     if confusion != "shared" or int(is_common.sum()) < 2:
-        return _fitted(AnsweredFamily(family, separate), data, options)
+        return fit_together(AnsweredFamily(family, separate), data, options)
     pooled = Annotators.of(answers.names, family.classes, pooled=True, **given)
-    fitted = _fitted(AnsweredFamily(family, pooled), data, options)
+    fitted = fit_together(AnsweredFamily(family, pooled), data, options)
     inner, tables = fitted.model.inner, fitted.model.confusions[pooled.channels]
     # Every annotator has a table of their own in `separate`, in the order of the names.
     common = np.flatnonzero(is_common)
@@ -80,14 +81,17 @@ def fit_answered(
         center, strengths = separate.center.copy(), separate.pseudo_counts.sum(axis=2)
         center[common], strengths[common] = shared_prior(others, separate.pseudo_counts[common[0]], tables[common])
         annotators = separate.with_prior(center, strengths)
-        fitted = _fitted(AnsweredFamily(family, annotators, (inner, tables)), data, options)
+        fitted = fit_together(AnsweredFamily(family, annotators, (inner, tables)), data, options)
         inner, tables = fitted.model.inner, fitted.model.confusions
     return fitted
 
 
-def _fitted(
+def fit_together(
     family: AnsweredFamily[ParametersT, DataT], data: DataT, options: Mapping[str, Any]
 ) -> Fit[AnsweredModel[ParametersT], Any]:
+    """Fit model and annotators as they are given: by EM, or in turns where the model is known by its fits alone."""
+    if isinstance(family.inner, SteppedFamily):
+        return fit_in_turns(family, data, **options)
     return fit(family, data, **options)
 
 

@@ -1,5 +1,8 @@
 """Fit a CRF to sequences of which all, some or none of the labels are known."""
 
+from collections.abc import Hashable
+from dataclasses import dataclass, replace
+
 import numpy as np
 
 from labelworth.arrays import BoolArray, FloatArray, IntArray
@@ -212,6 +215,43 @@ def fit_conditional(
         np.array([-descent.value]),
         0.0,
     )
+
+
+@dataclass(frozen=True)
+class ConditionalFamily:
+    """A CRF as `labelworth.estimation.turns` fits it together with those who answer."""
+
+    classes: tuple[Hashable, ...]
+    c2: float
+    pairs: Pairs
+    with_start: bool
+    tolerance: float
+    max_iterations: int
+    climbs = True
+
+    def stepped(
+        self, sequences: Sequences, weights: FloatArray, before: ConditionalRandomFieldModel | None, /
+    ) -> ConditionalRandomFieldModel:
+        """The maximum given the confusions of today, of which soft evidence in the clamped recursion knows."""
+        return fit_conditional(
+            replace(sequences, weights=weights),
+            c2=self.c2,
+            pairs=self.pairs,
+            with_start=self.with_start,
+            start=before,
+            tolerance=self.tolerance,
+            max_iterations=self.max_iterations,
+        ).model
+
+    def log_likelihood(
+        self, model: ConditionalRandomFieldModel, sequences: Sequences, weights: FloatArray, /
+    ) -> float:
+        return float(weights @ model.log_evidence(sequences))
+
+    def log_prior(self, model: ConditionalRandomFieldModel, /) -> float:
+        start = np.empty(0) if model.start is None else model.start
+        weights = np.concatenate([start, model.transition.ravel(), model.emission.data])
+        return -self.c2 * float(weights @ weights)
 
 
 def _concave_part(sequences: Sequences) -> Sequences | None:

@@ -9,7 +9,7 @@ from sklearn.utils.validation import check_is_fitted
 from labelworth.data.sequences import Sequences
 from labelworth.data.tokens.templates import CHUNKING, Template, parse_template
 from labelworth.errors import InvalidInputError
-from labelworth.estimation.conditional_fit import fit_conditional
+from labelworth.estimation.conditional_fit import ConditionalFamily, fit_conditional
 from labelworth.estimation.fit import Fit
 from labelworth.estimators.estimator import AT_LEAST_ONE, AT_LEAST_ZERO
 from labelworth.estimators.tagger import Coverage, SequenceTagger
@@ -64,6 +64,7 @@ class ConditionalRandomField(SequenceTagger):
     """
 
     is_conditional: ClassVar[bool] = True
+    learns_answers: ClassVar[bool] = True
 
     c2: float = 1.0
     template: str | Template | None = None
@@ -138,3 +139,9 @@ class ConditionalRandomField(SequenceTagger):
             max_iterations=self.max_iter,
             progress=progress,
         )
+
+    def _search_answered(self, data: Sequences, progress: Progress) -> tuple[ConditionalFamily, dict[str, Any]]:
+        family = ConditionalFamily(
+            data.evidence.classes, self.c2, self.pairs, self.start_weights, self.tol, int(self.max_iter)
+        )
+        return family, {"unlabeled_weight": 0.0, "tolerance": self.tol, "progress": progress}

@@ -167,9 +167,10 @@ class Estimator(BaseEstimator, ABC, Generic[DataT]):
     def _read_answered(self, X: Any, y: Any, sample_weight: Any, answers: Answers) -> Any:
         """Read X and y where classes may be named by answers alone; refused by what cannot learn from these."""
         raise InvalidInputError(
-            f"{type(self).__name__} cannot learn from answers: it has no model of p(x, y) that EM could fit together "
-            "with those who answer. Use naive Bayes, Gaussian classes or a hidden Markov model; or fit one of these "
-            "to the answers and take the labels that it recovers (answered_posteriors_) for y."
+            f"{type(self).__name__} cannot learn from answers: there is no way to fit it together with those who "
+            "answer. Use naive Bayes, Gaussian classes, a hidden Markov model, a CRF or a classifier of scikit-learn "
+            "that takes sample_weight; or fit one of these to the answers and take the labels that it recovers "
+            "(answered_posteriors_) for y."
         )
 
     def _search_answered(self, data: Any, progress: Progress) -> tuple[Any, dict[str, Any]]:
@@ -234,6 +235,11 @@ class Estimator(BaseEstimator, ABC, Generic[DataT]):
         names = all_classes(data.evidence.classes, answers.classes)
         data = replace(data, evidence=recoded(data.evidence, names))
         family, search = self._search_answered(data, options.get("progress", SILENT))
+        if "start_smoothing" not in search:
+            raise InvalidInputError(
+                "Answers are checked with a model of p(x, y): naive Bayes, Gaussian classes, a hidden Markov model. "
+                f"Got {type(self).__name__}; check with one of these, then fit."
+            )
         told = check_answers(
             family,
             replace(data, answers=answers.recoded(names)),

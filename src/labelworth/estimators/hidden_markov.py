@@ -1,16 +1,12 @@
 """Hidden Markov model for words with labels."""
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
-from labelworth.data.answers import Answers
-from labelworth.data.evidence import recoded
 from labelworth.data.sequences import Sequences
 from labelworth.estimation.fit import Fit, fit
 from labelworth.estimators.estimator import ABOVE_ZERO, AT_LEAST_ZERO, generator
 from labelworth.estimators.tagger import WordTagger
-from labelworth.estimators.targets import all_classes
-from labelworth.estimators.token_input import TokenInput
 from labelworth.models.chains.hidden_markov import HiddenMarkovFamily, HiddenMarkovModel
 from labelworth.progress import Progress
 
@@ -101,17 +97,6 @@ class HiddenMarkov(WordTagger):
             "rng": generator(self.random_state),
             "progress": progress,
         }
-
-    def _read_answered(self, X: Any, y: Any, sample_weight: Any, answers: Answers) -> Sequences:
-        self.require_parameters()
-        given = TokenInput(X, y, self.classes, self.unlabeled, sample_weight)
-        if y is None and not given.is_read and self.classes is None:
-            given = replace(given, classes=answers.classes)
-        sequences = self._read_to_learn(given)
-        if self.classes is not None:
-            return sequences
-        classes = all_classes(sequences.evidence.classes, answers.classes)
-        return sequences.with_evidence(recoded(sequences.evidence, classes))
 
     def _search_answered(self, data: Sequences, progress: Progress) -> tuple[HiddenMarkovFamily, dict[str, Any]]:
         return self._family(data), self._search(progress)

@@ -2,7 +2,7 @@
 
 from abc import abstractmethod
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -10,7 +10,9 @@ from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from labelworth.arrays import AnyArray, FloatArray
+from labelworth.data.answers import Answers
 from labelworth.data.evidence import Evidence
+from labelworth.data.evidence import recoded as in_classes
 from labelworth.data.sequences import Sequences
 from labelworth.data.tokens.lexicon import Lexicon, RareWords, shared_entries
 from labelworth.errors import InvalidInputError
@@ -21,6 +23,7 @@ from labelworth.estimators.estimator import (
     Estimator,
     require_no_labels_beside,
 )
+from labelworth.estimators.targets import all_classes
 from labelworth.estimators.token_input import TokenInput, non_empty, nothing_known, recoded
 from labelworth.evaluation.sequences import evaluate_labels
 from labelworth.models.chains.protocol import ChainModel
@@ -234,6 +237,19 @@ class SequenceTagger(Estimator[Sequences]):
                 "them with classes=."
             )
         return sequences
+
+    def _read_answered(self, X: Any, y: Any, sample_weight: Any, answers: Answers) -> Any:
+        if not self.learns_answers:
+            return super()._read_answered(X, y, sample_weight, answers)
+        self.require_parameters()
+        given = TokenInput(X, y, self.classes, self.unlabeled, sample_weight)
+        if y is None and not given.is_read and self.classes is None:
+            given = replace(given, classes=answers.classes)
+        sequences = self._read_to_learn(given)
+        if self.classes is not None:
+            return sequences
+        classes = all_classes(sequences.evidence.classes, answers.classes)
+        return sequences.with_evidence(in_classes(sequences.evidence, classes))
 
     def _known(self, X: Any, y: Any, answer: Any, nothing: AnyArray) -> list[Any]:
         """Ask the model about every sequence; `nothing` is the answer for an empty one."""

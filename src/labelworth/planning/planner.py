@@ -346,12 +346,10 @@ class Planner:
 
     def _require_answers_learned(self) -> None:
         if not self.pool.learner.learns_answers:
-            others = (
-                "'multinomial', 'bernoulli' or 'gaussian'" if self.pool.kind == "documents" else "'hidden-markov'"
-            )
+            ours = {"documents": "'multinomial' or 'logistic'", "sequences": "'hidden-markov' or a CRF"}
             raise InvalidInputError(
-                f"{self.pool.model_name} cannot learn from answers that may be wrong: take model={others} for kinds "
-                "of labels, or leave channels= out."
+                f"{self.pool.model_name} cannot learn from answers that may be wrong: take model="
+                f"{ours[self.pool.kind]} for kinds of labels, or leave channels= out."
             )
 
     def _kind_simulation(self, kinds: KindMenu, room: float, budget: float | None) -> KindSimulation:

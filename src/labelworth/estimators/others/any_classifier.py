@@ -11,7 +11,8 @@ from sklearn.base import ClassifierMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
 from labelworth.arrays import UNLABELED, AnyArray, FloatArray
-from labelworth.data.evidence import Evidence, encode_labels
+from labelworth.data.answers import Answers
+from labelworth.data.evidence import Evidence, encode_labels, recoded
 from labelworth.data.rows import Rows, n_rows
 from labelworth.data.views import about_text_columns
 from labelworth.errors import InvalidInputError
@@ -27,7 +28,7 @@ from labelworth.estimators.pools.any_rows import (
     modes_of,
     require_classifier,
 )
-from labelworth.estimators.targets import read_targets
+from labelworth.estimators.targets import all_classes, read_targets
 from labelworth.progress import Progress
 
 if TYPE_CHECKING:
@@ -152,6 +153,20 @@ class AnyClassifier(ClassifierMixin, Estimator[Rows]):
         self.require_parameters()
         return self._prepared(X, read_targets(y, self.unlabeled))
 
+    def _read_answered(self, X: Any, y: Any, sample_weight: Any, answers: Answers) -> Rows:
+        if sample_weight is not None:
+            raise InvalidInputError("sample_weight is for models of ours; leave it out where there are answers.")
+        self.require_parameters()
+        if y is None:
+            known = Evidence(np.full(n_rows(X), UNLABELED), answers.classes)
+        else:
+            known = encode_labels(y, unlabeled=self.unlabeled)
+        return self._prepared(X, recoded(known, all_classes(known.classes, answers.classes)))
+
+    def _search_answered(self, data: Rows, progress: Progress) -> tuple[Any, dict[str, Any]]:
+        family, options = self.learner_.search_answered(data.evidence.classes, self.kind)
+        return family, {**options, "progress": progress}
+
     def _read_as_known(self, X: Any, y: Any, classes: Sequence[Hashable] | None) -> Rows:
         self.require_parameters()
         if isinstance(X, Rows):
@@ -173,7 +188,7 @@ class AnyClassifier(ClassifierMixin, Estimator[Rows]):
             raise InvalidInputError(
                 f"{self.kind} takes texts, counts or vectors: {in_short(error)}.{about_text_columns(X)}"
             ) from error
-        return PreparedRows(features, evidence, X)
+        return PreparedRows(features, evidence, given=X)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Refuse: what others' code has fitted cannot be written to a file that runs nothing when it is read.

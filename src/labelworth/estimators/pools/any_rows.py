@@ -2,7 +2,7 @@
 
 import sys
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Hashable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
@@ -15,6 +15,7 @@ from sklearn.pipeline import Pipeline
 from threadpoolctl import ThreadpoolController
 
 from labelworth.arrays import UNLABELED, AnyArray, FloatArray, IntArray
+from labelworth.channels.channel import Channel
 from labelworth.data.rows import Rows
 from labelworth.data.samples import Samples
 from labelworth.data.views import are_documents, in_numbers
@@ -47,7 +48,10 @@ class PreparedRows(Rows):
 
     def take(self, rows: AnyArray) -> "PreparedRows":
         # Only the whole pool is asked for what it was made of.
-        return replace(self, features=self.features[rows], evidence=self.evidence.take(rows), given=None)
+        answers = self.answers_at(self.positions_of(rows))
+        return replace(
+            self, features=self.features[rows], evidence=self.evidence.take(rows), answers=answers, given=None
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,8 +65,8 @@ class FittedClassifier:
     failure: str = ""  # Why it could not be fitted.
     narrow: Callable[[Any], Any] | None = None  # Makes of features what the estimator was given; None: nothing.
 
-    def log_posteriors(self, features: Any, n_samples: int) -> FloatArray:
-        """log p(class | x) as far as the estimator says it, (n, n_classes).
+    def log_posteriors(self, features: Any, n_samples: int, smoothing: float | None = None) -> FloatArray:
+        """log p(class | x) as far as the estimator says it, (n, n_classes); probabilities smoothed as usual, or so.
 
         Raises
         ------
@@ -74,7 +78,8 @@ class FittedClassifier:
         if self.narrow is not None:
             features = self.narrow(features)
         if hasattr(self.estimator, "predict_proba"):
-            return self._smoothed(_numbers(self.estimator.predict_proba(features)), _SMOOTHING)
+            share = _SMOOTHING if smoothing is None else smoothing
+            return self._smoothed(_numbers(self.estimator.predict_proba(features)), share)
         if hasattr(self.estimator, "decision_function"):
             scores = _numbers(self.estimator.decision_function(features))
             scores = np.column_stack([-scores, scores]) if scores.ndim == 1 else scores
@@ -115,6 +120,7 @@ class AnyLearner(Learner[Rows]):
 
     estimator: Any  # Yet to be fitted.
     seed: int = 0
+    channels: tuple[Channel, ...] = ()  # What is known of those who answer.
 
     in_processes: ClassVar[bool] = True
     n_other_sources: ClassVar[int] = 2
@@ -141,13 +147,42 @@ class AnyLearner(Learner[Rows]):
     def sources(self, data: Rows, workers: int | None = 1) -> dict[str, Source]:
         return row_sources(self, data, workers)
 
+    @property
+    def learns_answers(self) -> bool:
+        from labelworth.estimators.pools.answered_rows import takes_weights
+
+        return takes_weights(self)
+
+    def search_answered(self, classes: tuple[Hashable, ...], kind: str) -> tuple[Any, dict[str, Any]]:
+        """How it is fitted together with those who answer."""
+        from labelworth.estimators.pools.answered_rows import MOST_TURNS, SteppedClassifier, require_weights
+
+        require_weights(self, kind)
+        family = SteppedClassifier(self, classes, kind)
+        # Rows of which nothing is known stay among the others, and are not shown to the classifier.
+        return family, {"unlabeled_weight": 1.0, **({} if family.climbs else {"max_turns": MOST_TURNS})}
+
+    def _fit_answered(self, data: Rows) -> FittedClassifier:
+        from labelworth.estimation.annotators import Annotators
+        from labelworth.estimation.answered import AnsweredFamily
+        from labelworth.estimation.answered_fit import fit_together
+
+        names = () if data.answers is None else data.answers.names
+        known = [channel for channel in self.channels if channel.name in names]
+        family, options = self.search_answered(data.evidence.classes, type(last_step(self.estimator)).__name__)
+        annotators = Annotators.of(names, data.evidence.classes, channels=known)
+        fitted: FittedClassifier = fit_together(AnsweredFamily(family, annotators), data, options).model.inner.fitted
+        return fitted
+
     def fit_model(self, data: Rows, start: Any) -> FittedClassifier:
         """Classifiers that refuse so few labels answer with the shares of the classes; ``failure`` says why."""
+        if data.answers is not None:
+            return self._fit_answered(data)
         codes, classes = known_codes(data), data.evidence.classes
         counts = np.bincount(codes[codes >= 0], minlength=len(classes))
         shares = (counts + 0.5) / (counts.sum() + 0.5 * len(classes))
         present = np.flatnonzero(counts)
-        names, narrow = _as_targets(classes), None
+        names, narrow = as_targets(classes), None
         if len(present) < 2:
             return FittedClassifier(None, present, shares, names[present])
         with quietly():
@@ -247,7 +282,7 @@ def in_short(error: Exception) -> str:
     return lines[0].rstrip(". ")
 
 
-def _as_targets(classes: tuple[Any, ...]) -> AnyArray:
+def as_targets(classes: tuple[Any, ...]) -> AnyArray:
     """Classes as scikit-learn takes them: their own names if those are all texts, whole numbers or truth values.
 
     What NumPy would change, or nobody can sort, becomes the code of the class.
@@ -347,6 +382,10 @@ class AnyPool(Pool[Rows]):
     @property
     def learner(self) -> AnyLearner:
         return self.any_learner
+
+    def search_answered(self, data: Rows) -> tuple[Any, dict[str, Any]]:
+        """How the classifier is fitted together with those who answer."""
+        return self.learner.search_answered(data.evidence.classes, self.model_name)
 
     @property
     def is_conditional(self) -> bool:

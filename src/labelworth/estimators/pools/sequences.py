@@ -14,7 +14,7 @@ from labelworth.data.sequences import Sequences
 from labelworth.errors import LabelworthWarning, NotIdentifiableError
 from labelworth.estimation.annotators import Annotators
 from labelworth.estimation.answered import AnsweredFamily
-from labelworth.estimation.fit import fit
+from labelworth.estimation.answered_fit import fit_together
 from labelworth.estimators.pools.pool import Abilities, Pool, PoolKind
 from labelworth.fisher.criteria import CRITERIA
 from labelworth.kernels.chains.layout import unweighted
@@ -89,8 +89,7 @@ class SequenceLearner(Learner[Sequences]):
         known = [channel for channel in self.channels if channel.name in names]
         family, options = self.search(data, SILENT)
         annotators = Annotators.of(names, family.classes, channels=known)
-        together: Any = AnsweredFamily(family, annotators)
-        model: ChainModel = fit(together, data, **options).model.inner
+        model: ChainModel = fit_together(AnsweredFamily(family, annotators), data, options).model.inner
         return model
 
     def predict(self, model: ChainModel, data: Sequences) -> ChainPrediction:

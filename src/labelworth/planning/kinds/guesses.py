@@ -16,7 +16,7 @@ from labelworth.data.sequences import Sequences
 from labelworth.errors import InvalidInputError
 from labelworth.estimation.annotators import PRIOR_ACCURACY, PRIOR_STRENGTH, Annotators
 from labelworth.estimation.answered import AnsweredFamily
-from labelworth.estimation.fit import fit
+from labelworth.estimation.answered_fit import fit_together
 from labelworth.robust.answers.audits import Audits, rests_on_faith
 from labelworth.wording import count, percent
 
@@ -194,7 +194,7 @@ def _fitted(answers: Answers, channels: Sequence[Channel], pool: Any) -> dict[st
     data = replace(pool.data, answers=given)
     inner, options = pool.search_answered(data)
     family: Any = AnsweredFamily(inner, Annotators.of(given.names, data.evidence.classes, channels=unknown))
-    model = fit(family, data, **options).model
+    model = fit_together(family, data, options).model
     return dict(zip(given.names, model.confusions, strict=True))
 
 

@@ -117,7 +117,7 @@ def test_frontiers_go_along_what_was_simulated() -> None:
 
 def test_learners_that_cannot_learn_from_answers_are_refused() -> None:
     with pytest.raises(InvalidInputError, match="cannot learn from answers"):
-        planned(budget=40.0, model="logistic")
+        planned(budget=40.0, model="nearest-neighbors")
 
 
 def test_with_channels_auto_chooses_a_model_that_learns_from_answers() -> None:
