@@ -12,9 +12,11 @@ from typing import TYPE_CHECKING, Any, Self
 import sqlalchemy as sa
 
 from labelworth.campaign import answering, assigning, counting, held, jobs, leases, people, planning, schema
+from labelworth.campaign import export as taking_out
 from labelworth.campaign import items as adding
 from labelworth.campaign import status as figures
-from labelworth.campaign.rows import item_of, one_request, person_of
+from labelworth.campaign.export import What
+from labelworth.campaign.rows import item_of, one_request, person_of, request_of
 from labelworth.campaign.store import Store, Where
 from labelworth.campaign.tallies import Against
 from labelworth.campaign.values import (
@@ -585,6 +587,31 @@ class Campaign:
 
     def _snapshot(self) -> planning.Snapshot:
         return self._store.read(lambda connection: planning.Snapshot.of(connection, self.settings))
+
+    # ---- out
+
+    def export(
+        self, path: str | Path, what: What = "labels", *, format: str | None = None, accept_losses: bool = False
+    ) -> int:
+        """Write what the campaign holds to a file, whole or not at all; says how many rows it has.
+
+        Parameters
+        ----------
+        path : path
+            ``.jsonl``, ``.csv`` or ``.tsv``; labels of sequences also ``.conll``.
+        what : "labels", "answers" or "requests"
+            The items with their labels, and how they were drawn; every answer that stands, as
+            `labelworth.read_answers` reads them; or who was asked what, and why.
+        format : str, optional
+            Instead: as a tool reads it, such as "label-studio" or "prodigy", with every answer that stands.
+        accept_losses : bool
+            Whether to write what that format can hold where that is not everything.
+        """
+        asked = sa.select(schema.requests).order_by(schema.requests.c.id)
+        rows = self._store.read(lambda connection: [request_of(row) for row in connection.execute(asked)])
+        taking_out.require_what(what, format)
+        number, _ = taking_out.written(self._snapshot(), rows, Path(path), what, format, accept_losses=accept_losses)
+        return number
 
     # ---- counts
 

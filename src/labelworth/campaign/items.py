@@ -14,6 +14,8 @@ from labelworth.campaign.people import file_person
 from labelworth.campaign.said import from_json, to_json
 from labelworth.campaign.schema import answers, guesses, items, requests, standing, unfolded
 from labelworth.campaign.values import GOLD, Added, Kind, Unit
+from labelworth.data.readers.raw import RawTexts
+from labelworth.data.readers.raw_sequences import RawTokens
 from labelworth.errors import InvalidInputError
 
 _CHUNK = 500
@@ -258,7 +260,11 @@ def _from_file(
 ) -> tuple[list[_Row], tuple[str, ...]]:
     from labelworth.data.readers.choose import JSON_ENDINGS, ending, holds_sequences
     from labelworth.data.readers.written import written_rows
+    from labelworth.formats.choose import FORMATS, found_format
+    from labelworth.formats.format import Reading, Source
 
+    if format in FORMATS or (format is None and found_format(Source(path, Reading(encoding=encoding))) is not None):
+        return _from_export(path, kind, text_column, format, encoding)
     found: Kind = "sequences" if holds_sequences(path, format) else "documents"
     if path.exists() and found != kind:
         raise InvalidInputError(f"{path} holds {found}, and this is a campaign of {kind}.")
@@ -276,10 +282,46 @@ def _from_file(
     return [(name, *row) for name, row in zip(ids, rows, strict=True)], notes
 
 
+def _from_export(
+    path: Path, kind: Kind, text_column: str | None, format: str | None, encoding: str
+) -> tuple[list[_Row], tuple[str, ...]]:
+    """What a tool exported: one judgement each, or what it marks as the truth, are labels."""
+    from labelworth.formats.as_data import ExportedData
+    from labelworth.formats.choose import read_export
+
+    data = ExportedData(read_export(path, format=format, text_column=text_column, encoding=encoding))
+    if data.holds_sequences != (kind == "sequences"):
+        found = "sequences" if data.holds_sequences else "documents"
+        raise InvalidInputError(f"{path} holds {found}, and this is a campaign of {kind}.")
+    raw, ids = data.raw, [item.id for item in data.export.items]
+    notes = raw.notes
+    if data.is_answered:
+        notes += ("Answers of several people to one item are not taken over; what is marked as the truth is.",)
+    rows = _of_texts(raw, path) if isinstance(raw, RawTexts) else _of_tokens(raw, path)
+    if len(rows) != len(ids):
+        # Items without a token are no sequences.
+        ids = [item.id for item in data.export.items if item.text.strip()]
+    return [(name, *row) for name, row in zip(ids, rows, strict=True)], notes
+
+
+def _of_texts(raw: RawTexts, path: Path) -> list[tuple[str, int | None, tuple[Any, ...], str]]:
+    rows = zip(raw.texts, raw.labels, strict=True)
+    return [(text, None, (label,), f"{path}, row {row}") for row, (text, label) in enumerate(rows)]
+
+
+def _of_tokens(raw: RawTokens, path: Path) -> list[tuple[str, int | None, tuple[Any, ...], str]]:
+    rows: list[tuple[str, int | None, tuple[Any, ...], str]] = []
+    for index, (start, stop) in enumerate(zip(raw.offsets[:-1].tolist(), raw.offsets[1:].tolist(), strict=True)):
+        columns = {name: cells[start:stop] for name, cells in zip(raw.column_names, raw.columns, strict=True)}
+        content = sequence_content(columns, raw.column_names[raw.word_column])
+        rows.append((content, stop - start, raw.labels[start:stop], f"{path}, sequence {index}"))
+    return rows
+
+
 def _documents(
     path: Path, text_column: str | None, label_column: str | None, format: str | None, encoding: str
-) -> tuple[list[tuple[str, None, tuple[Any, ...], str]], tuple[str, ...]]:
-    from labelworth.data.readers import RawTexts, read
+) -> tuple[list[tuple[str, int | None, tuple[Any, ...], str]], tuple[str, ...]]:
+    from labelworth.data.readers import read
 
     raw = read(
         path,
@@ -290,24 +332,17 @@ def _documents(
     )
     if not isinstance(raw, RawTexts):
         raise InvalidInputError(f"{path} holds numbers, which nobody could be asked about. Add the texts themselves.")
-    rows = zip(raw.texts, raw.labels, strict=True)
-    return [(text, None, (label,), f"{path}, row {row}") for row, (text, label) in enumerate(rows)], raw.notes
+    return _of_texts(raw, path), raw.notes
 
 
 def _sequences(
     path: Path, text_column: str | None, label_column: str | None, format: str | None, encoding: str
-) -> tuple[list[tuple[str, int, tuple[Any, ...], str]], tuple[str, ...]]:
+) -> tuple[list[tuple[str, int | None, tuple[Any, ...], str]], tuple[str, ...]]:
     from labelworth.data.readers import read_sequences
-    from labelworth.data.readers.raw_sequences import RawTokens
 
     raw = read_sequences(
         path, tokens_column=text_column or "tokens", tags_column=label_column, format=format, encoding=encoding
     )
     if not isinstance(raw, RawTokens):
         raise InvalidInputError(f"{path} holds attributes without words, which nobody could be asked about.")
-    rows = []
-    for index, (start, stop) in enumerate(zip(raw.offsets[:-1].tolist(), raw.offsets[1:].tolist(), strict=True)):
-        columns = {name: cells[start:stop] for name, cells in zip(raw.column_names, raw.columns, strict=True)}
-        content = sequence_content(columns, raw.column_names[raw.word_column])
-        rows.append((content, stop - start, raw.labels[start:stop], f"{path}, sequence {index}"))
-    return rows, raw.notes
+    return _of_tokens(raw, path), raw.notes

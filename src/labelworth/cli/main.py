@@ -9,6 +9,7 @@ import typer
 from labelworth.cli.application import INTERRUPTED, add_command, application
 from labelworth.cli.batches.merge import merge
 from labelworth.cli.batches.next import next_batch
+from labelworth.cli.campaigns import commands as campaigns
 from labelworth.cli.check import check
 from labelworth.cli.console import tell
 from labelworth.cli.demo import demo
@@ -46,6 +47,7 @@ for _command in (demo, shard, fit, predict, check, information, frontier, plan):
 add_command(app, next_batch, "next")
 add_command(app, merge)
 add_command(app, studio)
+app.add_typer(campaigns.app)
 # Options of a door, and its help, are those of the command behind it.
 for _door in (reproduce, bench):
     add_command(

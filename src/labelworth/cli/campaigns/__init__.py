@@ -1,0 +1,1 @@
+"""`labelworth campaign`: labels that people make together."""

@@ -1,0 +1,154 @@
+"""`labelworth campaign new`, `add` and `people`: what is labeled, and by whom."""
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+
+from labelworth.cli.campaigns.opening import Where, door, opened, tell_result
+from labelworth.cli.console import tell
+from labelworth.cli.options import Json
+from labelworth.cli.options.table import Between
+
+
+def new(
+    *,
+    campaign: Where,
+    name: Annotated[
+        str | None, typer.Option(help="What people see it called; the name of the file unless given.")
+    ] = None,
+    classes: Annotated[str, typer.Option(metavar="NAMES", help="All classes, as 'ham,spam'; of sequences the tags.")],
+    kind: Annotated[Literal["documents", "sequences"], typer.Option(help="What is labeled.")] = "documents",
+    votes: Annotated[int, typer.Option(help="How many different annotators answer each question."), Between(1)] = 1,
+    lease_minutes: Annotated[
+        float, typer.Option(help="How long somebody may take for a task before others get it."), Between(0.01)
+    ] = 30.0,
+    currency: Annotated[str, typer.Option(metavar="UNIT", help="What prices are in, as EUR.")] = "",
+    as_json: Json = False,
+) -> None:
+    """Begin a campaign, in a new file or an empty database.
+
+    Example: labelworth campaign new mails.db --classes ham,spam --votes 2 --currency EUR
+    """
+    from labelworth.report.tables import show_lines
+
+    named = [one.strip() for one in classes.split(",")]
+    called = name or (campaign.rpartition("/")[2].partition("?")[0] if "://" in campaign else Path(campaign).stem)
+    begun = door().create(
+        campaign,
+        name=called,
+        classes=named,
+        kind=kind,
+        votes=votes,
+        lease_minutes=lease_minutes,
+        currency=currency,
+    )
+    begun.close()
+    line = f"The campaign {called!r} has begun. Add what is to be labeled: labelworth campaign add CAMPAIGN FILE"
+    figures = {"settings": asdict(begun.settings)}
+    tell_result("new", campaign, {}, figures, lambda console: show_lines(console, [line]), as_json=as_json)
+
+
+def add(
+    *,
+    campaign: Where,
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="Documents or sequences, as `labelworth plan` reads.")],
+    id_column: Annotated[str, typer.Option(metavar="NAME", help="The column of ids, which are kept.")] = "id",
+    text_column: Annotated[
+        str | None, typer.Option(metavar="NAME", help="The column of texts, or of tokens.")
+    ] = None,
+    label_column: Annotated[
+        str | None, typer.Option(metavar="NAME", help="The column of labels; none: there are none.")
+    ] = None,
+    format: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Of the file, where ending and content do not say.")
+    ] = None,
+    encoding: Annotated[str, typer.Option(help="Of text files.")] = "utf-8",
+    as_json: Json = False,
+) -> None:
+    """Add what is to be labeled; the same again changes nothing, and labels that come along are gold.
+
+    Example: labelworth campaign add mails.db mails.csv
+    """
+    from labelworth.report.tables import show_lines
+    from labelworth.wording import count
+
+    with opened(campaign) as own:
+        added = own.add(
+            file,
+            id_column=id_column,
+            text_column=text_column,
+            label_column=label_column,
+            format=format,
+            encoding=encoding,
+        )
+    for note in added.notes:
+        tell(note)
+    known = f"; {added.n_known:,} were there already" if added.n_known else ""
+    line = f"{count(added.n_new, 'item')} added, with {count(added.n_gold, 'label')}{known}."
+    asked = {"file": file, "id_column": id_column, "text_column": text_column, "label_column": label_column}
+    tell_result("add", campaign, asked, asdict(added), lambda console: show_lines(console, [line]), as_json=as_json)
+
+
+def people(
+    *,
+    campaign: Where,
+    invite: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Let somebody in; their token is shown once.")
+    ] = None,
+    role: Annotated[Literal["annotator", "manager"], typer.Option(help="Of whom is invited.")] = "annotator",
+    kind: Annotated[
+        str,
+        typer.Option(
+            metavar="NAME",
+            help="Which kind of labels they give: gold, taken as the truth, or another name such as crowd.",
+        ),
+    ] = "gold",
+    price: Annotated[float, typer.Option(help="Of a label of theirs."), Between(0)] = 0.0,
+    withdraw: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Let somebody in no more; what they said stays.")
+    ] = None,
+    renew: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Give somebody a new token; the old one opens nothing.")
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Show who takes part, or invite somebody, withdraw them, or give them a new token.
+
+    Example: labelworth campaign people mails.db --invite ann --price 0.10
+    """
+    from labelworth.errors import InvalidInputError
+    from labelworth.report.tables import show_lines, show_table
+    from labelworth.report.values import Amount, Table
+
+    if sum(one is not None for one in (invite, withdraw, renew)) > 1:
+        raise InvalidInputError("One at a time: --invite, --withdraw or --renew.")
+    with opened(campaign) as own:
+        invitation = None
+        if invite is not None:
+            invitation = own.invite(invite, role=role, channel=kind, price=price)
+        elif renew is not None:
+            invitation = own.renew_token(renew)
+        elif withdraw is not None:
+            own.withdraw(withdraw)
+        everybody, currency = own.people(), own.settings.currency
+    lines = []
+    if invitation is not None:
+        lines.append(f"The token of {invitation.person.name}, shown this once: {invitation.token}")
+    rows = tuple(
+        (one.name, one.role, one.channel, Amount(one.price, currency), "withdrawn" if one.is_withdrawn else "")
+        for one in everybody
+    )
+    table = Table("People", ("name", "role", "kind of label", "price of a label", ""), rows)
+    figures = {
+        "people": [asdict(one) for one in everybody],
+        **({} if invitation is None else {"token": invitation.token}),
+    }
+
+    def show(console: object) -> None:
+        show_lines(console, lines)  # type: ignore[arg-type]
+        show_table(console, table)  # type: ignore[arg-type]
+
+    asked = {"invite": invite, "withdraw": withdraw, "renew": renew}
+    tell_result("people", campaign, asked, figures, show, as_json=as_json)
