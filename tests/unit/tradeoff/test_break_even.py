@@ -10,7 +10,8 @@ from labelworth.errors import InvalidInputError
 from labelworth.fisher.documents.channels import ArmSet, enumerated_channels
 from labelworth.fisher.documents.two_class_channels import two_class_channels
 from labelworth.models.classes.multinomial import MultinomialModel
-from labelworth.planning.kinds.menu import KindMenu
+from labelworth.planning.kinds.menu import KindMenu, Part
+from labelworth.policies.catalog import Everything
 from labelworth.tradeoff.asymptotic_accuracy import AsymptoticAccuracy
 from labelworth.tradeoff.break_even import break_even_prices, shares_of, worths
 from labelworth.tradeoff.costs import ArmPrices
@@ -133,7 +134,7 @@ def test_without_shadow_prices_there_is_no_break_even() -> None:
 
 
 def of_menu(channels: list[Channel]) -> tuple[KindMenu, AsymptoticAccuracy]:
-    menu_of = KindMenu.of(channels, MODEL.classes, GOLD, 0.0, uses_unlabeled=True)
+    menu_of = KindMenu.of(channels, MODEL.classes, [Part(Everything(), 1.0, GOLD)], 0.0, uses_unlabeled=True)
     information = enumerated_channels(MODEL, menu_of.arm_set)
     return menu_of, AsymptoticAccuracy.of(information, "excess_log_loss", menu=menu_of.names, held={"gold": 20.0})
 
