@@ -405,7 +405,7 @@ class Planner:
         def is_final(stored: dict[str, Any]) -> bool:
             return ForecastBasis.from_dict(stored).n_replicates == work.n_replicates
 
-        basis = ForecastBasis.from_dict(steps.step("forecast", computed, is_final))
+        basis = ForecastBasis.from_dict(steps.step("basis", computed, is_final))
         choice = self.pool.choice
         if choice is None:
             return basis

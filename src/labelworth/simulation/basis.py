@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+from scipy.special import xlogy
 
 from labelworth.arrays import FloatArray, IntArray
 from labelworth.data.protocol import Data, DataT
@@ -16,6 +17,7 @@ from labelworth.progress import SILENT, Progress
 from labelworth.simulation.jobs import Keep, keep_nothing
 from labelworth.simulation.learner import MODES, Learner, LearnerKind, Mode, Source, known_codes
 from labelworth.simulation.metrics import Metric, pilot_units
+from labelworth.simulation.open_labels import OpenLabels, class_shares, open_labels
 from labelworth.simulation.pilot_points import PilotPoints, labeled_units, pilot_points, pilot_work, point_sizes
 from labelworth.simulation.simulator import SMALLEST_HELD_OUT, CurveDesign, LabelSource, held_out_units, simulate
 
@@ -76,12 +78,28 @@ class ForecastBasis:
     # By source and measure: what no learner could predict of its labels, where they are drawn; none of metrics, which
     # have no such share (their simulated curves hold what overlaps all the same).
     source_overlaps: Mapping[tuple[str, str], float]
+    class_counts: IntArray  # (K,): Of the pilot's labels.
     # By metric: of how many units of the pilot it is a mean, about; of all where it is not named.
     metric_units: Mapping[str, int] = field(default_factory=dict)
 
     def n_tested(self, measure: str) -> int:
         """Of how many units the points of a measure are means, about."""
         return self.metric_units.get(measure, self.n_labeled)
+
+    def chance(self, measure: str) -> float:
+        """What it costs to know no features: to name the most frequent class always, or the shares of the classes.
+
+        Of metrics it is all there is.
+        """
+        shares = class_shares(self.class_counts)
+        if measure == "log_loss":
+            return float(-xlogy(shares, shares).sum())
+        return float(1 - shares.max()) if measure == "error" else 1.0
+
+    @property
+    def open_labels(self) -> OpenLabels:
+        """Which shares of the labels may not follow from the features."""
+        return open_labels(self.class_counts, self.n_labeled, min(self.source_errors.values()))
 
     @property
     def n_replicates(self) -> int:
@@ -101,6 +119,7 @@ class ForecastBasis:
             "simulated": {"/".join(key): _lists(curves) for key, curves in self.simulated.items()},
             "source_errors": dict(self.source_errors),
             "source_overlaps": {"/".join(key): value for key, value in self.source_overlaps.items()},
+            "class_counts": self.class_counts.tolist(),
             "comparisons": {key: [value.difference, value.standard_error] for key, value in self.comparisons.items()},
             **({"metric_units": dict(self.metric_units)} if self.metric_units else {}),
         }
@@ -129,6 +148,7 @@ class ForecastBasis:
             comparisons,
             stored["source_errors"],
             overlaps,
+            np.array(stored["class_counts"]),
             stored.get("metric_units", {}),
         )
 
@@ -230,8 +250,18 @@ def forecast_basis(
             for metric, values in curve.shortfalls.items():
                 simulated[*key, metric] = Simulated(sizes, values, curve.n_tested[metric])
     comparisons = _comparisons(pilot)
+    counts = class_counts(data)
     return ForecastBasis(
-        learner.kind, n_labeled, n_units, points, simulated, comparisons, source_errors, overlaps, metric_units
+        learner.kind,
+        n_labeled,
+        n_units,
+        points,
+        simulated,
+        comparisons,
+        source_errors,
+        overlaps,
+        counts,
+        metric_units,
     )
 
 
@@ -315,6 +345,12 @@ def simulated_sizes(points: IntArray, largest: int, n_units: int) -> IntArray:
         raise InvalidInputError(f"There are only {n_units} examples, too few to simulate more labels than there are.")
     n_nodes = 1 + int(np.ceil(np.log(end / smallest) / np.log(NODE_RATIO) - 1e-9))
     return np.unique(np.rint(np.geomspace(smallest, end, max(n_nodes, 2))).astype(np.int64))
+
+
+def class_counts(data: Data) -> IntArray:
+    """Of the labels that are known, (K,)."""
+    codes = known_codes(data)
+    return np.bincount(codes[codes >= 0], minlength=data.evidence.n_classes)
 
 
 def _points(pilots: Mapping[Mode, PilotPoints]) -> dict[tuple[Mode, str], Points]:

@@ -13,8 +13,9 @@ from labelworth.errors import InvalidInputError
 from labelworth.simulation.basis import ForecastBasis, Points, Simulated
 from labelworth.simulation.learner import LearnerKind, Mode
 from labelworth.simulation.metrics import MetricKind, metric_of
+from labelworth.simulation.open_labels import OpenLabels
 from labelworth.simulation.power_law import PowerLaw, fit_odds_law, fit_power_law
-from labelworth.simulation.scales import FLOORS, Measure, from_scale, inside, lifted, to_scale, treated_as
+from labelworth.simulation.scales import Measure, from_scale, inside, lifted, to_scale, treated_as
 from labelworth.simulation.simulator import WHOLE
 
 
@@ -33,19 +34,17 @@ class Constants:
     tilt_mean: float  # How much faster the truth falls than a simulated curve, per unit of log(labels).
     tilt_sd: float
     drift_sd: float  # Spread of the truth around the tilted curve, per square root of a unit of log(labels).
-    # How probable it is, before the pilot is looked at, that a part of the labels does not follow from features.
-    floor_probability: float
 
 
 _SOURCES = MappingProxyType({"labels-only": 1.0, "semi-supervised": 1.0, "mixture": 1.0, "neighbors": 1.0})
 
 
-def _tuned(tilt_mean: float, floor_probability: float, law: float = 0.1) -> Mapping[Measure, Constants]:
+def _tuned(tilt_mean: float, law: float = 0.1) -> Mapping[Measure, Constants]:
     """What all kinds of learners share, with how their curves differ from simulated ones."""
     return MappingProxyType(
         {
-            "error": Constants(_SOURCES, 0.08, law, 0.05, 0.22, tilt_mean, 0.055, 0.16, floor_probability),
-            "log_loss": Constants(_SOURCES, 0.08, law, 0.0, 0.3, tilt_mean, 0.045, 0.12, 0.8),
+            "error": Constants(_SOURCES, 0.08, law, 0.05, 0.22, tilt_mean - 0.05, 0.055, 0.16),
+            "log_loss": Constants(_SOURCES, 0.08, law, 0.0, 0.3, tilt_mean, 0.045, 0.12),
         }
     )
 
@@ -54,10 +53,10 @@ def _tuned(tilt_mean: float, floor_probability: float, law: float = 0.1) -> Mapp
 # with constants that were fitted without it.
 TUNED: Mapping[LearnerKind, Mapping[Measure, Constants]] = MappingProxyType(
     {
-        "generative": _tuned(-0.05, 0.7),
-        "linear": _tuned(-0.12, 0.45),
-        "local": _tuned(-0.02, 0.45, law=0.2),
-        "sequences": _tuned(-0.03, 0.9),
+        "generative": _tuned(-0.05),
+        "linear": _tuned(-0.12),
+        "local": _tuned(-0.02, law=0.2),
+        "sequences": _tuned(-0.03),
     }
 )
 
@@ -112,7 +111,7 @@ class Floor:
 
 @dataclass(frozen=True, eq=False)
 class Calibrated:
-    """Predictions on the scale of the measure: one normal distribution per floor and per width of what was tuned."""
+    """Predictions on the scale of the measure: one normal distribution per share and per width of what was tuned."""
 
     measure: Measure
     # (n_parts,): What no number of labels takes away, how much wider than tuned all is, and how probable that
@@ -195,18 +194,18 @@ class CurvesAt:
         )
         return np.asarray(weights / weights.sum())
 
-    def floors(self, measure: Measure, floors: FloatArray, constants: Constants) -> FloatArray:
-        """What no number of labels takes away where sources have overlaps of their own, (n_floors,)."""
+    def floors(self, shares: FloatArray, chance: float, constants: Constants) -> FloatArray:
+        """What no number of labels takes away where sources have overlaps of their own, (n_shares,)."""
         overlap = self.weights(constants) @ np.array([self.overlaps[source] for source in self.simulated])
-        return np.asarray(floors + (overlap if measure == "log_loss" else (1 - floors) * overlap))
+        return np.asarray(shares * chance + (1 - shares) * overlap)
 
-    def blended(self, measure: Measure, floors: FloatArray, constants: Constants) -> FloatArray:
-        """The weighted mean of the lifted curves and the law, for every floor, (n_floors, n_sizes).
+    def blended(self, measure: Measure, shares: FloatArray, chance: float, constants: Constants) -> FloatArray:
+        """The weighted mean of the lifted curves and the law, for every share, (n_shares, n_sizes).
 
-        The law goes through points that lie above the floor as it is: it is not lifted.
+        The law goes through points of labels as they are: it is not lifted.
         """
         weights = (1 - constants.law) * self.weights(constants)
-        curves = lifted(measure, np.stack(list(self.simulated.values()), axis=1), floors)
+        curves = lifted(measure, np.stack(list(self.simulated.values()), axis=1), shares, chance)
         return np.asarray(curves @ weights + constants.law * self.law)
 
 
@@ -215,6 +214,8 @@ class Regression:
     """Points and curves of one mode, ready to be put together; constants do not enter yet."""
 
     measure: Measure
+    chance: float  # What it costs to know no features, in units of the measure.
+    open_labels: OpenLabels  # Which shares of the labels may not follow from the features.
     # (n_points,) and (n_points, n_points): The points on the scale of the measure, and their covariance by the
     # sampling of units.
     observed: FloatArray
@@ -225,32 +226,31 @@ class Regression:
     def solved(self, constants: Constants) -> Calibrated:
         """Forecasts at all sizes, averaged over what no number of labels takes away and over how far off all may be.
 
-        Simulated labels follow from the features. Real ones may do so only in part, and the pilot tells which part:
-        it is what its errors are above those of its simulation. Where nothing of the kind explains the pilot, what
-        was tuned is too narrow, all of it, and the pilot is believed.
+        Simulated labels follow from the features. Real ones may do so only in part: what the best source misses of
+        the pilot bounds the rest, and the points tell more of it where it lifts them above their simulation. Where
+        nothing of the kind explains the pilot, what was tuned is too narrow, all of it, and the pilot is believed.
         """
-        floors = np.array(FLOORS[treated_as(self.measure)])
-        prior = np.full(len(floors), constants.floor_probability / (len(floors) - 1))
-        prior[0] = 1 - constants.floor_probability
-        parts = [self.given(constants, floors, factor) for factor in TAILS]
+        shares = self.open_labels.shares
+        parts = [self.given(constants, shares, factor) for factor in TAILS]
         likelihoods, means, covariances = (np.concatenate(part) for part in zip(*parts, strict=True))
-        log_weights = likelihoods + np.log(np.outer(list(TAILS.values()), prior).ravel())
+        log_weights = likelihoods + np.log(np.outer(list(TAILS.values()), self.open_labels.probabilities).ravel())
         weights = np.exp(log_weights - np.logaddexp.reduce(log_weights))
-        factors = np.repeat(list(TAILS), len(floors))
-        whole = self.at_sizes.floors(self.measure, floors, constants)
+        factors = np.repeat(list(TAILS), len(shares))
+        whole = self.at_sizes.floors(shares, self.chance, constants)
         return Calibrated(self.measure, np.tile(whole, len(TAILS)), factors, weights, means, covariances)
 
     def given(
-        self, constants: Constants, floors: FloatArray, factor: float = 1.0
+        self, constants: Constants, shares: FloatArray, factor: float = 1.0
     ) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """For every floor all is normal: log-likelihoods of the points, means and covariances at all sizes.
+        """For every share all is normal: log-likelihoods of the points, means and covariances at all sizes.
 
         Spreads of level, tilt and drift are `factor` times those tuned.
         """
         n_points = len(self.observed)
         steps = np.concatenate([self.at_points.steps, self.at_sizes.steps])
         curves = np.concatenate(
-            [at.blended(self.measure, floors, constants) for at in (self.at_points, self.at_sizes)], axis=1
+            [at.blended(self.measure, shares, self.chance, constants) for at in (self.at_points, self.at_sizes)],
+            axis=1,
         )
         prior = curves + constants.level_mean + constants.tilt_mean * steps
         spread = factor**2 * (
@@ -265,7 +265,7 @@ class Regression:
         covariance = spread[n_points:, n_points:] - moved @ np.linalg.solve(total, moved.T)
         # Up to a constant that all parts share.
         likelihoods = -0.5 * ((residuals * solved).sum(axis=1) + np.linalg.slogdet(total)[1])
-        return likelihoods, means, np.broadcast_to(covariance, (len(floors), *covariance.shape))
+        return likelihoods, means, np.broadcast_to(covariance, (len(shares), *covariance.shape))
 
 
 def _shared_way(steps: FloatArray) -> FloatArray:
@@ -286,10 +286,11 @@ def calibrate(
 
     .. math:: g(y_L) = \sum_k w_k f_k(L) + a + b \log(L / r) + d(\log(L / r))
 
-    with g the scale, :math:`f_k` the curve simulated with labels from source k on that scale, lifted by a floor (one
-    of the curves is a power law through the points), and r the labels of the pilot. Level a, tilt b and drift d, a
-    random walk that starts at r, have normal priors; the points are observations of the same sum. Given the floor
-    everything is linear, so forecasts are closed formulas; the floor is summed over. Points stem from units labeled
+    with g the scale, :math:`f_k` the curve simulated with labels from source k on that scale, lifted by a share of
+    labels that do not follow from the features (one of the curves is a law through the points), and r the labels of
+    the pilot. Level a, tilt b and drift d, a random walk that starts at r, have normal priors; the points are
+    observations of the same sum. Given the share everything is linear, so forecasts are closed formulas; it is summed
+    over. Points stem from units labeled
     whole; for another policy the same corrections are made to its own simulated curves.
 
     Parameters
@@ -319,6 +320,8 @@ def regression_of(
     observed, noise = _on_scale(measure, points, basis.n_tested(measure))
     return Regression(
         measure,
+        basis.chance(measure),
+        basis.open_labels,
         observed,
         noise,
         CurvesAt.of(basis, mode, WHOLE, measure, points.sizes),

@@ -1,8 +1,5 @@
 """The scales on which curves are compared, and curves of labels that follow from the features only in part."""
 
-from collections.abc import Mapping
-from types import MappingProxyType
-
 import numpy as np
 from scipy.special import expit, logit
 
@@ -12,13 +9,6 @@ Measure = str
 """``error``, ``log_loss``, or the name of a metric (`labelworth.simulation.metrics`), of which what is missing to one
 is treated as an error."""
 
-FLOORS: Mapping[str, tuple[float, ...]] = MappingProxyType(
-    {
-        "error": (0.0, 0.01, 0.02, 0.04, 0.07, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.5),
-        "log_loss": (0.0, 0.02, 0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.65, 0.8, 1.0, 1.3),
-    }
-)
-"""What no number of labels takes away: as a share of the labels, and in nats. The first is none at all."""
 _SMALLEST = 1e-4
 
 
@@ -42,13 +32,11 @@ def inside(measure: Measure, values: FloatArray) -> FloatArray:
     return np.maximum(values, _SMALLEST) if measure == "log_loss" else np.clip(values, _SMALLEST, 1 - _SMALLEST)
 
 
-def lifted(measure: Measure, scaled: FloatArray, floors: FloatArray) -> FloatArray:
-    """Curves of labels that follow from the features, if only a part of the labels did; (n_floors, ...).
+def lifted(measure: Measure, scaled: FloatArray, shares: FloatArray, chance: float) -> FloatArray:
+    """Curves of labels that follow from the features, if these shares of the labels did not; (n_shares, ...).
 
-    A prediction is right where the label is what the features tell, a share 1 - floor, and the learner finds it:
-    error floor + (1 - floor) m. Log-losses add up: floor + m.
+    On such labels nothing is better than to know no features, which costs `chance`: share chance + (1 - share) m.
+    What is no better than chance stays so.
     """
-    floor = floors.reshape(-1, *np.ones(scaled.ndim, dtype=int))
-    if measure == "log_loss":
-        return np.asarray(np.log(floor + np.exp(scaled)))
-    return np.asarray(logit(floor + (1 - floor) * expit(scaled)))
+    share = shares.reshape(-1, *np.ones(scaled.ndim, dtype=int))
+    return to_scale(measure, share * chance + (1 - share) * from_scale(measure, scaled))

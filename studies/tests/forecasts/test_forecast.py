@@ -122,6 +122,24 @@ def test_scores_are_summed_up_by_hand() -> None:
     assert found["coverage"] == 0.5
 
 
+def test_a_pilot_counts_once_where_intervals_are_judged() -> None:
+
+    def score(seed: int, factor: int, *, is_held: bool) -> Score:
+        return Score(
+            "r52", "naive-bayes", "labels-only", 100, factor, 0.2, 0.1, 0.3, 0.4, 0.25 if is_held else 0.5, seed
+        )
+
+    # The farthest forecasts of the first two pilots fail, nearer ones do not count.
+    held = [[True, False], [False, False], [False, True]]
+    scores = [
+        score(seed, 2 + 2 * at, is_held=is_held) for seed, own in enumerate(held) for at, is_held in enumerate(own)
+    ]
+    found = summed_up(scores)
+    assert (found["n_pilots"], found["n_pilots_held"]) == (3, 1)
+    assert found["p_of_pilots"] == pytest.approx(0.1**3 + 3 * 0.9 * 0.1**2)
+    assert found["coverage"] == pytest.approx(1 / 3)
+
+
 def test_truth_and_agreement() -> None:
     assert truth_of([[0.03, 0.01], [0.02, 0.01]]) == "hurts"
     assert truth_of([[-0.03, 0.01], [-0.02, 0.01]]) == "helps"

@@ -68,6 +68,7 @@ def test_errors_of_the_slope_are_those_of_a_doubling() -> None:
         {},
         {"labels-only": 0.37},
         {("labels-only", "error"): 0.0},
+        np.array([50, 50]),
     )
     sizes, values = np.array([100, 200]), np.array([0.35, 0.3])
     found = slope_errors(basis, "labels-only", "error", sizes, WHOLE, values)
@@ -107,7 +108,7 @@ def basis() -> ForecastBasis:
     errors = {"labels-only": 0.3, "semi-supervised": 0.3}
     comparisons = {"log_loss": Comparison(-0.1, 0.05)}
     none = {(source, measure): 0.0 for source in MODES for measure in measures}
-    return ForecastBasis("sequences", 100, N_UNITS, points, simulated, comparisons, errors, none)
+    return ForecastBasis("sequences", 100, N_UNITS, points, simulated, comparisons, errors, none, np.array([50, 50]))
 
 
 def use(*fractions: float) -> PoolUse:

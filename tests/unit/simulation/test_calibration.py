@@ -10,18 +10,19 @@ from scipy.stats import multivariate_normal
 
 from labelworth.arrays import FloatArray
 from labelworth.simulation.basis import Comparison, ForecastBasis, Points, Simulated
-from labelworth.simulation.calibration import TUNED, Constants, calibrate, interpolated, regression_of
+from labelworth.simulation.calibration import TUNED, Calibrated, Constants, calibrate, interpolated, regression_of
 from labelworth.simulation.learner import MODES
+from labelworth.simulation.open_labels import OpenLabels
 from labelworth.simulation.power_law import USUAL_SLOPES, fit_odds_law
-from labelworth.simulation.scales import FLOORS
 from labelworth.simulation.simulator import WHOLE
 
 SIZES = np.array([12, 25, 50, 80])
 NODES = np.array([12, 50, 200, 800])
 ASKED = np.array([200, 400, 800])
-CONSTANTS = Constants({"labels-only": 1.0, "semi-supervised": 3.0}, 0.1, 0.1, 0.05, 0.4, -0.05, 0.1, 0.07, 0.5)
+CONSTANTS = Constants({"labels-only": 1.0, "semi-supervised": 3.0}, 0.1, 0.1, 0.05, 0.4, -0.05, 0.1, 0.07)
+CLASS_COUNTS = np.array([30, 30, 40])
+CHANCE = 1 - 40.5 / 101.5
 ERRORS = {"labels-only": 0.35, "semi-supervised": 0.4}
-NO_FLOOR = replace(CONSTANTS, floor_probability=1e-12)
 
 
 def curve(sizes: np.ndarray, source: str) -> np.ndarray:
@@ -45,7 +46,13 @@ def basis_of(points: np.ndarray, noise: float = 1e-3, n_replicates: int = 2) -> 
     }
     comparisons = {"error": Comparison(-0.02, 0.02), "log_loss": Comparison(-0.1, 0.05)}
     none = {(source, measure): 0.0 for source in MODES for measure in ("error", "log_loss")}
-    return ForecastBasis("sequences", 100, 2000, stored, simulated, comparisons, ERRORS, none)
+    return ForecastBasis("sequences", 100, 2000, stored, simulated, comparisons, ERRORS, none, CLASS_COUNTS)
+
+
+def all_follow(basis: ForecastBasis, policy: str = WHOLE, constants: Constants = CONSTANTS) -> Calibrated:
+    """A calibration that takes all labels to follow from the features."""
+    regression = regression_of(basis, "labels-only", "error", ASKED, policy)
+    return replace(regression, open_labels=OpenLabels(np.zeros(1), np.ones(1))).solved(constants)
 
 
 def test_curves_are_straight_in_log_labels_between_and_beyond_nodes() -> None:
@@ -56,19 +63,19 @@ def test_curves_are_straight_in_log_labels_between_and_beyond_nodes() -> None:
     np.testing.assert_allclose(interpolated("error", both, NODES), logit([0.3, 0.4]).mean())
 
 
-@pytest.mark.parametrize("floor", [0.0, 0.2])
-def test_given_a_floor_the_posterior_is_that_of_drawn_curves(floor: float) -> None:
+@pytest.mark.parametrize("share", [0.0, 0.3])
+def test_given_a_share_the_posterior_is_that_of_drawn_curves(share: float) -> None:
     """Against least squares with level, tilt and every step of the drift as unknowns of their own."""
     basis = basis_of(np.array([0.6, 0.5, 0.42, 0.35]))
     regression = regression_of(basis, "labels-only", "error", ASKED)
-    _, means, covariances = (part[0] for part in regression.given(CONSTANTS, np.array([floor])))
+    _, means, covariances = (part[0] for part in regression.given(CONSTANTS, np.array([share])))
     sizes = np.concatenate([SIZES, ASKED])
     law = fit_odds_law(np.log(SIZES / 100), regression.observed, regression.noise, basis.kind)
-    simulated = [logit(floor + (1 - floor) * curve(sizes, source)) for source in MODES]
+    simulated = [logit(share * CHANCE + (1 - share) * curve(sizes, source)) for source in MODES]
     # The second source has three times the weight, and misses 0.05 more labels.
-    share = 3 * np.exp(-0.5) / (1 + 3 * np.exp(-0.5))
+    second = 3 * np.exp(-0.5) / (1 + 3 * np.exp(-0.5))
     prior = (
-        0.9 * ((1 - share) * simulated[0] + share * simulated[1])
+        0.9 * ((1 - second) * simulated[0] + second * simulated[1])
         + 0.1 * law.at(np.log(sizes / 100))
         + CONSTANTS.level_mean
     )
@@ -90,9 +97,9 @@ def test_given_a_floor_the_posterior_is_that_of_drawn_curves(floor: float) -> No
     np.testing.assert_allclose(covariances, unknowns[4:] @ posterior @ unknowns[4:].T, rtol=1e-7)
 
 
-def test_floors_weigh_as_likely_as_the_points_are() -> None:
+def test_shares_weigh_as_likely_as_the_points_are() -> None:
     """Against densities of the points integrated over level, tilt and drift by many draws (z below 5)."""
-    basis = basis_of(0.2 + 0.8 * curve(SIZES, "labels-only"))
+    basis = basis_of(0.3 * CHANCE + 0.7 * curve(SIZES, "labels-only"))
     regression = regression_of(basis, "labels-only", "error", ASKED)
     solved = regression.solved(CONSTANTS)
     rng, n_draws = np.random.default_rng(0), 20_000
@@ -107,13 +114,11 @@ def test_floors_weigh_as_likely_as_the_points_are() -> None:
         + CONSTANTS.drift_sd * walk
     )
     densities = []
-    for floor in (0.0, 0.2, 0.5):
-        centers = regression.at_points.blended("error", np.array([floor]), CONSTANTS)[0] + moves
+    indices = [0, 4, 9]
+    for share in regression.open_labels.shares[indices]:
+        centers = regression.at_points.blended("error", np.array([share]), CHANCE, CONSTANTS)[0] + moves
         densities.append(multivariate_normal(np.zeros(4), regression.noise).pdf(regression.observed - centers))
-    prior = np.array(
-        [1 - CONSTANTS.floor_probability, *[CONSTANTS.floor_probability / (len(FLOORS["error"]) - 1)] * 2]
-    )
-    indices = [FLOORS["error"].index(floor) for floor in (0.0, 0.2, 0.5)]
+    prior = regression.open_labels.probabilities[indices]
     expected = np.mean(densities, axis=1) * prior
     errors = np.std(densities, axis=1) / np.sqrt(n_draws) * prior
     scale = solved.weights[indices].sum() / expected.sum()
@@ -122,16 +127,18 @@ def test_floors_weigh_as_likely_as_the_points_are() -> None:
 
 def test_what_the_pilot_errs_above_its_simulation_is_not_taken_away() -> None:
     follows = curve(SIZES, "labels-only")
-    for share in (0.0, 0.3):
-        basis = basis_of(share + (1 - share) * follows, noise=1e-5)
+    for share in (0.0, 0.45):
+        basis = basis_of(share * CHANCE + (1 - share) * follows, noise=1e-5)
         found = calibrate(basis, "labels-only", "error", ASKED, CONSTANTS)
-        truth = share + (1 - share) * curve(ASKED, "labels-only")
-        assert found.floor.low <= share <= found.floor.high
+        truth = share * CHANCE + (1 - share) * curve(ASKED, "labels-only")
+        # On a grid whose first step is half as long as the others.
+        assert found.floor.low <= share * CHANCE + 0.02
+        assert found.floor.high >= share * CHANCE
         assert (np.abs(found.values - truth) < 0.03).all()
         assert (found.quantiles(0.05) < truth).all()
         assert (truth < found.quantiles(0.95)).all()
     # A calibration that knows of no floor goes on falling.
-    blind = calibrate(basis, "labels-only", "error", ASKED, NO_FLOOR)
+    blind = all_follow(basis)
     assert (truth > blind.values + 0.03).any()
 
 
@@ -148,7 +155,7 @@ def test_a_pilot_that_contradicts_its_simulation_is_believed_and_widens_the_inte
 
 
 def test_differences_of_forecasts_vary_together() -> None:
-    found = calibrate(basis_of(curve(SIZES, "labels-only")), "labels-only", "error", ASKED, NO_FLOOR)
+    found = all_follow(basis_of(curve(SIZES, "labels-only")))
     contrast = np.array([[-1.0, 1.0, 0.0]])
     parts = found.means[:, 1] - found.means[:, 0]
     within = [covariance[0, 0] + covariance[1, 1] - 2 * covariance[0, 1] for covariance in found.covariances]
@@ -190,13 +197,7 @@ def test_one_mode_has_one_source() -> None:
         source_errors={"labels-only": 0.3},
         source_overlaps={("labels-only", "error"): 0.0, ("labels-only", "log_loss"): 0.0},
     )
-    found = calibrate(
-        alone,
-        "labels-only",
-        "error",
-        ASKED,
-        Constants({"labels-only": 2.0}, 0.1, 0.0, 0.0, 1e-6, 0.0, 1e-6, 1e-6, 1e-12),
-    )
+    found = all_follow(alone, constants=Constants({"labels-only": 2.0}, 0.1, 0.0, 0.0, 1e-6, 0.0, 1e-6, 1e-6))
     np.testing.assert_allclose(found.values, curve(ASKED, "labels-only"), rtol=1e-4)
 
 
@@ -207,10 +208,9 @@ def test_a_policy_is_forecast_on_its_own_curve() -> None:
         for (source, mode, _, measure), one in basis.simulated.items()
     }
     basis = replace(basis, simulated={**basis.simulated, **harder})
-    whole = calibrate(basis, "labels-only", "error", ASKED, NO_FLOOR)
-    half = calibrate(basis, "labels-only", "error", ASKED, NO_FLOOR, policy="every-other")
+    whole, half = all_follow(basis), all_follow(basis, "every-other")
     # The power law goes through the points of units labeled whole.
-    np.testing.assert_allclose(half.mixture.mean - whole.mixture.mean, 0.5 * (1 - NO_FLOOR.law))
+    np.testing.assert_allclose(half.mixture.mean - whole.mixture.mean, 0.5 * (1 - CONSTANTS.law))
 
 
 def test_a_basis_survives_json() -> None:

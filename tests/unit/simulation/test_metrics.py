@@ -233,7 +233,6 @@ def test_metrics_have_wider_spreads_than_the_error() -> None:
             assert (own.level_sd, own.tilt_sd, own.drift_sd) == pytest.approx(
                 (times * error.level_sd, times * error.tilt_sd, times * error.drift_sd)
             )
-            assert own.floor_probability == error.floor_probability
 
 
 def test_a_replicate_without_a_unit_of_the_class_counts_nothing(basis: ForecastBasis) -> None:

@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 
-from labelworth.simulation.scales import FLOORS, from_scale, lifted, to_scale
+from labelworth.simulation.scales import from_scale, lifted, to_scale
 
+SHARES = np.array([0.0, 0.2, 0.9])
 VALUES = np.array([0.01, 0.3, 0.9])
 
 
@@ -16,18 +17,27 @@ def test_scales_are_undone(measure: str) -> None:
 @pytest.mark.parametrize("measure", ["error", "log_loss"])
 def test_without_a_floor_a_curve_stays(measure: str) -> None:
     scaled = to_scale(measure, VALUES)
-    np.testing.assert_allclose(lifted(measure, scaled, np.array(FLOORS[measure]))[0], scaled)
+    np.testing.assert_allclose(lifted(measure, scaled, SHARES, 0.4)[0], scaled)
 
 
-def test_labels_by_chance_add_to_the_error(seed: int) -> None:
-    """A share of labels that is never what is predicted: simulated, within 5 standard errors."""
-    rng, n, floor, error = np.random.default_rng(seed), 100_000, 0.2, 0.3
-    follows, finds = rng.random(n) >= floor, rng.random(n) >= error
-    realized = 1 - np.mean(follows & finds)
-    told = from_scale("error", lifted("error", to_scale("error", np.array([error])), np.array([floor])))[0, 0]
-    assert abs(realized - told) < 5 * np.sqrt(told * (1 - told) / n)
+def error_of(error: float, share: float, chance: float) -> float:
+    told = from_scale("error", lifted("error", to_scale("error", np.array([error])), np.array([share]), chance))
+    return float(told[0, 0])
 
 
-def test_log_losses_add_up() -> None:
-    told = from_scale("log_loss", lifted("log_loss", to_scale("log_loss", VALUES), np.array([0.5])))
-    np.testing.assert_allclose(told[0], VALUES + 0.5)
+def test_labels_that_ignore_the_features_are_as_wrong_as_chance(seed: int) -> None:
+    """The most frequent class is named where a label does not follow: simulated, within 5 standard errors."""
+    rng, n, share, error, most = np.random.default_rng(seed), 100_000, 0.4, 0.3, 0.7
+    follows, finds, is_frequent = rng.random(n) >= share, rng.random(n) >= error, rng.random(n) < most
+    realized = 1 - np.mean(np.where(follows, finds, is_frequent))
+    told = error_of(error, share, 1 - most)
+    standard_error = np.sqrt(told * (1 - told) / n)
+    assert abs(realized - told) < 5 * standard_error
+    # Were such labels never predicted, more errors would be told than there are.
+    assert abs(realized - error_of(error, share, 1.0)) > 5 * standard_error
+
+
+@pytest.mark.parametrize("measure", ["error", "log_loss"])
+def test_what_is_no_better_than_chance_stays_so(measure: str) -> None:
+    scaled = to_scale(measure, np.array([0.4]))
+    np.testing.assert_allclose(lifted(measure, scaled, SHARES, 0.4)[:, 0], scaled[0])

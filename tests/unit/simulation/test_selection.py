@@ -116,7 +116,7 @@ def test_points_share_the_optimism_by_their_covariance() -> None:
         ("labels-only", measure): Points(np.array([20, 80]), np.array([0.4, 0.3]), covariance)
         for measure in ("error", "log_loss")
     }
-    basis = ForecastBasis("linear", 100, 1000, points, {}, {}, {}, {})
+    basis = ForecastBasis("linear", 100, 1000, points, {}, {}, {}, {}, np.array([50, 50]))
     errors = np.array([[0.0, 1.0, 0.0], [1.0, 1.0, 0.0]])
     plain = trials_of(errors, errors).choice(["left", "right"], 0)
     choice = ModelChoice(

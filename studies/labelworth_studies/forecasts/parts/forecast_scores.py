@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from scipy.stats import binom
 
 from labelworth.arrays import FloatArray
 from labelworth.simulation.basis import ForecastBasis
@@ -31,6 +32,7 @@ class Curve:
     regression: Regression  # What the forecast is computed from, but for the constants.
     power_law: FloatArray  # (n_factors,)
     realized: FloatArray
+    seed: int = 0  # Which of several pilots of that size.
 
 
 @dataclass(frozen=True)
@@ -47,6 +49,12 @@ class Score:
     high: float
     power_law: float
     realized: float
+    seed: int = 0
+
+    @property
+    def is_held(self) -> bool:
+        """Whether the interval holds what was realized."""
+        return self.low <= self.realized <= self.high
 
 
 def curves_of(pairs: Sequence[tuple[Cell, Result]], measure: Measure) -> list[Curve]:
@@ -71,6 +79,7 @@ def curves_of(pairs: Sequence[tuple[Cell, Result]], measure: Measure) -> list[Cu
                     regression_of(basis, mode, measure, sizes),
                     power_law_of(basis, mode, measure).at(sizes),
                     np.array(realized),
+                    int(cell["seed"]),
                 )
             )
     return curves
@@ -94,7 +103,8 @@ def scores_of(curves: Sequence[Curve], constants_of: ConstantsOf) -> list[Score]
             curve.realized,
         )
         for factor, *figures in zip(*columns, strict=True):
-            scores.append(Score(curve.corpus, curve.learner, curve.mode, curve.n_pilot, factor, *map(float, figures)))
+            told = (float(figure) for figure in figures)
+            scores.append(Score(curve.corpus, curve.learner, curve.mode, curve.n_pilot, factor, *told, curve.seed))
     return scores
 
 
@@ -102,7 +112,9 @@ def summed_up(scores: Sequence[Score]) -> dict[str, Any]:
     """Mean absolute errors of forecast and power law, their ratio, the bias and the coverage."""
     forecast = np.array([score.forecast - score.realized for score in scores])
     power_law = np.array([score.power_law - score.realized for score in scores])
-    inside = np.array([score.low <= score.realized <= score.high for score in scores])
+    inside = np.array([score.is_held for score in scores])
+    # Forecasts from one pilot err together: the farthest, of its last mode, stands for all of them.
+    pilots = {(score.corpus, score.learner, score.n_pilot, score.seed): score.is_held for score in scores}
     return {
         "n_forecasts": len(scores),
         "mean_absolute_error": float(np.abs(forecast).mean()),
@@ -113,6 +125,10 @@ def summed_up(scores: Sequence[Score]) -> dict[str, Any]:
         "bias": float(forecast.mean()),
         "coverage": float(inside.mean()),
         "coverage_se": _standard_error(inside.astype(np.float64)),
+        "n_pilots": len(pilots),
+        "n_pilots_held": sum(pilots.values()),
+        # How probable so few, or fewer, would be.
+        "p_of_pilots": float(binom.cdf(sum(pilots.values()), len(pilots), CONFIDENCE)),
         "interval_width": float(np.mean([score.high - score.low for score in scores])),
         "mean_realized": float(np.mean([score.realized for score in scores])),
     }
