@@ -126,7 +126,7 @@ def test_a_pilot_counts_once_where_intervals_are_judged() -> None:
 
     def score(seed: int, factor: int, *, is_held: bool) -> Score:
         return Score(
-            "r52", "naive-bayes", "labels-only", 100, factor, 0.2, 0.1, 0.3, 0.4, 0.25 if is_held else 0.5, seed
+            "r52", "naive-bayes", "labels-only", 100, factor, 0.2, 0.1, 0.3, 0.4, 0.25 if is_held else 0.5, seed=seed
         )
 
     # The farthest forecasts of the first two pilots fail, nearer ones do not count.

@@ -1,7 +1,7 @@
 """Forecasts, power laws and realized losses of many pilots, side by side."""
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -49,7 +49,7 @@ class Score:
     high: float
     power_law: float
     realized: float
-    seed: int = 0
+    seed: int = field(default=0, kw_only=True)
 
     @property
     def is_held(self) -> bool:
@@ -103,8 +103,10 @@ def scores_of(curves: Sequence[Curve], constants_of: ConstantsOf) -> list[Score]
             curve.realized,
         )
         for factor, *figures in zip(*columns, strict=True):
-            told = (float(figure) for figure in figures)
-            scores.append(Score(curve.corpus, curve.learner, curve.mode, curve.n_pilot, factor, *told, curve.seed))
+            told = map(float, figures)
+            scores.append(
+                Score(curve.corpus, curve.learner, curve.mode, curve.n_pilot, factor, *told, seed=curve.seed)
+            )
     return scores
 
 
