@@ -218,3 +218,18 @@ def test_a_check_says_whose_answers_to_use(data: Path, tmp_path: Path) -> None:
     refused = labelworth("check", data, *options[:2], "--model", "logistic")
     assert refused.code == 2
     assert "Answers are checked with a model of p(x, y)" in refused.stderr
+
+
+def test_classifiers_of_others_are_fitted_for_the_labels_that_they_recover(data: Path, tmp_path: Path) -> None:
+    recovered = tmp_path / "labels.csv"
+    options = ("--answers", tmp_path / "answers.csv", "--model", "logistic")
+    answer = labelworth("fit", data, *options, "--recovered", recovered, "--json")
+    assert answer.code == 0, answer.stderr
+    validate(answer.record)
+    assert len(recovered.read_text().splitlines()) == 1 + answer.record["answers"]["n_rows"]
+    refused = labelworth("fit", data, *options, "-o", tmp_path / "model.lw")
+    assert refused.code == 2
+    assert "cannot be written to a file" in refused.stderr
+    nowhere = labelworth("fit", data, "--model", "multinomial")
+    assert nowhere.code == 2
+    assert "--output FILE" in nowhere.stderr

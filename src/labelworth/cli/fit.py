@@ -28,7 +28,12 @@ if TYPE_CHECKING:
 
 def fit(
     *,
-    output: Annotated[Path, typer.Option("--output", "-o", help="Where to write the model.")],
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "--output", "-o", help="Where to write the model; models of others are fitted for --recovered alone."
+        ),
+    ] = None,
     data: DataOptions,
     model: ModelOptions,
     held: AnswerFileOptions,
@@ -45,11 +50,18 @@ def fit(
     from labelworth.data.digest import file_digest
     from labelworth.data.files import require_writable, write_lines
     from labelworth.data.readers.written import TABLES, require_ending
+    from labelworth.errors import InvalidInputError
     from labelworth.estimators.storage import save
     from labelworth.report.record import Record, Stopwatch
     from labelworth.report.tables import show_lines, show_table
 
-    model.require_storable()
+    written = output or answered.recovered
+    if output is not None:
+        model.require_storable()
+    if written is None:
+        raise InvalidInputError(
+            "Say with --output FILE where to write the model, or with --recovered what was answered."
+        )
     held.require_file()
     answered.require_answers(held)
     for path in (output, answered.recovered):
@@ -59,7 +71,7 @@ def fit(
     watch = Stopwatch()
     with working() as progress:
         with watch.timing("read"):
-            passes = output.with_name(f".{output.name}.passes")
+            passes = written.with_name(f".{written.name}.passes")
             samples = data.read(model.model, lambda: walkers.opened(data.path, passes))
             estimator = model.estimator(samples, seed)
             X, evidence = samples.X, samples.raw.evidence(samples.classes)
@@ -69,9 +81,9 @@ def fit(
             progress.say(note)
         progress.say(f"Fitting {samples.n_samples:,} {samples.sample}s of {data.path}")
         with watch.timing("fit"):
-            # Estimators of others, which know no answers, are not fitted here.
             estimator.fit(X, samples.y, answers=answers, confusion=answered.confusion or "shared", progress=progress)
-        save(estimator, output, reading=samples.reading)
+        if output is not None:
+            save(estimator, output, reading=samples.reading)
         shutil.rmtree(passes, ignore_errors=True)
         if answered.recovered is not None and answers is not None:
             from labelworth.cli.recovered import recovered_labels
@@ -79,7 +91,7 @@ def fit(
             write_lines(answered.recovered, [recovered_labels(answered.recovered, estimator, answers, samples)])
     told = None if answers is None else _annotators(estimator, answers, samples)
     figures = {
-        "output": output,
+        **({} if output is None else {"output": output}),
         "model": estimator.model_.kind,
         **samples.sizes,
         **_figures(estimator, samples.raw.evidence(estimator.model_.classes)),
@@ -91,13 +103,13 @@ def fit(
     record = Record("fit", asked, figures, seed, data.digest(), watch.durations)
 
     def show(console: "Console") -> None:
-        show_table(console, _table(type(estimator).__name__, figures))
+        show_table(console, _table(getattr(estimator, "kind", type(estimator).__name__), figures))
         if told is not None:
             show_lines(console, told.lines())
             show_table(console, told.table())
 
     answer(record, show, as_json=as_json)
-    tell(f"Wrote {output}{'' if answered.recovered is None else f' and {answered.recovered}'}")
+    tell(f"Wrote {' and '.join(str(path) for path in (output, answered.recovered) if path is not None)}")
 
 
 def _annotators(estimator: Any, answers: "Answers", samples: Any) -> "AnnotatorsReport":
@@ -114,16 +126,17 @@ def _notes(evidence: "Evidence") -> list[str]:
 
 
 def _figures(estimator: Any, evidence: "Evidence") -> dict[str, Any]:
-    counts = evidence.label_counts().tolist()
+    counts, model = evidence.label_counts().tolist(), estimator.model_
     classes = [{"class": name, "n_labels": int(count)} for name, count in zip(evidence.classes, counts, strict=True)]
-    shares = estimator.model_.tables.get("class_probabilities")
+    tables = getattr(model, "tables", {})
+    shares = tables.get("class_probabilities")
     if shares is not None:
         classes = [{**row, "probability": share} for row, share in zip(classes, shares.ravel().tolist(), strict=True)]
     return {
         "n_labeled": int(evidence.is_gold.sum()),
         "n_unlabeled": int(evidence.is_unlabeled.sum()),
-        "n_features": estimator.model_.n_features,
-        "n_parameters": estimator.model_.coordinates.n_free,
+        # Models of others do not say.
+        **({"n_features": model.n_features, "n_parameters": model.coordinates.n_free} if tables else {}),
         "classes": classes,
         "log_likelihood": estimator.fit_.log_likelihood,
         "objective": estimator.fit_.objective,
@@ -143,10 +156,11 @@ def _table(title: str, figures: dict[str, Any]) -> "Table":
     share = "share of all rows" if "n_rows" in figures else "share of labeled tokens"
     counted = (("n_rows", "rows"), ("n_sequences", "sequences"), ("n_tokens", "tokens"))
     amounts = [f"{figures[name]:,} {words}" for name, words in counted if name in figures]
+    has_sizes = "n_features" in figures
+    sizes = f"{figures['n_features']:,} features, {figures['n_parameters']:,} parameters; " if has_sizes else ""
     state = "converged" if figures["converged"] else "did not converge"
     note = (
         f"{', '.join(amounts)}; {figures['n_labeled']:,} labeled, {figures['n_unlabeled']:,} unlabeled; "
-        f"{figures['n_features']:,} features, {figures['n_parameters']:,} parameters; {state} in "
-        f"{figures['n_iterations']} steps"
+        f"{sizes}{state} in {figures['n_iterations']} steps"
     )
     return Table(title, ("class", "labels", share), rows, note)
