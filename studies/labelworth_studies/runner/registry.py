@@ -12,7 +12,7 @@ from types import MappingProxyType
 from labelworth.errors import InvalidInputError
 from labelworth_studies.runner.study import Study
 
-ROOMS = ("naive_bayes", "paper", "chains", "forecasts", "answers")
+ROOMS = ("naive_bayes", "paper", "chains", "forecasts", "answers", "scale")
 _PACKAGE = Path(__file__).resolve().parents[1]
 
 

@@ -1,0 +1,148 @@
+"""A cluster of real processes on this machine: workers are killed and hang, and no bit changes."""
+
+import os
+import random
+import signal
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from labelworth.data.evidence import Evidence
+from labelworth.data.samples import Samples
+from labelworth.data.shards.folder import Shards
+from labelworth.engines.runner import Sums, Threads, added, runner_of
+from labelworth.errors import InvalidInputError, LabelworthError
+from labelworth.estimation.fit import fit
+from labelworth.models.classes.multinomial import MultinomialFamily
+
+dask, distributed = pytest.importorskip("dask"), pytest.importorskip("distributed")
+pytestmark = [
+    # What dask's own event loops leave behind when processes are killed.
+    pytest.mark.filterwarnings("ignore::ResourceWarning"),
+    pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
+    pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning"),
+    pytest.mark.filterwarnings("ignore::DeprecationWarning"),
+    pytest.mark.filterwarnings("ignore::UserWarning"),
+]
+
+
+@pytest.fixture(scope="module")
+def client() -> Iterator[Any]:
+    with (
+        distributed.LocalCluster(
+            n_workers=2,
+            threads_per_worker=1,
+            processes=True,
+            host="127.0.0.1",
+            dashboard_address=None,
+            silence_logs=50,
+        ) as cluster,
+        distributed.Client(cluster) as connected,
+    ):
+        yield connected
+
+
+def documents(n_samples: int = 400) -> Samples:
+    rng = np.random.default_rng(0)
+    words = rng.dirichlet(np.full(30, 0.3), size=3)
+    truth = rng.integers(0, 3, size=n_samples)
+    counts = np.array([rng.multinomial(9, words[label]) for label in truth], dtype=np.float64)
+    codes = np.where(rng.random(n_samples) < 0.1, truth, -1)
+    return Samples(sp.csr_array(counts), Evidence(codes, ("a", "b", "c")))
+
+
+def bits(fitted: Any) -> tuple[bytes, ...]:
+    return (fitted.objective_path.tobytes(), *(table.tobytes() for table in fitted.model.tables.values()))
+
+
+def slow(folder: str, number: int) -> Sums:
+    """Says in a file who is at work, so that it can be killed."""
+    (Path(folder) / str(os.getpid())).touch()
+    time.sleep(0.05)
+    return {"values": np.random.default_rng(number).normal(size=3)}
+
+
+def hanging_once(folder: str, number: int) -> Sums:
+    mark = Path(folder) / f"hung {number}"
+    if number == 2 and not mark.exists():
+        mark.touch()
+        time.sleep(3600)
+    return {"values": np.random.default_rng(number).normal(size=3)}
+
+
+def refusing(folder: str, number: int) -> Sums:
+    raise InvalidInputError(f"piece {number} is damaged")
+
+
+def test_a_client_gives_the_bits_of_one_thread(client: Any, tmp_path: Path) -> None:
+    expected = Threads(1).total(slow, str(tmp_path), range(11))
+    runner = runner_of(client)
+    assert runner.total(slow, str(tmp_path), range(11))["values"].tobytes() == expected["values"].tobytes()
+    order = [result["values"][0] for result in runner.map(slow, str(tmp_path), range(20))]
+    assert order == [np.random.default_rng(number).normal(size=3)[0] for number in range(20)]
+
+
+def test_a_fit_on_a_cluster_is_the_fit_of_one_thread(client: Any, tmp_path: Path) -> None:
+    Shards.write(tmp_path, documents(), stored_per_shard=300)
+    family = MultinomialFamily.for_samples(documents(), smoothing=0.1)
+    expected = fit(family, Shards.open(tmp_path, workers=1).data)
+    assert bits(fit(family, Shards.open(tmp_path, engine=client).data)) == bits(expected)
+
+
+def test_what_a_piece_refuses_is_told(client: Any) -> None:
+    with pytest.raises(InvalidInputError, match="piece 0 is damaged"):
+        runner_of(client).total(refusing, "", range(1))
+
+
+def kill_now_and_then(folder: Path, n_kills: int, killed: list[int], over: threading.Event) -> None:
+    """SIGKILL processes that were seen at work, at random moments."""
+    chance = random.Random(0)
+    while len(killed) < n_kills and not over.is_set():
+        time.sleep(chance.uniform(0.1, 0.6))
+        for path in sorted(folder.iterdir()):
+            path.unlink(missing_ok=True)
+            try:
+                os.kill(int(path.name), signal.SIGKILL)
+            except ProcessLookupError:
+                continue
+            killed.append(int(path.name))
+            break
+
+
+def test_killed_workers_cost_time_and_no_bit(client: Any, tmp_path: Path) -> None:
+    killed: list[int] = []
+    over = threading.Event()
+    killer = threading.Thread(target=kill_now_and_then, args=(tmp_path, 3, killed, over))
+    killer.start()
+    totals = [runner_of(client).total(slow, str(tmp_path), range(40)) for _ in range(3)]
+    over.set()
+    killer.join()
+    assert killed
+    assert {total["values"].tobytes() for total in totals} == {added_here(40)}
+
+
+def added_here(count: int) -> bytes:
+    results = ({"values": np.random.default_rng(number).normal(size=3)} for number in range(count))
+    return added(results)["values"].tobytes()
+
+
+def test_a_worker_that_hangs_is_started_anew(client: Any, tmp_path: Path) -> None:
+    from labelworth.engines.cluster import Cluster
+
+    total = Cluster(client, patience=2.0).total(hanging_once, str(tmp_path), range(6))
+    assert total["values"].tobytes() == added_here(6)
+    assert (tmp_path / "hung 2").exists()
+
+
+def test_nobody_at_an_address_is_told() -> None:
+    from labelworth.engines.cluster import connected
+
+    impatient = dask.config.set({"distributed.comm.timeouts.connect": "1s"})
+    with impatient, pytest.raises(LabelworthError, match="No scheduler of Dask answers"):
+        connected("tcp://127.0.0.1:1")
