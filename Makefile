@@ -4,7 +4,7 @@ ENV := .venv
 BIN := $(ENV)/bin
 STAMP := $(ENV)/.installed
 
-.PHONY: demo test fuzz golden browser-test postgres-test check bench seeds nojit clean
+.PHONY: demo test formats-test fuzz golden browser-test postgres-test check bench seeds nojit clean
 
 demo: $(STAMP)                 ## the whole story on built-in data, with a picture
 	$(BIN)/labelworth demo
@@ -14,6 +14,9 @@ test: $(STAMP)                 ## every test
 
 fuzz: $(STAMP)                 ## thousands of damaged files through every door of the command line
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python tests/fuzz/run.py --count 2000 --keep build/fuzz
+
+formats-test: $(STAMP)         ## 2,000 generated exports per format go out to it and come back
+	OPENBLAS_NUM_THREADS=1 LABELWORTH_FORMATS_EXAMPLES=2000 $(BIN)/python -m pytest -q -n auto tests/properties/test_formats.py
 
 golden: $(STAMP)               ## plans, checks, fits and information on small data: the same answers as on record
 	$(BIN)/python tests/golden/compare.py

@@ -74,8 +74,10 @@ def test_an_unexpected_error_keeps_its_traceback(monkeypatch: pytest.MonkeyPatch
         raise ZeroDivisionError("a bug")
 
     monkeypatch.setattr(documents, "read", broken)
+    data = tmp_path / "data.csv"
+    data.write_text("text,label\na,b\n")
     with pytest.raises(ZeroDivisionError, match="a bug"):
-        labelworth("fit", "data.csv", "-o", tmp_path / "model.lw")
+        labelworth("fit", data, "-o", tmp_path / "model.lw")
 
 
 def test_labels_that_the_locale_has_no_letters_for_are_no_error(tmp_path: Path) -> None:

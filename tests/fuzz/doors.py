@@ -30,6 +30,7 @@ from fuzz.mutations import (
     mutated_cells,
     mutated_value,
 )
+from labelworth.formats.export import Export, Item, Judgement, Prediction, Span
 from support.command_line import labelworth
 
 TEXTS = [
@@ -331,6 +332,62 @@ def _fit_answers(path: Path, folder: Path) -> list[object]:
     return ["fit", data, "--answers", path, "--output", folder / "model.lw"]
 
 
+def _convert(path: Path, folder: Path) -> list[object]:
+    return ["convert", path, folder / "out.csv", "--accept-losses", "--empty-means", "nothing"]
+
+
+def _exported(name: str) -> Callable[[Random], bytes]:
+    """A small export of any shape in a format that is one file, damaged in its values, its lines or its bytes."""
+
+    def make(random: Random) -> bytes:
+        content = _whole_export(name, random.randrange(4))
+        if name in _OBJECTS:
+            rows = json.loads(content) if content.startswith(b"[") else [json.loads(x) for x in content.splitlines()]
+            return _some_json(rows, random)
+        if name in ("webanno", "conll"):
+            return _some_text(content.decode(), random.choice(["\t", "|", "-"]), random)
+        return mutated_bytes(content, random) if random.random() < 0.9 else content
+
+    return make
+
+
+@cache
+def _whole_export(name: str, number: int) -> bytes:
+    from labelworth.formats.choose import format_named
+
+    known = format_named(name)
+    export = EXPORTS[number % 2] if len(known.kinds) > 1 else EXPORTS[known.kinds != ("classes",)]
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / f"export{known.endings[0]}"
+        known.write(export, path)
+        return path.read_bytes()
+
+
+_OBJECTS = {
+    "label-studio": ".json", "label-studio-min": ".json", "prodigy": ".jsonl", "doccano": ".jsonl",
+    "argilla": ".json", "spacy": ".jsonl",
+}  # fmt: skip
+_EXPORTED = {**_OBJECTS, "webanno": ".tsv", "hugging-face": ".parquet", "excel": ".xlsx"}
+EXPORTS = (
+    Export(
+        (
+            Item(
+                "1", "win now 😀", (Judgement(("spam",), annotator="ann", seconds=2.5),), (Prediction(("ham",), 0.5),)
+            ),
+            Item("2", "lunch?", (Judgement(("ham",)), Judgement((), annotator="bob")), meta={"source": "web"}),
+            Item("3", "", (Judgement((), "cannot say"),)),
+        ),
+    ),
+    Export(
+        (
+            Item("1", "Ed 😀 met Ann.", (Judgement((Span(0, 2, "PER"), Span(5, 12, "X_|Y")), annotator="ann"),)),
+            Item("2", "no one", (Judgement(()),)),
+        ),
+        "spans",
+    ),
+)
+
+
 DOORS = {
     "jsonl": Door(".jsonl", _jsonl, _fit),
     "labels": Door(".jsonl", _classes_of, _fit),
@@ -346,4 +403,5 @@ DOORS = {
     "template": Door(".template", _template, _fit_template),
     "spec": Door(".json", _spec, _information),
     "model": Door(".lw", _model, _predict),
+    **{name: Door(ending, _exported(name), _convert) for name, ending in _EXPORTED.items()},
 }

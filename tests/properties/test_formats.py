@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from labelworth.errors import InvalidInputError
 from labelworth.formats.choose import FORMATS, format_named
 from labelworth.formats.export import Export
-from labelworth.formats.format import Format, Reading, Source
+from labelworth.formats.format import Format
+from labelworth.formats.source import Reading, Source
 from labelworth.formats.tokens import with_tokens
 from support.exports import exports
 

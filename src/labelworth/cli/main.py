@@ -12,6 +12,7 @@ from labelworth.cli.batches.next import next_batch
 from labelworth.cli.campaigns import commands as campaigns
 from labelworth.cli.check import check
 from labelworth.cli.console import tell
+from labelworth.cli.convert import convert
 from labelworth.cli.demo import demo
 from labelworth.cli.fit import fit
 from labelworth.cli.frontier import frontier
@@ -48,6 +49,7 @@ add_command(app, next_batch, "next")
 add_command(app, merge)
 add_command(app, studio)
 app.add_typer(campaigns.app)
+add_command(app, convert)
 # Options of a door, and its help, are those of the command behind it.
 for _door in (reproduce, bench):
     add_command(

@@ -64,8 +64,13 @@ def bytes_digest(content: bytes) -> str:
 
 
 def file_digest(path: str | os.PathLike[str]) -> str:
-    """The SHA-256 of a file, as ``sha256:...``."""
+    """The SHA-256 of a file, or of a folder with all its files, as ``sha256:...``."""
     try:
+        if Path(path).is_dir():
+            digest = _Digest()
+            for inner in sorted(inner for inner in Path(path).rglob("*") if inner.is_file()):
+                digest.add(inner.relative_to(path).as_posix(), file_digest(inner))
+            return digest.text()
         with Path(path).open("rb") as stream:
             return f"sha256:{hashlib.file_digest(stream, 'sha256').hexdigest()}"
     except OSError as error:

@@ -11,13 +11,13 @@ from labelworth.formats.fields import Fields
 from labelworth.formats.format import (
     USUAL,
     Format,
-    Source,
     chosen_question,
     free_fields,
     number_or_text,
     text_field,
     write_json_array,
 )
+from labelworth.formats.source import Source
 
 _RESPONSES, _SUGGESTION = ".responses", ".suggestion"
 _OWN = ("id", "status", "_server_id")

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from labelworth.arrays import BoolArray
 from labelworth.data.answers import Answers
 from labelworth.data.readers.answer_entries import AnswerOptions
 from labelworth.data.readers.answers import answers_of
@@ -63,6 +64,22 @@ class ExportedData:
             classes=self.classes, n_samples=len(self.export.items), offsets=offsets, count_from=0, cannot_say=()
         )
         return answers_of(written, self.export.source, options)
+
+    @property
+    def answered(self) -> BoolArray:
+        """Which documents, or sequences, somebody judged."""
+        items = [item for item in self._tagged.items if item.tokens] if self.holds_sequences else self.export.items
+        return np.array([bool(_made(item)) for item in items], dtype=bool)
+
+    def written(self, label_name: str) -> WrittenRows:
+        """The documents as rows with what a plan or an annotator may need beside the text."""
+        records = tuple(
+            {**item.meta, "id": item.id, "text": item.text, label_name: label, "seconds": _seconds(item)}
+            for item, label in zip(self.export.items, self.raw.labels, strict=True)
+        )
+        names = dict.fromkeys(("id", "text", *(name for record in records for name in record)))
+        places = tuple(f"{self.export.source}, item {item.id}" for item in self.export.items)
+        return WrittenRows(tuple(names), records, places, None)
 
     @cached_property
     def classes(self) -> tuple[str, ...]:
@@ -190,6 +207,10 @@ class ExportedData:
 
 def _cell(tag: Any) -> Any:
     return json.dumps(list(tag)) if isinstance(tag, tuple) else [tag]
+
+
+def _seconds(item: Item) -> float | None:
+    return next((judgement.seconds for judgement in item.judgements if judgement.seconds is not None), None)
 
 
 def _made(item: Item) -> list[Judgement]:

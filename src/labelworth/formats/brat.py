@@ -10,7 +10,8 @@ from labelworth.errors import InvalidInputError
 from labelworth.formats.export import Export, Item, Judgement, Span
 from labelworth.formats.fields import Fields
 from labelworth.formats.folders import files_in, folders_in, whole_folder
-from labelworth.formats.format import USUAL, Format, Gathered, Source, empty_judged, require_meaning
+from labelworth.formats.format import USUAL, Format, Gathered, empty_judged, require_meaning
+from labelworth.formats.source import Source
 
 _SPAN = re.compile(r"(T[^\t ]*)\t([^\t ]+) ([0-9; ]+)(?:\t.*)?")
 _OTHERS = {

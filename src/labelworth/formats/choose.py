@@ -7,8 +7,9 @@ from pathlib import Path
 
 from labelworth.errors import DataUnavailableError, InvalidInputError
 from labelworth.formats.export import Export
-from labelworth.formats.format import EmptyMeans, Format, Reading, Source
+from labelworth.formats.format import Format
 from labelworth.formats.losses import Loss
+from labelworth.formats.source import EmptyMeans, Reading, Source
 
 _HOMES = {
     "label-studio": ("label_studio", "LABEL_STUDIO"),
@@ -38,6 +39,17 @@ def format_named(name: str) -> Format:
     module, attribute = _HOMES[name]
     found: Format = getattr(import_module(f"labelworth.formats.{module}"), attribute)
     return found
+
+
+def format_of_ending(path: Path) -> Format:
+    """The one format that is written to files of such a name."""
+    matching = [known for known in map(format_named, FORMATS) if path.suffix in known.endings]
+    if len(matching) != 1:
+        meant = ", ".join(known.name for known in matching) or ", ".join(FORMATS)
+        raise InvalidInputError(
+            f"The name {path.name!r} does not say which format to write. Say to=, one of {meant}."
+        )
+    return matching[0]
 
 
 def found_format(source: Source) -> Format | None:

@@ -13,13 +13,13 @@ from labelworth.formats.format import (
     USUAL,
     Format,
     Gathered,
-    Source,
     empty_judged,
     free_fields,
     number_or_text,
     require_meaning,
     write_json_lines,
 )
+from labelworth.formats.source import Source
 
 _OWN = ("id", "text", "label", "labels", "entities", "relations")
 _EVERYBODY = "all"

@@ -2,76 +2,20 @@
 
 import json
 from collections.abc import Callable, Collection, Iterable, Mapping
-from dataclasses import dataclass, field, replace
-from functools import cached_property
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 from labelworth.data.files import write_lines
-from labelworth.data.readers.json_files import read_records
-from labelworth.data.readers.streams import open_binary, read_lines
 from labelworth.errors import InvalidInputError
 from labelworth.formats.export import Export, Item, Judgement, Kind
 from labelworth.formats.fields import Fields
 from labelworth.formats.losses import ASPECTS, Loss, lost
+from labelworth.formats.source import Reading, Source
 from labelworth.formats.tokens import with_tokens
 
-EmptyMeans = Literal["unlabeled", "nothing"]
-_HEAD = 4096
 USUAL = frozenset({"spans", "edges", "overlapping", "between", "empty items", "any ids", "types", "order"})
 """What formats of JSON hold that mark any stretch of a text."""
-
-
-@dataclass(frozen=True)
-class Reading:
-    """What a reader is told where the content does not say it."""
-
-    text_field: str | None = None  # The field of texts.
-    question: str | None = None  # Which of several questions.
-    empty_means: EmptyMeans | None = None  # Of items without a label.
-    approved: Path | None = None  # For doccano: the export of what was approved alone.
-    encoding: str = "utf-8"
-
-
-@dataclass(frozen=True)
-class Source:
-    """A file or a folder that is read."""
-
-    path: Path
-    reading: Reading = field(default_factory=Reading)
-
-    @property
-    def is_folder(self) -> bool:
-        return self.path.is_dir()
-
-    @cached_property
-    def head(self) -> bytes:
-        """The first bytes, unpacked; none of a folder."""
-        if self.is_folder:
-            return b""
-        with open_binary(self.path) as stream:
-            return stream.read(_HEAD)
-
-    @property
-    def is_json(self) -> bool:
-        return self.head.removeprefix(b"\xef\xbb\xbf").lstrip()[:1] in (b"{", b"[") and not self.is_folder
-
-    @cached_property
-    def records(self) -> list[Fields]:
-        """The objects of JSON, one per line or in an array."""
-        pairs = read_records(self.path, encoding=self.reading.encoding)
-        return [Fields(record, location) for location, record in pairs]
-
-    @cached_property
-    def first(self) -> Mapping[str, Any]:
-        """The first of them; empty where it is no JSON."""
-        if not self.is_json:
-            return {}
-        _, record = next(read_records(self.path, encoding=self.reading.encoding), ("", {}))
-        return record
-
-    def lines(self) -> Iterable[str]:
-        return read_lines(self.path, self.reading.encoding)
 
 
 @dataclass(frozen=True)

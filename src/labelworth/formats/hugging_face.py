@@ -17,12 +17,13 @@ from labelworth.errors import InvalidInputError
 from labelworth.formats.export import Export, Item, Judgement, Kind
 from labelworth.formats.fields import Fields
 from labelworth.formats.folders import files_in, folders_in, whole_folder
-from labelworth.formats.format import Format, Source, chosen_question
+from labelworth.formats.format import Format, chosen_question
+from labelworth.formats.source import HUGGING_FACE_KEY as _KEY
+from labelworth.formats.source import Source
 from labelworth.formats.token_files import item_of_words
 
 _INFO, _STATE, _SPLITS = "dataset_info.json", "state.json", "dataset_dict.json"
 _ARROW = "data-00000-of-00001.arrow"
-_KEY = b"huggingface"
 _TAGS, _CURE = "ner_tags", "Save or copy it again."
 
 

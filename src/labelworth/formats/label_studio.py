@@ -11,7 +11,6 @@ from labelworth.formats.format import (
     USUAL,
     Format,
     Gathered,
-    Source,
     chosen_question,
     free_fields,
     number_or_text,
@@ -19,6 +18,7 @@ from labelworth.formats.format import (
     text_field,
     write_json_array,
 )
+from labelworth.formats.source import Source
 
 _TYPES: dict[str, Kind] = {"choices": "classes", "labels": "spans", "hypertextlabels": "spans"}
 _TASK = ("id", "data", "annotations", "completions", "predictions")
@@ -288,6 +288,7 @@ LABEL_STUDIO = Format(
     _knows,
     _read,
     _put,
+    (".json",),
 )
 LABEL_STUDIO_MIN = Format(
     "label-studio-min",
@@ -298,4 +299,5 @@ LABEL_STUDIO_MIN = Format(
     _knows_min,
     _read_min,
     _put_min,
+    (".json",),
 )

@@ -7,7 +7,8 @@ from typing import Any
 
 from labelworth.formats.export import Export, Item, Judgement, Kind, Prediction, Span, Stretch, merged_stretches
 from labelworth.formats.fields import Fields
-from labelworth.formats.format import USUAL, Format, Gathered, Source, free_fields, write_json_lines
+from labelworth.formats.format import USUAL, Format, Gathered, free_fields, write_json_lines
+from labelworth.formats.source import Source
 
 _ANSWERS = ("accept", "reject", "ignore")
 _BY_HAND = ("ner_manual", "spans_manual", "choice", "blocks")

@@ -8,7 +8,8 @@ from typing import Any
 from labelworth.errors import InvalidInputError
 from labelworth.formats.export import Export, Item, Judgement, Kind, Stretch
 from labelworth.formats.fields import Fields
-from labelworth.formats.format import Format, Source, chosen_question, number_or_text, write_json_lines
+from labelworth.formats.format import Format, chosen_question, number_or_text, write_json_lines
+from labelworth.formats.source import Source
 
 _QUESTIONS: dict[str, Kind] = {"ents": "spans", "cats": "classes"}
 _MISSING = "missing"

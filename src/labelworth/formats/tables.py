@@ -17,13 +17,10 @@ from labelworth.data.readers.written import json_lines, table_text
 from labelworth.errors import InvalidInputError
 from labelworth.formats.export import Export, How, Item, Judgement
 from labelworth.formats.fields import Fields
-from labelworth.formats.format import USUAL, Format, Gathered, Source, free_fields, number_or_text
+from labelworth.formats.format import USUAL, Format, Gathered, free_fields, number_or_text
+from labelworth.formats.source import OF_TOOLS, Source
 
 _OWN = ("id", "text", "label", "annotator", "seconds", "when", "gold")
-_OF_TOOLS = {
-    "answer", "_input_hash", "_task_hash", "_server_id", "annotation_id", "Comments", "entities", "data", "tokens",
-    "ents",
-}  # fmt: skip
 _LONGEST_CELL = 32_767
 _NOT_IN_EXCEL = re.compile("[\x00-\x08\x0b-\x1f\ufffe\uffff]|_x", re.IGNORECASE)
 _ZIP = b"PK\x03\x04"
@@ -43,7 +40,7 @@ def _knows_delimited(delimiter: str) -> Callable[[Source], bool]:
 
 def _knows_json(source: Source) -> bool:
     first = source.first
-    if not isinstance(first.get(source.reading.text_field or "text"), str) or _OF_TOOLS & first.keys():
+    if not isinstance(first.get(source.reading.text_field or "text"), str) or (OF_TOOLS | {"tokens"}) & first.keys():
         return False
     label = first.get("label")
     is_spans = isinstance(label, list) and bool(label) and isinstance(label[0], list)

@@ -14,7 +14,8 @@ from labelworth.data.readers.raw_sequences import RawTokens
 from labelworth.data.writers import write_conll, write_tokens_jsonl
 from labelworth.errors import InvalidInputError, LabelworthWarning
 from labelworth.formats.export import Export, Item, Judgement
-from labelworth.formats.format import USUAL, Format, Source
+from labelworth.formats.format import USUAL, Format
+from labelworth.formats.source import Source
 
 _MARKERS = (b"\x00", b"#FORMAT=")
 

@@ -11,10 +11,11 @@ from labelworth.errors import InvalidInputError
 from labelworth.formats.export import Export, Item, Judgement, Span, Stretch
 from labelworth.formats.fields import Fields
 from labelworth.formats.folders import files_in
-from labelworth.formats.format import Format, Gathered, Source, chosen_question, empty_judged, require_meaning
+from labelworth.formats.format import Format, Gathered, chosen_question, empty_judged, require_meaning
+from labelworth.formats.source import WEBANNO_HEADER as _HEADER
+from labelworth.formats.source import Source
 from labelworth.formats.utf16 import characters_at, units_before
 
-_HEADER = "#FORMAT=WebAnno TSV 3"
 _USUAL = "de.tudarmstadt.ukp.dkpro.core.api.ner.type.NamedEntity|value"
 _LAYERS = ("#T_SP=", "#T_CH=", "#T_RL=")
 _TEXT, _SENTENCE = "#Text=", "#Sentence.id="

@@ -103,12 +103,16 @@ class Asking:
         InfeasiblePlanError
             If fewer than `size` are left.
         """
-        if self.sheet is None and held.answers is None:
+        exported = batches.samples.exported
+        is_answered = exported is not None and exported.is_answered
+        if self.sheet is None and held.answers is None and not is_answered:
             return None
         taken = ~batches.labeled if self.audit else batches.labeled
         names = {name for own in self.annotators.values() for name in own} if self.audit else set()
         if held.answers is not None and held.answers.exists():
             taken = np.asarray(taken | answered_samples(AnswersBeside(batches.samples, held), names))
+        elif exported is not None and is_answered and not self.audit:
+            taken = np.asarray(taken | exported.answered)
         n_left = int((~taken).sum())
         if n_left < size:
             what = "a label and no answer of these annotators" if self.audit else "neither a label nor an answer"

@@ -31,7 +31,14 @@ def merge(
 
     With --answers FILE, BATCH is a sheet of answers (`labelworth next --sheet`), and FILE what they are added to.
     """
+    from labelworth.errors import InvalidInputError
+
     held.require_file()
+    if data.exported is not None:
+        raise InvalidInputError(
+            f"{data.path} was exported by an annotation tool: import labels there, or make a table of it first "
+            "(labelworth convert)."
+        )
     if held.answers is None:
         _merge_labels(data, batch, output, in_place=in_place, as_json=as_json)
     else:

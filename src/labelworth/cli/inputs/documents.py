@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from labelworth.arrays import FloatArray, IntArray
+from labelworth.cli.inputs.exported import exported_raw
 from labelworth.cli.options.data import NONE
 from labelworth.cli.options.table import in_options
 from labelworth.data.drawn import DrawnLabels
@@ -22,6 +23,7 @@ from labelworth.estimators.storage import Reading
 if TYPE_CHECKING:
     from labelworth.cli.batches.documents import DocumentBatches
     from labelworth.cli.options.data import DataOptions
+    from labelworth.formats.as_data import ExportedData
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,6 +32,7 @@ class Documents:
 
     raw: RawTexts | RawFeatures
     options: "DataOptions"  # How the file was read.
+    exported: "ExportedData | None" = None  # Where an annotation tool exported it.
 
     sample: ClassVar[str] = "document"
     usual_model: ClassVar[str] = "multinomial"
@@ -40,6 +43,8 @@ class Documents:
         cls, options: "DataOptions", *, zero_based: bool | None = None, n_features: int | None = None
     ) -> "Documents":
         """Read them; `zero_based` and `n_features` as a fitted classifier knows them."""
+        if options.exported is not None:
+            return cls(exported_raw(options, RawTexts), options, options.exported)
         marker: Any = NOT_NAMED if options.unlabeled is None else options.unlabeled
         raw = read(
             options.path,
@@ -121,7 +126,8 @@ class Documents:
     def classes(self) -> list[Any] | None:
         """The classes that were named, each as the data writes it: numbers where the labels are numbers."""
         if self.options.classes is None:
-            return None
+            is_answered = self.exported is not None and self.exported.is_answered
+            return list(self.exported.classes) if self.exported is not None and is_answered else None
         as_in_data = by_text(self.raw.labels)
         are_numbers = bool(as_in_data) and not any(isinstance(label, str | bool) for label in as_in_data.values())
         return [_class(name.strip(), as_in_data, are_numbers=are_numbers) for name in self.options.classes.split(",")]
@@ -141,6 +147,8 @@ class Documents:
 
     def written(self) -> WrittenRows | None:
         """The rows with all their columns; None where there are only numbers."""
+        if self.exported is not None:
+            return self.exported.written(self.options.label_name)
         return written_rows(self.options.path, self.options.format, self.options.encoding)
 
     def objects(self, written: WrittenRows) -> list[int]:

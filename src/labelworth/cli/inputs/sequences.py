@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from labelworth.arrays import FloatArray, IntArray
+from labelworth.cli.inputs.exported import exported_raw
 from labelworth.cli.options.data import NONE
 from labelworth.cli.options.table import in_options
 from labelworth.data.readers import read_sequences
@@ -22,6 +23,7 @@ from labelworth.estimators.storage import Reading
 if TYPE_CHECKING:
     from labelworth.cli.batches.sequences import SequenceBatches
     from labelworth.cli.options.data import DataOptions
+    from labelworth.formats.as_data import ExportedData
 
 _USUAL_TOKENS, _USUAL_TAGS = "tokens", "tags"
 
@@ -32,6 +34,7 @@ class TokenSequences:
 
     raw: RawTokens | RawAttributes
     options: "DataOptions"  # How the file was read.
+    exported: "ExportedData | None" = None  # Where an annotation tool exported it.
 
     sample: ClassVar[str] = "sequence"
     y: ClassVar[None] = None
@@ -43,6 +46,8 @@ class TokenSequences:
             raise InvalidInputError(
                 "A file of sequences always has a marker for labels not seen; leave unlabeled= out."
             )
+        if options.exported is not None:
+            return cls(exported_raw(options, RawTokens), options, options.exported)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", LabelworthWarning)
             raw = read_sequences(
@@ -96,6 +101,8 @@ class TokenSequences:
     def classes(self) -> list[str] | None:
         """The labels that were named."""
         names = self.options.classes
+        if names is None and self.exported is not None and self.exported.is_answered:
+            return list(self.exported.classes)
         return None if names is None else [name.strip() for name in names.split(",")]
 
     @property
@@ -130,6 +137,8 @@ class TokenSequences:
 
     def written(self) -> WrittenRows | None:
         """The objects of JSON lines, all their columns with them; None for columns of tokens and attributes."""
+        if self.exported is not None:
+            return None
         if self.options.format not in (None, "tokens-jsonl") or ending(self.options.path) not in JSON_ENDINGS:
             return None
         return written_rows(self.options.path, "tokens-jsonl", self.options.encoding)

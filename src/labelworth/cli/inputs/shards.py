@@ -30,6 +30,7 @@ class ShardedData:
     shards: Shards
     options: "DataOptions"
 
+    exported: ClassVar[None] = None
     y: ClassVar[None] = None
     offsets: ClassVar[None] = None
 

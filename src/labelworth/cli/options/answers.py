@@ -85,10 +85,10 @@ class AnswerFileOptions(Options):
             )
 
     def read(self, samples: "Documents | TokenSequences") -> "Answers | None":
-        """The answers about these samples; None where no file was named."""
+        """The answers about these samples, or those that their export holds; None where there are none."""
         self.require_file()
         if self.answers is None:
-            return None
+            return None if samples.exported is None else samples.exported.answers()
         from labelworth.cli.inputs.answered import AnswersBeside
 
         return AnswersBeside(samples, self).read()

@@ -1,8 +1,9 @@
 """Which file is read, and how."""
 
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, cast
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, cast
 
 import typer
 
@@ -15,9 +16,12 @@ if TYPE_CHECKING:
     from labelworth.cli.inputs.documents import Documents
     from labelworth.cli.inputs.sequences import TokenSequences
     from labelworth.data.shards.folder import Shards
+    from labelworth.formats.as_data import ExportedData
 
 NONE = "none"
 """Says of a column or a marker that there is none."""
+_TOOLS = "Exports of annotation tools"
+_OF_EXPORTS = ("question", "empty_means", "approved", "tokenizer")
 
 
 @dataclass(frozen=True)
@@ -31,7 +35,8 @@ class DataOptions(Options):
         typer.Argument(
             metavar="DATA",
             help="JSONL, CSV, TSV or Parquet with a text and a label column, svmlight, or .npz; for sequences CoNLL "
-            "columns, JSONL with tokens and tags, or a crfsuite file; or a folder of shards.",
+            "columns, JSONL with tokens and tags, or a crfsuite file; or a folder of shards. Or what an annotation tool exported: Label "
+            "Studio, doccano, Argilla, Prodigy, INCEpTION, brat, spaCy, Hugging Face, Excel.",
         ),
     ]
     text_column: Annotated[
@@ -78,10 +83,36 @@ class DataOptions(Options):
         typer.Option(
             metavar="NAME",
             help="jsonl, csv, tsv, parquet, svmlight or npz, or for sequences conll, tokens-jsonl or crfsuite, where "
-            "the file's ending does not say.",
+            "the file's ending does not say. Exports of tools are found from their content; named, they are "
+            "label-studio, label-studio-min, doccano, doccano-members, argilla, prodigy, hugging-face, webanno, "
+            "brat, spacy or excel.",
         ),
     ] = None
     encoding: Annotated[str, typer.Option(metavar="NAME", help="The encoding of text files.")] = "utf-8"
+    question: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME", help="Of an export that holds several questions: which one.", rich_help_panel=_TOOLS
+        ),
+    ] = None
+    empty_means: Annotated[
+        Literal["unlabeled", "nothing"] | None,
+        typer.Option(
+            help="Of an export that does not say whether items without a label were looked at: what they are.",
+            rich_help_panel=_TOOLS,
+        ),
+    ] = None
+    approved: Annotated[
+        Path | None,
+        typer.Option(help="Of doccano: the export of the approved examples alone.", rich_help_panel=_TOOLS),
+    ] = None
+    tokenizer: Annotated[
+        Literal["words", "whitespace", "own"] | None,
+        typer.Option(
+            help="How texts with spans are cut into tokens; those of the tool (own) where it has any, else words.",
+            rich_help_panel=_TOOLS,
+        ),
+    ] = None
     min_documents: Annotated[
         int, typer.Option(help="Leave out words in fewer texts than this."), Between(1), Keywords("min_df")
     ] = 1
@@ -114,12 +145,55 @@ class DataOptions(Options):
 
         return Documents.read(self)
 
+    @cached_property
+    def exported(self) -> "ExportedData | None":
+        """What an annotation tool exported; None where the file is data as it is."""
+        from labelworth.errors import InvalidInputError
+        from labelworth.formats.source import Reading, Source
+
+        known = None
+        source = Source(self.path, Reading(self.text_column, encoding=self.encoding))
+        if self.format is not None or not source.is_plain:
+            from labelworth.formats.choose import FORMATS, format_named, found_format, read_export
+
+            if self.format is None:
+                known = found_format(source)
+            elif self.format in FORMATS:
+                known = format_named(self.format)
+        if known is None or known.is_data:
+            given = {name: getattr(self, name) for name in _OF_EXPORTS if getattr(self, name) is not None}
+            if given:
+                raise InvalidInputError(
+                    f"{next(iter(given))}= goes with exports of annotation tools, and {self.path} is none. "
+                    "Leave it out."
+                )
+            return None
+        from labelworth.formats.as_data import ExportedData
+
+        export = read_export(
+            self.path,
+            format=known.name,
+            text_column=self.text_column,
+            question=self.question if self.label_column in (None, NONE) else self.label_column,
+            empty_means=self.empty_means,
+            approved=self.approved,
+            encoding=self.encoding,
+        )
+        return ExportedData(export, self.tokenizer)
+
+    def asked(self) -> dict[str, Any]:
+        """What was said of exports only where it was, as records were before there were any."""
+        asked = super().asked()
+        return {name: value for name, value in asked.items() if value is not None or name not in _OF_EXPORTS}
+
     def holds_sequences(self, model: str | None = None) -> bool:
-        """By the format or model that was named, the ending of the file, or its first line."""
+        """By the format or model that was named, the content or ending of the file, or its first line."""
         from labelworth.data.readers.choose import holds_sequences
         from labelworth.estimators.kinds import AUTO
         from labelworth.estimators.reading import takes_sequences
 
+        if self.exported is not None:
+            return self.exported.holds_sequences
         if self.format is None and model not in (None, AUTO) and not is_imported(model):
             return takes_sequences(model)
         return holds_sequences(self.path, self.format)
@@ -127,12 +201,12 @@ class DataOptions(Options):
     @property
     def is_sharded(self) -> bool:
         """Whether the data lie in a folder of shards, of which the columns were named when it was made."""
-        return self.path.is_dir()
+        return self.path.is_dir() and self.exported is None
 
     @property
     def files(self) -> tuple[Path | None, ...]:
         """Everything that is read."""
-        return self.path, self.labels
+        return self.path, self.labels, self.approved
 
     @property
     def label_name(self) -> str:

@@ -121,7 +121,7 @@ def read(
         "zero_based": zero_based,
         "n_features": n_features,
     }
-    raw: RawTexts | RawFeatures = _renamed(_DOCUMENTS[name].read(source, options), rename)
+    raw: RawTexts | RawFeatures = renamed(_DOCUMENTS[name].read(source, options), rename)
     return replace(raw, notes=(*data_notes(raw), *raw.notes))
 
 
@@ -175,7 +175,7 @@ def read_sequences(
         "encoding": encoding,
     }
     name = _format_name(source, format, _SEQUENCES, "format of sequences")
-    raw: RawTokens | RawAttributes = _renamed(_SEQUENCES[name].read(source, options), rename)
+    raw: RawTokens | RawAttributes = renamed(_SEQUENCES[name].read(source, options), rename)
     return replace(raw, notes=(*data_notes(raw), *raw.notes))
 
 
@@ -227,7 +227,7 @@ def ending(path: Path) -> str:
     return (path.with_suffix("") if path.suffix.lower() == ".gz" else path).suffix.lower()
 
 
-def _renamed(raw: Any, rename: str | Mapping[str, str] | None) -> Any:
+def renamed(raw: Any, rename: str | Mapping[str, str] | None) -> Any:
     """The same with other names for some labels; what is a number in the file is one under its new name too."""
     if not rename:
         return raw

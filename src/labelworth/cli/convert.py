@@ -1,0 +1,63 @@
+"""`labelworth convert A B`: what one annotation tool holds, as another one reads it."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from labelworth.cli.console import tell
+from labelworth.cli.options import DataOptions, Only
+
+
+def convert(
+    *,
+    data: Annotated[
+        DataOptions,
+        Only("path", "text_column", "format", "encoding", "question", "empty_means", "approved", "tokenizer"),
+    ],
+    converted: Annotated[
+        Path, typer.Argument(metavar="TARGET", help="A file, or a folder for formats that are one.")
+    ],
+    to: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FORMAT", help="The format to write, where the ending of TARGET does not say: see --format."
+        ),
+    ] = None,
+    accept_losses: Annotated[
+        bool, typer.Option("--accept-losses", help="Write what the format can hold, where that is not everything.")
+    ] = False,
+) -> None:
+    """Write what one annotation tool exported as another one reads it; say first what that cannot hold.
+
+    Formats are label-studio, label-studio-min, prodigy, doccano, doccano-members, argilla, spacy, webanno, brat,
+    hugging-face, conll, tokens-jsonl, csv, tsv, excel and jsonl; docs/formats.md says what each holds.
+    """
+    from labelworth.data.files import require_writable
+    from labelworth.errors import InvalidInputError
+    from labelworth.formats.choose import format_named, format_of_ending, read_export, write_export
+    from labelworth.formats.tokens import with_tokens
+    from labelworth.wording import count
+
+    known = format_named(to) if to is not None else format_of_ending(converted)
+    if converted.resolve() == data.path.resolve():
+        raise InvalidInputError(f"Writing {str(converted)!r} would overwrite what is read. Name another file.")
+    if not converted.is_dir():
+        require_writable(converted, data.files)
+    export = read_export(
+        data.path,
+        format=data.format,
+        text_column=data.text_column,
+        question=data.question,
+        empty_means=data.empty_means,
+        approved=data.approved,
+        encoding=data.encoding,
+    )
+    for note in export.notes:
+        tell(note)
+    if data.tokenizer is not None and export.kind == "spans":
+        export = with_tokens(export, data.tokenizer)
+    losses = write_export(export, converted, known.name, accept_losses=accept_losses)
+    for loss in losses:
+        tell(f"Lost: {loss}.")
+    tell(f"{count(len(export.items), 'item')} written to {converted} as {known.title}.")
