@@ -261,7 +261,7 @@ def _from_file(
     from labelworth.data.readers.choose import JSON_ENDINGS, ending, holds_sequences
     from labelworth.data.readers.written import written_rows
     from labelworth.formats.choose import FORMATS, found_format
-    from labelworth.formats.format import Reading, Source
+    from labelworth.formats.source import Reading, Source
 
     if format in FORMATS or (format is None and found_format(Source(path, Reading(encoding=encoding))) is not None):
         return _from_export(path, kind, text_column, format, encoding)

@@ -35,8 +35,8 @@ class DataOptions(Options):
         typer.Argument(
             metavar="DATA",
             help="JSONL, CSV, TSV or Parquet with a text and a label column, svmlight, or .npz; for sequences CoNLL "
-            "columns, JSONL with tokens and tags, or a crfsuite file; or a folder of shards. Or what an annotation tool exported: Label "
-            "Studio, doccano, Argilla, Prodigy, INCEpTION, brat, spaCy, Hugging Face, Excel.",
+            "columns, JSONL with tokens and tags, or a crfsuite file; or a folder of shards. Or what an annotation "
+            "tool exported: Label Studio, doccano, Argilla, Prodigy, INCEpTION, brat, spaCy, Hugging Face, Excel.",
         ),
     ]
     text_column: Annotated[
