@@ -4,7 +4,7 @@ ENV := .venv
 BIN := $(ENV)/bin
 STAMP := $(ENV)/.installed
 
-.PHONY: demo test formats-test fuzz golden browser-test postgres-test check bench seeds nojit clean
+.PHONY: demo test formats-test fuzz golden browser-test postgres-test chaos load check bench seeds nojit clean
 
 demo: $(STAMP)                 ## the whole story on built-in data, with a picture
 	$(BIN)/labelworth demo
@@ -21,8 +21,13 @@ formats-test: $(STAMP)         ## 2,000 generated exports per format go out to i
 golden: $(STAMP)               ## plans, checks, fits and information on small data: the same answers as on record
 	$(BIN)/python tests/golden/compare.py
 
-browser-test: $(STAMP)         ## the page of a plan in headless Chromium; told and skipped where there is none
-	$(BIN)/python -m pytest -q -rs tests/browser
+browser-test: $(STAMP)         ## the page of a plan and the studio in headless Chromium; told and skipped where there is none
+	npm install --silent --no-audit --no-fund --prefix build/axe axe-core@4 || echo "axe-core is not there: accessibility is not checked"
+	LABELWORTH_AXE=$$(ls $(CURDIR)/build/axe/node_modules/axe-core/axe.min.js 2>/dev/null) $(BIN)/python -m pytest -q -rs tests/browser
+
+chaos: $(STAMP)                ## a studio is killed a hundred times under eight annotators, on SQLite and on PostgreSQL
+	$(BIN)/python tests/chaos/kills.py --kills 100
+	$(BIN)/python tests/chaos/kills.py --kills 100 --postgres
 
 postgres-test: $(STAMP)        ## campaigns on a PostgreSQL that is started for it; told and skipped where there is none
 	$(BIN)/python tests/support/postgres.py $(BIN)/python -m pytest -q -rs tests/unit/campaign

@@ -50,4 +50,4 @@ def studio(
         tell("Ctrl-C ends it; nothing that was acknowledged is lost.")
         if open_page:
             typer.launch(made or place.url)
-        serve(shown, listener, behind_proxy=url is not None)
+        serve(shown, listener, where=campaign, behind_proxy=url is not None)

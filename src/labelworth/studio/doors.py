@@ -48,6 +48,7 @@ DOORS = (
     Door("POST", "/manage/link", "manager", managing.new_link),
     Door("POST", "/manage/withdraw", "manager", managing.withdraw),
     Door("POST", "/manage/assign", "manager", managing.assign),
+    Door("POST", "/manage/plan", "manager", managing.plan),
 )
 
 

@@ -60,8 +60,11 @@ def _page(visit: Visit, wanted: str | None = None, notice: str | None = None, st
     if task is None:
         return visit.render("nothing.html", status, notice=notice, last=last)
     template = "document.html" if task.item.tokens is None else "sequence.html"
+    guess = visit.campaign.guess(task.item.name)
     # Whoever sends an answer again, sends this again: a lease is answered once.
-    return visit.render(template, status, task=task, key=f"lease {task.lease_id}", notice=notice, last=last)
+    return visit.render(
+        template, status, task=task, key=f"lease {task.lease_id}", notice=notice, last=last, guess=guess
+    )
 
 
 def _task(visit: Visit, wanted: str | None) -> Task | None:

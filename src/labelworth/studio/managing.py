@@ -1,19 +1,23 @@
 """The page of managers: how far it is, who agrees with whom, what it costs, and what comes next."""
 
+from typing import Any
+
 from starlette.responses import RedirectResponse, Response
 
 from labelworth.campaign.values import GOLD, Invitation, Person
 from labelworth.errors import InvalidInputError
+from labelworth.studio.background import last_made
+from labelworth.studio.outlook import outlook
 from labelworth.studio.visits import Visit
 
 
 def show(visit: Visit) -> Response:
-    return visit.render("manage.html", status=visit.campaign.status())
+    return visit.render("manage.html", **_figures(visit))
 
 
 def live(visit: Visit) -> Response:
     """What changes of the page."""
-    return visit.render("live.html", status=visit.campaign.status())
+    return visit.render("live.html", **_figures(visit))
 
 
 def person(visit: Visit) -> Response:
@@ -50,11 +54,28 @@ def withdraw(visit: Visit) -> Response:
     return RedirectResponse("/manage#people", 303)
 
 
+def plan(visit: Visit) -> Response:
+    """Have a plan made, in the background."""
+    value = visit.form.get("value", "").strip()
+    if not value:
+        raise InvalidInputError("Say how much money there is, or what is to be reached.")
+    if visit.form.get("problem") == "target":
+        visit.campaign.start_plan(target=value[:200])
+    else:
+        visit.campaign.start_plan(budget=visit.amount("value"))
+    return RedirectResponse("/manage#outlook", 303)
+
+
 def assign(visit: Visit) -> Response:
     form, classes = visit.form, visit.campaign.settings.classes
     question = [name for index, name in enumerate(classes) if f"question{index}" in form]
+    after = visit.number("after")
+    if "plan" in form:
+        assigned = visit.campaign.assign(plan=visit.number("plan"), after=after)
+        return visit.render("assigned.html", assigned=assigned)
     assigned = visit.campaign.assign(
         count=visit.number("count"),
+        after=after,
         votes=visit.number("votes"),
         channel=form.get("channel", "").strip() or GOLD,
         question=question,
@@ -63,6 +84,17 @@ def assign(visit: Visit) -> Response:
         why=form.get("why", "").strip()[:200] or None,
     )
     return visit.render("assigned.html", assigned=assigned)
+
+
+def _figures(visit: Visit) -> dict[str, Any]:
+    """Where the campaign stands, the plan that is being made or failed, and the last one that was made."""
+    plans = visit.campaign.plans(limit=5)
+    made = last_made(plans)
+    return {
+        "status": visit.campaign.status(),
+        "job": plans[0] if plans and plans[0].record is None else None,
+        "outlook": None if made is None else outlook(made, visit.campaign.settings.currency),
+    }
 
 
 def _link(visit: Visit, invited: Invitation) -> Response:

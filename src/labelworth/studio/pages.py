@@ -57,7 +57,7 @@ class Pages:
         )
         self._templates.filters.update(
             money=lambda amount: wording.money(f"{amount:,.2f}", settings.currency),
-            percent=lambda share: "–" if share is None else wording.percent(share),
+            percent=lambda share, decimals=0: "–" if share is None else wording.percent(share, decimals),
             number=wording.number,
             ago=_ago,
             said=_said,

@@ -9,6 +9,7 @@ import uvicorn
 
 from labelworth.campaign.campaign import Campaign
 from labelworth.errors import InvalidInputError, OutputError
+from labelworth.studio.background import Background
 from labelworth.studio.doors import Place, Studio
 
 MANAGER = "manager"
@@ -78,8 +79,14 @@ def manager_link(campaign: Campaign, studio: Studio, name: str | None) -> str | 
     return studio.pages.link(invited.token)
 
 
-def serve(studio: Studio, listener: socket.socket, *, behind_proxy: bool) -> None:
-    """Take requests until the process is told to stop."""
+def serve(studio: Studio, listener: socket.socket, *, where: str, behind_proxy: bool) -> None:
+    """Take requests until the process is told to stop.
+
+    Parameters
+    ----------
+    where : str
+        Where the campaign is kept: plans are made by another process.
+    """
     config = uvicorn.Config(
         studio.app,
         # Requests are not logged, so neither are texts; what goes wrong is, without texts.
@@ -96,5 +103,5 @@ def serve(studio: Studio, listener: socket.socket, *, behind_proxy: bool) -> Non
         backlog=2048,
         timeout_graceful_shutdown=5,
     )
-    with suppress(KeyboardInterrupt):
+    with suppress(KeyboardInterrupt), Background(studio.campaign, where):
         uvicorn.Server(config).run(sockets=[listener])

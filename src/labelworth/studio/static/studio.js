@@ -151,6 +151,7 @@ document.addEventListener("keydown", (event) => {
   }
   if (event.key === "Enter" && (!many || document.activeElement.tagName === "BUTTON")) return;
   const pressed = event.key.length === 1 ? event.key.toLowerCase() : event.key;
+  if (pressed === "g") { const guess = document.querySelector("details.guess"); if (guess) guess.open = !guess.open; return; }
   const button = [...document.querySelectorAll(".work [data-key]")].find((one) => one.dataset.key === pressed);
   if (!button) return;
   event.preventDefault();
@@ -202,9 +203,10 @@ async function fetched(address) {
 function replace(live, page) {
   if (page.body.innerHTML === before) return;
   before = page.body.innerHTML;
-  const at = live.contains(document.activeElement) ? document.activeElement.getAttribute("href") : null;
+  const named = (one) => one.id || one.getAttribute("href") || one.getAttribute("aria-labelledby");
+  const at = live.contains(document.activeElement) ? named(document.activeElement) : null;
   live.replaceChildren(...page.body.childNodes);
-  if (at) [...live.querySelectorAll("a")].find((one) => one.getAttribute("href") === at)?.focus({ preventScroll: true });
+  if (at) [...live.querySelectorAll("a, button, [tabindex]")].find((one) => named(one) === at)?.focus({ preventScroll: true });
 }
 
 async function follow() {
