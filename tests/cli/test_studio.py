@@ -2,6 +2,8 @@
 
 import signal
 import socket
+import subprocess
+import sys
 
 import pytest
 
@@ -47,3 +49,9 @@ def test_what_cannot_be_served_is_told(mails, tmp_path):
     wrong = labelworth("studio", mails, "--port", "0", "--url", "labels.example.org/x")
     assert wrong.code == 2
     assert "https://labels.example.org" in wrong.stderr
+
+
+def test_a_studio_starts_without_the_compiler_and_what_plans_need():
+    heavy = ("numba", "sklearn", "scipy.optimize", "matplotlib", "labelworth.planning.plan")
+    code = f"import sys, labelworth.studio.serving; print([name for name in {heavy} if name in sys.modules])"
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "[]\n"

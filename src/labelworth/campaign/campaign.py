@@ -11,11 +11,9 @@ from typing import TYPE_CHECKING, Any, Self
 
 import sqlalchemy as sa
 
-from labelworth.campaign import answering, assigning, counting, held, jobs, leases, people, planning, schema
-from labelworth.campaign import export as taking_out
+from labelworth.campaign import answering, counting, jobs, leases, people, schema
 from labelworth.campaign import items as adding
 from labelworth.campaign import status as figures
-from labelworth.campaign.export import What
 from labelworth.campaign.rows import item_of, one_request, person_of, request_of
 from labelworth.campaign.store import Store, Where
 from labelworth.campaign.tallies import Against
@@ -39,13 +37,14 @@ from labelworth.campaign.values import (
     Status,
     Task,
 )
-from labelworth.data.readers.raw_sequences import RawTokens
 from labelworth.errors import DataUnavailableError, InvalidInputError, LabelworthError, OutputError
-from labelworth.planning.next import EVERYTHING
 from labelworth.policies.choosing import RANDOM, By, Choosing
 from labelworth.progress import Both, Progress
 
 if TYPE_CHECKING:
+    # What draws and plans is loaded when somebody draws or plans: who answers does not wait for it.
+    from labelworth.campaign.export import What
+    from labelworth.campaign.planning import Snapshot
     from labelworth.data.sequences import Sequences
 
 _VERSION = "schema_version"
@@ -325,6 +324,9 @@ class Campaign:
             The last batch that one knows of, 0 of none: where there is another by now nothing is asked for, so that
             who asks twice by accident does so once.
         """
+        from labelworth.campaign import assigning, planning
+        from labelworth.planning.next import EVERYTHING
+
         if (count is None) == (plan is None):
             raise InvalidInputError("Say how much is asked for, once: count= or plan=.")
         if by != RANDOM and self.settings.kind == "sequences":
@@ -356,6 +358,9 @@ class Campaign:
 
     def _sequences(self, connection: sa.Connection) -> "Sequences":
         """Of a campaign of sequences, all of them, as rules look at them."""
+        from labelworth.campaign import held
+        from labelworth.data.readers.raw_sequences import RawTokens
+
         raw = held.raw_of(held.all_items(connection), {}, self.settings)
         if not isinstance(raw, RawTokens):
             raise InvalidInputError("Rules for tokens are for campaigns of sequences.")
@@ -509,6 +514,8 @@ class Campaign:
         **options: Any,
     ) -> int:
         """Write down a plan that is to be made by whoever calls `work`; says its number."""
+        from labelworth.campaign import planning
+
         asked = planning.require_options({"budget": budget, "target": target, "alpha": alpha, **options})
         now = self._clock()
         return self._store.write(lambda connection: jobs.started(connection, asked, now=now))
@@ -544,6 +551,8 @@ class Campaign:
         self, number: int, checkpoint: str | Path | None, progress: Progress
     ) -> tuple[Exception | None, dict[str, Any]]:
         """Compute: what is to be kept of it."""
+        from labelworth.campaign import planning
+
         asked = self.plan_job(number).asked
         try:
             snapshot = self._snapshot()
@@ -571,6 +580,8 @@ class Campaign:
 
         None: no labels tell, or there are too few.
         """
+        from labelworth.campaign import planning
+
         job = self.plan_job(plan)
         measured = planning.came_true(self._snapshot(), job, now=self._clock())
         if measured is not None:
@@ -585,13 +596,15 @@ class Campaign:
         text = self._store.read(lambda connection: connection.execute(own).scalar_one_or_none())
         return None if text is None else tuple((name, share) for name, share in json.loads(text))
 
-    def _snapshot(self) -> planning.Snapshot:
-        return self._store.read(lambda connection: planning.Snapshot.of(connection, self.settings))
+    def _snapshot(self) -> "Snapshot":
+        from labelworth.campaign.planning import Snapshot
+
+        return self._store.read(lambda connection: Snapshot.of(connection, self.settings))
 
     # ---- out
 
     def export(
-        self, path: str | Path, what: What = "labels", *, format: str | None = None, accept_losses: bool = False
+        self, path: str | Path, what: "What" = "labels", *, format: str | None = None, accept_losses: bool = False
     ) -> int:
         """Write what the campaign holds to a file, whole or not at all; says how many rows it has.
 
@@ -607,6 +620,8 @@ class Campaign:
         accept_losses : bool
             Whether to write what that format can hold where that is not everything.
         """
+        from labelworth.campaign import export as taking_out
+
         asked = sa.select(schema.requests).order_by(schema.requests.c.id)
         rows = self._store.read(lambda connection: [request_of(row) for row in connection.execute(asked)])
         taking_out.require_what(what, format)
