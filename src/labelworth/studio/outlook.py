@@ -69,11 +69,12 @@ def _curve(record: Any, realised: Sequence[Realised]) -> Curve | None:
     if len(rows) < 2:
         return None
     measured = [one for one in realised if one.labels <= rows[-1][0]]
-    first = min([rows[0][0], *(one.labels for one in measured)])
+    last = float(rows[-1][0])
+    first = min([float(rows[0][0]), *(one.labels for one in measured)])
     highest = float(max([row[3] for row in rows] + [one.error + 2 * one.error_se for one in measured])) or 1.0
 
     def x(labels: float) -> float:
-        return round(_WIDTH * (labels - first) / max(rows[-1][0] - first, 1e-9), 1)
+        return round(_WIDTH * (labels - first) / max(last - first, 1e-9), 1)
 
     def y(error: float) -> float:
         return round(_HEIGHT * (1 - min(max(error, 0.0) / highest, 1.0)), 1)
@@ -87,6 +88,6 @@ def _curve(record: Any, realised: Sequence[Realised]) -> Curve | None:
             for one in measured
         ),
         first,
-        rows[-1][0],
+        last,
         highest,
     )
