@@ -44,6 +44,7 @@ DOORS = (
     Door("GET", "/manage", "manager", managing.show),
     Door("GET", "/manage/live", "manager", managing.live),
     Door("GET", "/manage/person/{number}", "manager", managing.person),
+    Door("GET", "/manage/export/{name}", "manager", managing.export),
     Door("POST", "/manage/invite", "manager", managing.invite),
     Door("POST", "/manage/link", "manager", managing.new_link),
     Door("POST", "/manage/withdraw", "manager", managing.withdraw),

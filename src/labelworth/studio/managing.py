@@ -1,6 +1,8 @@
 """The page of managers: how far it is, who agrees with whom, what it costs, and what comes next."""
 
-from typing import Any
+import tempfile
+from pathlib import Path
+from typing import Any, Literal
 
 from starlette.responses import RedirectResponse, Response
 
@@ -9,6 +11,15 @@ from labelworth.errors import InvalidInputError
 from labelworth.studio.background import last_made
 from labelworth.studio.outlook import outlook
 from labelworth.studio.visits import Visit
+
+EXPORTS: dict[str, tuple[Literal["labels", "answers", "requests"], str | None]] = {
+    "labels.jsonl": ("labels", None),
+    "labels.csv": ("labels", None),
+    "answers.csv": ("answers", None),
+    "requests.csv": ("requests", None),
+    "label-studio.json": ("labels", "label-studio"),
+}
+"""All files that can be had, and what stands in them."""
 
 
 def show(visit: Visit) -> Response:
@@ -86,12 +97,27 @@ def assign(visit: Visit) -> Response:
     return visit.render("assigned.html", assigned=assigned)
 
 
+def export(visit: Visit) -> Response:
+    """A file with what the campaign holds, as `labelworth campaign export` writes it."""
+    name = visit.request.path_params["name"]
+    if name not in EXPORTS:
+        raise InvalidInputError("There is no such export.")
+    what, format = EXPORTS[name]
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / name
+        visit.campaign.export(path, what, format=format, accept_losses=True)
+        content = path.read_bytes()
+    sent = {"Content-Disposition": f'attachment; filename="{name}"'}
+    return Response(content, headers=sent, media_type="application/octet-stream")
+
+
 def _figures(visit: Visit) -> dict[str, Any]:
     """Where the campaign stands, the plan that is being made or failed, and the last one that was made."""
     plans = visit.campaign.plans(limit=5)
     made = last_made(plans)
     return {
         "status": visit.campaign.status(),
+        "exports": tuple(EXPORTS),
         "job": plans[0] if plans and plans[0].record is None else None,
         "outlook": None if made is None else outlook(made, visit.campaign.settings.currency),
     }

@@ -1,5 +1,11 @@
 """The page of managers."""
 
+from dataclasses import replace
+
+from labelworth.campaign.values import PlanJob, Realised
+from labelworth.studio.background import work
+from labelworth.studio.managing import EXPORTS
+from labelworth.studio.outlook import outlook
 from support.studio import browser, token_of
 
 
@@ -8,7 +14,7 @@ def test_progress_agreement_and_money_are_shown(people):
     page = people.mia.get("/manage").text
     assert "of 10 wanted" in page
     assert "EUR 0.10" in page
-    assert people.mia.get("/manage/live").text.strip() in page.replace("\n    ", "\n") or "Progress" in page
+    assert "Nobody yet" not in page
 
 
 def test_the_live_part_follows(people):
@@ -85,3 +91,56 @@ def test_confusion_is_shown_by_person(people):
 def test_nobody_of_that_number_is_told(people):
     assert people.mia.get("/manage/person/99").status_code == 400
     assert people.mia.get("/manage/person/x").status_code == 400
+
+
+def test_exports_are_files_that_say_what_was_said(people):
+    people.ann.label("2")
+    for name in EXPORTS:
+        sent = people.mia.get(f"/manage/export/{name}")
+        assert sent.headers["Content-Disposition"] == f'attachment; filename="{name}"'
+        assert "spam" in sent.text or name == "requests.csv"
+    assert people.mia.get("/manage/export/..%2fx").status_code in (400, 404)
+    assert people.mia.get("/manage/export/passwords.csv").status_code == 400
+
+
+def test_asking_twice_by_accident_asks_once(people):
+    form = people.mia.form("/manage/assign", "/manage")
+    first, second = (people.mia.post("/manage/assign", {**form.fields, "count": "3"}) for _ in range(2))
+    assert (first.status_code, second.status_code) == (200, 409)
+    assert people.campaign.status().wanted == 13
+
+
+def test_a_plan_waits_for_its_worker_with_its_progress_and_a_refusal_is_told(people):
+    people.mia.send("/manage/plan", "/manage", problem="budget", value="20")
+    assert "A plan is being made: waiting" in people.mia.get("/manage").text
+    work(people.campaign, str(people.campaign._store.where))
+    assert "There is no plan" in people.mia.get("/manage").text, "nobody has labeled anything"
+    assert people.mia.send("/manage/plan", "/manage", problem="budget", value="much").status_code == 400
+    assert people.mia.send("/manage/plan", "/manage", problem="target", value="nonsense").status_code == 400
+
+
+RECORD = {
+    "lines": ["Label 40 more documents"],
+    "advice": "label",
+    "why_stop": None,
+    "held": {"error": 0.2, "n_labeled": 5, "n_labels": 5},
+    "recommended": {"labels": 40.0, "cost": 8.0, "error": 0.12},
+    "error_interval": {"low": 0.1, "high": 0.15},
+    "forecast": {"labels": [5, 20, 45], "error": [0.2, 0.15, 0.12], "low": [0.1, 0.1, 0.1], "high": [0.3, 0.2, None]},
+}
+
+
+def test_stopping_is_told_in_money_and_forecasts_stand_beside_what_was_measured():
+    measured = Realised(1.0, 16.0, 0.17, 0.02, 0.16, 0.12, 0.2)
+    job = PlanJob(1, "done", {}, 1.0, "done", 0.0, 1.0, None, RECORD, (measured,))
+    seen = outlook(job, "EUR")
+    assert seen.stop == (
+        "Stopping now saves EUR 8 and leaves the error at about 20.0 %; going on brings it to about 12.0 %, EUR 1 "
+        "for every point."
+    )
+    assert seen.may_ask
+    assert seen.curve.first == 5
+    assert len(seen.curve.measured) == 1
+    stopped = {**RECORD, "advice": "stop", "why_stop": "the target is met."}
+    assert outlook(replace(job, record=stopped), "EUR").stop == "Stop now: the target is met."
+    assert outlook(replace(job, record=None), "EUR") is None
