@@ -4,7 +4,7 @@ ENV := .venv
 BIN := $(ENV)/bin
 STAMP := $(ENV)/.installed
 
-.PHONY: demo test formats-test fuzz golden browser-test postgres-test chaos load check bench seeds nojit clean
+.PHONY: demo test formats-test fuzz golden browser-test postgres-test campaign-size chaos load check bench seeds nojit clean
 
 demo: $(STAMP)                 ## the whole story on built-in data, with a picture
 	$(BIN)/labelworth demo
@@ -32,6 +32,9 @@ chaos: $(STAMP)                ## a studio is killed a hundred times under eight
 
 postgres-test: $(STAMP)        ## campaigns on a PostgreSQL that is started for it; told and skipped where there is none
 	$(BIN)/python tests/support/postgres.py $(BIN)/python -m pytest -q -rs tests/unit/campaign
+
+campaign-size: $(STAMP)        ## how long a campaign of 100,000 items and 1,000,000 answers takes to answer
+	$(BIN)/python tests/support/campaign_size.py
 
 check: $(STAMP)                ## format, lint, types, floors, spelling
 	$(BIN)/ruff format --check .

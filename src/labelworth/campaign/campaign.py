@@ -632,9 +632,9 @@ class Campaign:
 
     def count(self, seconds: float | None = None) -> None:
         """Count answers that are not counted yet, for so many seconds; all of them unless given."""
-        started = time.monotonic()
+        started, most = time.monotonic(), _AT_ONCE if seconds is not None else 20 * _AT_ONCE
         while self._store.read(counting.n_behind):
-            self._store.write(lambda connection: counting.fold(connection, self.settings, _AT_ONCE))
+            self._store.write(lambda connection: counting.fold(connection, self.settings, most))
             if seconds is not None and time.monotonic() - started > seconds:
                 return
 

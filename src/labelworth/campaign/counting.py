@@ -12,11 +12,12 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import sqlalchemy as sa
+from sqlalchemy.dialects import postgresql, sqlite
 
 from labelworth.campaign.people import FILE
 from labelworth.campaign.said import from_json
 from labelworth.campaign.schema import annotators, answers, counts, requests, tallies, totals, unfolded
-from labelworth.campaign.tallies import Cell, Said, Tally, tally
+from labelworth.campaign.tallies import Against, Cell, Said, Tally, tally
 from labelworth.campaign.values import GOLD, Settings, Unit
 
 _CHUNK = 500
@@ -77,7 +78,7 @@ def to_be_counted(connection: sa.Connection, answer: int) -> None:
 def fold(connection: sa.Connection, settings: Settings, most: int) -> int:
     """Count the answers about up to `most` items that are not counted yet; says how many items that were."""
     first = sa.select(answers.c.item_id).join(unfolded, unfolded.c.answer_id == answers.c.id)
-    numbers = sorted({row.item_id for row in connection.execute(first.order_by(answers.c.id).limit(most))})
+    numbers = sorted({row.item_id for row in connection.execute(first.distinct().limit(most))})
     if not numbers:
         return 0
     # One at a time; who comes second looks again.
@@ -100,16 +101,22 @@ def n_behind(connection: sa.Connection) -> int:
     return int(connection.execute(sa.select(sa.func.count()).select_from(unfolded)).scalar_one())
 
 
-def counted(connection: sa.Connection) -> Counted:
-    """The counts, as they are kept."""
-    found = Counted()
-    for row in connection.execute(sa.select(tallies)):
-        found.cells[row.annotator_id, row.against, row.other, row.said] = row.n
-    for row in connection.execute(sa.select(totals)):
-        found.totals[row.annotator_id, row.name] = row.n
-    for row in connection.execute(sa.select(counts)):
-        found.counts[row.name] = row.n
-    return found
+def agreement(connection: sa.Connection, against: Against) -> dict[int, tuple[int, int]]:
+    """By annotator, how many of the pairs agree, and how many there are."""
+    same = sa.func.sum(sa.case((tallies.c.other == tallies.c.said, tallies.c.n), else_=0))
+    query = sa.select(tallies.c.annotator_id, same, sa.func.sum(tallies.c.n)).where(tallies.c.against == against)
+    rows = connection.execute(query.group_by(tallies.c.annotator_id))
+    return {annotator: (int(agreed), int(in_all)) for annotator, agreed, in_all in rows}
+
+
+def sums(connection: sa.Connection) -> dict[tuple[int, str], float]:
+    """By annotator and name: answers, money, time."""
+    return {(row.annotator_id, row.name): row.n for row in connection.execute(sa.select(totals))}
+
+
+def item_counts(connection: sa.Connection) -> dict[str, int]:
+    """Items with an answer that stands, and with a gold label."""
+    return {row.name: int(row.n) for row in connection.execute(sa.select(counts))}
 
 
 def _tally(stands: Iterable[_Row], classes: Sequence[str]) -> Tally:
@@ -161,19 +168,27 @@ def _log(connection: sa.Connection, numbers: Sequence[int]) -> tuple[list[_Row],
 
 
 def _write(connection: sa.Connection, change: Counted) -> None:
-    for (annotator, against, other, said), n in change.cells.items():
-        if n:
-            key = {"annotator_id": annotator, "against": against, "other": other, "said": said}
-            _add(connection, tallies, key, n)
-    for (annotator, name), amount in change.totals.items():
-        if amount:
-            _add(connection, totals, {"annotator_id": annotator, "name": name}, amount)
-    for name, n in change.counts.items():
-        if n:
-            _add(connection, counts, {"name": name}, n)
+    cells = [
+        {"annotator_id": annotator, "against": against, "other": other, "said": said, "n": n}
+        for (annotator, against, other, said), n in change.cells.items()
+        if n
+    ]
+    amounts = [
+        {"annotator_id": annotator, "name": name, "n": amount}
+        for (annotator, name), amount in change.totals.items()
+        if amount
+    ]
+    _add(connection, tallies, cells)
+    _add(connection, totals, amounts)
+    _add(connection, counts, [{"name": name, "n": n} for name, n in change.counts.items() if n])
 
 
-def _add(connection: sa.Connection, table: sa.Table, key: dict[str, Any], n: float) -> None:
-    own = sa.and_(*(table.c[name] == value for name, value in key.items()))
-    if connection.execute(sa.update(table).where(own).values(n=table.c.n + n)).rowcount == 0:
-        connection.execute(sa.insert(table).values(**key, n=n))
+def _add(connection: sa.Connection, table: sa.Table, rows: list[dict[str, Any]]) -> None:
+    """Add to what is there."""
+    if not rows:
+        return
+    # Both know the same words for it, each by an insert of its own.
+    insert: Any = {"sqlite": sqlite.insert, "postgresql": postgresql.insert}[connection.dialect.name]
+    new = insert(table)
+    key = [column.name for column in table.primary_key]
+    connection.execute(new.on_conflict_do_update(index_elements=key, set_={"n": table.c.n + new.excluded.n}), rows)

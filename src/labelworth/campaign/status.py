@@ -5,11 +5,11 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from labelworth.campaign.counting import Counted, counted, n_behind
+from labelworth.campaign.counting import agreement, item_counts, n_behind, sums
 from labelworth.campaign.people import FILE, require_person
 from labelworth.campaign.rows import person_of
 from labelworth.campaign.schema import OPEN, annotators, answers, items, leases, requests, tallies
-from labelworth.campaign.tallies import Against, Tally
+from labelworth.campaign.tallies import Against
 from labelworth.campaign.values import BatchStatus, Confusion, PersonStatus, Settings, Status
 
 _TOTALS = ("n_answers", "n_cannot_say", "n_taken_back", "seconds", "n_timed", "spent")
@@ -18,8 +18,8 @@ _count, _sum = sa.func.count, sa.func.sum
 
 def status(connection: sa.Connection, settings: Settings, *, now: float) -> Status:
     """Everything at once, of one state of the store."""
-    known = counted(connection)
-    people = _people(connection, known, now=now)
+    known = item_counts(connection)
+    people = _people(connection, now=now)
     batches = _batches(connection)
     wanted, given = sum(batch.wanted for batch in batches), sum(batch.given for batch in batches)
     held = sum(person.n_held for person in people)
@@ -28,8 +28,8 @@ def status(connection: sa.Connection, settings: Settings, *, now: float) -> Stat
     return Status(
         settings=settings,
         n_items=_number(connection, sa.select(_count()).select_from(items)),
-        n_labeled=known.counts["labeled"],
-        n_answered=known.counts["answered"],
+        n_labeled=known["labeled"],
+        n_answered=known["answered"],
         n_requests=sum(batch.n_requests for batch in batches),
         n_done=sum(batch.n_done for batch in batches),
         wanted=wanted,
@@ -53,9 +53,8 @@ def confusion(connection: sa.Connection, settings: Settings, annotator: str, aga
     return Confusion(annotator, against, tuple(terms), counts)
 
 
-def _people(connection: sa.Connection, known: Counted, *, now: float) -> tuple[PersonStatus, ...]:
-    agreement = Tally(known.cells)
-    gold, others = agreement.agreement("gold"), agreement.agreement("others")
+def _people(connection: sa.Connection, *, now: float) -> tuple[PersonStatus, ...]:
+    known, gold, others = sums(connection), agreement(connection, "gold"), agreement(connection, "others")
     working = sa.select(leases.c.annotator_id, _count()).where(sa.text(OPEN), leases.c.expires_at > now)
     held = {row[0]: row[1] for row in connection.execute(working.group_by(leases.c.annotator_id))}
     given = answers.alias()
@@ -68,7 +67,7 @@ def _people(connection: sa.Connection, known: Counted, *, now: float) -> tuple[P
     )
     people = []
     for row in connection.execute(query):
-        own = {name: known.totals.get((row.id, name), 0) for name in _TOTALS}
+        own = {name: known.get((row.id, name), 0) for name in _TOTALS}
         people.append(
             PersonStatus(
                 person_of(row),

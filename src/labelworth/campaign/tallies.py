@@ -1,6 +1,6 @@
 """Who agrees with whom: every answer beside gold, and beside what others said of the same."""
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
@@ -43,15 +43,6 @@ class Tally:
                     self.cells[own.annotator, "gold", *terms] += 1
                 if not other.is_file and not own.is_file:
                     self.cells[own.annotator, "others", *terms] += 1
-
-    def agreement(self, against: Against) -> dict[int, tuple[int, int]]:
-        """By annotator, how many pairs agree, and how many there are."""
-        counts: defaultdict[int, list[int]] = defaultdict(lambda: [0, 0])
-        for (annotator, kind, other, own), n in self.cells.items():
-            if kind == against:
-                counts[annotator][0] += n * (other == own)
-                counts[annotator][1] += n
-        return {annotator: (agreed, in_all) for annotator, (agreed, in_all) in counts.items()}
 
 
 def tally(units: Iterable[Sequence[Said]], classes: Sequence[str]) -> Tally:
