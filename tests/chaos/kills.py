@@ -94,7 +94,7 @@ class Annotator:
                     self.connection.close()
                 self.connection = None
             self.again += 1
-            time.sleep(0.02)
+            time.sleep(0.1)
         return 0, ""
 
 
@@ -106,11 +106,15 @@ def started(where: str, port: int) -> "subprocess.Popen[bytes]":
         stderr=subprocess.DEVNULL,
     )
     while process.poll() is None:
+        connection = HTTPConnection("127.0.0.1", port, timeout=5)
         try:
-            socket.create_connection(("127.0.0.1", port), timeout=1).close()
+            connection.request("GET", "/enter")
+            connection.getresponse().read()
             return process
-        except OSError:
-            time.sleep(0.01)
+        except (OSError, HTTPException):
+            time.sleep(0.02)
+        finally:
+            connection.close()
     raise SystemExit(f"The studio ended by itself, with {process.returncode}.")
 
 

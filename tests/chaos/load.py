@@ -1,0 +1,141 @@
+"""Answers at a steady rate to a real studio, and how long each takes: `tests/chaos/load.py --rate 200 --minutes 5`.
+
+Annotators answer at fixed times, whether or not the answers of others came back: who waits makes nobody look fast.
+Time counts from when an answer was to be sent until the next task is there. `--items 100000 --answers 1000000` fills
+the campaign first.
+"""
+
+import argparse
+import asyncio
+import os
+import random
+import re
+import sys
+import tempfile
+import time
+from pathlib import Path
+from urllib.parse import urlencode
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from labelworth.campaign.campaign import Campaign
+from support.studio import forms_of
+from support.studio_server import started
+
+CLASSES = ["a", "b", "c"]
+
+
+class Line:
+    """One connection that stays open, spoken to by hand: the one who measures costs little."""
+
+    def __init__(self, port: int) -> None:
+        self._port, self.cookie = port, ""
+
+    async def open(self, token: str) -> str:
+        """Come in; the first page."""
+        self._reader, self._writer = await asyncio.open_connection("127.0.0.1", self._port)
+        head, _ = await self.ask("POST", "/enter", urlencode({"token": token}))
+        found = re.search(r"set-cookie: ([^;\r]*)", head, re.IGNORECASE)
+        assert found is not None, head
+        self.cookie = found[1]
+        return (await self.ask("GET", "/"))[1]
+
+    async def ask(self, method: str, path: str, body: str = "") -> tuple[str, str]:
+        head = (
+            f"{method} {path} HTTP/1.1\r\nHost: 127.0.0.1\r\nCookie: {self.cookie}\r\n"
+            "X-Requested-With: labelworth\r\n"
+            f"Content-Type: application/x-www-form-urlencoded\r\nContent-Length: {len(body)}\r\n\r\n"
+        )
+        self._writer.write((head + body).encode())
+        answer = (await self._reader.readuntil(b"\r\n\r\n")).decode()
+        length = re.search(r"content-length: (\d+)", answer, re.IGNORECASE)
+        page = await self._reader.readexactly(int(length[1])) if length else b""
+        return answer, page.decode()
+
+
+async def annotate(line: Line, page: str, times: list[float], begun: float, took: list[float]) -> None:
+    for moment in times:
+        await asyncio.sleep(max(begun + moment - time.perf_counter(), 0))
+        fields = {**forms_of(page)["/answer"].fields, "said": str(random.randrange(3)), "seconds": "2"}
+        head, page = await line.ask("POST", "/answer", urlencode(fields))
+        assert head.startswith("HTTP/1.1 200"), head
+        took.append(time.perf_counter() - begun - moment)
+
+
+async def measured(port: int, tokens: list[str], rate: float, seconds: float) -> list[float]:
+    lines = [Line(port) for _ in tokens]
+    pages = [await line.open(token) for line, token in zip(lines, tokens, strict=True)]
+    each, took = len(tokens) / rate, list[float]()
+    begun = time.perf_counter() + 0.5
+    work = []
+    for index, (line, page) in enumerate(zip(lines, pages, strict=True)):
+        times = [each * (step + index / len(tokens)) for step in range(int(seconds / each))]
+        work.append(annotate(line, page, times, begun, took))
+    await asyncio.gather(*work)
+    return took
+
+
+async def looked_at(port: int, token: str, paths: list[str]) -> dict[str, float]:
+    """How long pages take: the slower of two looks."""
+    line, found = Line(port), {}
+    await line.open(token)
+    for path in paths:
+        looks = []
+        for _ in range(2):
+            begun = time.perf_counter()
+            await line.ask("GET", path)
+            looks.append(time.perf_counter() - begun)
+        found[path] = round(max(looks), 3)
+    return found
+
+
+def filled(campaign: Campaign, n_items: int, n_answers: int, n_people: int) -> list[str]:
+    """Items, and answers that were given before, by those who will go on."""
+    campaign.add([f"text number {index}" for index in range(n_items)])
+    tokens = [campaign.invite(f"annotator {index}", channel="crowd").token for index in range(n_people)]
+    if n_answers:
+        campaign.assign(count=n_items // 2, votes=-(-2 * n_answers // n_items), channel="crowd")
+        people = [campaign.person(f"annotator {index}") for index in range(n_people)]
+        for step in range(n_answers // 100):
+            person = people[step % n_people]
+            for task in campaign.lease(person, 100):
+                campaign.answer(person, task.request.id, CLASSES[step % 3], key=f"{task.lease_id}", seconds=2.0)
+        campaign.count()
+    campaign.assign(count=n_items - (n_items // 2 if n_answers else 0), channel="crowd")
+    return tokens
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--rate", type=float, default=200.0)
+    parser.add_argument("--minutes", type=float, default=5.0)
+    parser.add_argument("--annotators", type=int, default=50)
+    parser.add_argument("--items", type=int, default=0)
+    parser.add_argument("--answers", type=int, default=0)
+    options = parser.parse_args()
+    seconds = 60 * options.minutes
+    n_items = options.items or int(options.rate * seconds) + 10 * options.annotators
+    with tempfile.TemporaryDirectory() as folder:
+        where = str(Path(folder) / "load.db")
+        with Campaign.create(where, name="load", classes=CLASSES) as campaign:
+            tokens = filled(campaign, n_items, options.answers, options.annotators)
+        with started(where) as (process, link):
+            port = int(re.findall(r":(\d+)/", link)[0])
+            took = sorted(asyncio.run(measured(port, tokens, options.rate, seconds)))
+            own = Path(f"/proc/{process.pid}/stat").read_text().split() if Path("/proc").exists() else []
+            paths = ["/", "/manage", "/manage/live", "/manage/person/1"]
+            pages = asyncio.run(looked_at(port, link.partition("#")[2], paths))
+    processor = sum(map(int, own[13:15])) / os.sysconf("SC_CLK_TCK") if own else float("nan")
+    percentiles = {share: 1000 * took[int(share / 100 * (len(took) - 1))] for share in (50, 95, 99)}
+    sys.stdout.write(
+        f"{len(took):,} answers at {options.rate:g} a second for {seconds:g} s: median {percentiles[50]:.0f} ms, "
+        f"95 % within {percentiles[95]:.0f} ms, 99 % within {percentiles[99]:.0f} ms, slowest "
+        f"{1000 * took[-1]:.0f} ms; "
+        f"{1000 * processor / max(len(took), 1):.1f} ms of processor time an answer; pages in seconds {pages} "
+        f"(load of the machine {os.getloadavg()[0]:.1f})\n"
+    )
+    return int(percentiles[95] >= 100 or max(pages.values()) > 1)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
