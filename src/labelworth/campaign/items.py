@@ -260,11 +260,15 @@ def _from_file(
 ) -> tuple[list[_Row], tuple[str, ...]]:
     from labelworth.data.readers.choose import JSON_ENDINGS, ending, holds_sequences
     from labelworth.data.readers.written import written_rows
-    from labelworth.formats.choose import FORMATS, found_format
+    from labelworth.formats.choose import FORMATS, format_named, found_format
     from labelworth.formats.source import Reading, Source
 
-    if format in FORMATS or (format is None and found_format(Source(path, Reading(encoding=encoding))) is not None):
-        return _from_export(path, kind, text_column, format, encoding)
+    tool = format_named(format) if format in FORMATS else None
+    if format is None:
+        tool = found_format(Source(path, Reading(encoding=encoding)))
+    # What plans read as it is has readers of its own.
+    if tool is not None and not tool.is_data:
+        return _from_export(path, kind, text_column, tool.name, encoding)
     found: Kind = "sequences" if holds_sequences(path, format) else "documents"
     if path.exists() and found != kind:
         raise InvalidInputError(f"{path} holds {found}, and this is a campaign of {kind}.")
@@ -283,7 +287,7 @@ def _from_file(
 
 
 def _from_export(
-    path: Path, kind: Kind, text_column: str | None, format: str | None, encoding: str
+    path: Path, kind: Kind, text_column: str | None, format: str, encoding: str
 ) -> tuple[list[_Row], tuple[str, ...]]:
     """What a tool exported: one judgement each, or what it marks as the truth, are labels."""
     from labelworth.formats.as_data import ExportedData
