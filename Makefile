@@ -38,7 +38,7 @@ campaign-size: $(STAMP)        ## how long a campaign of 100,000 items and 1,000
 
 load: $(STAMP)                 ## 200 answers a second for five minutes; then pages with 100,000 items and 1,000,000 answers
 	$(BIN)/python tests/chaos/load.py --rate 200 --minutes 5
-	$(BIN)/python tests/chaos/load.py --rate 20 --minutes 0.5 --items 100000 --answers 1000000
+	$(BIN)/python tests/chaos/load.py --rate 2 --minutes 0.2 --large
 
 check: $(STAMP)                ## format, lint, types, floors, spelling
 	$(BIN)/ruff format --check .

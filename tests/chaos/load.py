@@ -1,8 +1,8 @@
 """Answers at a steady rate to a real studio, and how long each takes: `tests/chaos/load.py --rate 200 --minutes 5`.
 
 Annotators answer at fixed times, whether or not the answers of others came back: who waits makes nobody look fast.
-Time counts from when an answer was to be sent until the next task is there. `--items 100000 --answers 1000000` fills
-the campaign first.
+Time counts from when an answer was to be sent until the next task is there. `--large`: in a
+campaign of 100,000 items and 1,000,000 answers.
 """
 
 import argparse
@@ -19,6 +19,7 @@ from urllib.parse import urlencode
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from labelworth.campaign.campaign import Campaign
+from support.campaign_size import filled as large_campaign
 from support.studio import forms_of
 from support.studio_server import started
 
@@ -89,20 +90,19 @@ async def looked_at(port: int, token: str, paths: list[str]) -> dict[str, float]
     return found
 
 
-def filled(campaign: Campaign, n_items: int, n_answers: int, n_people: int) -> list[str]:
-    """Items, and answers that were given before, by those who will go on."""
-    campaign.add([f"text number {index}" for index in range(n_items)])
-    tokens = [campaign.invite(f"annotator {index}", channel="crowd").token for index in range(n_people)]
-    if n_answers:
-        campaign.assign(count=n_items // 2, votes=-(-2 * n_answers // n_items), channel="crowd")
-        people = [campaign.person(f"annotator {index}") for index in range(n_people)]
-        for step in range(n_answers // 100):
-            person = people[step % n_people]
-            for task in campaign.lease(person, 100):
-                campaign.answer(person, task.request.id, CLASSES[step % 3], key=f"{task.lease_id}", seconds=2.0)
+def begun(where: str, n_items: int, n_people: int) -> list[str]:
+    """A campaign with so much to do; the tokens of its people."""
+    with Campaign.create(where, name="load", classes=CLASSES) as campaign:
+        campaign.add([f"text number {index}" for index in range(n_items)])
+        campaign.assign(count=n_items)
+        return [campaign.invite(f"annotator {index}").token for index in range(n_people)]
+
+
+def large(where: str) -> list[str]:
+    """One of 100,000 items with ten answers each, all counted; the token of somebody who labels there."""
+    with large_campaign(where, 100_000, 10) as campaign:
         campaign.count()
-    campaign.assign(count=n_items - (n_items // 2 if n_answers else 0), channel="crowd")
-    return tokens
+        return [campaign.renew_token("w0").token]
 
 
 def main() -> int:
@@ -110,15 +110,13 @@ def main() -> int:
     parser.add_argument("--rate", type=float, default=200.0)
     parser.add_argument("--minutes", type=float, default=5.0)
     parser.add_argument("--annotators", type=int, default=50)
-    parser.add_argument("--items", type=int, default=0)
-    parser.add_argument("--answers", type=int, default=0)
+    parser.add_argument("--large", action="store_true")
     options = parser.parse_args()
     seconds = 60 * options.minutes
-    n_items = options.items or int(options.rate * seconds) + 10 * options.annotators
+    n_items = int(options.rate * seconds) + 10 * options.annotators
     with tempfile.TemporaryDirectory() as folder:
         where = str(Path(folder) / "load.db")
-        with Campaign.create(where, name="load", classes=CLASSES) as campaign:
-            tokens = filled(campaign, n_items, options.answers, options.annotators)
+        tokens = large(where) if options.large else begun(where, n_items, options.annotators)
         with started(where) as (process, link):
             port = int(re.findall(r":(\d+)/", link)[0])
             took = sorted(asyncio.run(measured(port, tokens, options.rate, seconds)))
