@@ -246,8 +246,8 @@ HUGGING_FACE = Format(
     "a data set of Hugging Face",
     ("classes", "tags"),
     frozenset({
-        "several classes", "tags", "nothing", "between", "empty items", "ids", "any ids", "types", "order",
-        "classes",
+        "several classes", "partly judged", "spans alone", "tags", "nothing", "between", "empty items", "ids",
+        "any ids", "types", "order", "classes",
     }),
     "a class of -1 or null: unlabeled; an empty list of classes, or all O: nothing",
     _knows,

@@ -12,7 +12,7 @@ from labelworth.formats.format import Format, chosen_question, number_or_text, w
 from labelworth.formats.source import Source
 
 _QUESTIONS: dict[str, Kind] = {"ents": "spans", "cats": "classes"}
-_MISSING = "missing"
+_MISSING, _BESIDE = "missing", "meta"
 _CHOSEN = 0.5
 
 
@@ -47,8 +47,9 @@ def _read(source: Source) -> Export:
 def _item(record: Fields, number: int, kind: Kind) -> Item:
     text = record.text("text")
     tokens = tuple(_token(token, text) for token in record.objects("tokens"))
-    held = record.record.get("_")
-    own = record.inside({} if held is None else held, "_")
+    # What spaCy writes of attributes that people added, or what we write beside its own fields.
+    held = record.record.get(_BESIDE, record.record.get("_"))
+    own = record.inside({} if held is None else held, _BESIDE)
     judgement = _entities(record, text, tokens) if kind == "spans" else _categories(record)
     judgements = () if judgement is None else (judgement,)
     return Item(own.name("id") or str(number), text, judgements, (), tokens, own.beside("id"))
@@ -117,7 +118,7 @@ def _record(item: Item, export: Export) -> dict[str, Any]:
                 if not any(left <= start and end <= right for left, right in judgement.judged)
             ]
     record["tokens"] = [{"id": number, "start": start, "end": end} for number, (start, end) in enumerate(tokens)]
-    return {**record, "_": {**item.meta, "id": number_or_text(item.id)}}
+    return {**record, _BESIDE: {**item.meta, "id": number_or_text(item.id)}}
 
 
 SPACY = Format(

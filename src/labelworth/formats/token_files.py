@@ -98,7 +98,13 @@ def _require_tokens(export: Export) -> Export:
     return replace(export, notes=())
 
 
-_HOLDS = {"tags", "nothing", *USUAL - {"spans", "edges", "overlapping", "empty items"}}
+_HOLDS = {
+    "tags",
+    "nothing",
+    "partly judged",
+    "spans alone",
+    *USUAL - {"spans", "edges", "overlapping", "empty items"},
+}
 CONLL = Format(
     "conll",
     "CoNLL columns",
