@@ -39,7 +39,23 @@ def crowd_calibration_rows() -> Iterator[str]:
         yield f"| {float(weight):g} | {half(trusted[weight])} | {half(every[weight])} |"
 
 
-ROWS = {"channels": channels_rows, "crowd_calibration": crowd_calibration_rows}
+def guards_rows() -> Iterator[str]:
+    """Alarms of the test of independence, in percent with standard errors; certain ones have none."""
+    cells = [own for own in figures("guards")["cells"] if own["part"] == "independence"]
+
+    def alarms(truth: str, n_audited: int) -> str:
+        own = [cell for cell in cells if cell["truth"] == truth and cell["n_audited"] == n_audited]
+        n_runs = sum(cell["n_runs"] for cell in own)
+        rate = sum(cell["alarms"] for cell in own) / n_runs
+        error = (rate * (1 - rate) / n_runs) ** 0.5
+        return "100" if rate == 1 else f"{100 * rate:.1f} ({100 * error:.1f})"
+
+    truths = ("by class", "half by x", "by x")
+    for n_audited in sorted({cell["n_audited"] for cell in cells}):
+        yield f"| {n_audited} | {' | '.join(alarms(truth, n_audited) for truth in truths)} |"
+
+
+ROWS = {"channels": channels_rows, "crowd_calibration": crowd_calibration_rows, "guards": guards_rows}
 
 
 @pytest.mark.parametrize("page", ROWS)
