@@ -38,7 +38,8 @@ def weak_direction(coordinates: Coordinates, share: float, direction: FloatArray
     """Describe a direction, (d,) in free coordinates, by the named entries that change most along it."""
     change = coordinates.push(direction[:, None])[:, 0]
     unit = change / np.linalg.norm(change)
-    order = np.argsort(-np.abs(unit), kind="stable")
+    # Entries that differ by rounding alone stay in their own order.
+    order = np.argsort(-np.abs(unit).round(9), kind="stable")
     n_names = min(int(np.searchsorted(np.cumsum(np.square(unit[order])), _NAMED_SHARE)) + 1, _MOST_NAMES)
     # The sign of a direction means nothing: the entry that changes most is shown to rise.
     sign = np.sign(unit[order[0]])
