@@ -153,7 +153,8 @@ class KindWorth:
     # By simulation: as many gold labels do as much as so many answers; None: not simulated.
     stands_for: float | None = None
     of_answers: float | None = None
-    n_audited: int = 0  # Answers to rows with a gold label that there are already.
+    n_held: int = 0  # Answers that there are already.
+    n_audited: int = 0  # Those of them to rows with a gold label.
     faith: str | None = None  # Where nobody has looked how often it errs: that, in words.
     question: str | None = None  # Of a kind that is asked yes or no: about which classes.
 

@@ -134,7 +134,7 @@ def assemble(
     left = Question(asked.problem, amount, situation.pool)
     kinds = _worths_of_kinds(situation, left, answer.counts)
     trust = (
-        *(faith_checks(kinds) if advice == "label" else ()),
+        *faith_checks(kinds, advice),
         parameter_check(*known),
         pilot_check(held, width, advice, design, first, may_stop=may_stop),
         *threshold_checks(asked.criterion, design.error, background.n_examples),

@@ -128,6 +128,10 @@ class KindGuesses:
         )
         return [f"Answers that are held are counted among what is held.{done}"]
 
+    def n_held(self, channel: str) -> int:
+        """Answers of a channel that documents have."""
+        return sum(own.count * votes for own in self.held for name, votes in own.asks if name == channel)
+
     def n_audited(self, channel: str) -> int:
         return int(self.audited[channel].sum()) if channel in self.audited else 0
 

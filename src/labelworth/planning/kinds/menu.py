@@ -191,11 +191,15 @@ class KindMenu:
     def worths(self, accuracy: Accuracy, question: Question, counts: FloatArray) -> tuple[KindWorth, ...]:
         """What every kind is worth: the price at which the best plan without it would begin to buy it.
 
+        Where there is nothing left to ask about, nobody can say.
+
         Parameters
         ----------
         counts : array
             What is to be bought.
         """
+        if question.pool < 1:
+            return self.counted(counts)
         known = zip(self.counted(counts), self.channels, strict=True)
         told = [(kind, self._break_even(accuracy, question, channel)) for kind, channel in known]
         return tuple(
@@ -227,6 +231,7 @@ class KindMenu:
             float(counts[own].sum()),
             answers * channel.price,
             channel.is_unknown,
+            n_held=0 if self.guesses is None else self.guesses.n_held(channel.name),
             n_audited=0 if self.guesses is None else self.guesses.n_audited(channel.name),
             faith=None if self.guesses is None else self.guesses.faith.get(channel.name),
             question=None if about is None else " or ".join(map(str, about)),

@@ -253,9 +253,10 @@ def _surer(held: Held, advice: Advice, design: Design) -> str:
     return f" They become surer as labels come in: plan again {when}."
 
 
-def faith_checks(kinds: Sequence[KindWorth]) -> list[Check]:
-    """Of kinds that are bought though nobody has looked how often they are right."""
-    return [Check(f"answers of {kind.kind}", "warning", kind.faith) for kind in kinds if kind.answers and kind.faith]
+def faith_checks(kinds: Sequence[KindWorth], advice: Advice) -> list[Check]:
+    """Of kinds that are bought, or held, though nobody has looked how often they are right."""
+    used = [kind for kind in kinds if kind.n_held or (kind.answers and advice == "label")]
+    return [Check(f"answers of {kind.kind}", "warning", kind.faith) for kind in used if kind.faith]
 
 
 def threshold_checks(criterion: str, error: float, n_examples: int | None) -> list[Check]:

@@ -83,6 +83,7 @@ def test_what_nobody_looked_at_rests_on_faith() -> None:
     told = KindGuesses.of(guess, elsewhere, pool)
     assert "none of its answers is to a row whose class is known" in told.faith["crowd"]
     assert told.n_audited("crowd") == 0
+    assert told.n_held("crowd") == 300
 
 
 def test_an_accuracy_that_audited_rows_contradict_is_told() -> None:
@@ -202,3 +203,24 @@ def test_plans_say_what_held_answers_count_for() -> None:
     assert any("are counted among what is held. The 60 documents" in note for note in plan.notes)
     few = said(drawn.evidence.codes, np.arange(150, 200), TRUE, "crowd", 1)
     assert plan.held.error < lw.plan(drawn.counts, y, answers=few, **asked).held.error
+
+
+def test_where_all_is_answered_on_faith_a_plan_says_so_and_prices_nothing() -> None:
+    drawn, y, _ = world()
+    everywhere = said(drawn.evidence.codes, np.arange(len(y)), TRUE, "crowd", 1)
+    alone = everywhere.take(np.array([label == "" for label in y]))
+    asked = {"model": "multinomial", "prices": {"per_label": 0.5}, "budget": 1000.0, "criterion": "excess_log_loss"}
+    plan = lw.plan(
+        drawn.counts,
+        y,
+        answers=alone,
+        unlabeled="",
+        classes=CLASSES,
+        n_draws=40,
+        channels=[KINDS[0].guessed(TRUE), KINDS[1]],
+        source="asymptotic",
+        **asked,
+    )
+    assert plan.advice == "stop"
+    assert any("rests on faith" in line for line in plan.lines())
+    assert not any("worth any price" in line for line in plan.lines())
