@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, event, given, settings
+from hypothesis import HealthCheck, assume, event, given, settings
 from hypothesis import strategies as st
 
 from labelworth.errors import InvalidInputError
@@ -63,6 +63,8 @@ def test_what_goes_out_comes_back_or_the_loss_was_told_first(name: str, data: st
 def test_plain_exports_are_never_refused(name: str, data: st.DataObject) -> None:
     known = format_named(name)
     _, left = known.kept(data.draw(exports(kinds=known.kinds, is_plain=True)))
+    # Where no class is known, some formats cannot say that none of them was named, and refuse with that reason.
+    assume(left.kind != "classes" or left.known_classes)
     assert comparable(round_trip(known, left)) == comparable(left)
 
 

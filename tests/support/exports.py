@@ -30,13 +30,13 @@ _MOMENTS = st.datetimes(datetime(1970, 1, 2), datetime(2100, 1, 1), timezones=st
 
 @st.composite
 def exports(draw: Any, kinds: tuple[Kind, ...] = ("classes", "spans", "tags"), is_plain: bool = False) -> Export:
-    """An export; a plain one has labels of letters, and texts that are words."""
+    """An export; a plain one names its classes, with labels and people of letters and digits, and texts of words."""
     kind = draw(st.sampled_from(kinds))
     labels = draw(st.lists(st.sampled_from(LABELS[:2] if is_plain else LABELS), min_size=1, max_size=4, unique=True))
     count = draw(st.integers(1, 4))
     ids = [str(number) for number in range(1, 5)] if is_plain else draw(st.permutations(_IDS))
     items = tuple(draw(_items(kind, tuple(labels), ids[number], is_plain)) for number in range(count))
-    classes = tuple(draw(st.permutations(labels))) if draw(st.booleans()) else ()
+    classes = tuple(draw(st.permutations(labels))) if is_plain or draw(st.booleans()) else ()
     if classes and kind == "tags":
         classes = tuple(dict.fromkeys(("O", *(f"{letter}-{name}" for name in classes for letter in "BI"))))
     question = "label" if is_plain else draw(st.sampled_from(["label", "sentiment", "what is it?"]))
@@ -52,7 +52,8 @@ def _items(draw: Any, kind: Kind, labels: tuple[str, ...], name: str, is_plain: 
         item = tokenized(item, draw(st.sampled_from(["words", "whitespace"])))
     made = draw(st.lists(_judgements(kind, labels, item), max_size=1 if is_plain else 3))
     if is_plain:
-        return replace(item, judgements=tuple(replace(j, how="is", judged=None) for j in made if j.how == "is"))
+        stated = [judgement for judgement in made if judgement.how == "is"]
+        return replace(item, judgements=tuple(replace(own, judged=None, annotator="ann") for own in stated))
     predicted = draw(st.lists(_predictions(kind, labels, item), max_size=2))
     meta = draw(st.dictionaries(st.sampled_from(list(_META)), st.none(), max_size=2))
     return replace(

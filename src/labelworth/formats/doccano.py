@@ -148,6 +148,13 @@ def _record(item: Item, judgements: tuple[Judgement, ...]) -> dict[str, Any]:
 
 def _put_members(export: Export, path: Path) -> None:
     names = sorted({judgement.annotator for item in export.items for judgement in item.judgements}) or [""]
+    for item in export.items:
+        judges = [judgement.annotator for judgement in item.judgements]
+        if len(set(judges)) < len(judges):
+            raise InvalidInputError(
+                f"The item {item.id!r:.60} was judged twice by one person; a file of doccano holds one judgement. "
+                "Leave one of them out, or name who made them."
+            )
     with whole_folder(path) as folder:
         for name in names:
             if name and file_name(name) != name:
