@@ -4,7 +4,7 @@ ENV := .venv
 BIN := $(ENV)/bin
 STAMP := $(ENV)/.installed
 
-.PHONY: demo test formats-test fuzz golden browser-test postgres-test campaign-size chaos load check bench seeds nojit clean
+.PHONY: demo test formats-test tools-test fuzz golden browser-test postgres-test campaign-size chaos cluster-chaos load check docs picture bench seeds nojit clean
 
 demo: $(STAMP)                 ## the whole story on built-in data, with a picture
 	$(BIN)/labelworth demo
@@ -19,6 +19,12 @@ fuzz: $(STAMP)                 ## thousands of damaged files through every door 
 formats-test: $(STAMP)         ## 2,000 generated exports per format go out to it and come back
 	OPENBLAS_NUM_THREADS=1 LABELWORTH_FORMATS_EXAMPLES=2000 $(BIN)/python -m pytest -q -n auto tests/properties/test_formats.py
 
+tools-test:                    ## the tools' own code reads what we write, and we what it writes; told and skipped where one is not there
+	test -x build/tools/bin/python || $(PYTHON) -m venv build/tools
+	build/tools/bin/python -m pip install -q -e ".[parquet]" -r tests/tools/requirements.txt
+	build/tools/bin/python -m pip install -q --no-deps doccano==1.8.4
+	build/tools/bin/python -m pytest -q -rs tests/tools
+
 golden: $(STAMP)               ## plans, checks, fits and information on small data: the same answers as on record
 	$(BIN)/python tests/golden/compare.py
 
@@ -26,9 +32,14 @@ browser-test: $(STAMP)         ## the page of a plan and the studio in headless 
 	npm install --silent --no-audit --no-fund --prefix build/axe axe-core@4 || echo "axe-core is not there: accessibility is not checked"
 	LABELWORTH_AXE=$$(ls $(CURDIR)/build/axe/node_modules/axe-core/axe.min.js 2>/dev/null) $(BIN)/python -m pytest -q -rs tests/browser
 
-chaos: $(STAMP)                ## a studio is killed a hundred times under eight annotators, on SQLite and on PostgreSQL
+chaos: $(STAMP)                ## a studio is killed a hundred times, on SQLite, PostgreSQL, and as two on one; its disk is filled
 	$(BIN)/python tests/chaos/kills.py --kills 100
 	$(BIN)/python tests/chaos/kills.py --kills 100 --postgres
+	$(BIN)/python tests/chaos/kills.py --kills 20 --postgres --servers 2
+	$(BIN)/python tests/chaos/full_disk.py
+
+cluster-chaos: $(STAMP)        ## workers of a real cluster are killed fifty times, and its scheduler; every bit is compared
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python tests/chaos/cluster.py --kills 50
 
 postgres-test: $(STAMP)        ## campaigns on a PostgreSQL that is started for it; told and skipped where there is none
 	$(BIN)/python tests/support/postgres.py $(BIN)/python -m pytest -q -rs tests/unit/campaign
@@ -46,6 +57,14 @@ check: $(STAMP)                ## format, lint, types, floors, spelling
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/codespell
+
+docs: $(STAMP)                 ## the site, offline, into build/site: every example is run, warnings are errors, links are followed
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[docs]'
+	PATH="$(CURDIR)/$(BIN):$$PATH" OPENBLAS_NUM_THREADS=1 $(BIN)/python -m sphinx -q -W --keep-going -b html docs build/site
+	$(BIN)/python docs/_ext/links.py build/site
+
+picture: $(STAMP)              ## the picture of the README
+	PYTHONPATH=docs/_ext $(BIN)/python docs/readme_picture.py docs/how_many_more_labels.png
 
 bench: $(STAMP)                ## speed as ratios against named peers, in one run
 	$(BIN)/labelworth bench

@@ -201,6 +201,21 @@ class _Part:
             self._whole.advance(0, words)
 
 
+class Pace:
+    """How long a walk of steps still takes whose end is only estimated."""
+
+    def __init__(self) -> None:
+        self._started, self._done = time.monotonic(), 0
+
+    def words(self, steps_left: float | None) -> str:
+        """One more step is done: what is left, to stand behind a note; nothing where that is short, or not known."""
+        self._done += 1
+        if steps_left is None:
+            return ""
+        left = steps_left * (time.monotonic() - self._started) / self._done
+        return f", about {duration(left)} more" if left >= _LONG else ""
+
+
 @contextmanager
 def under_one_bar(progress: Progress, title: str, max_minutes: float | None = None) -> Iterator[Whole]:
     """Run work of many parts under one bar, ending it whatever happens."""

@@ -46,10 +46,16 @@ def number(value: float | None) -> str:
 def money(amount: float | str | None, currency: str) -> str:
     """An amount, or the figure of one, with its unit: codes stand apart, signs do not.
 
-    >>> money(1240.0, "EUR"), money(1240.0, "$"), money(1240.0, ""), money("2.5", "EUR")
-    ('EUR 1,240', '$1,240', '1,240', 'EUR 2.5')
+    >>> money(1240.0, "EUR"), money(1240.0, "$"), money(2.1, "EUR"), money(4.508, ""), money(49 - 1e-9, "")
+    ('EUR 1,240', '$1,240', 'EUR 2.10', '4.51', '49')
     """
-    return with_unit(amount if isinstance(amount, str) else number(amount), currency)
+    if isinstance(amount, str):
+        return with_unit(amount, currency)
+    # Hundredths, as of most currencies; less than one of them is told by its digits.
+    if amount is not None and 0.01 <= abs(amount) < 1000:
+        amount = round(float(amount), 2)
+        return with_unit(number(amount) if amount.is_integer() else f"{amount:.2f}", currency)
+    return with_unit(number(amount), currency)
 
 
 def count(amount: float, one: str, many: str | None = None) -> str:

@@ -1,15 +1,12 @@
 """Kills a real studio at random moments while annotators answer as fast as they can, and counts what was lost.
 
-`python tests/chaos/kills.py --kills 100` on SQLite; `--postgres` on a PostgreSQL that is started for it.
+`python tests/chaos/kills.py --kills 100` on SQLite; `--postgres` on a PostgreSQL that is started for it, with
+`--servers 2` as two studios on one database, each killed by itself.
 """
 
 import argparse
 import os
 import random
-import re
-import signal
-import socket
-import subprocess
 import sys
 import tempfile
 import threading
@@ -27,11 +24,14 @@ import sqlalchemy as sa
 
 from labelworth.campaign.campaign import Campaign
 from labelworth.campaign.schema import answers, leases, requests, standing
-from support.studio import forms_of
-from support.studio_server import RUN
+from support.postgres import programs, server
+from support.studio import task_fields
+from support.studio_server import free_port, started
 
 CLASSES = ["a", "b", "c"]
 LEASE_MINUTES = 0.1
+FAULTS = ("lost", "changed", "doubled", "leases left", "requests left")
+"""What is to be 0."""
 FORM = {"Content-Type": "application/x-www-form-urlencoded", "X-Requested-With": "labelworth"}
 
 
@@ -46,6 +46,7 @@ class Annotator:
     acknowledged: dict[str, tuple[int, str]] = field(default_factory=dict)  # By key: the request, and what was said.
     refused: int = 0
     again: int = 0
+    unavailable: int = 0  # How often the studio said that it cannot keep anything now.
     connection: HTTPConnection | None = None
     cookie: str = ""
 
@@ -60,13 +61,13 @@ class Annotator:
         self._enter()
         page = self._ask("GET", "/")[1]
         while not self.stop.is_set():
-            form = forms_of(page).get("/answer")
-            if form is None:
+            asked = task_fields(page)
+            if asked is None:
                 time.sleep(0.05)
                 page = self._ask("GET", "/")[1]
                 continue
             said = str(self.chance.randrange(len(CLASSES)))
-            fields = {**form.fields, "said": said, "seconds": "1"}
+            fields = {**asked, "said": said, "seconds": "1"}
             for _ in range(1 + (self.chance.random() < 0.1)):  # Some click twice.
                 status, page = self._ask("POST", "/answer", fields)
                 if status == 200:
@@ -87,6 +88,7 @@ class Annotator:
                 answer = self.connection.getresponse()
                 page = answer.read().decode()
                 self.cookie = self.cookie or (answer.getheader("Set-Cookie") or "").partition(";")[0]
+                self.unavailable += answer.status == 503
                 if answer.status < 500 and answer.status != 429:
                     return answer.status, page
             except (OSError, HTTPException):
@@ -98,61 +100,53 @@ class Annotator:
         return 0, ""
 
 
-def started(where: str, port: int) -> "subprocess.Popen[bytes]":
-    """A studio that answers."""
-    process = subprocess.Popen(
-        [sys.executable, "-c", RUN, "studio", where, "--port", str(port)],
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-    )
-    while process.poll() is None:
-        connection = HTTPConnection("127.0.0.1", port, timeout=5)
-        try:
-            connection.request("GET", "/enter")
-            connection.getresponse().read()
-            return process
-        except (OSError, HTTPException):
-            time.sleep(0.02)
-        finally:
-            connection.close()
-    raise SystemExit(f"The studio ended by itself, with {process.returncode}.")
-
-
-def chaos(where: str, kills: int, *, n_annotators: int = 8, seed: int = 0, longest: float = 1.5) -> dict[str, float]:
-    """Kill, start, kill ..; what was lost, doubled, and left behind."""
-    chance = random.Random(seed)
-    n_items = 100 * kills + 300
-    with Campaign.create(where, name="chaos", classes=CLASSES, lease_minutes=LEASE_MINUTES) as campaign:
-        campaign.add([f"item {index}" for index in range(n_items)])
-        campaign.assign(count=n_items)
-        campaign.invite("boss", role="manager")
-        tokens = [campaign.invite(f"annotator {index}").token for index in range(n_annotators)]
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
+def chaos(
+    where: str, kills: int, *, n_annotators: int = 8, n_servers: int = 1, seed: int = 0, longest: float = 4.0
+) -> dict[str, float]:
+    """Kill, start, kill ..; what was lost, doubled, and left behind. Annotators are shared out among the servers."""
+    n_items = int(200 * longest * kills) + 300
+    tokens = begun(where, n_items, n_annotators)
     stop = threading.Event()
-    people = [Annotator(token, port, stop, random.Random(index)) for index, token in enumerate(tokens)]
-    process = started(where, port)
+    ports = [free_port() for _ in range(n_servers)]
+    people = [
+        Annotator(token, ports[index % n_servers], stop, random.Random(index)) for index, token in enumerate(tokens)
+    ]
     threads = [threading.Thread(target=person.run) for person in people]
-    begun = time.monotonic()
+    start = time.monotonic()
     for thread in threads:
         thread.start()
-    for _ in range(kills):
-        time.sleep(chance.uniform(0.0, longest))
-        process.send_signal(signal.SIGKILL)
-        process.wait()
-        process = started(where, port)
-    time.sleep(1.0)
+    killing = [
+        threading.Thread(target=_kill, args=(where, port, kills // n_servers, random.Random(seed + index), longest))
+        for index, port in enumerate(ports)
+    ]
+    for thread in killing:
+        thread.start()
+    for thread in killing:
+        thread.join()
     stop.set()
     for thread in threads:
         thread.join()
-    seconds = time.monotonic() - begun
-    process.send_signal(signal.SIGKILL)
-    process.wait()
-    return {**_counted(where, people), "kills": kills, "seconds": round(seconds, 1)}
+    seconds = time.monotonic() - start
+    return {**counted(where, people), "kills": kills, "servers": n_servers, "seconds": round(seconds, 1)}
 
 
-def _counted(where: str, people: list[Annotator]) -> dict[str, float]:
+def begun(where: str, n_items: int, n_annotators: int) -> list[str]:
+    """A campaign with so much to do, and the tokens of its annotators."""
+    with Campaign.create(where, name="chaos", classes=CLASSES, lease_minutes=LEASE_MINUTES) as campaign:
+        campaign.add([f"item {index}" for index in range(n_items)])
+        campaign.assign(count=n_items)
+        return [campaign.invite(f"annotator {index}").token for index in range(n_annotators)]
+
+
+def _kill(where: str, port: int, kills: int, chance: random.Random, longest: float) -> None:
+    for _ in range(kills):
+        with started(where, "--port", str(port)):  # It ends by SIGKILL.
+            time.sleep(chance.uniform(0.0, longest))
+    with started(where, "--port", str(port)):
+        time.sleep(1.0)
+
+
+def counted(where: str, people: list[Annotator]) -> dict[str, float]:
     with Campaign.open(where) as campaign:
         rows = campaign._store.read(lambda connection: connection.execute(sa.select(answers)).all())
         names = {person.id: person.name for person in campaign.people()}
@@ -163,65 +157,69 @@ def _counted(where: str, people: list[Annotator]) -> dict[str, float]:
             for index, person in enumerate(people)
             for key, (request, word) in person.acknowledged.items()
         }
-        _drain(campaign)
-        left = campaign.status()
-        held = campaign._store.read(
-            lambda connection: (
-                connection.execute(sa.select(sa.func.sum(requests.c.held))).scalar_one(),
-                connection.execute(sa.select(sa.func.count()).where(leases.c.ended_at.is_(None))).scalar_one(),
-                connection.execute(
-                    sa.select(sa.func.count()).select_from(
-                        sa.select(standing.c.request_id)
-                        .group_by(standing.c.request_id)
-                        .having(sa.func.count() > 1)
-                        .subquery()
-                    )
-                ).scalar_one(),
-            )
-        )
+        _take_over(campaign)
+        held, open_leases, twice, left = campaign._store.read(_left)
     return {
         "acknowledged": len(expected),
         "lost": sum(key not in said for key in expected),
         "changed": sum(said.get(key, value) != value for key, value in expected.items()),
-        "doubled": sum(n > 1 for n in kept.values()) + held[2],
+        "doubled": sum(n > 1 for n in kept.values()) + twice,
         "sent again": sum(person.again for person in people),
         "refused": sum(person.refused for person in people),
-        "leases left": int(held[0]) + int(held[1]),
-        "requests left": left.wanted - left.given,
+        "leases left": held + open_leases,
+        "requests left": left,
     }
 
 
-def _drain(campaign: Campaign) -> None:
-    """Let one more person answer whatever is left, once leases of the others ran out."""
+def _take_over(campaign: Campaign) -> None:
+    """Once leases of the others ran out, one more person gets what they held before anything else, and answers it."""
     time.sleep(60 * LEASE_MINUTES + 0.5)
     last = campaign.invite("last").person
-    while tasks := campaign.lease(last, 100):
-        for task in tasks:
-            campaign.answer(last, task.request.id, CLASSES[0], key=f"last {task.request.id}")
+    for task in campaign.lease(last, 100):
+        campaign.answer(last, task.request.id, CLASSES[0], key=f"last {task.request.id}")
+
+
+def _left(connection: sa.Connection) -> tuple[int, int, int, int]:
+    """Requests and leases that count as held, requests with two answers, and those that were passed over."""
+    twice = sa.select(standing.c.request_id).group_by(standing.c.request_id).having(sa.func.count() > 1).subquery()
+    newest = sa.select(sa.func.max(standing.c.request_id)).scalar_subquery()
+    queries = (
+        sa.select(sa.func.sum(requests.c.held)),
+        sa.select(sa.func.count()).where(leases.c.ended_at.is_(None)),
+        sa.select(sa.func.count()).select_from(twice),
+        sa.select(sa.func.count()).where(requests.c.given < requests.c.votes, requests.c.id < newest),
+    )
+    held, open_leases, doubled, passed = (int(connection.execute(query).scalar_one()) for query in queries)
+    return held, open_leases, doubled, passed
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--kills", type=int, default=100)
     parser.add_argument("--annotators", type=int, default=8)
+    parser.add_argument("--servers", type=int, default=1)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--postgres", action="store_true")
     options = parser.parse_args()
     with ExitStack() as stack:
         if options.postgres:
-            from support.postgres import programs, server
-
             if programs() is None:
                 sys.stderr.write("PostgreSQL is not installed here: skipped.\n")
                 return 0
             where = stack.enter_context(server())
         else:
             where = str(Path(stack.enter_context(tempfile.TemporaryDirectory())) / "chaos.db")
-        found = chaos(where, options.kills, n_annotators=options.annotators, seed=options.seed)
+        found = chaos(
+            where,
+            options.kills,
+            n_annotators=options.annotators,
+            n_servers=options.servers,
+            seed=options.seed,
+        )
+    said = ", ".join(f"{name} {value:,}" for name, value in found.items())
     load = os.getloadavg()[0]
-    said = ", ".join(f"{re.sub('_', ' ', name)} {value:,}" for name, value in found.items())
     sys.stdout.write(f"{'PostgreSQL' if options.postgres else 'SQLite'}: {said} (load of the machine {load:.1f})\n")
-    return int(any(found[name] for name in ("lost", "changed", "doubled", "leases left", "requests left")))
+    return int(any(found[name] for name in FAULTS))
 
 
 if __name__ == "__main__":

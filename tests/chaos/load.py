@@ -19,8 +19,9 @@ from urllib.parse import urlencode
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from labelworth.campaign.campaign import Campaign
+from labelworth.studio.managing import EXPORTS
 from support.campaign_size import filled as large_campaign
-from support.studio import forms_of
+from support.studio import task_fields
 from support.studio_server import started
 
 CLASSES = ["a", "b", "c"]
@@ -41,24 +42,49 @@ class Line:
         self.cookie = found[1]
         return (await self.ask("GET", "/"))[1]
 
+    async def first(self, path: str) -> float:
+        """When the first of a page came; the rest is read too."""
+        await self._say("GET", path, "")
+        head = (await self._reader.readuntil(b"\r\n\r\n")).decode()
+        assert head.startswith("HTTP/1.1 200"), head
+        came = time.perf_counter()
+        await self._rest(head)
+        return came
+
     async def ask(self, method: str, path: str, body: str = "") -> tuple[str, str]:
+        await self._say(method, path, body)
+        head = (await self._reader.readuntil(b"\r\n\r\n")).decode()
+        return head, (await self._rest(head)).decode()
+
+    async def _say(self, method: str, path: str, body: str) -> None:
         head = (
             f"{method} {path} HTTP/1.1\r\nHost: 127.0.0.1\r\nCookie: {self.cookie}\r\n"
             "X-Requested-With: labelworth\r\n"
             f"Content-Type: application/x-www-form-urlencoded\r\nContent-Length: {len(body)}\r\n\r\n"
         )
         self._writer.write((head + body).encode())
-        answer = (await self._reader.readuntil(b"\r\n\r\n")).decode()
-        length = re.search(r"content-length: (\d+)", answer, re.IGNORECASE)
-        page = await self._reader.readexactly(int(length[1])) if length else b""
-        return answer, page.decode()
+
+    async def _rest(self, head: str) -> bytes:
+        """What stands behind the head: of a known length, or in pieces, the last of which is empty."""
+        length = re.search(r"content-length: (\d+)", head, re.IGNORECASE)
+        if length:
+            return await self._reader.readexactly(int(length[1]))
+        if "chunked" not in head.lower():
+            return b""
+        parts = []
+        while size := int((await self._reader.readline()).strip(), 16):
+            parts.append((await self._reader.readexactly(size + 2))[:-2])
+        await self._reader.readline()
+        return b"".join(parts)
 
 
 async def annotate(line: Line, page: str, times: list[float], begun: float, took: list[float]) -> None:
     for moment in times:
         await asyncio.sleep(max(begun + moment - time.perf_counter(), 0))
-        fields = {**forms_of(page)["/answer"].fields, "said": str(random.randrange(3)), "seconds": "2"}
-        head, page = await line.ask("POST", "/answer", urlencode(fields))
+        fields = task_fields(page)
+        assert fields is not None, page
+        said = {"said": str(random.randrange(3)), "seconds": "2"}
+        head, page = await line.ask("POST", "/answer", urlencode({**fields, **said}))
         assert head.startswith("HTTP/1.1 200"), head
         took.append(time.perf_counter() - begun - moment)
 
@@ -77,15 +103,14 @@ async def measured(port: int, tokens: list[str], rate: float, seconds: float) ->
 
 
 async def looked_at(port: int, token: str, paths: list[str]) -> dict[str, float]:
-    """How long pages take: the slower of two looks."""
+    """How long pages take until they begin, the slower of two looks; files are had once."""
     line, found = Line(port), {}
     await line.open(token)
     for path in paths:
         looks = []
-        for _ in range(2):
+        for _ in range(1 if "export" in path else 2):
             begun = time.perf_counter()
-            await line.ask("GET", path)
-            looks.append(time.perf_counter() - begun)
+            looks.append(await line.first(path) - begun)
         found[path] = round(max(looks), 3)
     return found
 
@@ -105,6 +130,14 @@ def large(where: str) -> list[str]:
         return [campaign.renew_token("w0").token]
 
 
+def processor(pid: int) -> float:
+    """Seconds of processor time that a process took until now; NaN where the system does not say."""
+    path = Path(f"/proc/{pid}/stat")
+    if not path.exists():
+        return float("nan")
+    return sum(map(int, path.read_text().split()[13:15])) / os.sysconf("SC_CLK_TCK")
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--rate", type=float, default=200.0)
@@ -119,17 +152,23 @@ def main() -> int:
         tokens = large(where) if options.large else begun(where, n_items, options.annotators)
         with started(where) as (process, link):
             port = int(re.findall(r":(\d+)/", link)[0])
+            before = processor(process.pid)
             took = sorted(asyncio.run(measured(port, tokens, options.rate, seconds)))
-            own = Path(f"/proc/{process.pid}/stat").read_text().split() if Path("/proc").exists() else []
-            paths = ["/", "/manage", "/manage/live", "/manage/person/1"]
+            spent = processor(process.pid) - before
+            paths = [
+                "/",
+                "/manage",
+                "/manage/live",
+                "/manage/person/1",
+                *(f"/manage/export/{name}" for name in EXPORTS),
+            ]
             pages = asyncio.run(looked_at(port, link.partition("#")[2], paths))
-    processor = sum(map(int, own[13:15])) / os.sysconf("SC_CLK_TCK") if own else float("nan")
     percentiles = {share: 1000 * took[int(share / 100 * (len(took) - 1))] for share in (50, 95, 99)}
     sys.stdout.write(
         f"{len(took):,} answers at {options.rate:g} a second for {seconds:g} s: median {percentiles[50]:.0f} ms, "
         f"95 % within {percentiles[95]:.0f} ms, 99 % within {percentiles[99]:.0f} ms, slowest "
         f"{1000 * took[-1]:.0f} ms; "
-        f"{1000 * processor / max(len(took), 1):.1f} ms of processor time an answer; pages in seconds {pages} "
+        f"{1000 * spent / max(len(took), 1):.1f} ms of processor time an answer; pages in seconds {pages} "
         f"(load of the machine {os.getloadavg()[0]:.1f})\n"
     )
     return int(percentiles[95] >= 100 or max(pages.values()) > 1)

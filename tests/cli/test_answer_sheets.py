@@ -131,6 +131,8 @@ def test_answers_come_back_once_each(table: Path, name: str, ending: str) -> Non
     validate(again.record)
     assert (again.record["n_answers"], again.record["n_same"]) == (0, n_filled)
     assert answers.read_bytes() == once
+    assert "Wrote" not in again.stderr
+    assert "No answer is new: the file stays as it was." in labelworth(*merge).stdout
     fill(sheet, lambda row: "cannot say" if row["annotator"] == "eve" else "")
     assert labelworth(*merge).code == 0
     both = read_answers(answers, n_samples=N_ROWS)
@@ -201,7 +203,10 @@ def test_answers_that_differ_are_told_and_nothing_is_written(table: Path) -> Non
         (("--count", 3, "--sheet", "s.csv", "--votes", 3, "--annotators", "ann,bob"), "2 are named"),
         (("--count", 3, "--sheet", "s.csv", "--annotators", "ann,ann"), "Name every annotator once"),
         (("--count", 3, "--sheet", "s.csv", "--annotators", "crowd: ann"), "no kinds of labels here"),
-        (("--count", 3, "--sheet", "s.csv", "--annotators", "ann", "--audit", "-o", "b.csv"), "leave --output out"),
+        (
+            ("--count", 3, "--sheet", "s.csv", "--annotators", "ann", "--audit", "-o", "b.csv"),
+            "leave one of the two out",
+        ),
         (("--count", 3, "--sheet", "s.xlsx", "--annotators", "ann"), "written as .csv, .tsv or .jsonl"),
         (("--count", 3, "--count-from", 1), "--count-from goes with --answers FILE"),
         (("--plan", "p.json", "--votes", 3), "--votes and --audit go with --count"),
@@ -333,3 +338,22 @@ def test_kinds_of_a_plan_have_their_annotators(
     assert answer.code == 2
     assert words in answer.stderr
     assert not Path("s.csv").exists()
+
+
+def test_gold_is_asked_for_what_has_answers(table: Path) -> None:
+    """An audit the other way round: rows with answers and no label."""
+    answers, batch = table.with_name("answers.csv"), table.with_name("gold.csv")
+    open_rows = [N_LABELED, N_LABELED + 2]
+    answers.write_text("row,annotator,answer\n0,ann,a\n" + "".join(f"{row},ann,a\n" for row in open_rows))
+    audit = ("next", table, "--audit", "-o", batch)
+    drawn_rows = labelworth(*audit, "--answers", answers, "--count", 2)
+    assert drawn_rows.code == 0, drawn_rows.stderr
+    assert {int(row["row"]) for row in rows_of(batch)} == set(open_rows)
+    assert "label" in rows_of(batch)[0]
+    more = labelworth(*audit, "--answers", answers, "--count", 3)
+    assert more.code == 1
+    assert "Only 2 documents with answers and no label can be drawn" in more.stderr
+    assert "name these with --answers" in labelworth(*audit, "--count", 1).stderr
+    both = labelworth(*audit, "--answers", answers, "--count", 1, "--sheet", table.with_name("s.csv"))
+    assert both.code == 2
+    assert "leave one of the two out" in both.stderr

@@ -139,7 +139,7 @@ def test_what_cannot_be_chosen_is_refused(lines: Path, tmp_path: Path) -> None:
     words = {
         ("--model", "linear-svm"): "Choose by uncertainty",
         ("--random-share", "0", "--floor", "0"): "above zero",
-        ("--sheet", str(tmp_path / "sheet.csv")): "leave --policy and --sheet out",
+        ("--sheet", str(tmp_path / "sheet.csv")): "leave --policy, --sheet and --audit out",
     }
     for options, said in words.items():
         answer = labelworth("next", lines, "--count", 5, "--by", "worth", *options)

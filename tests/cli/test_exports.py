@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from labelworth.formats.choose import read_export
 from support.command_line import labelworth
 
 WORDS = {"good": ["fine", "great", "nice", "works"], "bad": ["broken", "awful", "slow", "late"]}
@@ -95,3 +96,54 @@ def test_what_goes_with_exports_is_refused_elsewhere(tmp_path: Path) -> None:
     run = labelworth("check", data, "--empty-means", "nothing")
     assert run.code == 2
     assert "--empty-means goes with exports" in run.stderr
+
+
+TOOLS = {"label-studio": ".json", "argilla": ".json", "doccano": ".jsonl", "prodigy": ".jsonl"}
+
+
+@pytest.mark.parametrize("tool", TOOLS)
+def test_a_batch_goes_out_to_a_tool_and_comes_back_as_data(tmp_path: Path, tool: str) -> None:
+    data, batch = tmp_path / "data.csv", tmp_path / f"batch{TOOLS[tool]}"
+    rows = [f"{number},word{number % 3} thing,{('a', 'b', '')[number % 3]},web" for number in range(12)]
+    data.write_text("\n".join(["id,text,label,source", *rows]))
+    run = labelworth("next", data, "--count", "3", "--to", tool, "--output", batch)
+    assert run.code == 0, run.stderr
+    # Where no example has a label, a file of doccano could also be rows of sets of classes.
+    export = read_export(batch, format=tool, empty_means="unlabeled")
+    drawn = {int(item.id): item for item in export.items}
+    assert len(drawn) == 3
+    assert set(drawn) < {2, 5, 8, 11}
+    assert all(item.state == "unlabeled" and item.text == "word2 thing" for item in drawn.values())
+    assert all((item.meta["row"], item.meta["source"]) == (row, "web") for row, item in drawn.items())
+    # All that the tool does not know of it is told before.
+    assert ("the list of classes is left out" in run.stderr) == (tool != "prodigy")
+
+
+def test_sequences_go_out_with_what_is_asked_of_them(tmp_path: Path) -> None:
+    data, batch = tmp_path / "data.conll", tmp_path / "batch.jsonl"
+    data.write_text("Ann B-PER\nran O\n\nBob B-PER\nsat O\n\nEve _\nate _\nit _\n\n")
+    run = labelworth("next", data, "--count", "1", "--policy", "window:2", "--to", "prodigy", "--output", batch)
+    assert run.code == 0, run.stderr
+    (item,) = read_export(batch).items
+    assert (item.text, item.words, len(item.meta["ask"])) == ("Eve ate it", ["Eve", "ate", "it"], 2)
+
+
+def test_a_batch_is_drawn_from_an_export_and_stays_one(tmp_path: Path) -> None:
+    data, batch = label_studio(tmp_path / "export.json"), tmp_path / "batch.json"
+    run = labelworth("next", data, "--count", "4", "--to", "label-studio", "--output", batch)
+    assert run.code == 0, run.stderr
+    assert {int(item.id) for item in read_export(batch).items} < set(range(50, 60))
+
+
+def test_formats_that_cannot_take_a_batch_are_refused(tmp_path: Path) -> None:
+    data, place = label_studio(tmp_path / "export.json"), tmp_path / "batch"
+    for more, words in (
+        (("--to", "brat", "--output", place), "brat standoff holds spans"),
+        (("--to", "label-studio"), "name a file with --output"),
+        (("--to", "csv", "--output", place), "without --to"),
+        (("--to", "nothing", "--output", place), "There is no format 'nothing'"),
+    ):
+        run = labelworth("next", data, "--count", "4", *more)
+        assert run.code == 2
+        assert words in run.stderr
+        assert not place.exists()

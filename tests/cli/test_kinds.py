@@ -104,6 +104,14 @@ def test_answers_take_the_place_of_guesses(texts: Path) -> None:
     assert crowd["n_audited"] == audited > 0
     assert any(f"of {audited} audited rows" in note for note in record["notes"])
     assert not any("rests on faith" in line for line in record["lines"])
+    assert record["held"]["cost"] == pytest.approx(0.5 * 120 + 0.02 * 150)
+    # A column says of which kind an answer is, also where several kinds are offered.
+    lines = [line.replace("\n", ",kind\n" if line.startswith("item") else ",crowd\n") for line in lines]
+    path.write_text("".join(lines), encoding="utf-8")
+    other = ("--kind", "other: price 0.1, accuracy 0.9", "--kind", "third: price 0.2, accuracy 0.9")
+    several = labelworth("plan", texts, *ASKED, *kind, *other, "--answers", path, "--count-from", 0, "--json")
+    assert several.code == 0, several.stderr
+    assert [own["n_audited"] for own in several.record["kinds"]] == [audited, 0, 0]
     # Nobody knows what a crowd is good for that has not answered.
     assert labelworth("plan", texts, *ASKED, *kind).code == 2
     refused = labelworth("plan", texts, *ASKED, "--answers", path, "--count-from", 0)

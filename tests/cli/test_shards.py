@@ -58,6 +58,28 @@ def test_a_folder_is_checked_and_planned(folder: Path) -> None:
     assert planned.record["held"]["n_labels"] == 40
 
 
+def test_what_needs_texts_says_so(folder: Path, tmp_path: Path) -> None:
+    asked: list[tuple[Any, ...]] = [
+        ("next", folder, "--count", 5, "-o", tmp_path / "batch.jsonl"),
+        ("convert", folder, tmp_path / "out.csv"),
+    ]
+    for words in asked:
+        answer = labelworth(*words)
+        assert answer.code == 2
+        assert "Give the file that they were made of" in " ".join(answer.stderr.split())
+
+
+def test_hashed_words_are_fitted_and_predicted_in_shards(tmp_path: Path) -> None:
+    mail = write_mail(tmp_path)
+    assert labelworth("shard", mail, "-o", tmp_path / "shards", "--hash-bits", 8).code == 0
+    fitted = labelworth("fit", tmp_path / "shards", "-o", tmp_path / "model.lw")
+    assert fitted.code == 0, fitted.stderr
+    assert labelworth("predict", tmp_path / "model.lw", tmp_path / "shards").stdout.count("\n") == 120
+    refused = labelworth("predict", tmp_path / "model.lw", mail)
+    assert refused.code == 2
+    assert "hashed words" in " ".join(refused.stderr.split())
+
+
 def test_every_byte_is_looked_at(folder: Path) -> None:
     assert labelworth("shard", folder, "--verify").code == 0
     path = next(folder.glob("0*/values.npy"))

@@ -40,7 +40,10 @@ def document_plan(budget: float = 512.0) -> Plan:
         labels_interval=Interval(350.0, 510.0),
         error_interval=Interval(0.006, 0.0095),
         certificate=Certificate(1e-12, 1.1e-5, 4e-7),
-        worth=(Worth("everything", 1.1e-5, 1.0, 1.1e-5, 27.0), Worth("nothing", 4e-7, 0.0, None, 1.0)),
+        worth=(
+            Worth("everything", 1.1e-5, 1.0, 1.1e-5, 27.0, None, 10, 1.1e-4),
+            Worth("nothing", 4e-7, 0.0, None, 1.0, None, 10, 4e-6),
+        ),
         frontier=_frontier(n_samples),
         surface=_surface(),
         forecast=_forecast(n_samples),

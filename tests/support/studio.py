@@ -49,6 +49,15 @@ def forms_of(page: str) -> dict[str, Form]:
     return {form.action: form for form in parser.forms}
 
 
+_ASKED = re.compile(r'name="(proof|request|key)" value="([^"]*)"')
+
+
+def task_fields(page: str) -> dict[str, str] | None:
+    """What the form of a task sends beside the answer, for who answers hundreds a second; None: there is no task."""
+    fields = dict(_ASKED.findall(page)[:3])
+    return fields if len(fields) == 3 else None
+
+
 class Direct(httpx.BaseTransport):
     """Requests that go to an ASGI application without a network."""
 
@@ -81,7 +90,11 @@ class Direct(httpx.BaseTransport):
         heard: list[dict[str, Any]] = []
 
         async def receive() -> dict[str, Any]:
-            return next(waiting, {"type": "http.disconnect"})
+            message = next(waiting, None)
+            if message is None and not messages[-1].get("more_body", False):
+                # All was sent, and whoever sent it waits for the answer.
+                await asyncio.Event().wait()
+            return message or {"type": "http.disconnect"}
 
         async def send(message: dict[str, Any]) -> None:
             heard.append(message)

@@ -1,6 +1,7 @@
 """A studio in a process of its own, as people start it."""
 
 import signal
+import socket
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -9,6 +10,13 @@ from contextlib import contextmanager
 import httpx
 
 RUN = "from labelworth.cli.main import run; run()"
+
+
+def free_port() -> int:
+    """A port on which nobody listens now."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        return int(free.getsockname()[1])
 
 
 @contextmanager

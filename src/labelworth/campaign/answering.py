@@ -1,73 +1,84 @@
 """Answers: added, never changed; once per key; acknowledged when they are durable."""
 
+from dataclasses import dataclass
 from typing import Any
 
 import sqlalchemy as sa
 
 from labelworth.campaign import leases as holding
-from labelworth.campaign.counting import to_be_counted
 from labelworth.campaign.rows import Row, one_request
 from labelworth.campaign.said import from_json, read_said, to_json
-from labelworth.campaign.schema import annotators, answers, items, requests, standing
+from labelworth.campaign.schema import annotators, answers, items, requests, standing, unfolded
 from labelworth.campaign.values import Acknowledged, Given, Person, Request
 from labelworth.errors import InvalidInputError, NotWantedError
 
 _LONGEST_KEY = 200
+_who: sa.BindParameter[int] = sa.bindparam("annotator")
+
+# Statements that every answer needs are built once: building one takes longer than running it.
+_UNDER_KEY = sa.select(answers).where(answers.c.annotator_id == _who, answers.c.key == sa.bindparam("of_key"))
+_OF_ITEM = (
+    sa.select(standing.c.answer_id)
+    .where(standing.c.annotator_id == _who, standing.c.item_id == sa.bindparam("item"))
+    .limit(1)
+)
+_STANDS = sa.select(standing.c.answer_id).where(standing.c.answer_id == answers.c.id).exists()
+_LAST = sa.select(answers).where(answers.c.annotator_id == _who, _STANDS).order_by(answers.c.id.desc()).limit(1)
+_ADD = sa.insert(answers).returning(answers.c.id)
+_STAND, _COUNT = sa.insert(standing), sa.insert(unfolded)
+_NOW_GIVEN = (
+    sa.update(requests)
+    .where(requests.c.id == sa.bindparam("request"))
+    .values(given=requests.c.given + sa.bindparam("more"), held=requests.c.held - sa.bindparam("ended"))
+)
+
+
+@dataclass(frozen=True)
+class Sent:
+    """An answer as its sender wrote it."""
+
+    request: int
+    said: Any
+    key: str
+    seconds: float | None
 
 
 def answered(
-    connection: sa.Connection,
-    annotator: int,
-    number: int,
-    said: Any,
-    seconds: float | None,
-    key: str,
-    classes: tuple[str, ...],
-    *,
-    now: float,
-) -> Acknowledged:
+    connection: sa.Connection, annotator: int, sent: Sent, classes: tuple[str, ...], *, now: float
+) -> tuple[Person, Acknowledged]:
     """Keep an answer, once per key.
 
     It is kept where its annotator holds the request. Where they held it and their time ran out, it is kept if another
     answer is still wanted and nobody else works on it; else it is refused, and nothing is kept.
     """
-    _require_key(key)
-    request = _require_request(connection, number)
-    units = read_said(said, request, classes)
-    holding.locked_person(connection, annotator)
-    before = _under_key(connection, annotator, key)
+    _require_key(sent.key)
+    person = holding.locked_person(connection, annotator)
+    before = _under_key(connection, annotator, sent.key)
+    request = _require_request(connection, sent.request, locked=before is None)
+    said = to_json(read_said(sent.said, request, classes))
     if before is not None:
-        _require_same(before, request=number, said=to_json(units), withdraws=None)
-        return Acknowledged(before.id, key, is_new=False)
-    person = holding.require_active(connection, annotator)
-    request = _require_request(connection, number, locked=True)
-    _require_wanted(connection, person, request, now=now)
-    if seconds is not None and not 0 <= seconds < float("inf"):
-        raise InvalidInputError(f"Seconds are a number that is not negative, or None. Got {seconds!r}.")
-    added = sa.insert(answers).values(
-        key=key,
+        _require_same(before, request=request.id, said=said, withdraws=None)
+        return person, Acknowledged(before.id, sent.key, is_new=False)
+    holding.active(person)
+    if sent.seconds is not None and not 0 <= sent.seconds < float("inf"):
+        raise InvalidInputError(f"Seconds are a number that is not negative, or None. Got {sent.seconds!r}.")
+    ended = _require_wanted(connection, person, request, now=now)
+    number = _added(
+        connection,
+        key=sent.key,
         request_id=request.id,
         item_id=request.item_id,
         annotator_id=person.id,
-        said=to_json(units),
-        seconds=seconds,
+        withdraws=None,
+        said=said,
+        seconds=sent.seconds,
         price=person.price * request.n_units,
         given_at=now,
     )
-    number = int(connection.execute(added.returning(answers.c.id)).scalar_one())
-    stand(connection, number, request, person.id)
-    return Acknowledged(number, key, is_new=True)
-
-
-def stand(connection: sa.Connection, answer: int, request: Request, annotator: int) -> None:
-    """Let an answer count."""
-    to_be_counted(connection, answer)
-    connection.execute(
-        sa.insert(standing).values(
-            answer_id=answer, request_id=request.id, item_id=request.item_id, annotator_id=annotator
-        )
-    )
-    connection.execute(sa.update(requests).where(requests.c.id == request.id).values(given=requests.c.given + 1))
+    stands = {"answer_id": number, "request_id": request.id, "item_id": request.item_id, "annotator_id": person.id}
+    connection.execute(_STAND, stands)
+    connection.execute(_NOW_GIVEN, {"request": request.id, "more": 1, "ended": ended})
+    return person, Acknowledged(number, sent.key, is_new=True)
 
 
 def taken_back(
@@ -75,41 +86,43 @@ def taken_back(
 ) -> Acknowledged:
     """Take back an answer, the last one unless named: a row that says so; the annotator holds its request again."""
     _require_key(key)
-    holding.locked_person(connection, annotator)
+    person = holding.locked_person(connection, annotator)
     before = _under_key(connection, annotator, key)
     if before is not None:
         if before.withdraws is None or answer not in (None, before.withdraws):
             _require_same(before, request=before.request_id, said=None, withdraws=answer)
         return Acknowledged(before.id, key, is_new=False, task=_held(connection, annotator, before.request_id, now))
-    person = holding.require_active(connection, annotator)
-    query = sa.select(standing).where(standing.c.annotator_id == person.id)
-    query = query.order_by(standing.c.answer_id.desc()).limit(1)
-    row = connection.execute(query if answer is None else query.where(standing.c.answer_id == answer)).one_or_none()
+    holding.active(person)
+    row = last_of(connection, person.id) if answer is None else _own(connection, person.id, answer)
     if row is None:
         raise NotWantedError(
             "There is no answer of yours to take back."
             if answer is None
             else "That is no answer of yours that stands."
         )
-    _require_request(connection, row.request_id, locked=True)
-    added = sa.insert(answers).values(
+    request = _require_request(connection, row.request_id, locked=True)
+    number = _added(
+        connection,
         key=key,
         request_id=row.request_id,
         item_id=row.item_id,
         annotator_id=person.id,
-        withdraws=row.answer_id,
+        withdraws=row.id,
         said="[]",
+        seconds=None,
         price=0.0,
         given_at=now,
     )
-    number = int(connection.execute(added.returning(answers.c.id)).scalar_one())
-    to_be_counted(connection, number)
-    connection.execute(sa.delete(standing).where(standing.c.answer_id == row.answer_id))
-    fewer = sa.update(requests).where(requests.c.id == row.request_id)
-    connection.execute(fewer.values(given=requests.c.given - 1))
-    if _require_request(connection, row.request_id).closed_at is None:
+    connection.execute(sa.delete(standing).where(standing.c.answer_id == row.id))
+    connection.execute(_NOW_GIVEN, {"request": row.request_id, "more": -1, "ended": 0})
+    if request.closed_at is None:
         holding.take(connection, person.id, row.request_id, row.item_id, now=now, until=until)
     return Acknowledged(number, key, is_new=True, task=_held(connection, annotator, row.request_id, now))
+
+
+def last_of(connection: sa.Connection, annotator: int) -> Row | None:
+    """The last answer of somebody that stands."""
+    return connection.execute(_LAST, {"annotator": annotator}).one_or_none()
 
 
 def given_by(connection: sa.Connection, annotator: int | None, limit: int) -> list[Given]:
@@ -152,8 +165,20 @@ def _held(connection: sa.Connection, annotator: int, request: int, now: float) -
 
 
 def _under_key(connection: sa.Connection, annotator: int, key: str) -> Row | None:
-    query = sa.select(answers).where(answers.c.annotator_id == annotator, answers.c.key == key)
+    return connection.execute(_UNDER_KEY, {"annotator": annotator, "of_key": key}).one_or_none()
+
+
+def _own(connection: sa.Connection, annotator: int, answer: int) -> Row | None:
+    """An answer of somebody that stands."""
+    query = sa.select(answers).where(answers.c.id == answer, answers.c.annotator_id == annotator, _STANDS)
     return connection.execute(query).one_or_none()
+
+
+def _added(connection: sa.Connection, **values: Any) -> int:
+    """Add a row to the log, to be counted; its number."""
+    number = int(connection.execute(_ADD, values).scalar_one())
+    connection.execute(_COUNT, {"answer_id": number})
+    return number
 
 
 def _require_same(before: Row, *, request: int, said: str | None, withdraws: int | None) -> None:
@@ -163,26 +188,21 @@ def _require_same(before: Row, *, request: int, said: str | None, withdraws: int
         )
 
 
-def _require_wanted(connection: sa.Connection, person: Person, request: Request, *, now: float) -> None:
-    """Refuse an answer that nobody asked this person for, or that is wanted no more; ends its lease."""
+def _require_wanted(connection: sa.Connection, person: Person, request: Request, *, now: float) -> int:
+    """Refuse an answer that nobody asked this person for, or that is wanted no more; says how many leases it ends."""
     if request.closed_at is not None:
         raise NotWantedError("That question is no longer asked. Take another task.")
-    own = sa.select(standing.c.answer_id).where(
-        standing.c.annotator_id == person.id, standing.c.item_id == request.item_id
-    )
-    if connection.execute(own.limit(1)).one_or_none() is not None:
+    own = {"annotator": person.id, "item": request.item_id}
+    if connection.execute(_OF_ITEM, own).one_or_none() is not None:
         raise NotWantedError("You have answered for that item. Take your answer back to answer anew.")
-    lease = holding.open_lease(connection, person.id, request.id)
-    if lease is not None and lease[1] > now:
-        holding.end_answered(connection, lease[0], request.id, now=now)
-        return
-    if lease is None and not holding.was_leased(connection, person.id, request.id):
+    expired_at = holding.end_answered(connection, person.id, request.id, now=now)
+    if expired_at is None and not holding.was_leased(connection, person.id, request.id):
         raise NotWantedError("Nobody asked you that: only tasks that you hold can be answered.")
-    others = request.held - (lease is not None)
-    if request.given + others >= request.votes:
+    ended = int(expired_at is not None)
+    is_late = expired_at is None or expired_at <= now
+    if is_late and request.given + request.held - ended >= request.votes:
         raise NotWantedError("Your time for that task ran out, and it was given to somebody else. Take another task.")
-    if lease is not None:
-        holding.end_answered(connection, lease[0], request.id, now=now)
+    return ended
 
 
 def _require_request(connection: sa.Connection, number: int, *, locked: bool = False) -> Request:

@@ -4,14 +4,14 @@ import json
 import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import asdict, fields
+from dataclasses import asdict
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 import sqlalchemy as sa
 
-from labelworth.campaign import answering, counting, jobs, leases, people, schema
+from labelworth.campaign import answering, counting, desk, jobs, leases, opening, people, schema
 from labelworth.campaign import items as adding
 from labelworth.campaign import status as figures
 from labelworth.campaign.rows import item_of, one_request, person_of, request_of
@@ -19,12 +19,13 @@ from labelworth.campaign.store import Store, Where
 from labelworth.campaign.tallies import Against
 from labelworth.campaign.values import (
     GOLD,
-    KINDS,
     Acknowledged,
     Added,
     Assigned,
     Confusion,
+    Desk,
     Given,
+    Guess,
     Invitation,
     Item,
     Kind,
@@ -38,7 +39,6 @@ from labelworth.campaign.values import (
     Task,
 )
 from labelworth.errors import DataUnavailableError, InvalidInputError, LabelworthError, OutputError
-from labelworth.policies.choosing import RANDOM, By, Choosing
 from labelworth.progress import Both, Progress
 
 if TYPE_CHECKING:
@@ -46,8 +46,8 @@ if TYPE_CHECKING:
     from labelworth.campaign.export import What
     from labelworth.campaign.planning import Snapshot
     from labelworth.data.sequences import Sequences
+    from labelworth.policies.choosing import By
 
-_VERSION = "schema_version"
 _COUNTING, _AT_ONCE = 0.5, 1000
 """For how many seconds answers are counted when somebody looks, and those of how many items at a time."""
 
@@ -112,8 +112,8 @@ class Campaign:
         clock : callable
             The time in seconds since 1970.
         """
-        settings = _settings(name, classes, kind, lease_minutes, votes, currency, clock())
-        if not _is_url(where):
+        settings = opening.new_settings(name, classes, kind, lease_minutes, votes, currency, clock())
+        if not opening.is_url(where):
             path = Path(where)
             if path.exists():
                 raise OutputError(f"There is a file {str(path)!r} already. Name another one for the new campaign.")
@@ -121,7 +121,7 @@ class Campaign:
                 raise OutputError(f"There is no folder {str(path.parent)!r}. Make it first.")
         store = Store(where)
         try:
-            store.write(lambda connection: _create(connection, settings, store.where))
+            store.write(lambda connection: opening.created(connection, settings, store.where))
         except BaseException:
             store.close()
             if store.is_file:
@@ -143,16 +143,16 @@ class Campaign:
         StoreUnavailableError
             If it is locked, or its server is not there.
         """
-        if not _is_url(where) and not Path(where).is_file():
+        if not opening.is_url(where) and not Path(where).is_file():
             raise DataUnavailableError(
                 f"There is no campaign {str(where)!r}. Begin one with `labelworth campaign new`."
             )
         store = Store(where)
         try:
-            version = store.read(lambda connection: _version(connection, store.where))
+            version = store.read(lambda connection: opening.version_of(connection, store.where))
             if version < schema.VERSION:
-                store.write(lambda connection: _upgrade(connection, store.where))
-            settings = store.read(_read_settings)
+                store.write(lambda connection: opening.upgraded(connection, store.where))
+            settings = store.read(opening.read_settings)
         except BaseException:
             store.close()
             raise
@@ -227,11 +227,13 @@ class Campaign:
         label_column: str | None = None,
         format: str | None = None,
         encoding: str = "utf-8",
+        channel: str = "crowd",
     ) -> Added:
         """Add items; the same again changes nothing.
 
-        Labels that come along are gold answers of the file. Items keep their ids; those without one are called after
-        their content.
+        Labels that come along are gold answers of the file. Where several people judged items of an export, what
+        they said are answers of theirs, and of those only what the tool marks as the truth is gold. Items keep their
+        ids; those without one are called after their content.
 
         Parameters
         ----------
@@ -242,13 +244,17 @@ class Campaign:
             Where the file has ids, texts (or tokens) and labels; "none" for no labels.
         format, encoding : str
             Where the ending of the file does not say.
+        channel : str
+            Of which kind those people are who are not known here; they come in once they get a token.
 
         Raises
         ------
         InvalidInputError
             If a label is no class, or an item with the same id has another content; nothing is added then.
         """
-        new, notes = adding.read_items(
+        from labelworth.campaign.reading import read_items
+
+        new, notes = read_items(
             source,
             self.settings.kind,
             self.settings.classes,
@@ -257,11 +263,12 @@ class Campaign:
             label_column=label_column,
             format=format,
             encoding=encoding,
+            channel=channel,
         )
         now = self._clock()
 
         def work(connection: sa.Connection) -> Added:
-            _one_at_a_time(connection)
+            opening.one_at_a_time(connection)
             return adding.added(connection, new, notes, now=now)
 
         return self._store.write(work)
@@ -272,7 +279,7 @@ class Campaign:
         row = self._store.read(lambda connection: connection.execute(query).one_or_none())
         if row is None:
             raise InvalidInputError(f"There is no item {name!r:.80} in this campaign.")
-        return item_of(row)
+        return item_of(row, row.id)
 
     # ---- requests
 
@@ -281,7 +288,7 @@ class Campaign:
         *,
         count: int | None = None,
         plan: int | None = None,
-        by: By = RANDOM,
+        by: "By" = "random",
         votes: int | None = None,
         channel: str = GOLD,
         question: Sequence[str] = (),
@@ -326,6 +333,7 @@ class Campaign:
         """
         from labelworth.campaign import assigning, planning
         from labelworth.planning.next import EVERYTHING
+        from labelworth.policies.choosing import RANDOM, Choosing
 
         if (count is None) == (plan is None):
             raise InvalidInputError("Say how much is asked for, once: count= or plan=.")
@@ -349,7 +357,7 @@ class Campaign:
         now = self._clock()
 
         def work(connection: sa.Connection) -> Assigned:
-            _one_at_a_time(connection)
+            opening.one_at_a_time(connection)
             if after is not None:
                 assigning.require_last(connection, after)
             return assigning.assigned(connection, self.settings, draw, self._sequences, now=now)
@@ -381,6 +389,17 @@ class Campaign:
         now = self._clock()
         until = now + 60 * self.settings.lease_minutes
         return self._store.write(lambda connection: leases.leased(connection, annotator.id, n, now=now, until=until))
+
+    def desk(self, annotator: Person, request: int | None = None) -> Desk:
+        """What somebody has before them: a task, that request's if they hold it, and the answer before."""
+        now = self._clock()
+        until = now + 60 * self.settings.lease_minutes
+
+        def work(connection: sa.Connection) -> Desk:
+            person = leases.locked_person(connection, annotator.id)
+            return desk.desk_of(connection, person, request, now=now, until=until)
+
+        return self._store.write(work)
 
     def tasks(self, annotator: Person) -> list[Task]:
         """What somebody holds, longest held first."""
@@ -432,12 +451,23 @@ class Campaign:
         StoreUnavailableError
             If it could not be kept now: send it again, with the same key.
         """
-        now, classes = self._clock(), self.settings.classes
+        now, sent = self._clock(), answering.Sent(request, said, key, seconds)
         return self._store.write(
-            lambda connection: answering.answered(
-                connection, annotator.id, request, said, seconds, key, classes, now=now
-            )
+            lambda connection: answering.answered(connection, annotator.id, sent, self.settings.classes, now=now)[1]
         )
+
+    def answer_and_go_on(
+        self, annotator: Person, request: int, said: Any, *, key: str, seconds: float | None = None
+    ) -> Desk:
+        """Keep an answer as `answer` does, and lease what comes next: one transaction, one wait for the disk."""
+        now, sent = self._clock(), answering.Sent(request, said, key, seconds)
+        until = now + 60 * self.settings.lease_minutes
+
+        def work(connection: sa.Connection) -> Desk:
+            person, _ = answering.answered(connection, annotator.id, sent, self.settings.classes, now=now)
+            return desk.desk_of(connection, person, now=now, until=until)
+
+        return self._store.write(work)
 
     def undo(self, annotator: Person, *, key: str, answer: int | None = None) -> Acknowledged:
         """Take back an answer of theirs, the last one that stands unless named; they hold its task again.
@@ -589,12 +619,9 @@ class Campaign:
             self._store.write(lambda connection: connection.execute(sa.insert(schema.realised).values(**values)))
         return measured
 
-    def guess(self, item: str) -> tuple[tuple[str, float], ...] | None:
+    def guess(self, item: str) -> Guess | None:
         """What the model of the last plan says of a document or every token: a class, and how probable it is."""
-        query = sa.select(schema.guesses.c.said).join(schema.items, schema.items.c.id == schema.guesses.c.item_id)
-        own = query.where(schema.items.c.name == item)
-        text = self._store.read(lambda connection: connection.execute(own).scalar_one_or_none())
-        return None if text is None else tuple((name, share) for name, share in json.loads(text))
+        return self._store.read(lambda connection: desk.guess_of(connection, self.item(item).id))
 
     def _snapshot(self) -> "Snapshot":
         from labelworth.campaign.planning import Snapshot
@@ -642,67 +669,3 @@ class Campaign:
         """What somebody said where gold, or others, said something of the same."""
         self.count(seconds=_COUNTING)
         return self._store.read(lambda connection: figures.confusion(connection, self.settings, annotator, against))
-
-
-def _settings(
-    name: str, classes: Sequence[str], kind: str, lease_minutes: float, votes: int, currency: str, now: float
-) -> Settings:
-    if not name.strip():
-        raise InvalidInputError("A campaign needs a name.")
-    if kind not in KINDS:
-        raise InvalidInputError(f"A campaign is of {' or '.join(KINDS)}. Got {kind!r}.")
-    named = tuple(classes) if not isinstance(classes, str) else ()
-    if len(named) < 2 or len(set(named)) < len(named) or not all(str(one).strip() for one in named):
-        raise InvalidInputError(f"There must be at least two classes, each a text of its own. Got {classes!r:.200}.")
-    if not 0 < lease_minutes < float("inf"):
-        raise InvalidInputError(f"lease_minutes must be a positive number. Got {lease_minutes!r}.")
-    if votes < 1:
-        raise InvalidInputError(f"votes must be at least 1. Got {votes!r}.")
-    return Settings(name, kind, named, float(lease_minutes), int(votes), currency, now)  # type: ignore[arg-type]
-
-
-def _is_url(where: Where) -> bool:
-    return "://" in str(where)
-
-
-def _create(connection: sa.Connection, settings: Settings, where: str) -> None:
-    if sa.inspect(connection).has_table(schema.settings.name):
-        raise InvalidInputError(f"{where} holds a campaign already. Name another database for the new one.")
-    for step in schema.STEPS:
-        step.apply(connection)
-    values = {**asdict(settings), _VERSION: schema.VERSION}
-    rows = [{"key": key, "value": json.dumps(value, ensure_ascii=False)} for key, value in values.items()]
-    connection.execute(sa.insert(schema.settings), rows)
-
-
-def _version(connection: sa.Connection, where: str, *, locked: bool = False) -> int:
-    if not sa.inspect(connection).has_table(schema.settings.name):
-        raise InvalidInputError(f"{where} is not a campaign. Name one that `labelworth campaign new` made.")
-    query = sa.select(schema.settings.c.value).where(schema.settings.c.key == _VERSION)
-    version = int(connection.execute(query.with_for_update() if locked else query).scalar_one())
-    if version > schema.VERSION:
-        raise InvalidInputError(
-            f"{where} is a campaign of version {version}, and this labelworth knows version {schema.VERSION}: "
-            "install a newer one."
-        )
-    return version
-
-
-def _upgrade(connection: sa.Connection, where: str) -> None:
-    """Take the steps that an older campaign has not seen; whoever comes second finds them taken."""
-    for step in schema.STEPS[_version(connection, where, locked=True) :]:
-        step.apply(connection)
-    change = sa.update(schema.settings).where(schema.settings.c.key == _VERSION)
-    connection.execute(change.values(value=json.dumps(schema.VERSION)))
-
-
-def _read_settings(connection: sa.Connection) -> Settings:
-    values = {row.key: json.loads(row.value) for row in connection.execute(sa.select(schema.settings))}
-    own = {field.name: values[field.name] for field in fields(Settings)}
-    return Settings(**{**own, "classes": tuple(own["classes"])})
-
-
-def _one_at_a_time(connection: sa.Connection) -> None:
-    """Nobody else adds items or draws any until the transaction ends."""
-    query = sa.select(schema.settings.c.value).where(schema.settings.c.key == _VERSION)
-    connection.execute(query.with_for_update())

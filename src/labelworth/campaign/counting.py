@@ -70,11 +70,6 @@ class Counted:
         self.counts["labeled"] += sign * len(gold)
 
 
-def to_be_counted(connection: sa.Connection, answer: int) -> None:
-    """Note that a row of the log is not counted yet."""
-    connection.execute(sa.insert(unfolded).values(answer_id=answer))
-
-
 def fold(connection: sa.Connection, settings: Settings, most: int) -> int:
     """Count the answers about up to `most` items that are not counted yet; says how many items that were."""
     first = sa.select(answers.c.item_id).join(unfolded, unfolded.c.answer_id == answers.c.id)

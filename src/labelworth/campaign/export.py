@@ -116,6 +116,7 @@ def _labels(snapshot: Snapshot) -> list[dict[str, Any]]:
     """A row per item, as `labelworth plan` reads them, with how it was drawn."""
     labels = held.gold_labels(snapshot.given, snapshot.settings.classes)
     log = held.drawn_log(snapshot.items, snapshot.given)
+    drawn_by = {one.item_id: one.drawn_by for one in snapshot.given if one.channel == GOLD}
     rows = []
     for row, item in enumerate(snapshot.items):
         if item.columns is not None:
@@ -126,15 +127,10 @@ def _labels(snapshot: Snapshot) -> list[dict[str, Any]]:
         if log is not None:
             is_drawn = bool(log[1][row])
             own["probability"] = float(log[0][row]) if is_drawn else None
-            own["rule"] = _drawn_by(snapshot, item.id) if is_drawn else None
+            own["rule"] = drawn_by[item.id] if is_drawn else None
             own["batch"] = int(log[1][row]) if is_drawn else None
         rows.append(own)
     return rows
-
-
-def _drawn_by(snapshot: Snapshot, item: int) -> str | None:
-    own = [one.drawn_by for one in snapshot.given if one.item_id == item and one.channel == GOLD]
-    return own[-1] if own else None
 
 
 def _answers(snapshot: Snapshot) -> list[dict[str, Any]]:

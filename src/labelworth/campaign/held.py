@@ -46,7 +46,7 @@ class StandingAnswer:
 
 def all_items(connection: sa.Connection) -> list[Item]:
     """In the order in which they were added."""
-    return [item_of(row) for row in connection.execute(sa.select(items).order_by(items.c.id))]
+    return [item_of(row, row.id) for row in connection.execute(sa.select(items).order_by(items.c.id))]
 
 
 def all_standing(connection: sa.Connection) -> list[StandingAnswer]:

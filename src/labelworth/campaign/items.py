@@ -1,29 +1,32 @@
-"""Items: documents and sequences, from files or lists, with the labels that came along."""
+"""Items in the store, with what is known when they come: labels of files, and what people said elsewhere."""
 
-import hashlib
 import json
-from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import sqlalchemy as sa
 
-from labelworth.campaign.people import file_person
+from labelworth.campaign.people import FILE, heard_person
 from labelworth.campaign.said import from_json, to_json
 from labelworth.campaign.schema import answers, guesses, items, requests, standing, unfolded
-from labelworth.campaign.values import GOLD, Added, Kind, Unit
-from labelworth.data.readers.raw import RawTexts
-from labelworth.data.readers.raw_sequences import RawTokens
+from labelworth.campaign.values import Added, Person, Unit
 from labelworth.errors import InvalidInputError
 
 _CHUNK = 500
-_LABEL = "label"
-NO_LABELS = "none"
-"""Instead of a column of labels: there is none."""
 HELD = "held"
-"""The rule of labels that nobody was asked for: they came with a file."""
+"""The rule of labels and answers that nobody was asked for here: they came with a file."""
+
+
+@dataclass(frozen=True)
+class Heard:
+    """What somebody said of an item before it came; a label of a file is what the file says."""
+
+    annotator: str
+    channel: str  # Of which kind it is, unless the annotator is known here.
+    positions: tuple[int, ...] | None  # Tokens; None of a document.
+    said: tuple[Unit, ...]
+    seconds: float | None = None
 
 
 @dataclass(frozen=True)
@@ -33,43 +36,7 @@ class NewItem:
     name: str
     content: str
     n_tokens: int | None
-    labels: tuple[Unit, ...]  # Of the document, or of every token; None where there is none.
-
-    @property
-    def positions(self) -> tuple[int, ...] | None:
-        """Tokens with a label."""
-        if self.n_tokens is None:
-            return None
-        return tuple(index for index, label in enumerate(self.labels) if label is not None)
-
-    @property
-    def said(self) -> tuple[Unit, ...]:
-        return tuple(label for label in self.labels if label is not None)
-
-
-def read_items(
-    source: Any,
-    kind: Kind,
-    classes: Sequence[str],
-    *,
-    id_column: str,
-    text_column: str | None,
-    label_column: str | None,
-    format: str | None,
-    encoding: str,
-) -> tuple[list[NewItem], tuple[str, ...]]:
-    """From a file or a list; what was found or done while reading is told.
-
-    Raises
-    ------
-    InvalidInputError
-        If the file holds nothing that could be shown to annotators, or labels that are no classes.
-    """
-    if isinstance(source, str | Path):
-        rows, notes = _from_file(Path(source), kind, id_column, text_column, label_column, format, encoding)
-    else:
-        rows, notes = [_from_entry(entry, kind, index) for index, entry in enumerate(source)], ()
-    return list(_named(rows, set(classes))), notes
+    heard: tuple[Heard, ...] = ()
 
 
 def added(connection: sa.Connection, new: Sequence[NewItem], notes: tuple[str, ...], *, now: float) -> Added:
@@ -93,32 +60,38 @@ def added(connection: sa.Connection, new: Sequence[NewItem], notes: tuple[str, .
         connection.execute(sa.insert(items), rows)
     numbers = {name: number for name, (number, _) in known.items()}
     numbers |= {name: number for name, (number, _) in _known(connection, [item.name for item in fresh]).items()}
-    n_gold, n_other = _add_labels(connection, [item for item in new if item.said], numbers, now=now)
+    people = {
+        heard.annotator: heard_person(connection, heard.annotator, heard.channel, now=now)
+        for heard in {own.annotator: own for item in new for own in item.heard}.values()
+    }
+    n_gold = n_answers = n_other = 0
+    for name, person in people.items():
+        own = [(numbers[item.name], heard) for item in new for heard in item.heard if heard.annotator == name]
+        n_new, n_against = _add_heard(connection, person, own, now=now)
+        n_other += n_against
+        if name == FILE:
+            n_gold = n_new
+        else:
+            n_answers += n_new
     if n_other:
         notes = (*notes, f"{n_other:,} items have another label in the file than they had before: that one stays.")
-    return Added(len(fresh), len(new) - len(fresh), n_gold, notes)
+    return Added(len(fresh), len(new) - len(fresh), n_gold, notes, n_answers)
 
 
-def _add_labels(
-    connection: sa.Connection, labeled: Sequence[NewItem], numbers: Mapping[str, int], *, now: float
+def _add_heard(
+    connection: sa.Connection, person: Person, heard: Sequence[tuple[int, Heard]], *, now: float
 ) -> tuple[int, int]:
-    """Labels that came with a file are answers of it: how many are new, and how many contradict earlier ones."""
-    if not labeled:
-        return 0, 0
-    person = file_person(connection, now=now)
-    before = _labels_of(connection, person.id, [numbers[item.name] for item in labeled])
-    fresh = [item for item in labeled if numbers[item.name] not in before]
-    n_other = sum(
-        before[numbers[item.name]] != (item.positions, item.said) for item in labeled if numbers[item.name] in before
-    )
-    first = int(connection.execute(sa.select(sa.func.coalesce(sa.func.max(requests.c.id), 0))).scalar_one())
+    """Keep what somebody said of items: how many labels are new, and how many items had another one from them."""
+    before = _said_by(connection, person.id, [number for number, _ in heard])
+    fresh = [(number, own) for number, own in heard if number not in before]
+    n_other = sum(before[number] != (own.positions, own.said) for number, own in heard if number in before)
     for part in _chunks(fresh):
         asked = [
             {
-                "item_id": numbers[item.name],
-                "positions": None if item.positions is None else json.dumps(item.positions),
+                "item_id": number,
+                "positions": None if own.positions is None else json.dumps(own.positions),
                 "question": "[]",
-                "channel": GOLD,
+                "channel": person.channel,
                 "votes": 1,
                 "given": 1,
                 "held": 0,
@@ -128,31 +101,36 @@ def _add_labels(
                 "why": "came with a file",
                 "created_at": now,
             }
-            for item in part
+            for number, own in part
         ]
-        connection.execute(sa.insert(requests), asked)
-    made = sa.select(requests.c.id, requests.c.item_id).where(requests.c.id > first, requests.c.rule == HELD)
-    request_of = {row.item_id: row.id for row in connection.execute(made)}
-    for part in _chunks(fresh):
+        made = _inserted(connection, requests, asked)
         said = [
             {
-                "key": f"{HELD}:{request_of[numbers[item.name]]}",
-                "request_id": request_of[numbers[item.name]],
-                "item_id": numbers[item.name],
+                "key": f"{HELD}:{request}",
+                "request_id": request,
+                "item_id": number,
                 "annotator_id": person.id,
-                "said": to_json(item.said),
+                "said": to_json(own.said),
+                "seconds": own.seconds,
                 "price": 0.0,
                 "given_at": now,
             }
-            for item in part
+            for request, (number, own) in zip(made, part, strict=True)
         ]
-        connection.execute(sa.insert(answers), said)
-    counted = sa.select(answers.c.id).where(answers.c.annotator_id == person.id, answers.c.request_id > first)
-    connection.execute(sa.insert(unfolded).from_select(["answer_id"], counted))
-    stands = sa.select(answers.c.id, answers.c.request_id, answers.c.item_id, answers.c.annotator_id)
-    new = stands.where(answers.c.annotator_id == person.id, answers.c.request_id > first)
-    connection.execute(sa.insert(standing).from_select(["answer_id", "request_id", "item_id", "annotator_id"], new))
-    return sum(len(item.said) for item in fresh), n_other
+        kept = _inserted(connection, answers, said)
+        stands = [
+            {"answer_id": answer, "request_id": request, "item_id": number, "annotator_id": person.id}
+            for answer, request, (number, _) in zip(kept, made, part, strict=True)
+        ]
+        connection.execute(sa.insert(standing), stands)
+        connection.execute(sa.insert(unfolded), [{"answer_id": answer} for answer in kept])
+    return sum(len(own.said) for _, own in fresh), n_other
+
+
+def _inserted(connection: sa.Connection, table: sa.Table, rows: Sequence[Mapping[str, Any]]) -> list[int]:
+    """The numbers of new rows, in their order."""
+    adding = sa.insert(table).returning(table.c.id, sort_by_parameter_order=True)
+    return [int(number) for number in connection.execute(adding, rows).scalars()]
 
 
 def guessed(connection: sa.Connection, new: Sequence[Mapping[str, Any]]) -> None:
@@ -163,7 +141,7 @@ def guessed(connection: sa.Connection, new: Sequence[Mapping[str, Any]]) -> None
         connection.execute(sa.insert(guesses), part)
 
 
-def _labels_of(
+def _said_by(
     connection: sa.Connection, person: int, numbers: Sequence[int]
 ) -> dict[int, tuple[tuple[int, ...] | None, tuple[Unit, ...]]]:
     known = {}
@@ -189,164 +167,3 @@ def _known(connection: sa.Connection, names: Sequence[str]) -> dict[str, tuple[i
 
 def _chunks(values: Sequence[Any]) -> Iterator[Sequence[Any]]:
     return (values[start : start + _CHUNK] for start in range(0, len(values), _CHUNK))
-
-
-_Row = tuple[Any, str, int | None, tuple[Any, ...], str]
-"""An id or None, the content, how many tokens, labels, and where it stands."""
-
-
-def _named(rows: Iterable[_Row], classes: set[str]) -> Iterator[NewItem]:
-    """Give items without an id a name that the same content will have again."""
-    times: Counter[str] = Counter()
-    seen: set[str] = set()
-    for given, content, n_tokens, labels, position in rows:
-        if given is None or not str(given).strip():
-            digest = hashlib.sha256(content.encode(errors="surrogatepass")).hexdigest()[:16]
-            times[digest] += 1
-            name = digest if times[digest] == 1 else f"{digest}-{times[digest]}"
-        else:
-            name = str(given).strip()
-        if name in seen:
-            raise InvalidInputError(f"{position}: there is another item called {name!r:.80}. Every item needs an id.")
-        seen.add(name)
-        yield NewItem(name, content, n_tokens, tuple(_label(label, classes, position) for label in labels))
-
-
-def _label(label: Any, classes: set[str], position: str) -> Unit:
-    if label is None:
-        return None
-    named = tuple(str(name) for name in label) if isinstance(label, list | tuple) else (str(label),)
-    unknown = next((name for name in named if name not in classes), None)
-    if unknown is not None:
-        raise InvalidInputError(
-            f"{position}: the label {unknown!r:.60} is no class of this campaign. Its classes are "
-            f"{', '.join(sorted(map(repr, classes)))}."
-        )
-    return named[0] if len(named) == 1 else named
-
-
-def _from_entry(entry: Any, kind: Kind, index: int) -> _Row:
-    position = f"item {index}, counted from 0"
-    fields = dict(entry) if isinstance(entry, Mapping) else {"text" if kind == "documents" else "tokens": entry}
-    name = fields.get("id")
-    if kind == "documents":
-        text = fields.get("text")
-        if not isinstance(text, str):
-            raise InvalidInputError(f"{position}: a document is a text, or has one under 'text'. Got {entry!r:.60}.")
-        return name, text, None, (fields.get("label"),), position
-    tokens = fields.get("tokens")
-    if isinstance(tokens, str) or not isinstance(tokens, Sequence) or not tokens:
-        raise InvalidInputError(f"{position}: a sequence is a list of tokens, or has one under 'tokens'.")
-    tags = fields.get("tags") or [None] * len(tokens)
-    if len(tags) != len(tokens):
-        raise InvalidInputError(f"{position}: there are {len(tokens)} tokens and {len(tags)} tags.")
-    return name, sequence_content({"tokens": list(map(str, tokens))}, "tokens"), len(tokens), tuple(tags), position
-
-
-def sequence_content(columns: Mapping[str, Sequence[str]], words: str) -> str:
-    """The one text of a sequence."""
-    named = {name: list(cells) for name, cells in columns.items()}
-    return json.dumps({"columns": named, "words": words}, ensure_ascii=False, separators=(",", ":"))
-
-
-def _from_file(
-    path: Path,
-    kind: Kind,
-    id_column: str,
-    text_column: str | None,
-    label_column: str | None,
-    format: str | None,
-    encoding: str,
-) -> tuple[list[_Row], tuple[str, ...]]:
-    from labelworth.data.readers.choose import JSON_ENDINGS, ending, holds_sequences
-    from labelworth.data.readers.written import written_rows
-    from labelworth.formats.choose import FORMATS, format_named, found_format
-    from labelworth.formats.source import Reading, Source
-
-    tool = format_named(format) if format in FORMATS else None
-    if format is None:
-        tool = found_format(Source(path, Reading(encoding=encoding)))
-    # What plans read as it is has readers of its own.
-    if tool is not None and not tool.is_data:
-        return _from_export(path, kind, text_column, tool.name, encoding)
-    found: Kind = "sequences" if holds_sequences(path, format) else "documents"
-    if path.exists() and found != kind:
-        raise InvalidInputError(f"{path} holds {found}, and this is a campaign of {kind}.")
-    is_written = kind == "documents" or ending(path) in JSON_ENDINGS
-    written = written_rows(path, format or {"sequences": "tokens-jsonl"}.get(kind), encoding) if is_written else None
-    if label_column is None and kind == "documents" and written is not None and _LABEL not in written.names:
-        label_column = NO_LABELS
-    read = _documents if kind == "documents" else _sequences
-    rows, notes = read(path, text_column, label_column, format, encoding)
-    ids: list[Any] = [None] * len(rows)
-    if written is not None and id_column in written.names:
-        records = [record for record in written.records if kind == "documents" or record.get(text_column or "tokens")]
-        if len(records) == len(rows):
-            ids = [record.get(id_column) for record in records]
-    return [(name, *row) for name, row in zip(ids, rows, strict=True)], notes
-
-
-def _from_export(
-    path: Path, kind: Kind, text_column: str | None, format: str, encoding: str
-) -> tuple[list[_Row], tuple[str, ...]]:
-    """What a tool exported: one judgement each, or what it marks as the truth, are labels."""
-    from labelworth.formats.as_data import ExportedData
-    from labelworth.formats.choose import read_export
-
-    data = ExportedData(read_export(path, format=format, text_column=text_column, encoding=encoding))
-    if data.holds_sequences != (kind == "sequences"):
-        found = "sequences" if data.holds_sequences else "documents"
-        raise InvalidInputError(f"{path} holds {found}, and this is a campaign of {kind}.")
-    raw, ids = data.raw, [item.id for item in data.export.items]
-    notes = raw.notes
-    if data.is_answered:
-        notes += ("Answers of several people to one item are not taken over; what is marked as the truth is.",)
-    rows = _of_texts(raw, path) if isinstance(raw, RawTexts) else _of_tokens(raw, path)
-    if len(rows) != len(ids):
-        # Items without a token are no sequences.
-        ids = [item.id for item in data.export.items if item.text.strip()]
-    return [(name, *row) for name, row in zip(ids, rows, strict=True)], notes
-
-
-def _of_texts(raw: RawTexts, path: Path) -> list[tuple[str, int | None, tuple[Any, ...], str]]:
-    rows = zip(raw.texts, raw.labels, strict=True)
-    return [(text, None, (label,), f"{path}, row {row}") for row, (text, label) in enumerate(rows)]
-
-
-def _of_tokens(raw: RawTokens, path: Path) -> list[tuple[str, int | None, tuple[Any, ...], str]]:
-    rows: list[tuple[str, int | None, tuple[Any, ...], str]] = []
-    for index, (start, stop) in enumerate(zip(raw.offsets[:-1].tolist(), raw.offsets[1:].tolist(), strict=True)):
-        columns = {name: cells[start:stop] for name, cells in zip(raw.column_names, raw.columns, strict=True)}
-        content = sequence_content(columns, raw.column_names[raw.word_column])
-        rows.append((content, stop - start, raw.labels[start:stop], f"{path}, sequence {index}"))
-    return rows
-
-
-def _documents(
-    path: Path, text_column: str | None, label_column: str | None, format: str | None, encoding: str
-) -> tuple[list[tuple[str, int | None, tuple[Any, ...], str]], tuple[str, ...]]:
-    from labelworth.data.readers import read
-
-    raw = read(
-        path,
-        text_column=text_column or "text",
-        label_column=None if label_column == NO_LABELS else label_column or _LABEL,
-        format=format,
-        encoding=encoding,
-    )
-    if not isinstance(raw, RawTexts):
-        raise InvalidInputError(f"{path} holds numbers, which nobody could be asked about. Add the texts themselves.")
-    return _of_texts(raw, path), raw.notes
-
-
-def _sequences(
-    path: Path, text_column: str | None, label_column: str | None, format: str | None, encoding: str
-) -> tuple[list[tuple[str, int | None, tuple[Any, ...], str]], tuple[str, ...]]:
-    from labelworth.data.readers import read_sequences
-
-    raw = read_sequences(
-        path, tokens_column=text_column or "tokens", tags_column=label_column, format=format, encoding=encoding
-    )
-    if not isinstance(raw, RawTokens):
-        raise InvalidInputError(f"{path} holds attributes without words, which nobody could be asked about.")
-    return _of_tokens(raw, path), raw.notes

@@ -1,9 +1,11 @@
 """Leases: who works on which request, and until when."""
 
+from dataclasses import replace
+
 import sqlalchemy as sa
 
-from labelworth.campaign.rows import items_by_id, one_person, one_request, request_of
-from labelworth.campaign.schema import OPEN, WANTED, leases, requests, standing
+from labelworth.campaign.rows import ITEM, Row, item_of, one_request, person_of, request_of
+from labelworth.campaign.schema import OPEN, WANTED, annotators, items, leases, requests, standing
 from labelworth.campaign.values import Person, Task
 from labelworth.errors import InvalidInputError, NotWantedError
 
@@ -12,6 +14,46 @@ MOST = 100
 _RECOVERED = 500
 """So many leases that ran out are recovered at a time."""
 _OPEN, _WANTED = sa.text(f"lw_leases.{OPEN}"), sa.text(WANTED)
+_who: sa.BindParameter[int] = sa.bindparam("annotator")
+_what: sa.BindParameter[int] = sa.bindparam("request")
+_now: sa.BindParameter[float] = sa.bindparam("now")
+
+# Statements that every answer needs are built once: building one takes longer than running it.
+_PERSON = sa.select(annotators).where(annotators.c.id == _who).with_for_update()
+_HELD = (
+    sa.select(requests, *ITEM, leases.c.id.label("lease_id"), leases.c.expires_at)
+    .join(leases, leases.c.request_id == requests.c.id)
+    .join(items, items.c.id == requests.c.item_id)
+    .where(leases.c.annotator_id == _who, _OPEN, leases.c.expires_at > _now)
+    .order_by(leases.c.id)
+)
+_RAN_OUT = (
+    sa.select(leases.c.id, leases.c.request_id)
+    .join(requests, requests.c.id == leases.c.request_id)
+    .where(_OPEN, leases.c.expires_at <= _now)
+    .order_by(leases.c.expires_at)
+    .limit(_RECOVERED)
+    .with_for_update(skip_locked=True)
+)
+_ANSWERED = sa.select(standing.c.item_id).where(
+    standing.c.annotator_id == _who, standing.c.item_id == requests.c.item_id
+)
+_HOLDS = sa.select(leases.c.item_id).where(
+    leases.c.annotator_id == _who, leases.c.item_id == requests.c.item_id, _OPEN
+)
+_FREE = (
+    sa.select(requests, *ITEM)
+    .join(items, items.c.id == requests.c.item_id)
+    .where(_WANTED, requests.c.channel == sa.bindparam("channel"), ~_ANSWERED.exists(), ~_HOLDS.exists())
+    .order_by(requests.c.id)
+    .limit(sa.bindparam("most"))
+    .with_for_update(skip_locked=True, of=requests)
+)
+_TAKE = sa.insert(leases).returning(leases.c.id)
+_HOLD = sa.update(requests).where(requests.c.id == _what).values(held=requests.c.held + sa.bindparam("more"))
+_END = sa.update(leases).where(_OPEN).values(ended_at=_now, ended_by=sa.bindparam("how"))
+_END_ONE = _END.where(leases.c.id == sa.bindparam("lease"))
+_END_OWN = _END.where(leases.c.annotator_id == _who, leases.c.request_id == _what).returning(leases.c.expires_at)
 
 
 def leased(connection: sa.Connection, annotator: int, n: int, *, now: float, until: float) -> list[Task]:
@@ -22,39 +64,25 @@ def leased(connection: sa.Connection, annotator: int, n: int, *, now: float, unt
     """
     if not 1 <= n <= MOST:
         raise InvalidInputError(f"Between 1 and {MOST} tasks can be held at a time. Got {n!r}.")
-    person = require_active(connection, annotator)
+    return at_least(connection, require_active(connection, annotator), n, now=now, until=until)[:n]
+
+
+def at_least(connection: sa.Connection, person: Person, n: int, *, now: float, until: float) -> list[Task]:
+    """All that somebody who acts holds, longest held first, with new tasks up to `n`."""
     recover(connection, now=now)
     held = tasks_of(connection, person.id, now=now)
-    if len(held) < n:
-        _take(connection, person, n - len(held), now=now, until=until)
-        held = tasks_of(connection, person.id, now=now)
-    return held[:n]
+    return held if len(held) >= n else held + _taken(connection, person, n - len(held), now=now, until=until)
 
 
 def tasks_of(connection: sa.Connection, annotator: int, *, now: float) -> list[Task]:
     """What somebody holds now, longest held first."""
-    query = (
-        sa.select(requests, leases.c.id.label("lease_id"), leases.c.expires_at)
-        .join(leases, leases.c.request_id == requests.c.id)
-        .where(leases.c.annotator_id == annotator, _OPEN, leases.c.expires_at > now)
-        .order_by(leases.c.id)
-    )
-    rows = connection.execute(query).all()
-    known = items_by_id(connection, sorted({row.item_id for row in rows}))
-    return [Task(request_of(row), known[row.item_id], row.lease_id, row.expires_at) for row in rows]
+    rows = connection.execute(_HELD, {"annotator": annotator, "now": now})
+    return [Task(request_of(row), item_of(row, row.item_id), row.lease_id, row.expires_at) for row in rows]
 
 
 def recover(connection: sa.Connection, *, now: float) -> int:
     """Give back what was held for too long; says how many leases that were."""
-    query = (
-        sa.select(leases.c.id, leases.c.request_id)
-        .join(requests, requests.c.id == leases.c.request_id)
-        .where(_OPEN, leases.c.expires_at <= now)
-        .order_by(leases.c.expires_at)
-        .limit(_RECOVERED)
-        .with_for_update(skip_locked=True)
-    )
-    rows = connection.execute(query).all()
+    rows = connection.execute(_RAN_OUT, {"now": now}).all()
     for row in sorted(rows, key=lambda row: row.request_id):
         _end(connection, row.id, row.request_id, "expired", now)
     return len(rows)
@@ -63,10 +91,9 @@ def recover(connection: sa.Connection, *, now: float) -> int:
 def renewed(connection: sa.Connection, annotator: int, request: int, *, now: float, until: float) -> float:
     """Let somebody go on with a task; until when."""
     require_active(connection, annotator)
-    lease = open_lease(connection, annotator, request)
-    if lease is None or lease[1] <= now:
+    own = (leases.c.annotator_id == annotator, leases.c.request_id == request, leases.c.expires_at > now)
+    if connection.execute(sa.update(leases).where(*own, _OPEN).values(expires_at=until)).rowcount == 0:
         raise NotWantedError("That task is not yours any more: its time ran out. Take another one.")
-    connection.execute(sa.update(leases).where(leases.c.id == lease[0]).values(expires_at=until))
     return until
 
 
@@ -80,13 +107,13 @@ def released(connection: sa.Connection, annotator: int, request: int | None, *, 
     return sum(_end(connection, row.id, row.request_id, "released", now) for row in rows)
 
 
-def open_lease(connection: sa.Connection, annotator: int, request: int) -> tuple[int, float] | None:
-    """The lease that somebody has on a request and when it runs out, which may be past."""
-    query = sa.select(leases.c.id, leases.c.expires_at).where(
-        leases.c.annotator_id == annotator, leases.c.request_id == request, _OPEN
-    )
-    row = connection.execute(query).one_or_none()
-    return None if row is None else (row.id, row.expires_at)
+def end_answered(connection: sa.Connection, annotator: int, request: int, *, now: float) -> float | None:
+    """End the lease that somebody has on a request that is locked: when it runs out; None: there is none.
+
+    The request still counts it as held: whoever answers says so together with the answer.
+    """
+    own = {"annotator": annotator, "request": request, "now": now, "how": "answered"}
+    return connection.execute(_END_OWN, own).scalar_one_or_none()
 
 
 def was_leased(connection: sa.Connection, annotator: int, request: int) -> bool:
@@ -95,24 +122,19 @@ def was_leased(connection: sa.Connection, annotator: int, request: int) -> bool:
     return connection.execute(query.limit(1)).one_or_none() is not None
 
 
-def take(connection: sa.Connection, annotator: int, request: int, item: int, *, now: float, until: float) -> None:
-    """Write a lease down."""
-    connection.execute(
-        sa.insert(leases).values(
-            request_id=request, item_id=item, annotator_id=annotator, taken_at=now, expires_at=until
-        )
-    )
-    connection.execute(sa.update(requests).where(requests.c.id == request).values(held=requests.c.held + 1))
-
-
-def end_answered(connection: sa.Connection, lease: int, request: int, *, now: float) -> None:
-    """The lease did what it was for."""
-    _end(connection, lease, request, "answered", now)
+def take(connection: sa.Connection, annotator: int, request: int, item: int, *, now: float, until: float) -> int:
+    """Write a lease down; its number."""
+    own = {"request_id": request, "item_id": item, "annotator_id": annotator, "taken_at": now, "expires_at": until}
+    connection.execute(_HOLD, {"request": request, "more": 1})
+    return int(connection.execute(_TAKE, own).scalar_one())
 
 
 def require_active(connection: sa.Connection, annotator: int) -> Person:
     """Somebody who may act; nobody else acts for them until the transaction ends."""
-    person = locked_person(connection, annotator)
+    return active(locked_person(connection, annotator))
+
+
+def active(person: Person) -> Person:
     if person.is_withdrawn:
         raise NotWantedError(f"{person.name} takes no part in this campaign any more.")
     return person
@@ -120,39 +142,31 @@ def require_active(connection: sa.Connection, annotator: int) -> Person:
 
 def locked_person(connection: sa.Connection, annotator: int) -> Person:
     """Somebody, withdrawn or not; nobody else acts for them until the transaction ends."""
-    person = one_person(connection, annotator, locked=True)
-    if person is None:
+    row = connection.execute(_PERSON, {"annotator": annotator}).one_or_none()
+    if row is None:
         raise InvalidInputError(f"There is no annotator {annotator!r:.40} in this campaign.")
-    return person
+    return person_of(row)
 
 
-def _take(connection: sa.Connection, person: Person, n: int, *, now: float, until: float) -> None:
-    own = sa.select(standing.c.item_id).where(
-        standing.c.annotator_id == person.id, standing.c.item_id == requests.c.item_id
-    )
-    holding = sa.select(leases.c.item_id).where(
-        leases.c.annotator_id == person.id, leases.c.item_id == requests.c.item_id, _OPEN
-    )
-    query = (
-        sa.select(requests.c.id, requests.c.item_id)
-        .where(_WANTED, requests.c.channel == person.channel, ~own.exists(), ~holding.exists())
-        .order_by(requests.c.id)
-        .limit(n)
-        .with_for_update(skip_locked=True, of=requests)
-    )
-    taken: set[int] = set()
-    for row in connection.execute(query).all():
-        # Two requests may be about one item: the other is for somebody else.
-        if row.item_id not in taken:
-            taken.add(row.item_id)
-            take(connection, person.id, row.id, row.item_id, now=now, until=until)
+def _taken(connection: sa.Connection, person: Person, n: int, *, now: float, until: float) -> list[Task]:
+    """New tasks of somebody, at most `n`."""
+    wanted = {"annotator": person.id, "channel": person.channel, "most": n}
+    # Two requests may be about one item: the other is for somebody else.
+    by_item: dict[int, Row] = {}
+    for row in connection.execute(_FREE, wanted):
+        by_item.setdefault(row.item_id, row)
+    tasks = []
+    for row in by_item.values():
+        lease = take(connection, person.id, row.id, row.item_id, now=now, until=until)
+        request = replace(request_of(row), held=row.held + 1)
+        tasks.append(Task(request, item_of(row, row.item_id), lease, until))
+    return tasks
 
 
 def _end(connection: sa.Connection, lease: int, request: int, how: str, now: float) -> bool:
     """End a lease, once; whoever ends one has its request first, so that nobody waits in a circle."""
     one_request(connection, request, locked=True)
-    ending = sa.update(leases).where(leases.c.id == lease, _OPEN).values(ended_at=now, ended_by=how)
-    if connection.execute(ending).rowcount == 0:
+    if connection.execute(_END_ONE, {"lease": lease, "now": now, "how": how}).rowcount == 0:
         return False
-    connection.execute(sa.update(requests).where(requests.c.id == request).values(held=requests.c.held - 1))
+    connection.execute(_HOLD, {"request": request, "more": -1})
     return True

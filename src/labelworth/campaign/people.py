@@ -7,11 +7,15 @@ import sqlalchemy as sa
 
 from labelworth.campaign.rows import one_person, person_of
 from labelworth.campaign.schema import annotators
-from labelworth.campaign.values import GOLD, ROLES, Invitation, Person
+from labelworth.campaign.values import ROLES, Invitation, Person
 from labelworth.errors import InvalidInputError
 
 FILE = "file"
 """Who gave the labels that came with the files."""
+# Every request asks this: building the statement takes longer than running it.
+_BY_TOKEN = sa.select(annotators).where(
+    annotators.c.token_hash == sa.bindparam("hash"), annotators.c.withdrawn_at.is_(None)
+)
 
 
 def invited(connection: sa.Connection, name: str, role: str, channel: str, price: float, *, now: float) -> Invitation:
@@ -41,10 +45,12 @@ def inserted(
     return person_of(connection.execute(added).one())
 
 
-def file_person(connection: sa.Connection, *, now: float) -> Person:
-    """Who stands for the files."""
-    known = one_person(connection, FILE)
-    return known or inserted(connection, FILE, "annotator", GOLD, 0.0, None, now=now)
+def heard_person(connection: sa.Connection, name: str, channel: str, *, now: float) -> Person:
+    """Who said what came with a file: the file itself, somebody known, or somebody new who cannot come in yet."""
+    known = one_person(connection, name)
+    if known is None and name != FILE:
+        _require(name, "annotator", channel, 0.0)
+    return known or inserted(connection, name, "annotator", channel, 0.0, None, now=now)
 
 
 def with_token(connection: sa.Connection, name: str) -> Invitation:
@@ -66,8 +72,7 @@ def withdrawn(connection: sa.Connection, name: str, *, now: float) -> Person:
 
 def who(connection: sa.Connection, token: str) -> Person | None:
     """Whose token it is; only its hash is looked for, so how long that takes tells nothing of other tokens."""
-    query = sa.select(annotators).where(annotators.c.token_hash == _hash(token), annotators.c.withdrawn_at.is_(None))
-    row = connection.execute(query).one_or_none()
+    row = connection.execute(_BY_TOKEN, {"hash": _hash(token)}).one_or_none()
     return None if row is None else person_of(row)
 
 

@@ -70,25 +70,29 @@ class Snapshot:
 
     @cached_property
     def answers(self) -> Answers | None:
-        """What other kinds than gold said of documents, a kind for an annotator; None: nothing."""
-        row_of = {item.id: row for row, item in enumerate(self.items)}
+        """What other kinds than gold said of documents or tokens, a kind for an annotator; None: nothing."""
         said = [answer for answer in self.given if answer.channel != GOLD]
-        if not said or self.settings.kind != "documents":
+        if not said:
             return None
+        is_tokens = self.settings.kind == "sequences"
+        starts = held.offsets_of(self.items) if is_tokens else np.arange(len(self.items))
+        start_of = {item.id: int(start) for item, start in zip(self.items, starts, strict=False)}
         names = tuple(dict.fromkeys(answer.channel for answer in said))
         classes = self.settings.classes
+        units = [(answer, token, unit) for answer in said for token, unit in answer.units]
         weights = np.array(
-            [[name in allowed(answer.question, answer.said[0], classes) for name in classes] for answer in said],
+            [[name in allowed(answer.question, unit, classes) for name in classes] for answer, _, unit in units],
             dtype=np.float64,
         )
-        seconds = [np.nan if answer.seconds is None else answer.seconds for answer in said]
+        # The time and the price of a sequence are those of its tokens together.
+        seconds = [np.nan if one.seconds is None else one.seconds / len(one.said) for one, _, _ in units]
         return Answers(
-            np.array([row_of[answer.item_id] for answer in said]),
-            np.array([names.index(answer.channel) for answer in said]),
+            np.array([start_of[answer.item_id] + token for answer, token, _ in units]),
+            np.array([names.index(answer.channel) for answer, _, _ in units]),
             names,
             from_weights(weights, classes),
             np.array(seconds),
-            np.array([answer.price for answer in said]),
+            np.array([answer.price / len(answer.said) for answer, _, _ in units]),
         )
 
     def kinds(self) -> list[str]:

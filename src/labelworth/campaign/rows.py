@@ -9,6 +9,11 @@ from labelworth.campaign.schema import annotators, items, requests
 from labelworth.campaign.values import Item, Person, Request
 
 Row = sa.Row[Any]
+ITEM = (items.c.name, items.c.content, items.c.n_tokens)
+"""What of an item is read beside other columns."""
+# Statements that every answer needs are built once: building one takes longer than running it.
+_REQUEST = sa.select(requests).where(requests.c.id == sa.bindparam("number"))
+_LOCKED = _REQUEST.with_for_update()
 
 
 def person_of(row: Row) -> Person:
@@ -35,28 +40,23 @@ def request_of(row: Row) -> Request:
     )
 
 
-def item_of(row: Row) -> Item:
+def item_of(row: Row, number: int) -> Item:
+    """From a row with what stands in `ITEM`."""
     if row.n_tokens is None:
-        return Item(row.id, row.name, row.content, None)
+        return Item(number, row.name, row.content, None)
     content = json.loads(row.content)
     columns = {name: tuple(cells) for name, cells in content["columns"].items()}
-    return Item(row.id, row.name, None, columns, content["words"])
+    return Item(number, row.name, None, columns, content["words"])
 
 
-def one_person(connection: sa.Connection, name_or_id: str | int, *, locked: bool = False) -> Person | None:
-    """Somebody by name or number; `locked`: nobody else acts for them until the transaction ends."""
+def one_person(connection: sa.Connection, name_or_id: str | int) -> Person | None:
+    """Somebody by name or number."""
     column = annotators.c.name if isinstance(name_or_id, str) else annotators.c.id
-    query = sa.select(annotators).where(column == name_or_id)
-    row = connection.execute(query.with_for_update() if locked else query).one_or_none()
+    row = connection.execute(sa.select(annotators).where(column == name_or_id)).one_or_none()
     return None if row is None else person_of(row)
 
 
 def one_request(connection: sa.Connection, number: int, *, locked: bool = False) -> Request | None:
-    query = sa.select(requests).where(requests.c.id == number)
-    row = connection.execute(query.with_for_update() if locked else query).one_or_none()
+    """A request; `locked`: nobody else changes it until the transaction ends."""
+    row = connection.execute(_LOCKED if locked else _REQUEST, {"number": number}).one_or_none()
     return None if row is None else request_of(row)
-
-
-def items_by_id(connection: sa.Connection, numbers: list[int]) -> dict[int, Item]:
-    rows = connection.execute(sa.select(items).where(items.c.id.in_(numbers)))
-    return {row.id: item_of(row) for row in rows}

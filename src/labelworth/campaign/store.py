@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable
 from concurrent.futures import Future
 from contextlib import suppress
+from importlib.util import find_spec
 from os import PathLike
 from pathlib import Path
 from typing import Any, TypeVar
@@ -127,18 +128,16 @@ class Store:
 
 def _tried(work: Work[Any], connection: sa.Connection) -> tuple[Any, BaseException | None]:
     """The result, or the error that undid this work alone; an error of the database undoes the whole group."""
-    point = connection.begin_nested()
+    connection.exec_driver_sql("SAVEPOINT one")
     try:
         result = work(connection)
-    except exc.IntegrityError as error:
-        point.rollback()
-        return None, error
-    except exc.DBAPIError:
-        raise
     except Exception as error:
-        point.rollback()
+        if isinstance(error, exc.DBAPIError) and not isinstance(error, exc.IntegrityError):
+            raise
+        connection.exec_driver_sql("ROLLBACK TO one")
+        connection.exec_driver_sql("RELEASE one")
         return None, error
-    point.commit()
+    connection.exec_driver_sql("RELEASE one")
     return result, None
 
 
@@ -167,6 +166,7 @@ def _sqlite(path: Path) -> sa.Engine:
         connect_args={"timeout": _BUSY_SECONDS, "check_same_thread": False},
         pool_size=16,
         max_overflow=48,
+        pool_use_lifo=True,  # Whoever asked last has the statements and pages still at hand.
     )
 
     @event.listens_for(engine, "connect")
@@ -189,12 +189,8 @@ def _sqlite(path: Path) -> sa.Engine:
 
 
 def _postgresql(url: str) -> sa.Engine:
-    try:
-        import psycopg  # noqa: F401
-    except ImportError as error:
-        raise InvalidInputError(
-            "A campaign in PostgreSQL needs psycopg: pip install 'labelworth[postgres]'."
-        ) from error
+    if find_spec("psycopg") is None:
+        raise InvalidInputError("A campaign in PostgreSQL needs psycopg: pip install 'labelworth[postgres]'.")
     address = sa.make_url(url).set(drivername="postgresql+psycopg")
     engine = sa.create_engine(
         address, pool_size=8, max_overflow=24, pool_pre_ping=True, connect_args={"connect_timeout": 10}

@@ -6,8 +6,8 @@ from typing import Any, Literal, get_args
 
 Kind = Literal["documents", "sequences"]
 Role = Literal["annotator", "manager"]
-KINDS: tuple[str, ...] = get_args(Kind)
-ROLES: tuple[str, ...] = get_args(Role)
+KINDS: tuple[Kind, ...] = get_args(Kind)
+ROLES: tuple[Role, ...] = get_args(Role)
 
 GOLD = "gold"
 """The kind of labels that are taken as the truth; answers of any other kind are evidence of it."""
@@ -59,6 +59,7 @@ class Added:
     n_known: int  # Items that were there already, with the same content.
     n_gold: int  # New labels that came along.
     notes: tuple[str, ...] = ()
+    n_answers: int = 0  # New answers of several people that came along, a token counts as one.
 
 
 @dataclass(frozen=True)
@@ -148,6 +149,20 @@ class Acknowledged:
     key: str
     is_new: bool  # False: it was acknowledged before, under the same key, and counts once.
     task: Task | None = None  # Of what was taken back: it can be answered anew.
+
+
+Guess = tuple[tuple[str, float], ...]
+"""What a model says of a document, or of every token: a class, and how probable it is."""
+
+
+@dataclass(frozen=True)
+class Desk:
+    """What somebody has before them."""
+
+    task: Task | None  # None: nothing is wanted of them now.
+    guess: Guess | None  # Of the task's item; None: there is no model yet.
+    last: int | None  # The last answer of theirs that stands, and what it says.
+    last_said: tuple[Unit, ...] = ()
 
 
 @dataclass(frozen=True)

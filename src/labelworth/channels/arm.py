@@ -77,6 +77,9 @@ class Together:
 
     def __post_init__(self) -> None:
         names = [name for name, _ in self.asks]
+        if any(votes < 1 for _, votes in self.asks):
+            asked = " + ".join(f"{name} x {votes}" for name, votes in self.asks)
+            raise InvalidInputError(f"{self.name!r} asks each kind for one answer or more. Got {asked}.")
         if self.name in RESERVED or len(names) < 2 or len(set(names)) < len(names):
             raise InvalidInputError(
                 f"Kinds of labels on the same row are two or more different ones under a name of their own, as "

@@ -1,5 +1,6 @@
 """A channel: somebody who answers, how often with what, and for how much."""
 
+import re
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass, fields
 from typing import Any, Literal
@@ -15,6 +16,7 @@ RESERVED = ("nothing", "gold", "everything")
 """What rows are asked without any channel."""
 
 _MOST_VOTES = 1000
+_VOTES = re.compile(r" x \d+$")
 
 
 @dataclass(frozen=True, eq=False, init=False)
@@ -75,8 +77,12 @@ class Channel:
         given: Any = name
         if not isinstance(given, str) or not given.strip():
             raise InvalidInputError(f"A channel needs a name, as 'crowd'. Got {name!r}.")
-        if name in RESERVED:
+        if name.strip().casefold() in RESERVED:
             raise InvalidInputError(f"No channel may be called {name!r}: {', '.join(RESERVED)} mean something else.")
+        if " + " in name or _VOTES.search(name):
+            raise InvalidInputError(
+                f"No channel may be called {name!r}: 'a + b' is two on one row, and 'a x 3' three votes of one."
+            )
         if isinstance(confusion, str) and confusion != "unknown":
             raise InvalidInputError(f"The confusion of channel {name!r} is a table or 'unknown'. Got {confusion!r}.")
         is_open = isinstance(confusion, str)
@@ -157,6 +163,10 @@ def _price(name: str, price: float) -> float:
 def _share(name: str, accuracy: float) -> float:
     if isinstance(accuracy, bool) or not isinstance(accuracy, int | float | np.number):
         raise InvalidInputError(f"The accuracy of channel {name!r} must be a number. Got {accuracy!r}.")
+    if 2 <= accuracy <= 100:
+        raise InvalidInputError(
+            f"The accuracy of channel {name!r} is a share: {accuracy:g} % is {accuracy / 100:g}. Got {accuracy:g}."
+        )
     require_between(f"The accuracy of channel {name!r}", float(accuracy), 0.0, 1.0)
     return float(accuracy)
 

@@ -5,6 +5,7 @@ per line, or the same words as keys of JSON, or as indented lines (`read_kinds`)
 ``both: model + crowd x 3`` asks two of them about the same row.
 """
 
+import difflib
 import json
 import os
 import re
@@ -78,9 +79,9 @@ def read_kinds(path: str | os.PathLike[str]) -> list[Kind]:
         raise DataUnavailableError(f"Cannot read {str(path)!r}: {words}.") from error
     if text.lstrip()[:1] in ("{", "["):
         try:
-            document = parse_json(content)
+            document = parse_json(content, each_once=True)
         except (ValueError, RecursionError) as error:
-            raise InvalidInputError(f"{str(path)!r} is not JSON ({error}).") from error
+            raise InvalidInputError(f"{str(path)!r} cannot be read as JSON: {error}.") from error
     else:
         document = _blocks(text, str(path))
     kinds = kinds_of(document)
@@ -99,6 +100,8 @@ def kinds_of(described: Any) -> list[Kind]:
     """
     if isinstance(described, str | Channel | Together | Arm):
         described = [described]
+    if isinstance(described, Mapping) and list(described) == ["kinds"]:
+        described = described["kinds"]
     if isinstance(described, Mapping):
         channels = [kind_of(str(name), said) for name, said in described.items()]
     elif isinstance(described, Sequence):
@@ -163,6 +166,7 @@ def kind_of(name: str, said: Any) -> Kind:
     if unknown_words:
         raise InvalidInputError(
             f"Of the kind {name!r} one can say {', '.join(_WORDS)}. Got {', '.join(map(str, unknown_words))}."
+            f"{_hint(str(unknown_words[0]))}"
         )
     values = {word: _value(name, word, value) for word, value in said.items() if value is not None}
     common = {word: values[word] for word in ("price", "votes", *_FLAGS) if word in values}
@@ -193,11 +197,22 @@ def _together(name: str, text: str) -> Together:
     return Together(name, tuple(asks))
 
 
+def _hint(word: str) -> str:
+    """What may be meant by a word that is none."""
+    if word[:1].isdigit():
+        return " Write numbers with a point, as 0.9: commas part words."
+    near = difflib.get_close_matches(word, _WORDS, n=1)
+    return f" Is {near[0]!r} meant?" if near else ""
+
+
 def _said(name: str, text: str) -> dict[str, str | bool]:
-    """Words and the texts behind them; commas inside of brackets part nothing."""
+    """Words and the texts behind them, colons or not; commas inside of brackets part nothing."""
     said: dict[str, str | bool] = {}
-    for part in re.split(r",(?![^\[]*\])", text):
+    bare = text.strip()
+    bare = bare[1:-1] if bare.startswith("{") and bare.endswith("}") else bare
+    for part in re.split(r",(?![^\[]*\])", bare):
         word, _, value = part.strip().partition(" ")
+        word = word.removesuffix(":")
         if not word:
             continue
         if word in said:
@@ -222,7 +237,14 @@ def _value(name: str, word: str, value: Any) -> Any:
     if word == "confusion" and value == "unknown":
         return value
     if word in _TABLES:
-        return [_row(name, word, row) for row in _listed(value, "/")]
+        rows = [_row(name, word, row) for row in _listed(value, "/")]
+        sizes = {len(row) for row in rows}
+        if word == "confusion" and len(sizes) > 1:
+            raise InvalidInputError(
+                f"The confusion of the kind {name!r} has a row per class and in it a number per answer, as 0.9 0.1 / "
+                f"0.2 0.8. Got rows of {' and '.join(map(str, sorted(sizes)))} numbers."
+            )
+        return rows
     # Names of classes may hold blanks.
     return _listed(value, "/" if word == "question" or "/" in str(value) else None)
 
@@ -249,7 +271,9 @@ def _number(name: str, word: str, value: Any) -> float:
             return float(text[:-1]) / 100
         return float(text)
     except (TypeError, ValueError):
-        raise InvalidInputError(f"The {word} of the kind {name!r} must be a number. Got {value!r}.") from None
+        told = any(other in _WORDS for other in str(value).split()) if isinstance(value, str) else False
+        comma = " Part words by commas." if told else ""
+        raise InvalidInputError(f"The {word} of the kind {name!r} must be a number. Got {value!r}.{comma}") from None
 
 
 def _whole(name: str, word: str, value: Any) -> int:
@@ -300,8 +324,13 @@ def _blocks(text: str, path: str) -> dict[str, Any]:
         elif block is None:
             raise refuse()
         else:
+            if word in block:
+                raise InvalidInputError(f"{path}, line {number}: a kind says its {word} twice.")
             items = [] if not value else None
             block[word] = items if items is not None else _plain(value)
+    if kinds.get("kinds") == {}:
+        # What stands above a list of them.
+        del kinds["kinds"]
     return kinds
 
 

@@ -5,7 +5,7 @@ from typing import Annotated, Any
 import typer
 
 from labelworth.cli.console import answer, working
-from labelworth.cli.options import AnswerFileOptions, DataOptions, Json, ModelOptions, Seed, Without
+from labelworth.cli.options import AnswerFileOptions, DataOptions, EngineOptions, Json, ModelOptions, Seed, Without
 
 _CHECK = "The check"
 
@@ -29,6 +29,7 @@ def check(
         ),
     ] = True,
     held: AnswerFileOptions,
+    walkers: EngineOptions,
     seed: Seed = 0,
     as_json: Json = False,
 ) -> None:
@@ -39,7 +40,7 @@ def check(
     held.require_file()
     watch = Stopwatch()
     policies = list(policy or ())
-    with working() as progress:
+    with walkers.at_work(), working() as progress:
         with watch.timing("read"):
             samples = data.read(model.model)
             estimator = model.estimator(samples, seed, may_choose=True)

@@ -9,6 +9,7 @@ from labelworth.cli.options import (
     AnswerFileOptions,
     Checkpoint,
     DataOptions,
+    EngineOptions,
     Json,
     ModelOptions,
     PlanOptions,
@@ -31,6 +32,7 @@ def frontier(
     held: AnswerFileOptions,
     checkpoint: Checkpoint = None,
     prices: PriceOptions,
+    walkers: EngineOptions,
     seed: Seed = 0,
     as_json: Json = False,
 ) -> None:
@@ -40,7 +42,7 @@ def frontier(
 
     inquiry = Inquiry(data, model, prices, plan, seed, held)
     watch = Stopwatch()
-    with resumable(checkpoint), working() as progress:
+    with resumable(checkpoint), walkers.at_work(), working() as progress:
         with watch.timing("read"):
             arguments, notes = inquiry.arguments(progress.say)
         with watch.timing("frontier"):

@@ -44,14 +44,16 @@ class Inquiry:
         samples = self.data.read(self.model.model)
         for words in samples.notes:
             note(words)
-        for words in getattr(samples, "sampling_notes", ()):
+        # Formulas add up over all shards; what simulates or compares takes a sample of them into memory.
+        walks = self.data.is_sharded and self.plan.source == "asymptotic"
+        for words in () if walks else getattr(samples, "sampling_notes", ()):
             note(words)
         answers = self.held.read(samples)
         for words in () if answers is None else answers.notes:
             note(words)
         estimator = self.model.estimator(samples, self.seed, may_choose=True)
         arguments = {
-            "X": samples.X_for(estimator),
+            "X": samples.X if walks else samples.X_for(estimator),
             "y": samples.y,
             "classes": samples.classes,
             "model": estimator,

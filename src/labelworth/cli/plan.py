@@ -14,6 +14,7 @@ from labelworth.cli.options import (
     AnswerFileOptions,
     Checkpoint,
     DataOptions,
+    EngineOptions,
     Json,
     ModelOptions,
     PlanOptions,
@@ -48,6 +49,7 @@ def plan(
     held: AnswerFileOptions,
     checkpoint: Checkpoint = None,
     prices: PriceOptions,
+    walkers: EngineOptions,
     seed: Seed = 0,
     as_json: Json = False,
 ) -> None:
@@ -70,7 +72,7 @@ def plan(
     else:
         inquiry = Inquiry(data, model, prices, plan, seed, held)
     question.require_valid()
-    with resumable(checkpoint):
+    with resumable(checkpoint), walkers.at_work():
         _answer(inquiry, question, output=output, report=report, checkpoint=checkpoint, as_json=as_json)
 
 

@@ -28,8 +28,21 @@ def shard(
         typer.Option(metavar="FOLDER", help="DATA is a folder of shards: write it as Parquet, a file per shard."),
     ] = None,
     shard_values: Annotated[
-        int, typer.Option(help="How many values (different words of documents) a shard holds, about."), Between(1000)
-    ] = 1 << 22,
+        int | None,
+        typer.Option(
+            help="How many values (different words of documents) a shard holds, about; enough to outnumber the sums "
+            "of a pass unless given."
+        ),
+        Between(1000),
+    ] = None,
+    hash_bits: Annotated[
+        int | None,
+        typer.Option(
+            help="Hash words of texts to 2^BITS columns instead of keeping a vocabulary: for memory that cannot hold "
+            "all different words. Words can then not be named, and only shards made alike be predicted."
+        ),
+        Between(1, 31),
+    ] = None,
     data: DataOptions,
     as_json: Json = False,
 ) -> None:
@@ -48,7 +61,9 @@ def shard(
         )
     watch = Stopwatch()
     with working() as progress, watch.timing("shard"):
-        shards = Shards.open(data.path) if output is None else _written(data, output, shard_values, progress)
+        shards = (
+            Shards.open(data.path) if output is None else _written(data, output, shard_values, hash_bits, progress)
+        )
         if verify:
             shards.verify(progress)
         if to_parquet is not None:
@@ -81,16 +96,22 @@ def shard(
     tell(done)
 
 
-def _written(data: DataOptions, output: Path, shard_values: int, progress: "Progress") -> "Shards":
+def _written(
+    data: DataOptions, output: Path, shard_values: int | None, hash_bits: int | None, progress: "Progress"
+) -> "Shards":
     from labelworth.cli.options.data import NONE
     from labelworth.data.readers.cells import NOT_NAMED
     from labelworth.data.readers.choose import document_format
     from labelworth.data.readers.row_streams import STREAMED, stream_rows
+    from labelworth.data.shards.bounds import SHARD_WORK
     from labelworth.data.shards.texts import Words, shard_texts
+    from labelworth.errors import InvalidInputError
 
     format = data.format or document_format(data.path)
     if data.holds_sequences() or format not in STREAMED or data.rename is not None:
-        return _written_whole(data, output, shard_values, progress)
+        if hash_bits is not None:
+            raise InvalidInputError("Words are hashed of texts that are read row by row: JSONL, CSV, TSV, Parquet.")
+        return _written_whole(data, output, shard_values or SHARD_WORK, progress)
     marker: Any = NOT_NAMED if data.unlabeled is None else data.unlabeled
     rows = stream_rows(
         data.path,
@@ -104,7 +125,7 @@ def _written(data: DataOptions, output: Path, shard_values: int, progress: "Prog
     return shard_texts(
         rows,
         output,
-        words=Words(data.min_documents, data.max_words),
+        words=Words(data.min_documents, data.max_words, hash_bits=hash_bits),
         classes=None if data.classes is None else [name.strip() for name in data.classes.split(",")],
         stored_per_shard=shard_values,
         source=f"{data.path.name}, {size:,} bytes",

@@ -27,6 +27,7 @@ class Answers:
     evidence: Evidence  # (m entries): What they said, as evidence of the class they had in mind.
     seconds: FloatArray | None = None  # (m,): How long an answer took; NaN where nobody knows.
     prices: FloatArray | None = None  # (m,): What an answer cost; NaN where nobody knows.
+    kinds: AnyArray | None = None  # (m,): Of which kind of label each is, as a text; empty where nobody says.
     notes: tuple[str, ...] = ()  # What was found and decided while reading, in words.
 
     def __post_init__(self) -> None:
@@ -45,6 +46,8 @@ class Answers:
         for name, values in (("seconds", self.seconds), ("prices", self.prices)):
             if values is not None and (values.shape != (self.n_answers,) or (values < 0).any()):
                 raise InvalidInputError(f"There must be one non-negative number per answer in {name}, or NaN.")
+        if self.kinds is not None and self.kinds.shape != (self.n_answers,):
+            raise InvalidInputError(f"There must be one kind per answer. Got {self.kinds.shape}.")
 
     @classmethod
     def of(
@@ -90,8 +93,8 @@ class Answers:
             For tokens: sequence i has the tokens ``offsets[i]`` to ``offsets[i + 1]``. Items are then sequences, and
             a column ``token`` or ``position`` says which of its tokens is meant.
         columns : mapping, optional
-            Which column is the item, annotator, answer, question, seconds, price, when or token, where it has another
-            name than the usual ones: ``{"item": "post", "annotator": "who"}``.
+            Which column is the item, annotator, answer, question, seconds, price, kind, when or token, where it has
+            another name than the usual ones: ``{"item": "post", "annotator": "who"}``.
         annotator_columns : sequence of str, optional
             The columns of a wide table that are answers; all but those of items and tokens unless given.
         count_from : 0 or 1, optional
@@ -239,4 +242,5 @@ class Answers:
             evidence=self.evidence.take(entries),
             seconds=None if self.seconds is None else self.seconds[entries],
             prices=None if self.prices is None else self.prices[entries],
+            kinds=None if self.kinds is None else self.kinds[entries],
         )

@@ -66,11 +66,15 @@ class Samples(Rows):
         return np.asarray(in_memory(self.features))
 
     def each(self, function: Callable[[Any, AnyArray], Any], beside: AnyArray) -> Iterator[Any]:
-        """What a function says of the features of every shard and the rows `beside` them; in memory there is one."""
+        """What a function says of runs of rows and what stands `beside` them; in memory there is one run."""
         if isinstance(self.features, ShardedFeatures):
             yield from self.features.each(function, beside)
         else:
             yield function(self.features, beside)
+
+    def row_sums(self) -> FloatArray:
+        """How many words every document has, wherever it lies, (n,)."""
+        return np.concatenate(list(self.each(_row_sums, self.evidence.codes)))
 
     @property
     def sample_weights(self) -> FloatArray:
@@ -92,6 +96,10 @@ class Samples(Rows):
     def labeled_only(self) -> "Samples":
         """Keep the samples of whose class something is known."""
         return self.take(self.is_labeled)
+
+
+def _row_sums(features: Any, beside: AnyArray) -> FloatArray:
+    return np.asarray(features.sum(axis=1), dtype=np.float64).ravel()
 
 
 def _is_clean(features: Any) -> bool:

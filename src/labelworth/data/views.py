@@ -9,15 +9,22 @@ from labelworth.arrays import FloatArray
 from labelworth.data.rows import Rows
 from labelworth.data.samples import Samples
 from labelworth.errors import InvalidInputError
+from labelworth.wording import count
 
 _FEWEST_TEXTS = 2
 """Words in fewer texts than this are left out: they tell no two rows apart or together."""
 
 
+def are_counts(features: Any) -> bool:
+    """Whether a sparse matrix holds counts, as of words: whole numbers that are not negative."""
+    values = features.tocsr().data
+    return bool((values >= 0).all() and (values == np.rint(values)).all())
+
+
 def are_documents(features: Any) -> bool:
     """Whether rows are texts or counts of words; else they are rows of numbers, or of a table."""
     if hasattr(features, "tocsr"):
-        return True
+        return are_counts(features)
     return not hasattr(features, "columns") and np.ndim(features) == 1
 
 
@@ -36,6 +43,39 @@ def about_text_columns(features: Any) -> str:
     which = ", ".join(map(repr, names))
     are = f"The column {which} is" if len(names) == 1 else f"The columns {which} are"
     return f" {are} not numbers: leave out what tells nothing, and encode the rest, as with pandas.get_dummies."
+
+
+def require_all_numbers(features: Any) -> None:
+    """Refuse a table or matrix with cells that are no finite numbers, or some columns of texts beside numbers.
+
+    What stands for a missing number is for whoever knows why it is missing. Texts beside numbers are neither words
+    nor numbers to a model that is not told.
+
+    Raises
+    ------
+    InvalidInputError
+    """
+    texts = text_columns(features)
+    if texts and len(texts) < len(features.columns):
+        raise InvalidInputError(
+            f"The table holds numbers and texts.{about_text_columns(features)} Or give a pipeline as model= that "
+            "takes every column as it should be taken (sklearn.compose.ColumnTransformer)."
+        )
+    if texts:
+        return
+    values = features.tocsr().data if hasattr(features, "tocsr") else np.asarray(features)
+    if values.dtype.kind != "f" or np.isfinite(values).all():
+        return
+    n_gaps = int((~np.isfinite(values)).sum())
+    where = ""
+    if values.ndim == 2:
+        row, column = np.argwhere(~np.isfinite(values))[0].tolist()
+        where = f", the first in row {row:,}, column {column:,} (counted from 0)"
+    raise InvalidInputError(
+        f"{count(n_gaps, 'cell holds', 'cells hold')} no finite number{where}. Fill them in (as with "
+        "sklearn.impute.SimpleImputer), leave those rows or columns out, or give a classifier as model= that takes "
+        "missing values."
+    )
 
 
 def in_numbers(rows: Rows) -> Samples | None:

@@ -24,6 +24,8 @@ _MOST_DEATHS = 20
 class Processes:
     """So many processes of one thread each."""
 
+    is_elsewhere = False
+
     def __init__(self, workers: int | None = None) -> None:
         self.workers = n_workers(workers)
 

@@ -4,8 +4,11 @@ Functions are pure and results are added in pairs whose order the pieces fix, so
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Any, Protocol
 
+import numpy as np
 from joblib import Parallel, cpu_count, delayed
 
 from labelworth.arrays import FloatArray
@@ -20,6 +23,14 @@ Piecework = Callable[[Any, Any], Any]
 
 class Runner(Protocol):
     """Does the pieces, in whatever order and place."""
+
+    @property
+    def workers(self) -> int:
+        """How many pieces are done at once."""
+
+    @property
+    def is_elsewhere(self) -> bool:
+        """Whether that is on other machines: then whatever can be sent is."""
 
     def map(self, function: Piecework, shared: Any, items: Sequence[Any]) -> Iterator[Any]:
         """The results, in the order of the items."""
@@ -43,14 +54,21 @@ def added(results: Iterable[Sums]) -> Sums:
     for result in results:
         height, total = 0, result
         while waiting and waiting[-1][0] == height:
-            height, total = height + 1, plus(waiting.pop()[1], total)
+            # Results may be somebody's own; sums of them are ours, and are added to.
+            height, total = height + 1, (_plus_in_place if height else plus)(waiting.pop()[1], total)
         waiting.append((height, total))
+        del result, total
     if not waiting:
         raise InvalidInputError("There is nothing to add up: no rows are left.")
     total = waiting.pop()[1]
     while waiting:
-        total = plus(waiting.pop()[1], total)
+        # Whatever waits below the last one is a sum.
+        total = _plus_in_place(waiting.pop()[1], total)
     return total
+
+
+def _plus_in_place(first: Sums, second: Sums) -> Sums:
+    return {name: np.add(value, second[name], out=np.asarray(value)) for name, value in first.items()}
 
 
 def plus(first: Sums, second: Sums) -> Sums:
@@ -60,6 +78,8 @@ def plus(first: Sums, second: Sums) -> Sums:
 class Threads:
     """Threads of this process: nothing is copied, and kernels let go of the interpreter."""
 
+    is_elsewhere = False
+
     def __init__(self, workers: int | None = None) -> None:
         self.workers = n_workers(workers)
 
@@ -68,7 +88,7 @@ class Threads:
         if at_once < 2:
             yield from (function(shared, item) for item in items)
             return
-        pool = Parallel(n_jobs=at_once, backend="threading", return_as="generator", pre_dispatch="2*n_jobs")
+        pool = Parallel(n_jobs=at_once, backend="threading", return_as="generator", pre_dispatch="n_jobs")
         yield from pool(delayed(function)(shared, item) for item in items)
 
     def total(self, function: Piecework, shared: Any, items: Sequence[Any]) -> Sums:
@@ -82,12 +102,37 @@ def n_workers(workers: int | None) -> int:
     return int(cpu_count()) if workers is None else workers
 
 
+_AT_WORK: ContextVar[Runner | None] = ContextVar("at work", default=None)
+
+
+@contextmanager
+def working(engine: Any = None, workers: int | None = None) -> Iterator[None]:
+    """Let an engine do what is done inside, as far as it can be sent; without one nothing changes.
+
+    Who works is said once, at a door, and not handed through all rooms behind it: no answer depends on it.
+    """
+    if engine is None and workers is None:
+        yield
+        return
+    before = _AT_WORK.set(runner_of(engine, workers))
+    try:
+        yield
+    finally:
+        _AT_WORK.reset(before)
+
+
+def at_work() -> Runner | None:
+    """The runner of the innermost `working` around."""
+    return _AT_WORK.get()
+
+
 def runner_of(engine: Any = None, workers: int | None = None) -> Runner:
     """Who does the work.
 
     Parameters
     ----------
     engine : None, "threads", "processes", a client of dask.distributed, or a Runner
+        None: who is at work, see `working`; threads unless somebody is.
     workers : int, optional
         How many threads or processes; a cluster has its own.
 
@@ -96,6 +141,8 @@ def runner_of(engine: Any = None, workers: int | None = None) -> Runner:
     InvalidInputError
         If it is none of these.
     """
+    if engine is None and workers is None:
+        return at_work() or Threads()
     if engine is None or engine == "threads":
         return Threads(workers)
     if engine == "processes":

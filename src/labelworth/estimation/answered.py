@@ -24,9 +24,9 @@ from labelworth.data.answers import Answers
 from labelworth.data.evidence import Evidence, compact
 from labelworth.data.rows import Rows
 from labelworth.data.sequences import Sequences
+from labelworth.data.shards.passes import DataT
 from labelworth.errors import InvalidInputError
 from labelworth.estimation.annotators import Annotators
-from labelworth.estimation.sharded import DataT
 from labelworth.estimation.starts import models_to_begin
 from labelworth.models.blocks import Block, FreeTable, SimplexRows
 from labelworth.models.classes.responsibilities import condition

@@ -10,10 +10,10 @@ from labelworth.arrays import BoolArray, FloatArray, IntArray, require_between
 from labelworth.channels.channel import Channel
 from labelworth.data.samples import Samples
 from labelworth.data.sequences import Sequences
+from labelworth.data.shards.passes import DataT
 from labelworth.estimation.annotators import Annotators, ConfusionKind
 from labelworth.estimation.answered import AnsweredFamily, AnsweredModel, require_answers
 from labelworth.estimation.fit import Fit, fit
-from labelworth.estimation.sharded import DataT
 from labelworth.estimation.starts import LARGEST
 from labelworth.estimation.turns import SteppedFamily, fit_in_turns
 from labelworth.estimation.votes import Votes

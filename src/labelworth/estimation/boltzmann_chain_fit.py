@@ -1,22 +1,25 @@
 """Fit a Boltzmann chain to sequences with any mixture of labels."""
 
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
 
 from labelworth.arrays import FloatArray
 from labelworth.data.sequences import Sequences, labeled_runs
+from labelworth.data.shards.passes import is_sharded
 from labelworth.errors import InvalidInputError
 from labelworth.estimation.expectation_maximization import Ascent, Point
 from labelworth.estimation.fit import Fit, report_exchangeable
-from labelworth.estimation.quasi_newton import Descent, minimize
+from labelworth.estimation.quasi_newton import Descent, Objective, minimize
 from labelworth.estimation.starts import counting, require_search, seeded_data
 from labelworth.models.chains.boltzmann_chain import (
     BoltzmannChainFamily,
     BoltzmannChainModel,
     BoltzmannChainObjective,
 )
+from labelworth.models.sharded import ObjectiveOverShards, SlopeSums
 from labelworth.progress import SILENT, Progress
 
 _START_TOLERANCE = 1e-4
@@ -57,7 +60,8 @@ def fit_boltzmann_chain(
     require_search(unlabeled_weight, max_iterations, tolerance, n_starts)
     sequences, weights = counting(sequences, unlabeled_weight)
     evidence = sequences.evidence
-    objective = BoltzmannChainObjective(family, sequences, weights)
+    objective = _objective(family, sequences, weights)
+    neutral = family.neutral()
     is_concave = bool(evidence.is_gold.all()) or evidence.n_classes == 1
     exchangeable = () if is_concave else report_exchangeable(evidence, progress)
     given = [] if start is None else [_weights_of(start, family)]
@@ -67,7 +71,7 @@ def fit_boltzmann_chain(
     def starts() -> Iterator[FloatArray]:
         yield from given
         if is_concave and count > 0:
-            yield np.zeros(objective.size)
+            yield np.zeros(neutral.coordinates.n_free)
         elif count > 0:
             yield from _supervised(family, sequences, weights, count, rng or np.random.default_rng(0), descend)
 
@@ -75,10 +79,32 @@ def fit_boltzmann_chain(
         descent = descend(objective, begin, tolerance=tolerance * float(weights.sum()), title="Boltzmann chain")
         theta = descent.theta
         log_likelihood = family.penalty * float(theta @ theta) - descent.value
-        end = Point(objective.model(theta), {}, log_likelihood, -descent.value)
+        model = neutral.with_tables(neutral.coordinates.named(theta))
+        end = Point(model, {}, log_likelihood, -descent.value)
         return Ascent(end, -descent.value_path, descent.converged, descent.n_iterations, descent.n_evaluations)
 
     return Fit.best_of([ascent(begin) for begin in starts()], family, unlabeled_weight, exchangeable)
+
+
+@dataclass(frozen=True, eq=False)
+class BoltzmannLayout:
+    """Sequences laid out for passes of a Boltzmann chain; see `labelworth.data.shards.passes.Layout`."""
+
+    family: BoltzmannChainFamily  # Without its penalty.
+
+    @property
+    def feature_names(self) -> tuple[str, ...]:
+        return self.family.feature_names
+
+    def prepare(self, sequences: Sequences, weights: FloatArray, /) -> SlopeSums:
+        return SlopeSums(BoltzmannChainObjective(self.family, sequences, weights))
+
+
+def _objective(family: BoltzmannChainFamily, sequences: Sequences, weights: FloatArray) -> Objective:
+    """What is minimized, wherever the sequences lie."""
+    if not is_sharded(sequences):
+        return BoltzmannChainObjective(family, sequences, weights)
+    return ObjectiveOverShards(BoltzmannLayout(replace(family, penalty=0.0)), sequences, weights, family.penalty)
 
 
 def _supervised(
@@ -96,9 +122,10 @@ def _supervised(
             yield np.zeros(family.neutral().coordinates.n_free)
             continue
         part = runs.weighted(drawn).sequences
-        objective = BoltzmannChainObjective(family, part, part.sequence_weights)
+        objective = _objective(family, part, part.sequence_weights)
+        start = np.zeros(family.neutral().coordinates.n_free)
         tolerance = _START_TOLERANCE * float(part.sequence_weights.sum())
-        yield descend(objective, np.zeros(objective.size), tolerance=tolerance, title="Start").theta
+        yield descend(objective, start, tolerance=tolerance, title="Start").theta
 
 
 def _weights_of(start: BoltzmannChainModel, family: BoltzmannChainFamily) -> FloatArray:

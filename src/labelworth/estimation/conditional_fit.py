@@ -7,14 +7,16 @@ import numpy as np
 
 from labelworth.arrays import BoolArray, FloatArray, IntArray
 from labelworth.data.sequences import Sequences, labeled_runs
+from labelworth.data.shards.passes import is_sharded
 from labelworth.errors import InvalidInputError
 from labelworth.estimation.fit import Fit
-from labelworth.estimation.quasi_newton import Descent, minimize
+from labelworth.estimation.quasi_newton import Descent, Objective, minimize
 from labelworth.kernels.chains.attribute_layout import make_layout, observed_features
 from labelworth.kernels.chains.attribute_pass import Evidence, attribute_pass, make_workspace
 from labelworth.kernels.chains.potentials import Chain, make_chain, make_tokens
 from labelworth.models.chains.conditional_random_field import ConditionalRandomFieldModel
 from labelworth.models.chains.crf_features import FeatureSet, Pairs, feature_set
+from labelworth.models.sharded import ObjectiveOverShards, SlopeSums
 from labelworth.progress import SILENT, Progress
 
 _COARSE = 10.0
@@ -22,74 +24,34 @@ _COARSE = 10.0
 _MEMORY = 20  # Steps that L-BFGS remembers: more take fewer iterations, and each two vectors as long as the weights.
 
 
-class ConditionalObjective:
-    r"""Minus the penalized log-likelihood, and its gradient.
+class ConditionalWeights:
+    """What theta is.
 
-    .. math:: -\sum_i \omega_i \log p_\theta(\text{evidence}_i | x_i) + c_2 |\theta|^2
-
-    Theta is the start (where there is one), the transitions that are parameters, and the weights of attributes beside
-    labels in the order in which the model stores them. The same bits for any number of threads.
+    The start (where there is one), the transitions that are parameters, and the weights of attributes beside labels
+    in the order in which the model stores them.
 
     Parameters
     ----------
     model : ConditionalRandomFieldModel
         Which weights there are; their values play no part.
-    sequences : Sequences
-        With the attributes of the model. Sequences of which nothing is known contribute nothing: leave them out.
-    c2 : float
-        The coefficient of the sum of squares, as CRFsuite calls and counts it (no factor one half).
     """
 
-    def __init__(self, model: ConditionalRandomFieldModel, sequences: Sequences, c2: float) -> None:
-        self.model, self.c2 = model, c2
-        features = model.features
-        self._transitions = np.flatnonzero(features.transitions)
-        self._n_start = 0 if model.start is None else model.n_classes
-        self._n_head = self._n_start + len(self._transitions)
-        attributes = sequences.attributes
-        self._layout = make_layout(attributes, sequences.offsets, features.starts, features.labels, model.n_classes)
-        self._workspace = make_workspace(self._layout)
-        codes, weights = sequences.evidence.codes, sequences.sequence_weights
-        is_partial = _has_unknown(sequences)
-        known = np.where(np.repeat(is_partial, sequences.lengths), -1, codes)
-        token_weights = np.repeat(weights, sequences.lengths)
-        observed = observed_features(attributes, known, token_weights, features.starts, features.labels)
-        self._observed_start, self._observed_pairs = _observed_labels(
-            known, token_weights, sequences, model.n_classes
-        )
-        within = np.arange(sequences.n_tokens) - np.repeat(sequences.offsets[:-1], sequences.lengths)
-        clamped = make_tokens(within, sequences.offsets, codes, sequences.evidence.weights, weights)
-        free = clamped._replace(codes=np.full_like(clamped.codes, -1))
-        self._evidence = Evidence(free, clamped, is_partial, observed)
-
-    @property
-    def size(self) -> int:
-        """The length of theta."""
-        return self._n_head + len(self._evidence.observed)
-
-    def __call__(self, theta: FloatArray, gradient: FloatArray) -> float:
-        """The value; its gradient is written to the second argument."""
-        head, c2 = self._n_head, self.c2
-        result = attribute_pass(
-            self._layout, self._workspace, self._evidence, self._chain(theta), theta[head:], c2, gradient[head:]
-        )
-        expected, observed = (
-            self._labels(result.start, result.pairs),
-            self._labels(self._observed_start, self._observed_pairs),
-        )
-        gradient[:head] = expected - observed + 2 * c2 * theta[:head]
-        return result.value + float(theta[:head] @ (c2 * theta[:head] - observed))
+    def __init__(self, model: ConditionalRandomFieldModel) -> None:
+        self.model, self.features = model, model.features
+        self.transitions = np.flatnonzero(self.features.transitions)
+        self.n_start = 0 if model.start is None else model.n_classes
+        self.n_head = self.n_start + len(self.transitions)
 
     def theta_of(self, model: ConditionalRandomFieldModel) -> FloatArray:
         """The weights of a model with the same parameters."""
         start = np.empty(0) if model.start is None else model.start
-        return np.concatenate([start, model.transition.ravel()[self._transitions], model.emission.data])
+        return np.concatenate([start, model.transition.ravel()[self.transitions], model.emission.data])
 
     def model_of(self, theta: FloatArray) -> ConditionalRandomFieldModel:
         """The model with these weights."""
-        chain = self._chain(theta)
+        chain = self.chain(theta)
         emission = self.model.emission.copy()
-        emission.data = theta[self._n_head :].copy()
+        emission.data = theta[self.n_head :].copy()
         start = None if self.model.start is None else chain.log_start
         return ConditionalRandomFieldModel(
             self.model.classes,
@@ -100,16 +62,99 @@ class ConditionalObjective:
             self.model.transition_support,
         )
 
-    def _chain(self, theta: FloatArray) -> Chain:
+    def chain(self, theta: FloatArray) -> Chain:
+        """Start and transitions."""
         n_labels = self.model.n_classes
         start, transition = np.zeros(n_labels), np.zeros(n_labels**2)
-        start[: self._n_start] = theta[: self._n_start]
-        transition[self._transitions] = theta[self._n_start : self._n_head]
+        start[: self.n_start] = theta[: self.n_start]
+        transition[self.transitions] = theta[self.n_start : self.n_head]
         return make_chain(start, transition.reshape(n_labels, n_labels))
 
-    def _labels(self, start: FloatArray, pairs: FloatArray) -> FloatArray:
+    def labels(self, start: FloatArray, pairs: FloatArray) -> FloatArray:
         """Counts of first labels and of pairs, in the order of theta."""
-        return np.concatenate([start[: self._n_start], pairs.ravel()[self._transitions]])
+        return np.concatenate([start[: self.n_start], pairs.ravel()[self.transitions]])
+
+
+class ConditionalObjective:
+    r"""Minus the penalized log-likelihood, and its gradient.
+
+    .. math:: -\sum_i \omega_i \log p_\theta(\text{evidence}_i | x_i) + c_2 |\theta|^2
+
+    The same bits for any number of threads.
+
+    Parameters
+    ----------
+    weights : ConditionalWeights
+        What theta is.
+    sequences : Sequences
+        With the attributes of the model. Sequences of which nothing is known contribute nothing: leave them out.
+    c2 : float
+        The coefficient of the sum of squares, as CRFsuite calls and counts it (no factor one half).
+    """
+
+    def __init__(self, weights: ConditionalWeights, sequences: Sequences, c2: float) -> None:
+        self.weights, self.c2 = weights, c2
+        model, features = weights.model, weights.features
+        attributes = sequences.attributes
+        self._layout = make_layout(attributes, sequences.offsets, features.starts, features.labels, model.n_classes)
+        self._workspace = make_workspace(self._layout)
+        codes, sequence_weights = sequences.evidence.codes, sequences.sequence_weights
+        is_partial = _has_unknown(sequences)
+        known = np.where(np.repeat(is_partial, sequences.lengths), -1, codes)
+        token_weights = np.repeat(sequence_weights, sequences.lengths)
+        observed = observed_features(attributes, known, token_weights, features.starts, features.labels)
+        self._observed_start, self._observed_pairs = _observed_labels(
+            known, token_weights, sequences, model.n_classes
+        )
+        within = np.arange(sequences.n_tokens) - np.repeat(sequences.offsets[:-1], sequences.lengths)
+        clamped = make_tokens(within, sequences.offsets, codes, sequences.evidence.weights, sequence_weights)
+        free = clamped._replace(codes=np.full_like(clamped.codes, -1))
+        self._evidence = Evidence(free, clamped, is_partial, observed)
+
+    @property
+    def size(self) -> int:
+        """The length of theta."""
+        return self.weights.n_head + len(self._evidence.observed)
+
+    def __call__(self, theta: FloatArray, gradient: FloatArray) -> float:
+        """The value; its gradient is written to the second argument."""
+        weights, c2 = self.weights, self.c2
+        head, chain = weights.n_head, weights.chain(theta)
+        result = attribute_pass(
+            self._layout, self._workspace, self._evidence, chain, theta[head:], c2, gradient[head:]
+        )
+        expected = weights.labels(result.start, result.pairs)
+        observed = weights.labels(self._observed_start, self._observed_pairs)
+        gradient[:head] = expected - observed + 2 * c2 * theta[:head]
+        return result.value + float(theta[:head] @ (c2 * theta[:head] - observed))
+
+
+@dataclass(frozen=True, eq=False)
+class ConditionalLayout:
+    """Sequences laid out for passes of a CRF, without its penalty; see `labelworth.data.shards.passes.Layout`."""
+
+    features: FeatureSet
+    classes: tuple[Hashable, ...]
+    with_start: bool
+
+    @property
+    def feature_names(self) -> tuple[str, ...]:
+        """Numbers: how attributes are called plays no part in a pass, and does not travel."""
+        return tuple(map(str, range(self.features.n_attributes)))
+
+    def prepare(self, sequences: Sequences, weights: FloatArray, /) -> SlopeSums:
+        names = sequences.feature_names
+        model = ConditionalRandomFieldModel.zeros(self.features, self.classes, names, with_start=self.with_start)
+        return SlopeSums(ConditionalObjective(ConditionalWeights(model), replace(sequences, weights=weights), 0.0))
+
+
+def _objective(weights: ConditionalWeights, sequences: Sequences, c2: float) -> Objective:
+    """What is minimized, wherever the sequences lie."""
+    model = weights.model
+    if not is_sharded(sequences):
+        return ConditionalObjective(weights, sequences, c2)
+    layout = ConditionalLayout(weights.features, model.classes, model.start is not None)
+    return ObjectiveOverShards(layout, sequences, sequences.sequence_weights, c2)
 
 
 def _has_unknown(sequences: Sequences) -> BoolArray:
@@ -185,7 +230,7 @@ def fit_conditional(
     sequences, _ = model.aligned(sequences)
     total_weight = float(sequences.sequence_weights.sum())
 
-    def descend(objective: ConditionalObjective, theta: FloatArray, coarseness: float, title: str) -> Descent:
+    def descend(objective: Objective, theta: FloatArray, coarseness: float, title: str) -> Descent:
         return minimize(
             objective,
             theta,
@@ -196,14 +241,14 @@ def fit_conditional(
             progress=progress,
         )
 
-    objective = ConditionalObjective(model, sequences, c2)
-    theta, n_iterations, n_evaluations = objective.theta_of(model), 0, 0
+    weights = ConditionalWeights(model)
+    theta, n_iterations, n_evaluations = weights.theta_of(model), 0, 0
     runs = None if start is not None or sequences.evidence.is_gold.all() else _concave_part(sequences)
     if runs is not None:
-        begun = descend(ConditionalObjective(model, runs, c2), theta, _COARSE, "Training on the runs of labels")
+        begun = descend(_objective(weights, runs, c2), theta, _COARSE, "Training on the runs of labels")
         theta, n_iterations, n_evaluations = begun.theta, begun.n_iterations, begun.n_evaluations
-    descent = descend(objective, theta, 1.0, "Training the CRF")
-    fitted = objective.model_of(descent.theta)
+    descent = descend(_objective(weights, sequences, c2), theta, 1.0, "Training the CRF")
+    fitted = weights.model_of(descent.theta)
     return Fit(
         fitted,
         fitted.features,

@@ -2,7 +2,7 @@
 
 from collections import deque
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import ClassVar, Generic, TypeVar
 
 import numpy as np
@@ -10,7 +10,7 @@ import numpy as np
 from labelworth.arrays import FloatArray
 from labelworth.errors import InvalidInputError
 from labelworth.models.protocol import Maximizer, ParametersT, Pass
-from labelworth.progress import Task
+from labelworth.progress import Pace, Task
 
 FittedT = TypeVar("FittedT")
 
@@ -56,25 +56,34 @@ class SquaredExtrapolation:
 
     longest: float = _GROWTH  # The largest a allowed now.
     _used_longest: bool = False
+    _walk: FloatArray | None = None  # Room for three iterates, kept from step to step: new memory takes longer.
 
-    def step(self, start: FloatArray, first: FloatArray, second: FloatArray) -> FloatArray | None:
-        """Extrapolate from three iterates in unconstrained coordinates; None where it would not reach further."""
-        change = first - start
-        bend = second - first
-        bend -= change
-        bend_length = _length(bend)
-        if bend_length == 0.0:
+    def from_models(self, models: tuple[ParametersT, ParametersT, ParametersT]) -> ParametersT | None:
+        """Extrapolate from three models; None where it would not reach further."""
+        coordinates = models[-1].coordinates
+        if self._walk is None:
+            self._walk = np.empty((3, coordinates.n_unconstrained))
+        for model, vector in zip(models, self._walk, strict=True):
+            coordinates.unconstrained(model.tables, vector)
+        if not self.step(*self._walk):
             return None
-        stretch = _length(change) / bend_length
+        return models[-1].with_tables(coordinates.from_unconstrained(self._walk[0]))
+
+    def step(self, start: FloatArray, first: FloatArray, second: FloatArray) -> bool:
+        """Move `start` to where three iterates in unconstrained coordinates lead; False: no further than they did."""
+        # The compiler is loaded with the first fit, not with an estimator.
+        from labelworth.kernels.rows.long_vectors import squared_lengths, stretch_steps
+
+        step_length, bend_length = np.sqrt(squared_lengths(start, first, second))
+        if bend_length == 0.0:
+            return False
+        stretch = float(step_length / bend_length)
         self._used_longest = stretch >= self.longest
         stretch = min(stretch, self.longest)
         if stretch <= 1.0:
-            return None
-        change *= 2 * stretch
-        bend *= stretch * stretch
-        change += bend
-        change += start
-        return change
+            return False
+        stretch_steps(start, first, second, stretch)
+        return True
 
     def accepted(self) -> None:
         """The step was kept."""
@@ -84,11 +93,6 @@ class SquaredExtrapolation:
     def refused(self) -> None:
         """The step would have lowered the objective."""
         self.longest = max(_GROWTH, self.longest / _GROWTH)
-
-
-def _length(vector: FloatArray) -> float:
-    # Not numpy.linalg.norm: threads are woken for it, which costs more than the sum where the cores are busy.
-    return float(np.sqrt(np.einsum("i,i->", vector, vector)))
 
 
 @dataclass
@@ -109,13 +113,26 @@ class StoppingRule:
     tolerance: float  # Nats per sample that may be left.
     _rates: deque[float] = field(default_factory=lambda: deque(maxlen=_RATES_KEPT), init=False)
     _was_within: bool = field(default=False, init=False)
+    _left: float | None = field(default=None, init=False)
+
+    @property
+    def steps_left(self) -> float | None:
+        """How many more plain steps it takes, about; accelerated ones are fewer. None while nobody knows.
+
+        With every step what is left to gain shrinks by the square of the rate.
+        """
+        rate = max(self._rates, default=1.0)
+        if self._left is None or not 0 < rate < 1 or not np.isfinite(self._left):
+            return None
+        return max(float(np.log(self._left / self.tolerance) / (-2 * np.log(rate))), 0.0) if self._left > 0 else 0.0
 
     def is_met(self, first_step: float, second_step: float) -> bool:
         """Whether EM has arrived, after two more plain steps of these squared half-lengths."""
         if second_step <= _ROUNDING:
             return True
         confirmed = self._was_within
-        self._was_within = self._gain_to_come(first_step, second_step) <= self.tolerance
+        self._left = self._gain_to_come(first_step, second_step)
+        self._was_within = self._left <= self.tolerance
         return confirmed and self._was_within
 
     def _gain_to_come(self, first_step: float, second_step: float) -> float:
@@ -160,17 +177,23 @@ class ExpectationMaximization(Generic[ParametersT]):
         """Walk from an evaluated start until nothing is left to gain, or the steps are used up."""
         evaluated_before = self.n_evaluations
         path, current, converged, n_iterations = [start.objective], start, False, 0
+        del start
         extrapolation = SquaredExtrapolation() if self.accelerated else None
-        stopping_rule = StoppingRule(self.tolerance)
+        stopping_rule, pace = StoppingRule(self.tolerance), Pace()
         while not converged and n_iterations < self.max_iterations:
-            first = self.evaluate(self.family.maximize(current.statistics))
+            model = self.family.maximize(current.statistics)
+            # Nobody asks for what was counted once the next model is made, and it may be large.
+            current = replace(current, statistics={})
+            first = self.evaluate(model)
+            del model
             n_iterations += 1
             path.append(first.objective)
-            task.advance(note=f"objective {first.objective:.8g}")
+            task.advance(note=f"objective {first.objective:.8g}{pace.words(stopping_rule.steps_left)}")
             if n_iterations == self.max_iterations:
                 current = first
                 break
             second_model = self.family.maximize(first.statistics)
+            first = replace(first, statistics={})
             n_iterations += 1
             if not self._is_far(first.objective - current.objective, first.objective):
                 steps = first.model.divergence(current.model), second_model.divergence(first.model)
@@ -178,9 +201,12 @@ class ExpectationMaximization(Generic[ParametersT]):
             leap = None
             if extrapolation is not None and not converged:
                 leap = self._leap(extrapolation, (current.model, first.model, second_model), first.objective)
+            # Nobody asks for the models before it from here on.
+            del first, current
             current = self.evaluate(second_model) if leap is None else leap
+            del second_model, leap
             path.append(current.objective)
-            task.advance(note=f"objective {current.objective:.8g}")
+            task.advance(note=f"objective {current.objective:.8g}{pace.words(stopping_rule.steps_left)}")
         return Ascent(current, np.array(path), converged, n_iterations, self.n_evaluations - evaluated_before)
 
     def _is_far(self, gain: float, objective: float) -> bool:
@@ -194,14 +220,13 @@ class ExpectationMaximization(Generic[ParametersT]):
         objective: float,
     ) -> Point[ParametersT] | None:
         """The extrapolated point, if there is one and the objective does not fall below that of the last step."""
-        coordinates = iterates[-1].coordinates
-        vector = extrapolation.step(*(coordinates.unconstrained(model.tables) for model in iterates))
-        if vector is None:
-            return None
         try:
             # A step too far may leave what doubles can hold; then it is refused like any other.
             with np.errstate(all="ignore"):
-                point = self.evaluate(iterates[-1].with_tables(coordinates.from_unconstrained(vector)))
+                model = extrapolation.from_models(iterates)
+                if model is None:
+                    return None
+                point = self.evaluate(model)
         except InvalidInputError:
             extrapolation.refused()
             return None

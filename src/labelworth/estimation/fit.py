@@ -13,9 +13,9 @@ import numpy as np
 
 from labelworth.arrays import FloatArray, require_between
 from labelworth.data.evidence import Evidence
+from labelworth.data.shards.passes import DataT
 from labelworth.errors import DidNotConvergeWarning, InvalidInputError, LabelworthWarning, NotIdentifiableError
-from labelworth.estimation.expectation_maximization import Ascent, ExpectationMaximization, FittedT
-from labelworth.estimation.sharded import DataT, prepared
+from labelworth.estimation.expectation_maximization import Ascent, ExpectationMaximization, FittedT, Point
 from labelworth.estimation.starts import (
     LARGEST,
     counting,
@@ -26,6 +26,7 @@ from labelworth.estimation.starts import (
     said,
 )
 from labelworth.models.protocol import EMFamily, ParametersT, Pass, SlopedPass
+from labelworth.models.sharded import prepared
 from labelworth.progress import SILENT, Progress, Task, duration, tracking
 
 if TYPE_CHECKING:
@@ -177,6 +178,12 @@ def fit(
         source = rng or np.random.default_rng(0)
         yield from models_to_begin(smoother, data, weights, count, source)
 
+    def evaluated(model: ParametersT) -> Point[ParametersT]:
+        point = climber.evaluate(model)
+        if not np.isfinite(point.objective):
+            raise impossible_start(model, family, data, weights)
+        return point
+
     is_told = data.answers is None and data.evidence.is_gold.all()
     if is_told or data.evidence.n_classes == 1:
         return _warned(Fit.best_of(climber.supervised(starts()), family, unlabeled_weight, ()), climber.title)
@@ -184,10 +191,8 @@ def fit(
     ascents = []
     with tracking(progress, climber.title, None) as task:
         for model in starts():
-            point = climber.evaluate(model)
-            if not np.isfinite(point.objective):
-                raise impossible_start(model, family, data, weights)
-            ascents.append(climber.climb(point, _Foretelling(task, progress)))
+            # Not held here: a climb lets go of what it no longer needs.
+            ascents.append(climber.climb(evaluated(model), _Foretelling(task, progress)))
     return _warned(Fit.best_of(ascents, family, unlabeled_weight, exchangeable), climber.title)
 
 

@@ -18,7 +18,7 @@ import numpy as np
 from labelworth.arrays import FloatArray
 from labelworth.errors import DidNotConvergeWarning, InvalidInputError
 from labelworth.kernels.rows.long_vectors import add_scaled, combine, inner, record_step
-from labelworth.progress import SILENT, Progress, Task, tracking
+from labelworth.progress import SILENT, Pace, Progress, Task, tracking
 
 Objective = Callable[[FloatArray, FloatArray], float]
 """Writes the gradient at theta to its second argument, and returns the value."""
@@ -170,6 +170,7 @@ class _Walk:
 
     def go(self, tolerance: float, max_iterations: int, task: Task) -> bool:
         """Iterate until converged (True) or out of iterations."""
+        pace = Pace()
         while True:
             slope = self._aim()
             if -slope <= _ROUNDING * max(1.0, abs(self.values[-1])) or self._exhausted(tolerance, -slope / 2):
@@ -182,7 +183,16 @@ class _Walk:
                 self._history.order = []
                 continue
             self.n_iterations += 1
-            task.advance(note=f"{self.values[-1]:.8g}")
+            task.advance(note=f"{self.values[-1]:.8g}{pace.words(self._steps_left(tolerance))}")
+
+    def _steps_left(self, tolerance: float) -> float | None:
+        """About: if gains go on to shrink as they did from the period before the last to the last."""
+        if len(self.values) <= 2 * PERIOD or tolerance <= 0:
+            return None
+        gain, before = self.recent_gain(), self.values[-1 - 2 * PERIOD] - self.values[-1 - PERIOD]
+        if not 0 < gain < before:
+            return None
+        return max(float(PERIOD * np.log(gain / tolerance) / np.log(before / gain)), 0.0)
 
     def recent_gain(self) -> float:
         return self.values[max(0, len(self.values) - 1 - PERIOD)] - self.values[-1]

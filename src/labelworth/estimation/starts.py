@@ -9,9 +9,10 @@ from labelworth.arrays import FloatArray, IntArray, require_between
 from labelworth.data.evidence import Evidence
 from labelworth.data.samples import Samples
 from labelworth.data.sequences import Sequences, labeled_runs
+from labelworth.data.shards.passes import DataT, is_sharded
 from labelworth.errors import InvalidInputError
-from labelworth.estimation.sharded import DataT, prepared
 from labelworth.models.protocol import BegunFamily, EMFamily, ParametersT
+from labelworth.models.sharded import prepared
 
 LARGEST = float(np.finfo(np.float64).max)
 
@@ -31,7 +32,8 @@ def counting(data: DataT, unlabeled_weight: float) -> tuple[DataT, FloatArray]:
         unit, weights = "row", data.sample_weights
     if not weights.size:
         raise InvalidInputError(f"There are no {unit}s. Give at least one.")
-    weights = np.where(data.is_labeled, weights, unlabeled_weight * weights)
+    if unlabeled_weight != 1:
+        weights = np.where(data.is_labeled, weights, unlabeled_weight * weights)
     counted = weights > 0
     if not counted.any():
         cure = (
@@ -40,9 +42,12 @@ def counting(data: DataT, unlabeled_weight: float) -> tuple[DataT, FloatArray]:
             else f"give a positive weight to some {unit}s"
         )
         raise InvalidInputError(f"No {unit} counts, so there is nothing to learn from: {cure}.")
-    if counted.all():
-        return data, weights
-    return data.take(counted), weights[counted]
+    if not counted.all():
+        return data.take(counted), weights[counted]
+    if is_sharded(data) and (weights == weights[0]).all():
+        # Of rows in shards there may be very many: one number says it of all.
+        weights = np.broadcast_to(weights[0], weights.shape)
+    return data, weights
 
 
 def impossible_start(
@@ -179,8 +184,11 @@ def labeled_statistics(
 
 def seeded(evidence: Evidence, rng: np.random.Generator) -> Evidence:
     """Give a few random rows each to the classes that the evidence does not single out."""
+    unspoken = _unspoken_classes(evidence)
+    if not unspoken.size:
+        return evidence
     codes, taken = evidence.codes.copy(), evidence.is_gold
-    for code in _unspoken_classes(evidence):
+    for code in unspoken:
         allowed = evidence.is_unlabeled
         allowed[evidence.is_ambiguous] = evidence.weights[-2 - evidence.codes[evidence.is_ambiguous], code] > 0
         pool = np.flatnonzero(allowed & ~taken)

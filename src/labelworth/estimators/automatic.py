@@ -25,7 +25,7 @@ from labelworth.data.evidence import encode_labels
 from labelworth.data.kept import Checkpoint
 from labelworth.data.rows import Rows, n_rows
 from labelworth.data.samples import Samples
-from labelworth.data.views import in_numbers, text_columns
+from labelworth.data.views import in_numbers, require_all_numbers, text_columns
 from labelworth.errors import InvalidInputError, LabelworthWarning
 from labelworth.estimators.estimator import Estimator, require_no_labels_beside
 from labelworth.estimators.others.named_classifiers import NAMED
@@ -229,6 +229,7 @@ class AutomaticModel:
             raise InvalidInputError("Give y, one entry per row, with a marker for the rows whose class was not seen.")
         else:
             rows = Rows(X, encode_labels(y, classes=classes, unlabeled=self.unlabeled))
+        require_all_numbers(rows.features)
         samples = in_numbers(rows)
         texts = text_columns(rows.features)
         if samples is not None and texts and len(rows.features.columns) > 1:

@@ -5,6 +5,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from labelworth.arrays import UNLABELED
+from labelworth.engines.runner import working
 from labelworth.errors import InvalidInputError
 from labelworth.estimators.reading import automatic_of, estimator_of, is_family, samples_of_family, seeded
 from labelworth.progress import SILENT, Progress
@@ -27,6 +28,7 @@ def check(
     answers: "Answers | None" = None,
     channels: "Sequence[Channel]" = (),
     seed: int = 0,
+    engine: Any = None,
     progress: Progress = SILENT,
     **options: Any,
 ) -> "CheckReport | SequenceCheckReport | AnsweredCheckReport":
@@ -55,6 +57,8 @@ def check(
         What is known of annotators of these names.
     seed : int
         Deals the folds and drives simulations and permutations.
+    engine : optional
+        Who refits, as in `labelworth.plan`.
     progress : Progress
     options
         For rows, of `labelworth.robust.check.check_samples`: ``n_folds``, ``n_bootstrap``, ``specification``. For
@@ -84,8 +88,11 @@ def check(
             raise InvalidInputError("Answers are checked with an estimator or a name as model=. Got a family.")
         from labelworth.robust.check import check_samples
 
-        return check_samples(samples_of_family(X, y), model, **options)
+        with working(engine):
+            return check_samples(samples_of_family(X, y), model, **options)
     automatic = automatic_of(model, unlabeled)
     chosen = seeded(estimator_of(model, unlabeled), seed) if automatic is None else replace(automatic, seed=seed)
-    report: CheckReport | SequenceCheckReport | AnsweredCheckReport = chosen.check(X, y, classes=classes, **options)
+    with working(engine):
+        report: CheckReport | SequenceCheckReport | AnsweredCheckReport
+        report = chosen.check(X, y, classes=classes, **options)
     return report

@@ -139,8 +139,9 @@ class GenerativeClassifier(ClassifierMixin, Estimator[Samples]):
         Parameters
         ----------
         X, y, sample_weight : optional
-            What was fitted. With them the answer holds for these rows, at labeled fractions from theirs up, for any
-            number of parameters; without them the fitted model is taken for true.
+            What was fitted; Samples and Shards carry their labels. With them the answer holds for these rows, at
+            labeled fractions from theirs up, for any number of parameters; without them the fitted model is taken
+            for true.
         options
             Of `labelworth.criteria.at_fit.information_at_fit` with data, else of
             `labelworth.criteria.information.document_information`: labeled fractions, number of samples, method.
@@ -149,7 +150,8 @@ class GenerativeClassifier(ClassifierMixin, Estimator[Samples]):
         from labelworth.criteria.information import document_information
 
         check_is_fitted(self)
-        if (X is None) != (y is None):
+        is_known = isinstance(X, Samples | Shards)
+        if not is_known and (X is None) != (y is None):
             raise InvalidInputError("Give both X and y, the rows that were fitted, or neither.")
         if X is None:
             return document_information(self.model_, **options)
@@ -158,11 +160,15 @@ class GenerativeClassifier(ClassifierMixin, Estimator[Samples]):
                 "The information at a fit is that of the likelihood, in which every row counts the same. "
                 f"Got a classifier with unlabeled_weight {self.unlabeled_weight:g}; fit with 1."
             )
-        self._validated(X, reset=False)
         trial = clone(self)
-        samples = trial._samples(
-            X, lambda: encode_labels(y, classes=self.model_.classes, unlabeled=self.unlabeled), sample_weight
-        )
+        if is_known:
+            require_no_labels_beside(sample_weight, "Samples")
+            samples = trial._read_as_known(data_of(X), y, None)
+        else:
+            self._validated(X, reset=False)
+            samples = trial._samples(
+                X, lambda: encode_labels(y, classes=self.model_.classes, unlabeled=self.unlabeled), sample_weight
+            )
         return information_at_fit(self.model_, trial._family(samples), samples, **options)
 
     def refits(self, samples: Samples) -> "tuple[Samples, ClassLearner[Any]]":

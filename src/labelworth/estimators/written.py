@@ -72,9 +72,9 @@ class WrittenModel(GenerativeClassifier):
     classes_, model_, fit_, n_iter_, converged_, n_features_in_, feature_names_in_
         As in `MultinomialNaiveBayes`; ``model_.parameters`` is the fitted tree.
 
-    See Also
-    --------
-    docs/models_you_write.md : Student-t classes, mixtures of Gaussians, counts with too many zeros.
+    Notes
+    -----
+    docs/models_you_write.md does it for Student-t classes, mixtures of Gaussians and counts with too many zeros.
     """
 
     start_smoothing: float = 1.0

@@ -68,8 +68,13 @@ class ExportedData:
     @property
     def answered(self) -> BoolArray:
         """Which documents, or sequences, somebody judged."""
-        items = [item for item in self._tagged.items if item.tokens] if self.holds_sequences else self.export.items
+        items = self.sequence_items if self.holds_sequences else self.export.items
         return np.array([bool(_made(item)) for item in items], dtype=bool)
+
+    @property
+    def sequence_items(self) -> list[Item]:
+        """The items that are sequences: those without tokens are none."""
+        return [item for item in self._tagged.items if item.tokens]
 
     def written(self, label_name: str) -> WrittenRows:
         """The documents as rows with what a plan or an annotator may need beside the text."""
@@ -181,7 +186,7 @@ class ExportedData:
         ]
 
     def _answer_rows(self) -> Iterator[dict[str, Any]]:
-        items = [item for item in self._tagged.items if item.tokens] if self.holds_sequences else self.export.items
+        items = self.sequence_items if self.holds_sequences else self.export.items
         for number, item in enumerate(items):
             for judgement in item.judgements:
                 if judgement.is_gold:

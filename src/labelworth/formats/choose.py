@@ -5,6 +5,7 @@ from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 
+from labelworth.data.shards.manifest import refuse_shards
 from labelworth.errors import DataUnavailableError, InvalidInputError
 from labelworth.formats.export import Export
 from labelworth.formats.format import Format
@@ -118,6 +119,7 @@ def read_export(
     """
     if empty_means not in (None, "unlabeled", "nothing"):
         raise InvalidInputError(f"empty_means must be unlabeled or nothing. Got {empty_means!r}.")
+    refuse_shards(Path(path))
     reading = Reading(text_column, question, empty_means, None if approved is None else Path(approved), encoding)
     source = Source(Path(path), reading)
     known = format_named(format) if format is not None else found_format(source)

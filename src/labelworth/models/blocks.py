@@ -90,13 +90,19 @@ class Block(ABC):
     def pull(self, vectors: FloatArray) -> FloatArray:
         """Transposed Jacobian times (n_named, b) vectors."""
 
-    @abstractmethod
     def unconstrained(self, named: FloatArray) -> FloatArray:
         """Named table -> coordinates in which every real vector is valid."""
+        vector = np.empty(self.n_unconstrained)
+        self.write_unconstrained(named, vector)
+        return vector
+
+    @abstractmethod
+    def write_unconstrained(self, named: FloatArray, vector: FloatArray) -> None:
+        """Write them into a vector: tables may be large, and copies of them take longer than what is written."""
 
     @abstractmethod
     def from_unconstrained(self, vector: FloatArray) -> FloatArray:
-        """Back again."""
+        """Back again, into memory of its own: the vector may be written to again."""
 
     def name(self, index: int) -> str:
         """What free coordinate `index` is called."""
@@ -146,12 +152,12 @@ class SimplexRows(Block):
     def _entry(self, index: int) -> int:
         return index + index // (self.shape[1] - 1)
 
-    def unconstrained(self, named: FloatArray) -> FloatArray:
+    def write_unconstrained(self, named: FloatArray, vector: FloatArray) -> None:
         """Square roots: rows become points of a sphere, whose metric is a quarter of the Fisher information.
 
         Zeros stay finite, and equally long steps matter equally, which logarithms would not give.
         """
-        return np.sqrt(named).ravel()
+        np.sqrt(named.reshape(self.shape), out=vector.reshape(self.shape))
 
     def from_unconstrained(self, vector: FloatArray) -> FloatArray:
         """Square, and divide by the sum of the row; any row but one of zeros is valid."""
@@ -185,22 +191,23 @@ class FreeTable(Block):
     def pull(self, vectors: FloatArray) -> FloatArray:
         return vectors
 
-    def unconstrained(self, named: FloatArray) -> FloatArray:
+    def write_unconstrained(self, named: FloatArray, vector: FloatArray) -> None:
         """Identity, logarithm or arcsine of the square root, by the bounds.
 
         The last is the angle on the circle that stands for two probabilities, as in `SimplexRows`.
         """
         entries = named.ravel()
         if np.isinf(self.low):
-            return entries.copy()
-        if np.isinf(self.high):
-            return np.log(entries - self.low)
-        return np.arcsin(np.sqrt((entries - self.low) / (self.high - self.low)))
+            vector[:] = entries
+        elif np.isinf(self.high):
+            vector[:] = np.log(entries - self.low)
+        else:
+            vector[:] = np.arcsin(np.sqrt((entries - self.low) / (self.high - self.low)))
 
     def from_unconstrained(self, vector: FloatArray) -> FloatArray:
         """Identity, exponential or squared sine, by the bounds."""
         if np.isinf(self.low):
-            entries = vector
+            entries = vector.copy()
         elif np.isinf(self.high):
             entries = self.low + np.exp(vector)
         else:
@@ -238,9 +245,9 @@ class ListedTable(Block):
     def _entry(self, index: int) -> int:
         return int(self.positions[index])
 
-    def unconstrained(self, named: FloatArray) -> FloatArray:
+    def write_unconstrained(self, named: FloatArray, vector: FloatArray) -> None:
         """The listed entries: every real vector is valid."""
-        return self.free(named)
+        vector[:] = self.free(named)
 
     def from_unconstrained(self, vector: FloatArray) -> FloatArray:
         return self.named(vector)
@@ -299,14 +306,14 @@ class SymmetricMatrices(Block):
         below, across = self._triangle[0][position], self._triangle[1][position]
         return entry_name(self.table, self.rows[matrix], f"{self.columns[below]} x {self.columns[across]}")
 
-    def unconstrained(self, named: FloatArray) -> FloatArray:
+    def write_unconstrained(self, named: FloatArray, vector: FloatArray) -> None:
         """Cholesky factors with the logarithm of their diagonal."""
         below, across = self._triangle
         factors = np.linalg.cholesky(named.reshape(self.shape))
         entries = factors[:, below, across]
         diagonal = below == across
         entries[:, diagonal] = np.log(entries[:, diagonal])
-        return np.asarray(entries, dtype=np.float64).ravel()
+        vector[:] = entries.ravel()
 
     def from_unconstrained(self, vector: FloatArray) -> FloatArray:
         """Square the Cholesky factors again."""

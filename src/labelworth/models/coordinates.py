@@ -5,7 +5,7 @@ redundancy - the last entry of every probability row, the upper triangle - so th
 Figures such as the total variance are those of the named tables, carried there by the Jacobian.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -95,14 +95,25 @@ class Coordinates:
             index -= block.n_free
         raise InvalidInputError(f"There are {self.n_free} free coordinates; there is none with that index.")
 
-    def unconstrained(self, tables: Mapping[str, FloatArray]) -> FloatArray:
-        """Named tables -> a vector any step away from which is valid."""
-        return np.concatenate([block.unconstrained(np.asarray(tables[block.table])) for block in self.blocks])
+    @cached_property
+    def n_unconstrained(self) -> int:
+        """The number of unconstrained coordinates."""
+        return sum(block.n_unconstrained for block in self.blocks)
+
+    def unconstrained(self, tables: Mapping[str, FloatArray], vector: FloatArray | None = None) -> FloatArray:
+        """Named tables -> a vector any step away from which is valid; in the memory of `vector` if one is given."""
+        vector = np.empty(self.n_unconstrained) if vector is None else vector
+        for block, part in self._parts(vector):
+            block.write_unconstrained(np.asarray(tables[block.table]), part)
+        return vector
 
     def from_unconstrained(self, vector: FloatArray) -> dict[str, FloatArray]:
-        start, tables = 0, {}
+        return {block.table: block.from_unconstrained(part) for block, part in self._parts(vector)}
+
+    def _parts(self, vector: FloatArray) -> Iterator[tuple[Block, FloatArray]]:
+        """Every table with its unconstrained coordinates."""
+        start = 0
         for block in self.blocks:
             stop = start + block.n_unconstrained
-            tables[block.table] = block.from_unconstrained(vector[start:stop])
+            yield block, vector[start:stop]
             start = stop
-        return tables

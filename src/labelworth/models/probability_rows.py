@@ -7,6 +7,7 @@ import numpy as np
 
 from labelworth.arrays import FloatArray, require_probabilities
 from labelworth.errors import InvalidInputError
+from labelworth.kernels.rows.long_vectors import squared_root_distance
 from labelworth.kernels.rows.tables import smoothed_shares
 from labelworth.models.protocol import ParametersT
 
@@ -85,8 +86,9 @@ def row_curvature(counts: FloatArray, probabilities: FloatArray) -> FloatArray:
 
 def squared_distance(first: FloatArray, second: FloatArray) -> FloatArray:
     """Squared distance of the square roots of every row; twice this is the relative entropy of close rows."""
-    difference = np.sqrt(first)
-    difference -= np.sqrt(second)
+    if first.ndim == 2:
+        return np.array([squared_root_distance(*rows) for rows in zip(first, second, strict=True)])
+    difference = np.sqrt(first) - np.sqrt(second)
     return np.asarray(np.einsum("...w,...w->...", difference, difference))
 
 

@@ -157,7 +157,11 @@ class EMFamily(Maximizer[ParametersT], Protocol[ParametersT, DataT_contra]):
         """
 
     def prepare(self, data: DataT_contra, weights: FloatArray, /) -> Pass[ParametersT]:
-        """Check the data and lay it out; `weights` (n,) is how much each row or sequence counts."""
+        """Check the data and lay it out; `weights` (n,) is how much each row or sequence counts.
+
+        A family that says ``walks`` is given shards that were not read, one at a time, and reads them with every
+        pass; any other is given the rows of a shard in memory.
+        """
 
     def prior_curvature(self, model: ParametersT) -> FloatArray:
         """Minus the Hessian of `log_prior` in free coordinates, (d, d); for small d."""

@@ -58,7 +58,8 @@ class ChosenRows:
     error: float  # With so many chosen, its interval (None: by formulas, which have none here), and at random.
     interval: Interval | None
     error_at_random: float
-    n_next: int  # The next so many rows: by how much they lower the error, chosen and at random, and what they cost.
+    today: float  # The error with the labels held.
+    n_next: int  # The next so many rows: by how much they lower that, chosen and at random, and what they cost.
     gain: float
     gain_at_random: float
     cost: float
@@ -107,15 +108,17 @@ class Worth:
     # How many unlabeled samples do as much good; None: not known, or no number of them does.
     unlabeled_samples: float | None = None
     gain_se: float | None = None  # The standard error of the gain, where it is forecast.
+    n_next: int = 1  # So many more samples are spoken of at once, and by how much they lower the error.
+    next_gain: float = 0.0
 
     @property
     def is_clear(self) -> bool:
-        """Whether a gain shows beside the forecast's own error; 5 % of no gains do."""
-        return self.gain > self.noise
+        """Whether what the next samples gain shows beside the forecast's own error; 5 % of no gains do."""
+        return self.next_gain > self.n_next * self.noise
 
     @property
     def noise(self) -> float:
-        """How large a gain the forecast's own error may look like; 0 where it is not forecast."""
+        """How large a gain of one the forecast's own error may look like; 0 where it is not forecast."""
         return NORMAL_95 * (self.gain_se or 0.0)
 
 
@@ -153,10 +156,16 @@ class KindWorth:
     # By simulation: as many gold labels do as much as so many answers; None: not simulated.
     stands_for: float | None = None
     of_answers: float | None = None
+    worth_se: float | None = None  # The standard error of what an answer is worth, where it was simulated.
     n_held: int = 0  # Answers that there are already.
     n_audited: int = 0  # Those of them to rows with a gold label.
     faith: str | None = None  # Where nobody has looked how often it errs: that, in words.
     question: str | None = None  # Of a kind that is asked yes or no: about which classes.
+
+    @property
+    def is_clear(self) -> bool:
+        """Whether what is worth something can be told from nothing; of nothing 5 % can."""
+        return self.worth is None or self.worth_se is None or self.worth > NORMAL_95 * self.worth_se
 
 
 @dataclass(frozen=True)
@@ -179,8 +188,9 @@ class Held:
     n_pool: int  # Samples without any label.
     n_parameters: int | None  # Of the model; None: not known, of a classifier that is known by its fits alone.
     classes: tuple[str, ...]
-    cost: float  # What the labels held cost by the prices given.
+    cost: float  # What the labels and answers held cost by the prices given.
     error: float | None  # What to expect of the labels held, by the same figures as the plan's.
+    n_answers: int = 0  # Of kinds of labels, beside the labels.
     named: str = ""  # What samples are called where not by their kind: "rows" of vectors and tables.
 
     @property
@@ -193,8 +203,8 @@ class Held:
         return self.samples[:-1]
 
     def to_dict(self) -> dict[str, Any]:
-        figures = asdict(self)
-        return figures if self.named else {name: value for name, value in figures.items() if name != "named"}
+        """Without what there is none of."""
+        return {name: value for name, value in asdict(self).items() if value or name not in ("n_answers", "named")}
 
 
 @dataclass(frozen=True)
@@ -279,6 +289,9 @@ class Plan:
         Stands before amounts of money; empty: nothing does.
     refusal : str or None
         Why no plan meets the target that was asked for: this one is for the nearest that can be met. None: it does.
+    is_open : bool
+        Whether the target may be met though the forecast reaches it with no number of labels: its interval does. Then
+        the advice is a larger pilot, and what is recommended is the nearest that the forecast does reach.
     menu : tuple of Offer
         What samples can be given to, in the order of all counts, where there are kinds of labels; empty: gold alone.
     kinds : tuple of KindWorth
@@ -315,6 +328,7 @@ class Plan:
     odds: Odds | None = None
     currency: str = ""
     refusal: str | None = None
+    is_open: bool = False
     menu: tuple[Offer, ...] = ()
     kinds: tuple[KindWorth, ...] = ()
     chosen: ChosenRows | None = None
@@ -354,7 +368,7 @@ class Plan:
         limit = None if self.limit is None else asdict(self.limit)
         figures = {**asdict(self), "held": self.held.to_dict(), "limit": limit, "lines": self.lines()}
         figures["menu"] = [offer.to_dict() for offer in self.menu]
-        for name in ("models", "odds", "currency", "refusal", "menu", "kinds", "chosen"):
+        for name in ("models", "odds", "currency", "refusal", "is_open", "menu", "kinds", "chosen"):
             if not figures[name]:
                 del figures[name]
         return figures

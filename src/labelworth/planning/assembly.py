@@ -14,7 +14,6 @@ from labelworth.planning.answer import (
     Advice,
     Check,
     Design,
-    Held,
     Interval,
     KindWorth,
     Odds,
@@ -28,7 +27,7 @@ from labelworth.planning.kinds.rays import KindsAccuracy, simulated_worths
 from labelworth.planning.landscape import ForecastCurve, Surface
 from labelworth.planning.outcome import cloud, curve_counts, forecast_curve, labels_of, surface, with_gains, worth
 from labelworth.planning.situation import Alternatives, Band, Situation
-from labelworth.planning.solving import Solved, solved
+from labelworth.planning.solving import Solved, may_be_met, solved
 from labelworth.planning.trust.checks import (
     Width,
     faith_checks,
@@ -45,9 +44,10 @@ from labelworth.planning.units import apart, criterion_words, flat_beyond, in_un
 from labelworth.planning.words import LABELS_PER_CLASS
 from labelworth.progress import SILENT, Progress
 from labelworth.simulation.selection import ModelChoice
+from labelworth.tradeoff.accuracy import RulesAccuracy
 from labelworth.tradeoff.direction import direction_of
 from labelworth.tradeoff.problem import Question
-from labelworth.wording import money, number
+from labelworth.wording import count, money, number
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,6 +77,9 @@ def assemble(
 ) -> Plan:
     """Solve, ask again at other parameters, and tell everything; where a target is out of reach, of the nearest one.
 
+    A target that the forecast does not reach but its interval does is neither met nor refused: whoever asks is told
+    to label more and plan again, with the design of the nearest target beside it.
+
     Parameters
     ----------
     forecast : ForecastCurve, optional
@@ -89,7 +92,8 @@ def assemble(
     InfeasiblePlanError, NotIdentifiableError
         If nothing meets what was asked, and nothing is near it.
     """
-    answer, asked, refusal = _solved_or_nearest(situation, asked)
+    nearest = _solved_or_nearest(situation, asked)
+    answer, asked, refusal, is_open = nearest.answer, nearest.question, nearest.refusal, nearest.is_open
     design = _with_noise(situation, answer.counts)
     designs = curve_counts(situation)
     labels_interval, error_interval, bands, gain_bands, bias = None, _probes_interval(design), None, None, None
@@ -120,14 +124,21 @@ def assemble(
     # An interval that does not hold the target is narrow enough to stop on, however wide it is.
     may_stop = stop is not None and asked.problem == "target" and is_settled(error_interval, asked.value)
     narrow = None if may_stop else pilot_needed(held.n_labels, width)
-    needs = parameters_need(*known), narrow, _classes_need(held, background.checks)
+    lacks_classes = any(_lacks_classes(check) for check in background.checks)
+    needs = parameters_need(*known), narrow, 2 * held.n_labels if lacks_classes else None
     needed = max((labels for labels in needs if labels is not None), default=None)
     is_far = situation.gold_labels(answer.counts) > MOST_TIMES * held.n_labels
     first = None
-    if is_far or (needed is not None and stop is not None and stop.is_forecast):
+    if is_open:
+        first = more_pilot(situation, asked.problem, asked.value, max(needed or 0, 2 * held.n_labels))
+    elif is_far or (
+        needed is not None and (lacks_classes or stop is not None) and (stop is None or stop.is_forecast)
+    ):
         first = more_pilot(situation, asked.problem, asked.value, needed)
     odds = None
-    if first is not None and narrow is not None and stop is not None and asked.problem == "target":
+    if first is not None and is_open:
+        odds = _odds(situation, forecast, asked.value, first, at=design.labels_in_all)
+    elif first is not None and narrow is not None and stop is not None and asked.problem == "target":
         odds = _odds(situation, forecast, asked.value, first)
     advice: Advice = "larger pilot" if first is not None else "label" if stop is None else "stop"
     amount = max(asked.value - held.cost, 0.0) if asked.problem == "budget" else asked.value
@@ -142,7 +153,7 @@ def assemble(
     return Plan(
         question=asked,
         advice=advice,
-        why_stop=None if stop is None else stop.words,
+        why_stop=None if stop is None or is_open else stop.words,
         held=held,
         uses_unlabeled=background.uses_unlabeled,
         source=situation.accuracy.source,
@@ -164,6 +175,7 @@ def assemble(
             *_bias_notes(bias, asked),
             *_limit_notes(situation, asked, answer.counts, advice, forecast),
             *(_lead_notes(situation, answer.counts) if advice == "label" else ()),
+            *_audit_notes(situation, answer.counts),
         ),
         pilot=background.pilot,
         model=background.model,
@@ -174,24 +186,53 @@ def assemble(
         odds=odds,
         currency=situation.currency,
         refusal=refusal,
+        is_open=is_open,
         menu=() if situation.kinds is None else situation.kinds.offers,
         kinds=kinds,
     )
 
 
-def _solved_or_nearest(situation: Situation, asked: PlanQuestion) -> tuple[Solved, PlanQuestion, str | None]:
-    """The answer; or that to the nearest target, and why what was asked is refused."""
+def _audit_notes(situation: Situation, counts: FloatArray) -> list[str]:
+    """What gold for documents that have answers would do: it tells of their kinds too, and is not on the menu."""
+    kinds, accuracy = situation.kinds, situation.accuracy
+    if kinds is None or not isinstance(accuracy, RulesAccuracy) or accuracy.criterion == "worst_direction":
+        return []
+    share = kinds.worth_of_audits(accuracy, counts)
+    if share is None:
+        return []
+    first = "label those first" if share > 1 else "new ones are the better buy"
+    return [
+        f"A gold label for one of the {count(kinds.n_done, situation.held.sample)} with answers and no gold does "
+        f"{share:.2g} times what one for a new {situation.held.sample} does after this plan: {first}. `labelworth "
+        "next --count N --audit -o gold.csv --answers FILE` draws them."
+    ]
+
+
+@dataclass(frozen=True, eq=False)
+class _Nearest:
+    """The answer to what was asked, or to the nearest target."""
+
+    answer: Solved
+    question: PlanQuestion  # What the plan is for.
+    refusal: str | None = None  # Why what was asked is refused.
+    is_open: bool = False  # Whether the target that was asked for, which the forecast does not reach, may be met.
+
+
+def _solved_or_nearest(situation: Situation, asked: PlanQuestion) -> _Nearest:
     try:
-        return solved(situation, asked.problem, asked.value), asked, None
+        return _Nearest(solved(situation, asked.problem, asked.value), asked)
     except InfeasiblePlanError as refusal:
         if asked.problem != "target" or refusal.nearest is None:
             raise
         nearest = replace(asked, value=refusal.nearest)
         try:
-            return solved(situation, nearest.problem, nearest.value), nearest, str(refusal)
+            answer = solved(situation, nearest.problem, nearest.value)
         except InfeasiblePlanError:
             # Within the last digit of what a search finds.
             raise refusal from None
+        if may_be_met(situation, asked.value):
+            return _Nearest(answer, asked, is_open=True)
+        return _Nearest(answer, nearest, str(refusal))
 
 
 def _worths_of_kinds(situation: Situation, left: Question, counts: FloatArray) -> tuple[KindWorth, ...]:
@@ -219,12 +260,20 @@ def _lead_notes(situation: Situation, counts: FloatArray) -> list[str]:
     return [f"That is {told} (standard error of the simulation {apart(spread, accuracy.criterion)}){sure}."]
 
 
-def _odds(situation: Situation, curve: ForecastCurve, target: float, more: int) -> Odds | None:
-    """That so many more samples tell whether they, with those held, meet the target; None: not known."""
+def _odds(
+    situation: Situation, curve: ForecastCurve, target: float, more: int, at: float | None = None
+) -> Odds | None:
+    """That so many more samples tell whether the target is met; None: not known.
+
+    Parameters
+    ----------
+    at : float, optional
+        By how many labels in all; when absent by those of that round, with those held.
+    """
     held, per_sample = situation.held, situation.positions_per_sample
 
     def odds(n_more: int) -> float | None:
-        known = curve.at(held.n_labels + n_more * per_sample)
+        known = curve.at(held.n_labels + n_more * per_sample if at is None else at)
         if known is None:
             return None
         error, low, high = known
@@ -233,11 +282,6 @@ def _odds(situation: Situation, curve: ForecastCurve, target: float, more: int) 
 
     own = odds(more)
     return None if own is None else Odds(own, even_round(odds, int(min(situation.pool, MOST_TIMES * held.n_labeled))))
-
-
-def _classes_need(held: Held, checks: Sequence[Check]) -> int | None:
-    """Labels of a next pilot where this one lacks classes; None: it has them."""
-    return 2 * held.n_labels if any(_lacks_classes(check) for check in checks) else None
 
 
 def _lacks_classes(check: Check) -> bool:

@@ -7,6 +7,7 @@ from typing import Any
 
 from labelworth.arrays import UNLABELED
 from labelworth.data.answers import Answers
+from labelworth.engines.runner import working
 from labelworth.planning.answer import Held
 from labelworth.planning.landscape import FrontierDesign
 from labelworth.planning.outcome import cloud
@@ -84,6 +85,7 @@ def frontier(
     currency: str | None = None,
     channels: Any = None,
     answers: Answers | None = None,
+    engine: Any = None,
     progress: Progress = SILENT,
 ) -> PlanFrontier:
     """The achievable cloud over (samples, labeled fraction) or policies, and its undominated boundary.
@@ -92,7 +94,7 @@ def frontier(
     ----------
     X, y, model, prices, criterion, source, rules, pool, use_unlabeled, classes, unlabeled, seed
         As in `labelworth.plan`.
-    checkpoint, max_time, currency, channels, answers, progress
+    checkpoint, max_time, currency, channels, answers, engine, progress
         As in `labelworth.plan`.
 
     Raises
@@ -127,9 +129,12 @@ def frontier(
         channels=channels,
         answers=answers,
     )
-    with planner_at_work(
-        X, y, settings, model=model, classes=classes, unlabeled=unlabeled, progress=progress
-    ) as planner:
+    with (
+        working(engine),
+        planner_at_work(
+            X, y, settings, model=model, classes=classes, unlabeled=unlabeled, progress=progress
+        ) as planner,
+    ):
         situation, chosen = planner.situation(room)
         points = cloud(situation)
     return PlanFrontier(

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.interpolate import PchipInterpolator
 
 from labelworth.arrays import FloatArray
 from labelworth.simulation.calibration import Floor
@@ -72,6 +73,16 @@ class ForecastCurve:
         x, known = np.log(labels), np.log(self.labels)
         error, low, high = (float(np.interp(x, known, np.array(line, dtype=np.float64))) for line in lines)
         return error, low, high
+
+    def falls(self, n_next: float) -> list[float | None]:
+        """By how much so many more labels lower the error, at every size; along its slope where the curve ends."""
+        x, known = np.array(self.labels), np.array(self.error, dtype=np.float64)
+        slopes = np.array(self.gain, dtype=np.float64)
+        falls = n_next * slopes
+        if len(x) > 1 and np.isfinite(known).all():
+            later = PchipInterpolator(np.log(x), known)(np.log(x + n_next))
+            falls = np.where(x + n_next <= x[-1], known - later, falls)
+        return [float(fall) if np.isfinite(fall) else None for fall in falls]
 
     def lower_from(self, labels: float, error: float) -> float | None:
         """From how many labels on, beyond `labels`, the error is less than `error` by a thousandth; None: nowhere."""

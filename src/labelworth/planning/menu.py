@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from labelworth.data.lengths import LengthDistribution
 from labelworth.data.protocol import Data
 from labelworth.errors import InvalidInputError, NotIdentifiableError
 from labelworth.estimators.pools.pool import Pool
@@ -37,9 +38,11 @@ def read_menu(rules: Sequence[Any] | str | None, pool: Pool[Any], *, uses_unlabe
     return menu
 
 
-def arm_prices(pool: Pool[Any], menu: Sequence[Rule], prices: Prices) -> ArmPrices:
-    """Of one more sample by every rule; the fixed part was paid with the pilot."""
-    each = _per_position(pool, prices).of_rules(list(menu), pool.lengths)
+def arm_prices(
+    pool: Pool[Any], menu: Sequence[Rule], prices: Prices, lengths: LengthDistribution | None = None
+) -> ArmPrices:
+    """Of one more sample by every rule, of these lengths or of all there are; the fixed part was paid before."""
+    each = _per_position(pool, prices).of_rules(list(menu), lengths or pool.lengths)
     if not any(price for arm, price in zip(each.arms, each.per_sample, strict=True) if arm != "nothing"):
         raise InvalidInputError("A label must have a price: without one there is nothing to trade off.")
     return ArmPrices(each.arms, each.per_sample)
@@ -60,7 +63,7 @@ def held_before(pool: Pool[Any], prices: Prices) -> Held:
         tuple(str(name) for name in pool.data.evidence.classes),
         cost,
         None,
-        "" if pool.samples == pool.kind else pool.samples,
+        named="" if pool.samples == pool.kind else pool.samples,
     )
 
 

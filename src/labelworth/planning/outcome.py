@@ -1,5 +1,6 @@
 """From a situation and its answer to a plan: worth of the next label, frontier, surface, forecast."""
 
+import math
 from dataclasses import replace
 from itertools import combinations
 
@@ -20,15 +21,28 @@ _SHARES = (0.0, 0.1, 0.3, 0.6, 1.0)
 _HOW = {"everything": "whole", "gold": "with gold"}
 
 
+def next_samples(situation: Situation, counts: FloatArray) -> int:
+    """How many more samples their worth is told of: 1, 10, 100, ..., in proportion to those held and left.
+
+    About a tenth of those labeled by then, at least ten. No more than there are; where none is left, those are the
+    last.
+    """
+    labeling = [arm != "nothing" for arm in situation.accuracy.arms]
+    labeled = float(counts[labeling].sum())
+    left = situation.held.n_pool - labeled
+    fitting = max(10.0, (situation.held.n_labeled + labeled) / 10)
+    return int(10 ** math.floor(math.log10(min(fitting, left) if left >= 1 else fitting)))
+
+
 def worth(situation: Situation, counts: FloatArray) -> tuple[Worth, ...]:
-    """What one more sample of every arm takes off the error, and adds to the cost, once these counts are carried out.
+    """What more samples of every arm take off the error, and add to the cost, once these counts are carried out.
 
     With E the error and c the price of a sample, a labeled one lowers the error by -dE/dn and costs c. Where the
     counts take every sample of the pool (`Situation.replaces_unlabeled`), the next label is one on a sample that is
     used without it: then both are less by those of an unlabeled sample.
     """
     accuracy = situation.accuracy
-    gains = _gains(situation, counts)
+    gains, n_next = _gains(situation, counts), next_samples(situation, counts)
     prices = [situation.prices.next_price(counts, index) for index in range(len(counts))]
     unlabeled = accuracy.arms.index("nothing") if "nothing" in accuracy.arms else None
     of_unlabeled = 0.0 if unlabeled is None else gains[unlabeled]
@@ -41,8 +55,30 @@ def worth(situation: Situation, counts: FloatArray) -> tuple[Worth, ...]:
             gain, price = gain - gain_less, price - price_less
         others = gain / of_unlabeled if index != unlabeled and of_unlabeled > 0 and gain > 0 else None
         spread = accuracy.gain_error(counts, index) if isinstance(accuracy, SimulatedAccuracy) else None
-        worths.append(Worth(arm, float(gain), price, float(gain / price) if price > 0 else None, others, spread))
+        per_money = float(gain / price) if price > 0 else None
+        of_next = _gain_of_next(situation, counts, index, n_next, unlabeled if is_swap else None)
+        next_gain = n_next * float(gain) if of_next is None else of_next
+        worths.append(Worth(arm, float(gain), price, per_money, others, spread, n_next, next_gain))
     return tuple(worths)
+
+
+def _gain_of_next(
+    situation: Situation, counts: FloatArray, arm: int, n_next: int, replaced: int | None
+) -> float | None:
+    """By how much the next samples of an arm lower the error, all of them; None: there are not so many.
+
+    Of mixes of kinds of labels, which were simulated along a few ways, no more than the slope is known.
+    """
+    if isinstance(situation.accuracy, KindsAccuracy):
+        return None
+    moved = counts.copy()
+    moved[arm] += n_next
+    if replaced is not None and arm != replaced:
+        moved[replaced] -= n_next
+    if moved.min() < 0 or moved.sum() > situation.pool:
+        return None
+    gain = situation.accuracy.error(counts) - situation.accuracy.error(moved)
+    return float(gain) if np.isfinite(gain) else None
 
 
 def _gains(situation: Situation, counts: FloatArray) -> FloatArray:

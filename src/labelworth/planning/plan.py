@@ -12,6 +12,7 @@ from threadpoolctl import threadpool_limits
 from labelworth.arrays import UNLABELED
 from labelworth.data.answers import Answers
 from labelworth.data.protocol import Data
+from labelworth.engines.runner import working
 from labelworth.errors import InfeasiblePlanError, InvalidInputError
 from labelworth.estimators.reading import automatic_of, pool_of, takes_sequences
 from labelworth.planning.answer import Plan
@@ -49,6 +50,7 @@ def plan(
     channels: Any = None,
     answers: Answers | None = None,
     by: By = RANDOM,
+    engine: Any = None,
     progress: Progress = SILENT,
 ) -> Plan:
     """Say how many more samples to label, of which kind, and what accuracy that buys.
@@ -122,6 +124,8 @@ def plan(
         What such kinds said already of rows of X, as `labelworth.read_answers` gives it: what is unknown of them is
         estimated from these, with the model, and takes the place of guesses. An annotator is the kind of the same
         name; all others are the one kind that is no annotator's name. Answers to labeled rows tell most.
+    engine : optional
+        Who refits: a client of dask.distributed, "threads" or "processes". The plan is the same to the last bit.
     progress : Progress
 
     Returns
@@ -174,9 +178,12 @@ def plan(
         answers=answers,
         by=by,
     )
-    with planner_at_work(
-        X, y, settings, model=model, classes=classes, unlabeled=unlabeled, asked=asked, progress=progress
-    ) as planner:
+    with (
+        working(engine),
+        planner_at_work(
+            X, y, settings, model=model, classes=classes, unlabeled=unlabeled, asked=asked, progress=progress
+        ) as planner,
+    ):
         plan = planner.plan(asked)
     if plan.refusal is not None:
         raise InfeasiblePlanError(plan.refusal, plan.question.value, plan)
@@ -232,6 +239,6 @@ def _require_budget(settings: PlanSettings, asked: Question | None, data: Data) 
     if asked is not None and asked.kind == "budget" and isinstance(settings.costs, Prices):
         n_labels = int(data.is_labeled.sum())
         prices = settings.costs
-        held = prices.fixed + (prices.per_label + prices.per_sequence) * n_labels
+        held = prices.fixed + (prices.per_label + prices.per_sequence) * n_labels + settings.paid_for_answers
         if not prices.per_token:
-            require_budget(asked.value, n_labels, held, settings.currency)
+            require_budget(asked.value, n_labels, held, settings.currency, n_answers=settings.n_answers)

@@ -28,7 +28,7 @@ from labelworth.data.samples import Samples
 from labelworth.errors import InfeasiblePlanError, InvalidInputError
 from labelworth.estimators.pools.documents import LABELS_ONLY
 from labelworth.estimators.pools.pool import Pool
-from labelworth.planning.answer import Check, Plan, PlanQuestion
+from labelworth.planning.answer import Check, Held, Plan, PlanQuestion
 from labelworth.planning.assembly import Background, assemble
 from labelworth.planning.chosen import formula_choice, simulated_choice
 from labelworth.planning.formulas.nearby import formula_situation
@@ -47,6 +47,7 @@ from labelworth.planning.trust.checks import (
     convergence_check,
     copies_check,
     drawn_check,
+    few_labels_check,
     randomness_check,
     simulation_check,
 )
@@ -75,7 +76,7 @@ from labelworth.simulation.pool_use import PoolUse, pool_use_work, simulate_pool
 from labelworth.simulation.selection import without_optimism
 from labelworth.tradeoff.costs import Prices
 from labelworth.tradeoff.problem import SHARES, Question
-from labelworth.wording import count, number
+from labelworth.wording import count, money, number
 
 _FARTHEST = 8
 """So many times the labels held are simulated; beyond it a forecast goes on along its own slope."""
@@ -103,16 +104,20 @@ class Planner:
             # Whoever asks least of money and error can have more from the rival, so it is better at that size too.
             return rival._beside(self, rival._plan(asked))
         plan = self._beside(rival, own)
-        if plan.refusal is None or not self.is_ahead(rival, size):
+        if (plan.refusal is None and not plan.is_open) or not self.is_ahead(rival, size):
             return plan
-        return replace(plan, refusal=plan.refusal + rival._reaches(asked))
+        reaches = rival._reaches(asked)
+        if plan.refusal is None:
+            return replace(plan, notes=(*plan.notes, reaches)) if reaches else plan
+        return replace(plan, refusal=" ".join([plan.refusal, reaches]).rstrip())
 
     def _plan(self, asked: Question) -> Plan:
         """Of this model, whatever its rival is forecast to do."""
         if asked.kind == "budget" and isinstance(self.settings.costs, Prices):
             # Before anything is simulated.
-            held = held_before(self.pool, self.settings.costs)
-            require_budget(asked.value, held.n_labels, held.cost, self.settings.currency)
+            held = self._with_answers(held_before(self.pool, self.settings.costs))
+            currency = self.settings.currency
+            require_budget(asked.value, held.n_labels, held.cost, currency, n_answers=held.n_answers)
         situation, chosen = self.situation(asked.pool, asked.value if asked.kind == "budget" else None)
         self._require_unit(asked, chosen)
         background, curve, surface = self._background(chosen, situation), None, None
@@ -235,7 +240,8 @@ class Planner:
         name = "" if self.pool.choice is None else self.pool.choice.chosen.name
         labels = number(round(situation.design(counts).labels_in_all))
         return (
-            f" {name} is forecast to reach it with {labels} labels in all, though by less than forecasts may be off."
+            f"{name[:1].upper()}{name[1:]} is forecast to reach the target with {labels} labels in all, though by "
+            "less than forecasts may be off."
         )
 
     def situation(self, pool: float, budget: float | None = None) -> tuple[Situation, ChosenSource]:
@@ -251,7 +257,7 @@ class Planner:
         self.pool.require_anchored()
         chosen, prices = self.chosen, self.settings.price_list
         room = float(self.pool.n_unlabeled) if np.isinf(pool) else pool
-        if np.isinf(pool) and self.kinds is not None and not chosen.is_simulated:
+        if np.isinf(pool) and self.kinds is not None:
             room -= self.kinds.n_done
         if chosen.is_simulated and self.kinds is not None:
             situation = simulated_kinds(self._kind_simulation(self.kinds, room, budget), chosen, prices)
@@ -273,7 +279,12 @@ class Planner:
             )
         if not isinstance(self.settings.costs, Prices):
             situation = situation.priced_by(self.settings.costs, held_by_rule(self.pool.data, self.menu))
+        situation = replace(situation, held=self._with_answers(situation.held))
         return replace(situation.with_error_of_today(), currency=self.settings.currency), chosen
+
+    def _with_answers(self, held: Held) -> Held:
+        """What is held with the answers among it, and what those have cost."""
+        return replace(held, n_answers=self.settings.n_answers, cost=held.cost + self.settings.paid_for_answers)
 
     @cached_property
     def chosen(self) -> ChosenSource:
@@ -354,7 +365,8 @@ class Planner:
 
     def _kind_simulation(self, kinds: KindMenu, room: float, budget: float | None) -> KindSimulation:
         pool: Any = self.pool
-        left = None if budget is None else max(budget - held_before(pool, self.settings.price_list).cost, 0.0)
+        paid = self._with_answers(held_before(pool, self.settings.price_list)).cost
+        left = None if budget is None else max(budget - paid, 0.0)
         return KindSimulation(
             pool,
             self.basis,
@@ -578,7 +590,7 @@ class Planner:
         samples = self.pool.in_numbers
         if not isinstance(samples, Samples) or not samples.is_sparse:
             return []
-        n_empty = int((np.asarray(samples.counts.sum(axis=1)).ravel() == 0).sum())
+        n_empty = int((samples.row_sums() == 0).sum())
         if not n_empty:
             return []
         have = "has" if n_empty == 1 else "have"
@@ -590,7 +602,13 @@ class Planner:
     def _notes(self, chosen: ChosenSource, situation: Situation) -> list[str]:
         if self.kinds is None or self.kinds.guesses is None:
             return self._notes_of_source(chosen, situation)
-        held = self.kinds.guesses.note_of_held(is_simulated=chosen.is_simulated)
+        held = self.kinds.guesses.note_of_held()
+        if self.settings.answers is not None:
+            paid = money(self.settings.paid_for_answers, self.settings.currency)
+            held = [
+                *held,
+                f"What is held has cost {paid} for {count(self.settings.n_answers, 'answer')} beside its labels.",
+            ]
         return [*self.kinds.guesses.notes, *held, *self._notes_of_source(chosen, situation)]
 
     def _notes_of_source(self, chosen: ChosenSource, situation: Situation) -> list[str]:
@@ -627,6 +645,7 @@ class Planner:
             *self._contradicted(chosen),
             *((simulation_check(self.basis, self._mode),) if chosen.is_simulated else ()),
             self._draw_check(),
+            *(few_labels_check(self.pool.n_labeled) if chosen.is_simulated else ()),
             class_check(self.pool.data),
             *(copies_check(self.pool.data) if self.pool.kind == "documents" else ()),
             convergence_check(self.pool.converged),

@@ -202,7 +202,9 @@ def simulated_situation(
 ) -> Situation:
     """Where a plan by simulation starts; samples that are not labeled are learned from, or not, all of them."""
     arms = [rule for rule in menu if rule.spec != "nothing"]
-    labels = np.array([sum(share * rule.expected_labels(m) for m, share in pool.lengths.items()) for rule in arms])
+    # What is bought is what is left; beyond the pool, more of all kinds.
+    left = pool.lengths_left if room <= pool.n_unlabeled else pool.lengths
+    labels = np.array([sum(share * rule.expected_labels(m) for m, share in left.items()) for rule in arms])
     bands = simulated_accuracies(
         basis,
         "semi-supervised" if uses_unlabeled else "labels-only",
@@ -214,7 +216,7 @@ def simulated_situation(
     return Situation(
         held_before(pool, prices),
         bands["values"],
-        arm_prices(pool, arms, prices),
+        arm_prices(pool, arms, prices, left),
         room,
         float(pool.data.lengths.mean()),
         keeps_rest=uses_unlabeled,

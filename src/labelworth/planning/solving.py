@@ -3,17 +3,17 @@
 from dataclasses import dataclass
 
 from labelworth.arrays import FloatArray
-from labelworth.errors import InfeasiblePlanError
+from labelworth.errors import InfeasiblePlanError, NotIdentifiableError
 from labelworth.planning.answer import Certificate, Interval
 from labelworth.planning.situation import Band, Situation
-from labelworth.planning.trust.odds import is_settled, odds_of_settling
+from labelworth.planning.trust.odds import is_settled
 from labelworth.planning.trust.stop import MOST_TIMES
 from labelworth.planning.units import ends_in_units
 from labelworth.tradeoff.accuracy import Accuracy, ConvexAccuracy
 from labelworth.tradeoff.costs import Costs
 from labelworth.tradeoff.problem import Problem, Question, Solution, infeasible_target, rounded_up
 from labelworth.tradeoff.solve import best_counts, best_whole_counts
-from labelworth.wording import count, money, odds_in_words
+from labelworth.wording import count, money
 
 _ROUNDING = 1e-9
 
@@ -66,14 +66,14 @@ def _nearest_target(situation: Situation, target: float, refusal: InfeasiblePlan
             continue
         labels = float(met.counts @ situation.accuracy.labels_per_sample)
         is_near = labels <= MOST_TIMES * situation.held.n_labels
-        other_ways = _settled_by(situation, target, met.counts)
+        other_ways = _how_surely(situation, target, met.counts)
         return infeasible_target(criterion, target, float(named), labels if is_near else None, other_ways)
     return refusal
 
 
-def _settled_by(situation: Situation, target: float, counts: FloatArray) -> str:
-    """How surely a forecast refuses a target, and which round of labels would tell."""
-    criterion, doubt, held = situation.accuracy.criterion, situation.doubt, situation.held
+def _how_surely(situation: Situation, target: float, counts: FloatArray) -> str:
+    """How surely a forecast refuses a target."""
+    criterion, doubt = situation.accuracy.criterion, situation.doubt
     if not isinstance(doubt, Band):
         return ""
     error, low, high = (own.error(counts) for own in (situation.accuracy, doubt.low, doubt.high))
@@ -81,15 +81,19 @@ def _settled_by(situation: Situation, target: float, counts: FloatArray) -> str:
     known = f" That is a forecast ({ends_in_units(interval, criterion)})"
     if is_settled(interval, target):
         return f"{known}, all of it short of the target: a better model may help more than more samples."
-    more = int(min(held.n_labeled, situation.pool))
-    odds = odds_of_settling(criterion, error, interval, target, 1 + more / held.n_labeled)
-    if odds is None or not more:
-        return f"{known}."
-    return (
-        f"{known}, so the target may be met after all: label {count(more, 'more ' + held.sample)} drawn at random "
-        f"(`labelworth next --count {more}`) and plan again; the odds that this tells whether the target can be met "
-        f"are {odds_in_words(odds)}."
-    )
+    return f"{known}, and there is nothing left to label that would tell more."
+
+
+def may_be_met(situation: Situation, target: float) -> bool:
+    """Whether a target that a forecast does not reach lies within its interval at some size that can still be had."""
+    doubt = situation.doubt
+    if not isinstance(doubt, Band) or situation.pool < 1:
+        return False
+    try:
+        continuous(doubt.low, situation.prices, situation.pool, "target", target)
+    except (InfeasiblePlanError, NotIdentifiableError):
+        return False
+    return True
 
 
 def _answered(situation: Situation, problem: Problem, value: float) -> Solved:
@@ -114,11 +118,12 @@ def continuous(accuracy: Accuracy, prices: Costs, pool: float, problem: Problem,
 
 def money_left(situation: Situation, budget: float) -> float:
     """What a budget leaves beside what is held."""
-    require_budget(budget, situation.held.n_labels, situation.held.cost, situation.currency)
+    held = situation.held
+    require_budget(budget, held.n_labels, held.cost, situation.currency, n_answers=held.n_answers)
     return max(budget - situation.held.cost, 0.0)
 
 
-def require_budget(budget: float, n_labels: int, held_cost: float, currency: str) -> None:
+def require_budget(budget: float, n_labels: int, held_cost: float, currency: str, *, n_answers: int = 0) -> None:
     """Refuse a budget that what is held has used up.
 
     Raises
@@ -127,8 +132,9 @@ def require_budget(budget: float, n_labels: int, held_cost: float, currency: str
     """
     if budget - held_cost < -_ROUNDING * max(abs(budget), 1.0):
         cost, limit = (money(amount, currency) for amount in (held_cost, budget))
+        also = f" and {count(n_answers, 'answer')}" if n_answers else ""
         raise InfeasiblePlanError(
-            f"The {n_labels:,} labels held have cost {cost} already, more than the budget of {limit}: "
-            "a budget is for all labels, the pilot's included. Raise it.",
+            f"The {n_labels:,} labels{also} held have cost {cost} already, more than the budget of {limit}: "
+            f"a budget is for all labels{also and ' and answers'}, the pilot's included. Raise it.",
             held_cost,
         )

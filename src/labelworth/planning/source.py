@@ -18,6 +18,7 @@ from labelworth.policies.choosing import RANDOM, By, Choosing
 from labelworth.simulation.metrics import Metric, is_metric, metric_of
 from labelworth.tradeoff.accuracy import Source
 from labelworth.tradeoff.costs import CostFunction, Prices
+from labelworth.wording import count
 
 AskedSource = Literal["auto", "asymptotic", "simulated"]
 UseUnlabeled = Literal["auto", "yes", "no"]
@@ -104,6 +105,18 @@ class PlanSettings:
             ) from error
 
     @property
+    def n_answers(self) -> int:
+        """That are held."""
+        return 0 if self.answers is None else self.answers.n_answers
+
+    @cached_property
+    def paid_for_answers(self) -> float:
+        """What the answers that are held have cost."""
+        from labelworth.planning.kinds.guesses import paid_for
+
+        return paid_for(self.answers, self.channels or ())
+
+    @property
     def asks_formulas(self) -> bool:
         """Whether only the formulas give what was asked for."""
         return self.source == "asymptotic" or not (self.criterion is None or is_measured(self.criterion))
@@ -186,9 +199,13 @@ def choose_source(
         return ChosenSource("simulated", criterion or "error", distrust)
     ratio = f"{n_labels / max(n_parameters, 1):.2g} labels per parameter"
     if n_parameters > abilities.most_parameters or n_labels < LABELS_PER_PARAMETER * n_parameters:
-        return ChosenSource("simulated", criterion or "error", f"{ratio} are too few for the formulas")
+        return ChosenSource("simulated", criterion or "error", _too_few(n_labels, n_parameters))
     usual = "error" if "error" in by_formulas else "excess_log_loss"
     return ChosenSource("asymptotic", criterion or usual, ratio)
+
+
+def _too_few(n_labels: int, n_parameters: int) -> str:
+    return f"{count(n_labels, 'label')} for {count(n_parameters, 'parameter')} are too few for formulas"
 
 
 def _require_known(asked: AskedSource, criterion: str | None, by_formulas: tuple[str, ...]) -> None:

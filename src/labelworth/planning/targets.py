@@ -3,18 +3,18 @@
 import re
 
 from labelworth.errors import InvalidInputError
-from labelworth.simulation.metrics import FIGURE, metric_of, share_of
+from labelworth.simulation.metrics import FIGURE, PERCENT, metric_of, share_of
 from labelworth.tradeoff.costs import is_finite_number
 from labelworth.tradeoff.direction import direction_of
 from labelworth.wording import exact_percent
 
 _SENTENCE = re.compile(
-    rf"(?P<name>.+?)(?: +of)? *(?P<sign>>=|<=|≥|≤|\bat least\b|\bat most\b) *{FIGURE}"
+    rf"(?P<name>.+?)(?: +of)? *(?P<sign>>=|<=|≥|≤|>|<|\bat least\b|\bat most\b) *{FIGURE}"
     r"(?P<rest> +at +(?:precision|recall)\b.*)?",
     re.IGNORECASE,
 )
-_PERCENT = re.compile(r"(?P<figure>[0-9.]+) ?%")
-_AT_LEAST = (">=", "≥", "at least")
+_PERCENT = re.compile(rf"(?P<figure>[0-9.]+) ?(?:{PERCENT})", re.IGNORECASE)
+_AT_LEAST = (">=", "≥", ">", "at least")
 
 
 def read_target(target: float | str | None, criterion: str | None) -> tuple[float | None, str | None]:
@@ -75,6 +75,12 @@ def _read(text: str) -> tuple[float, str | None, bool]:
     name = canonical((match["name"] + (match["rest"] or "")).strip())
     if metric_of(name) is None:
         name = re.sub(r"[- ]", "_", name.lower())
+    if name == "log_loss" and match["percent"]:
+        nats = f"{float(match['figure']) / 100:.12g}"
+        raise InvalidInputError(
+            f"Log-loss is in nats per prediction, and no share: 'log-loss <= {nats}' asks for {nats} nats. Got "
+            f"{text!r}."
+        )
     value = float(match["figure"]) if name == "log_loss" else share_of(match["figure"], match["percent"], text)
     is_least = match["sign"].lower() in _AT_LEAST
     if name == "accuracy":

@@ -33,12 +33,15 @@ def in_units(value: float | None, criterion: str) -> str:
 
     >>> in_units(0.02431, "error"), in_units(0.3, "error"), in_units(0.000631, "excess_error")
     ('2.4 %', '30 %', '0.063 %')
-    >>> in_units(0.02431, "log_loss"), in_units(0.02431, "macro_f1")
-    ('0.02431', '97.6 %')
+    >>> in_units(0.02431, "log_loss"), in_units(0.02431, "macro_f1"), in_units(0.00042, "macro_f1")
+    ('0.02431', '97.6 %', '99.96 %')
     """
     if not in_percent(criterion) or value is None or not math.isfinite(value):
         return number(value)
-    decimals = 1 if abs(value) >= 0.01 or value == 0 else 1 - math.floor(math.log10(100 * abs(value)))
+    is_small = 0 < abs(value) < 0.01
+    # Of a metric that is nearly reached, the digit in which it differs from one.
+    digits = 0 if direction_of(criterion).is_rising else 1
+    decimals = max(digits - math.floor(math.log10(100 * abs(value))), 1) if is_small else 1
     return f"{100 * direction_of(criterion).reached(value):.{decimals}f}".removesuffix(".0") + " %"
 
 
@@ -74,12 +77,13 @@ def range_in_units(low: float, high: float, criterion: str) -> str:
 def apart(difference: float, criterion: str) -> str:
     """A difference of two figures of a criterion: of shares in points.
 
-    >>> apart(0.0017, "error"), apart(0.0017, "log_loss")
-    ('0.17 points', '0.0017')
+    >>> apart(0.0017, "error"), apart(1.0, "error"), apart(0.0017, "log_loss")
+    ('0.17 points', '100 points', '0.0017')
     """
     if not in_percent(criterion):
         return f"{difference:.2g}"
-    points = f"{100 * difference:.2g}"
+    # Two digits, and no powers of ten of what is large.
+    points = f"{float(f'{100 * difference:.2g}'):g}"
     return f"{points} point{'' if points == '1' else 's'}"
 
 

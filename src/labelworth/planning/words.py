@@ -25,12 +25,15 @@ LABELS_PER_CLASS = "labels per class"
 _ROUNDING = 1e-13
 _UNSEEN = 1e-3
 """A fall of an error by a smaller part of it is none to speak of: a test would take millions of labels to see it."""
+CHOICE_NOISE = 0.02
+"""By how much forecast differences of chosen and random rows were off, means over draws (docs/studies/chosen.md)."""
 
 
 def lines(plan: "Plan") -> list[str]:
-    """Seven lines, eight where a model was chosen, then a line per warning; classes that the pilot lacks come first.
+    """Seven lines, eight where a model was chosen, then a line per warning; what to do comes first.
 
-    Where a target is refused, that comes before them. Where a larger pilot comes first, a line says why.
+    Where a target is refused, that comes before it. Where a larger pilot comes first, a line says why: classes that
+    the pilot lacks are reason enough.
     Where there is nothing left to label, or no forecast, nothing is said of how far labels can go.
     """
     missing = [check.words for check in plan.checks if check.name == LABELS_PER_CLASS and check.state == "bad"]
@@ -41,9 +44,8 @@ def lines(plan: "Plan") -> list[str]:
     ]
     return [
         *(() if plan.refusal is None else (plan.refusal,)),
-        *missing,
         _action(plan) if plan.refusal is None else _nearest_action(plan),
-        *_why_pilot(plan),
+        *(missing or _why_pilot(plan)),
         _expectation(plan),
         _money(plan),
         *_kinds(plan),
@@ -58,15 +60,8 @@ def lines(plan: "Plan") -> list[str]:
 
 
 def next_samples(plan: "Plan") -> int:
-    """How many more samples their worth is told of: 1, 10, 100, ..., in proportion to those held and left.
-
-    About a tenth of those labeled by then, at least ten: over so few the error falls along its slope, but for a part
-    of the fall that is about half of that proportion. No more than there are; where none is left, those are the last.
-    """
-    labeled = _carried_out(plan)
-    left = plan.held.n_pool - labeled
-    fitting = max(10.0, (plan.held.n_labeled + labeled) / 10)
-    return int(10 ** math.floor(math.log10(min(fitting, left) if left >= 1 else fitting)))
+    """How many more samples their worth is told of."""
+    return plan.worth[0].n_next if plan.worth else 1
 
 
 def _carried_out(plan: "Plan") -> float:
@@ -113,7 +108,9 @@ def _action(plan: "Plan") -> str:
     if plan.advice == "larger pilot":
         more = plan.more_pilot or 0
         some = count(more, "more " + plan.held.sample)
-        return f"Label {some} drawn at random (`labelworth next --count {more}`), then plan again."
+        target = target_words(plan.question.value, plan.question.criterion, article="the")
+        first = f"Label {some} drawn at random (`labelworth next --count {more}`), then plan again"
+        return f"{first}: whether {target} can be met cannot be told yet." if plan.is_open else f"{first}."
     if plan.menu:
         from labelworth.planning.kinds import words as kind_words
 
@@ -136,6 +133,10 @@ def _why_pilot(plan: "Plan") -> list[str]:
     """Why a larger pilot comes first: figures say to stop, or to go far, and cannot be trusted with it."""
     if plan.advice != "larger pilot":
         return []
+    if plan.is_open:
+        return [
+            f"The forecast reaches it with no number of labels, but the {percent(LEVEL)} interval does.{_odds(plan)}"
+        ]
     more, pilot = plan.more_pilot or 0, f"the pilot of {count(plan.held.n_labels, 'label')} is too small to"
     why = f"The forecast says to stop, as {plan.why_stop} But {pilot} stop on it.{_odds(plan)}"
     if plan.why_stop is None:
@@ -153,7 +154,8 @@ def _odds(plan: "Plan") -> str:
     # Odds that are told as even need no more labels to become so.
     if plan.odds.even is not None and plan.odds.even > (plan.more_pilot or 0) and round(10 * plan.odds.odds) < 5:
         even = f"; {number(plan.odds.even)} more would make them even"
-    return f" The odds that this tells whether the target is met are {odds_in_words(plan.odds.odds)}{even}."
+    is_met = "can be met" if plan.is_open else "is met"
+    return f" The odds that this tells whether the target {is_met} are {odds_in_words(plan.odds.odds)}{even}."
 
 
 def _arm(arm: "ArmCount") -> str:
@@ -166,7 +168,11 @@ def _expectation(plan: "Plan") -> str:
     criterion = plan.criterion_words[:1].upper() + plan.criterion_words[1:]
     between = f" ({ends_in_units(interval, own)})" if interval is not None and interval.low != interval.high else ""
     now = "" if plan.held.error is None else f"; with the labels held, {in_units(plan.held.error, own)}"
-    when = "then"
+    curve = plan.forecast
+    if not plan.held.n_pool and curve is not None and curve.measured_error:
+        # All there is was measured: who counts errors on held-out parts sees these.
+        now = f"; learned from four fifths of them and tested on the rest, {in_units(curve.measured_error[-1], own)}"
+    when = "then" if plan.recommended.labels else "with the labels held"
     if plan.advice == "larger pilot":
         # Of what the forecast is for, which is not what is to be done first.
         in_all = count(round(plan.recommended.labels_in_all), "label")
@@ -180,9 +186,10 @@ def _is_far(plan: "Plan") -> bool:
 
 
 def _money(plan: "Plan") -> str:
-    design, question, own = plan.recommended, plan.question, plan.currency
-    opening, cost = "All of them cost" if _is_far(plan) else "That costs", design.cost
-    if plan.advice == "larger pilot" and not _is_far(plan):
+    """What is to be paid for what the headline says; of what a forecast goes on to, the sum."""
+    design, question, own, cost = plan.recommended, plan.question, plan.currency, plan.recommended.cost
+    is_first = plan.advice == "larger pilot"
+    if is_first:
         per_sample = plan.prices.get("per_sample", {})
         each = per_sample.get("gold", per_sample.get("everything"))
         if each is None:
@@ -190,8 +197,11 @@ def _money(plan: "Plan") -> str:
             return f"What is held has cost {held}; no more than the larger pilot is to be paid now."
         cost = (plan.more_pilot or 0) * each
     in_all = plan.held.cost + cost
-    paid = f"{opening} {money(cost, own)}, {money(in_all, own)} with what is held"
-    if plan.advice == "larger pilot" and not _is_far(plan) and question.problem != "budget":
+    paid = f"That costs {money(cost, own)}, {money(in_all, own)} with what is held"
+    if is_first and _is_far(plan) and not plan.is_open:
+        labels = count(round(design.labels_in_all), "label")
+        return f"{paid}; the {labels} of the forecast would cost {money(design.cost_in_all, own)} in all."
+    if is_first and question.problem != "budget":
         return f"{paid}."
     if question.problem == "budget":
         left = money(max(question.value - in_all, 0.0), own)
@@ -225,20 +235,20 @@ def _worth(plan: "Plan") -> str:
     one, own = n_next == 1, plan.question.criterion
     way = direction_of(own)
     verb = way.verb
-    if best.gain <= 0:
+    if best.next_gain <= 0:
         flat = f"the forecast does not {way.goes} {'any further' if _farther(plan) is None else 'over so few'}"
         return f"{opening} {'is' if one else 'are'} forecast to buy nothing: {flat}."
-    if own not in LOGARITHMIC and n_next * best.gain < _UNSEEN * _before_next(plan):
+    if own not in LOGARITHMIC and best.next_gain < _UNSEEN * _before_next(plan):
         small = "by less than a thousandth of itself: nobody can tell that from nothing"
         return f"{opening} would {verb} {_what(own)} {small}."
     if not best.is_clear:
-        gain, most = (apart(n_next * value, own) for value in (best.gain, best.gain + best.noise))
+        gain, most = (apart(value, own) for value in (best.next_gain, best.next_gain + n_next * best.noise))
         by = f"{gain} ({percent(LEVEL)}: at most {most})"
         return f"{opening} would {verb} {_what(own)} by {by}, which the forecast cannot tell from nothing."
-    fall = _fall(plan, n_next * best.gain)
+    fall = _fall(plan, best.next_gain)
     between = ""
     if best.gain_se:
-        low, high = (apart(n_next * (best.gain + sign * best.noise), own) for sign in (-1, 1))
+        low, high = (apart(best.next_gain + sign * n_next * best.noise, own) for sign in (-1, 1))
         between = f"; {percent(LEVEL)}: {low.partition(' point')[0]}-{high}"
     # A function of costs says what one more costs, not several.
     has_price = best.gain_per_money is not None and "function" not in plan.prices
@@ -259,10 +269,19 @@ def _chosen(plan: "Plan") -> list[str]:
     alike = "" if told.as_many is None else f", as {number(round(told.as_many))} at random would have"
     rows = f"{number(told.n_rows)} rows chosen by {told.by}"
     first = f"With {rows} {_what(own)} is {error}{between}{alike}; with as many at random {at_random}."
+    if told.interval is not None and own == "error":
+        lead = told.error_at_random - told.error
+        pays = "choosing pays" if lead > CHOICE_NOISE else "rows at random are the safe choice"
+        more = "more" if lead > CHOICE_NOISE else "no more"
+        first += f" That is {more} than such differences were off on real texts ({apart(CHOICE_NOISE, own)}): {pays}."
     if told.gain <= 0:
         return [f"{first} The next {told.n_next} chosen rows are forecast to buy nothing."]
-    gain, plain = (apart(max(value, 0.0), own) for value in (told.gain, told.gain_at_random))
-    second = f"The next {told.n_next} chosen rows would {direction_of(own).verb} it by {gain} (at random {plain})"
+    today = told.today
+    chosen, plain = (in_units(today - gain, own) for gain in (told.gain, told.gain_at_random))
+    second = (
+        f"From today's {in_units(today, own)} the next {told.n_next} chosen rows would {direction_of(own).verb} it "
+        f"to {chosen} (at random to {plain})"
+    )
     cost = f", for {money(f'{told.cost:.4g}', plan.currency)}"
     if plan.question.problem != "alpha":
         return [f"{first} {second}{cost}."]
@@ -327,7 +346,10 @@ def _floor(plan: "Plan") -> str:
     limit, own = plan.limit, plan.question.criterion
     # A warning says what there is to say of it.
     is_warned = any(check.name == SIMULATED_LABELS and check.state == "warning" for check in plan.checks)
-    if is_warned or limit is None or limit.floor is None or limit.floor.low <= 0 or limit.floor.mean >= limit.error:
+    if is_warned or limit is None or limit.floor is None or limit.floor.mean >= limit.error:
+        return ""
+    # A pilot that does not know it to a factor of two has not shown it.
+    if limit.floor.low <= 0 or 2 * limit.floor.low < limit.floor.mean:
         return ""
     # What stays is no more than all labels leave.
     most = limit.floor.high if limit.interval is None else min(limit.floor.high, limit.interval.high)
@@ -369,7 +391,7 @@ def _model(plan: "Plan") -> list[str]:
     others = [f"{other.name} {in_units(other.error, 'error')}" for other in choice.rivals]
     beside = f"; {', '.join(others)}" if others else ""
     how_many, error = count(1 + len(choice.others), "model"), in_units(choice.chosen.error, "error")
-    rank = "one" if choice.by_forecast else "the best"
+    rank = "one" if choice.by_forecast else "the best, by error and doubt together,"
     return [
         f"Model: {choice.chosen.name}, error {error}{beside} ({rank} of {how_many}, "
         f"cross-validated on {count(choice.n_labels, 'label')} in {number(choice.n_fits)} fits)."
@@ -398,7 +420,8 @@ def _rival(plan: "Plan") -> str:
         return f"{told}, so the plan is for {choice.chosen.name}, though {rival.name} is best on the pilot{since}."
     if choice.is_close:
         lead = apart(choice.chosen.forecast - rival.forecast, plan.question.criterion)
-        return f"{told}; {lead} are less than forecasts may be off, so compare again after the next batch{since}."
+        less = f"{lead} {'is' if lead == '1 point' else 'are'} less than forecasts may be off"
+        return f"{told}; {less}, so compare again after the next batch{since}."
     return f"{told}{f'; {crossing}, so compare again after the next batch' if crossing else ''}."
 
 
@@ -416,8 +439,9 @@ def crossing_words(plan: "Plan") -> str:
 def _source(plan: "Plan") -> str:
     proof = plan.certificate
     if proof is None:
-        proved = "found by search, no certificate"
-    elif proof.if_convex:
+        # Nothing is known of other designs.
+        return f"Figures are {plan.source} ({plan.reason})."
+    if proof.if_convex:
         bent = (
             "an error need not be convex"
             if plan.menu and plan.held.kind == "documents"

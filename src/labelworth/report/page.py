@@ -165,8 +165,20 @@ def _design_table(plan: Plan) -> str:
     bought = kinds_table(plan)
     if bought is not None:
         return _table(bought.columns, [tuple(map(words, row)) for row in bought.rows])
-    rows = [(arm.arm, number(arm.count), number(arm.labels), _cost(plan, arm.cost)) for arm in plan.recommended.arms]
-    return _table(("rule", plan.held.samples, "labels", "cost"), rows)
+    arms = plan.recommended.arms
+    rows = [(_arm(plan, arm.arm), number(arm.count), number(arm.labels), _cost(plan, arm.cost)) for arm in arms]
+    return _table((_arms(plan), plan.held.samples, "labels", "cost"), rows)
+
+
+def _arms(plan: Plan) -> str:
+    """What ways of labeling are called at the head of a column."""
+    return "way" if plan.held.kind == "documents" else "rule"
+
+
+def _arm(plan: Plan, arm: str) -> str:
+    """Documents are labeled or not; of sequences a rule says which part."""
+    named = {"everything": "with a label", "nothing": "without a label"}
+    return named.get(arm, arm) if plan.held.kind == "documents" else arm
 
 
 def _models(plan: Plan) -> str:
@@ -225,14 +237,14 @@ def _worth_table(plan: Plan) -> str:
     n_next, criterion = next_samples(plan), plan.question.criterion
     rows = [
         (
-            worth.arm,
-            apart(n_next * worth.gain, criterion) if worth.gain > 0 else "nothing",
+            _arm(plan, worth.arm),
+            apart(worth.next_gain, criterion) if worth.next_gain > 0 else "nothing",
             _cost(plan, worth.price),
             "-" if worth.unlabeled_samples is None else number(math.ceil(n_next * worth.unlabeled_samples)),
         )
         for worth in plan.worth
     ]
-    heads = ("rule", f"gain of the next {count(n_next, plan.held.sample)}", "price of one", "in unlabeled ones")
+    heads = (_arms(plan), f"gain of the next {count(n_next, plan.held.sample)}", "price of one", "in unlabeled ones")
     return _folded(_table(heads, rows))
 
 

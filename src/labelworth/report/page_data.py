@@ -7,6 +7,7 @@ from typing import Any
 from labelworth.planning.answer import Plan
 from labelworth.planning.kinds import words as kind_words
 from labelworth.planning.landscape import FrontierDesign, GridAnswer
+from labelworth.planning.trust.stop import MOST_TIMES
 from labelworth.planning.words import next_samples
 from labelworth.tradeoff.direction import direction_of
 from labelworth.tradeoff.problem import Problem, in_percent
@@ -46,6 +47,7 @@ def page_data(plan: Plan) -> dict[str, Any]:
             "is_share": in_percent(asked.criterion),
             "is_metric": direction_of(asked.criterion).is_rising,
             "currency": plan.currency,
+            "most_bought": _most_bought(plan),
             "error_scale": _scale([_reached(plan, point.error) for point in plan.frontier if isfinite(point.error)]),
         },
         "frontier": _frontier(plan),
@@ -53,6 +55,14 @@ def page_data(plan: Plan) -> dict[str, Any]:
         "forecast": _forecast(plan),
         "worth": _worth(plan),
     }
+
+
+def _most_bought(plan: Plan) -> float:
+    """Labels up to which the control says to buy: no more than come before planning again."""
+    held = plan.held
+    if plan.more_pilot is not None:
+        return plan.more_pilot * held.n_labels / held.n_labeled
+    return float(MOST_TIMES * held.n_labels)
 
 
 def _title(plan: Plan, problem: Problem) -> str:
@@ -159,15 +169,21 @@ def _forecast(plan: Plan) -> dict[str, Any] | None:
 
 
 def _worth(plan: Plan) -> dict[str, Any] | None:
-    """What the next labels buy along the forecast: its slope, in the units of the axis; None: it is not known."""
+    """What the next labels buy along the forecast, in the units of the axis; None: it is not known."""
     curve = plan.forecast
     if curve is None or all(gain is None for gain in curve.gain):
         return None
     n_next = next_samples(plan)
-    scale = n_next * (100.0 if in_percent(plan.question.criterion) else 1.0)
+    unit = 100.0 if in_percent(plan.question.criterion) else 1.0
+    falls = curve.falls(n_next)
 
     def scaled(gains: Sequence[float | None]) -> list[float | None]:
-        return [None if gain is None else scale * gain for gain in gains]
+        """Ends of the interval of a slope, around what the next labels buy."""
+        known = zip(gains, curve.gain, falls, strict=True)
+        return [
+            None if gain is None or slope is None or fall is None else unit * (fall + n_next * (gain - slope))
+            for gain, slope, fall in known
+        ]
 
     is_known = not all(gain is None for gain in (*curve.gain_low, *curve.gain_high))
     return {

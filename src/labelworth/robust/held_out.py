@@ -11,6 +11,7 @@ from scipy.special import log_softmax
 from labelworth.arrays import FloatArray, IntArray
 from labelworth.data.folds import Fold, labeled_folds
 from labelworth.data.samples import Samples
+from labelworth.engines.runner import Threads, at_work
 from labelworth.estimation.fit import fit
 from labelworth.evaluation.temperature import best_temperature
 from labelworth.models.protocol import Family, ModelT
@@ -78,11 +79,13 @@ def held_out_predictions(
     """
     arguments = {"tolerance": TOLERANCE, **(fitting or {})}
 
-    def fitted(weight: float, train: Samples) -> Any:
-        return fit(family, train, unlabeled_weight=weight, **arguments).model
-
     folds = labeled_folds(samples.evidence, n_folds, rng)
-    return predictions_of(samples, folds, {float(weight): partial(fitted, weight) for weight in weights}, progress)
+    ways = {float(weight): partial(_fitted, family, arguments, float(weight)) for weight in weights}
+    return predictions_of(samples, folds, ways, progress)
+
+
+def _fitted(family: Any, arguments: dict[str, Any], weight: float, train: Samples) -> Any:
+    return fit(family, train, unlabeled_weight=weight, **arguments).model
 
 
 def predictions_of(
@@ -93,20 +96,27 @@ def predictions_of(
 ) -> HeldOutPredictions[WayT]:
     """Predict the tested rows of every fold, in the order of folds, by models that `fits` make of the other rows."""
     rows = np.concatenate([fold.test for fold in folds])
-    log_posteriors = np.empty((len(fits), rows.size, samples.evidence.n_classes))
-    with tracking(progress, "cross-validation", len(folds) * len(fits)) as task:
-        first = 0
-        for fold in folds:
-            train, test = samples.take(fold.train), samples.take(fold.test).hide()
-            for index, fitted in enumerate(fits.values()):
-                joint = fitted(train).log_joint(test)
-                log_posteriors[index, first : first + fold.test.size] = log_softmax(joint, axis=1)
-                task.advance()
-            first += fold.test.size
+    items = [(fold, way) for fold in folds for way in fits]
+    blocks: dict[WayT, list[FloatArray]] = {way: [] for way in fits}
+    runner = at_work()
+    if runner is None or not runner.is_elsewhere:
+        runner = Threads(1)
+    with tracking(progress, "cross-validation", len(items)) as task:
+        for (_, way), block in zip(items, runner.map(_predicted, (samples, dict(fits)), items), strict=True):
+            blocks[way].append(block)
+            task.advance()
+    log_posteriors = np.array([np.concatenate(own) for own in blocks.values()])
     codes = samples.evidence.codes[rows]
     temperatures = np.array([honest_temperature(block, codes) for block in log_posteriors])
     judged = samples.evidence.take(rows).judged
     return HeldOutPredictions(tuple(fits), codes, log_posteriors, temperatures, judged)
+
+
+def _predicted(shared: tuple[Samples, dict[Any, Any]], item: tuple[Fold, Any]) -> FloatArray:
+    """log p(y | x) of the tested rows of one fold by one way to fit."""
+    (samples, fits), (fold, way) = shared, item
+    joint = fits[way](samples.take(fold.train)).log_joint(samples.take(fold.test).hide())
+    return np.asarray(log_softmax(joint, axis=1))
 
 
 def true_class_losses(log_posterior: FloatArray, codes: IntArray) -> FloatArray:

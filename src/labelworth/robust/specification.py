@@ -9,6 +9,8 @@ from scipy.stats import chi2
 
 from labelworth.arrays import FloatArray, require_between
 from labelworth.data.samples import Samples
+from labelworth.data.shards.passes import AsTheyAre, total
+from labelworth.engines.runner import Sums
 from labelworth.errors import InvalidInputError, NotIdentifiableError
 from labelworth.estimation.fit import fit
 from labelworth.linalg.symmetric import Pencil
@@ -144,11 +146,33 @@ def specification_test(
     return SpecificationTest(statistic, p_value, method, None, n_bootstrap, n_labels, n_parameters)
 
 
+@dataclass(frozen=True, eq=False)
+class ScoredRows:
+    """Rows with their weights, for one pass."""
+
+    samples: Samples
+    weights: FloatArray
+
+    def labeled(self, model: Model) -> Sums:
+        """The sum of the scores of log p(x, y) over the rows whose class is known, (d,)."""
+        labeled = self.samples.take(self.samples.evidence.is_gold)
+        gold = np.eye(len(model.classes))[labeled.evidence.codes]
+        return {"labeled": RowForms(model, labeled).mean(gold)}
+
+    def moments(self, model: Model) -> Sums:
+        """That, the same of rows whose class is not, and the spread of the scores of all given x."""
+        unlabeled = self.samples.evidence.is_unlabeled
+        everywhere = posterior(model, self.samples.hide())
+        return {
+            **self.labeled(model),
+            "hidden": RowForms(model, self.samples.take(unlabeled)).mean(everywhere[unlabeled]),
+            "spread": RowForms(model, self.samples).total(class_covariances(everywhere)),
+        }
+
+
 def labeled_score(model: Model, samples: Samples) -> FloatArray:
     """Sum of the scores of log p(x, y) over the rows whose class is known, (d,)."""
-    labeled = samples.take(samples.evidence.is_gold)
-    gold = np.eye(len(model.classes))[labeled.evidence.codes]
-    return RowForms(model, labeled).mean(gold)
+    return total(AsTheyAre(ScoredRows), samples, samples.sample_weights, "labeled", model)["labeled"]
 
 
 def pearson_statistic(model: Model, samples: Samples) -> float:
@@ -166,14 +190,12 @@ def chi_square_statistic(model: Model, samples: Samples) -> tuple[float, int]:
     unlabeled rows say nothing that could disagree. The mean that a prior adds is taken off.
     """
     n_samples, n_labels = samples.n_samples, int(samples.evidence.is_gold.sum())
-    hidden = samples.take(samples.evidence.is_unlabeled)
-    hidden_posterior, all_posterior = posterior(model, hidden), posterior(model, samples.hide())
-    missing = RowForms(model, samples).total(class_covariances(all_posterior)) / n_samples
-    pencil = Pencil.of(missing, model.complete_information())
+    sums = total(AsTheyAre(ScoredRows), samples, samples.sample_weights, "moments", model)
+    pencil = Pencil.of(sums["spread"] / n_samples, model.complete_information())
     fraction = n_labels / n_samples
-    labeled = pencil.vectors.T @ labeled_score(model, samples)
+    labeled = pencil.vectors.T @ sums["labeled"]
     # At the maximum the two scores and the prior's gradient add up to zero.
-    prior_gradient = -labeled - pencil.vectors.T @ RowForms(model, hidden).mean(hidden_posterior)
+    prior_gradient = -labeled - pencil.vectors.T @ sums["hidden"]
     relative = 1 - (1 - fraction) * pencil.values
     centered = labeled + fraction / relative * prior_gradient
     variance = n_labels * (1 - fraction) * (1 - pencil.values) / relative

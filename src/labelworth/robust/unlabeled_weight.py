@@ -8,6 +8,8 @@ import numpy as np
 
 from labelworth.arrays import FloatArray
 from labelworth.data.samples import Samples
+from labelworth.data.shards.passes import AsTheyAre, total
+from labelworth.engines.runner import Sums
 from labelworth.estimation.fit import fit
 from labelworth.models.classes.responsibilities import condition
 from labelworth.models.protocol import Family, ModelT
@@ -103,36 +105,68 @@ def sandwich_risks(
     fixed = family.adapted(samples, samples.sample_weights)
     metric = alone.model.complete_information()
     theta = alone.model.coordinates.flatten(alone.model.tables)
-    reference = _influences(fixed, alone.model, samples, 0.0)
     risks = []
     with tracking(progress, "unlabeled weight", len(weights)) as task:
         for weight in weights:
             model = fit(fixed, samples, unlabeled_weight=weight, **arguments).model
-            influences = _influences(fixed, model, samples, weight)
             shift = model.coordinates.flatten(model.tables) - theta
-            noise = _trace_of_covariance(influences - reference, metric)
-            variance = _trace_of_covariance(influences, metric)
+            noise, variance = _noise_and_variance(fixed, (model, weight), (alone.model, 0.0), samples, metric)
             risks.append((shift @ metric @ shift - noise + variance) / 2)
             task.advance()
     return np.array(risks)
 
 
-def _influences(family: Family[ModelT], model: ModelT, samples: Samples, weight: float) -> FloatArray:
-    """What every row does to the estimate, H^-1 psi_i: rows (n, d) whose mean square is n times the covariance."""
-    responsibilities, _ = condition(model.log_joint(samples), samples.evidence)
-    hidden = samples.evidence.is_unlabeled
-    row_weights = (samples.sample_weights * np.where(hidden, weight, 1.0))[:, None]
-    forms = RowForms(model, samples)
-    bread = model.complete_curvature(samples, responsibilities * row_weights)
-    bread += family.prior_curvature(model) - forms.total(
-        class_covariances(responsibilities) * row_weights[:, :, None]
+Weighted = tuple[Any, float]
+"""A model, and how much an unlabeled row counted when it was fitted."""
+
+
+def _noise_and_variance(
+    family: Family[Any], fitted: Weighted, alone: Weighted, samples: Samples, metric: FloatArray
+) -> tuple[float, float]:
+    r"""trace(M Cov) of the difference of two estimates, and of the first of them.
+
+    Rows move an estimate by :math:`H^{-1} \psi_i`, so the sums of :math:`\psi_i` and of their products, of both
+    estimates side by side, are all there is to know: they add up over shards.
+    """
+    sums = total(AsTheyAre(InfluentialRows), samples, samples.sample_weights, "influences", (fitted, alone))
+    n_samples, n_parameters = samples.n_samples, len(metric)
+    covariance = sums["products"] - np.outer(sums["scores"], sums["scores"]) / n_samples
+    first, second = (
+        np.linalg.inv((sums[name] + family.prior_curvature(model)) / n_samples)
+        for name, (model, _) in (("first bread", fitted), ("second bread", alone))
     )
-    scores = forms.contracted(responsibilities * row_weights)
-    scores -= scores.mean(axis=0)
-    return np.asarray(np.linalg.solve(bread / samples.n_samples, scores.T).T)
+    apart = np.concatenate([first, -second], axis=1)
+    corner = covariance[:n_parameters, :n_parameters]
+    noise, variance = (
+        float(np.sum(metric * (turn @ spread @ turn.T))) / n_samples**2
+        for turn, spread in ((apart, covariance), (first, corner))
+    )
+    return noise, variance
 
 
-def _trace_of_covariance(influences: FloatArray, metric: FloatArray) -> float:
-    """trace(M Cov) of the mean of the rows."""
-    n_samples = len(influences)
-    return float(np.sum((influences @ metric) * influences)) / n_samples**2
+@dataclass(frozen=True, eq=False)
+class InfluentialRows:
+    """Rows with their weights, for one pass."""
+
+    samples: Samples
+    weights: FloatArray
+
+    def influences(self, pair: tuple[Weighted, Weighted]) -> Sums:
+        """Of two fits, the curvatures without the prior, and sums and products of the scores of rows."""
+        (first_bread, first), (second_bread, second) = (self._of(model, weight) for model, weight in pair)
+        scores = np.concatenate([first, second], axis=1)
+        return {
+            "first bread": first_bread,
+            "second bread": second_bread,
+            "scores": scores.sum(axis=0),
+            "products": scores.T @ scores,
+        }
+
+    def _of(self, model: Any, weight: float) -> tuple[FloatArray, FloatArray]:
+        samples = self.samples
+        responsibilities, _ = condition(model.log_joint(samples), samples.evidence)
+        row_weights = (self.weights * np.where(samples.evidence.is_unlabeled, weight, 1.0))[:, None]
+        forms = RowForms(model, samples)
+        bread = model.complete_curvature(samples, responsibilities * row_weights)
+        bread -= forms.total(class_covariances(responsibilities) * row_weights[:, :, None])
+        return bread, forms.contracted(responsibilities * row_weights)

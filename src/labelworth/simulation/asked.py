@@ -7,7 +7,6 @@ the usual prior and not from the guess that answers are drawn by.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -22,7 +21,7 @@ from labelworth.data.protocol import DataT
 from labelworth.errors import InvalidInputError
 from labelworth.policies.rule import Rule
 from labelworth.progress import SILENT, Progress
-from labelworth.simulation.jobs import Keep, keep_nothing, run_fits
+from labelworth.simulation.jobs import Keep, Refit, keep_nothing, run_fits
 from labelworth.simulation.learner import Learner
 from labelworth.simulation.metrics import Metric
 from labelworth.simulation.simulator import LabelSource, Replicate
@@ -181,8 +180,8 @@ def simulate_asked(
     }
     jobs = [(number, design) for number in replicates for design in designs]
 
-    def fit(job: tuple[int, AskedDesign]) -> Callable[[], tuple[float, ...]]:
-        return partial(drawn[job[0]].asked_losses, learner, job[1], tuple(metrics))
+    def fit(job: tuple[int, AskedDesign]) -> Refit[tuple[float, ...]]:
+        return Refit(AskedReplicate.asked_losses, drawn[job[0]], (learner, job[1], tuple(metrics)))
 
     losses = run_fits(
         fit,

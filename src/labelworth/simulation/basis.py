@@ -214,7 +214,8 @@ def forecast_basis(
         keep=keep,
     )
     n_units, n_labeled = data.n_samples, labeled_units(data).size
-    sizes = simulated_sizes(point_sizes(n_labeled), largest, n_units)
+    # From where on the learner can be fitted.
+    sizes = simulated_sizes(next(iter(pilot.values())).sizes, largest, n_units)
     work = forecast_work(learner, data, largest, policies, choosings)
     n_replicates = next((n for n in range(work.n_replicates, 1, -1) if has_time(n * work.replicate)), 1)
     points, simulated, source_errors, overlaps = _points(pilot), {}, {}, {}

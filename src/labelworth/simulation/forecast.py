@@ -115,8 +115,8 @@ def simulation_warning(basis: ForecastBasis, mode: Mode) -> str | None:
     if calibrated.contradiction >= CONTRADICTED:
         return (
             "The pilot's errors do not fit simulations of it. The forecast follows the pilot; its interval is wide, "
-            "and may still be too narrow. Often the model is badly set: try another smoothing or document length, or "
-            "fewer words; and compare the power law."
+            "and may still be too narrow. Often the model is badly set: try other settings of it, or another model, "
+            "and compare the power law."
         )
     least = calibrated.floor.low
     # Level and tilt may lead below it: then it is not what stays.

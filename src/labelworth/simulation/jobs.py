@@ -1,21 +1,24 @@
 """Many independent fits, in threads: kernels let go of the interpreter, and nothing has to be copied.
 
-Fits by other code may hold on to it. Where many of those are left to do, they go to processes (`Processes`).
+Fits by other code may hold on to it. Where many of those are left to do, they go to processes (`Processes`). Where a
+cluster is at work (`labelworth.engines.runner.working`), all fits go there.
 """
 
 import time
 import warnings
 from collections.abc import Callable, Generator, Sequence
-from concurrent.futures import BrokenExecutor
+from concurrent.futures import BrokenExecutor, ThreadPoolExecutor
 from contextlib import closing
+from contextvars import copy_context
+from dataclasses import dataclass
 from pickle import PicklingError
 from threading import Lock
-from typing import Any, TypeVar
+from typing import Any, Generic, TypeVar
 
-from joblib import Parallel, delayed
+from threadpoolctl import threadpool_limits
 
 from labelworth.engines.processes import stop, submit
-from labelworth.engines.runner import n_workers
+from labelworth.engines.runner import at_work, n_workers
 from labelworth.errors import LabelworthWarning
 from labelworth.progress import Progress, tracking
 
@@ -28,6 +31,27 @@ ResultT = TypeVar("ResultT")
 
 Keep = Callable[[str, Callable[[], Any]], Any]
 """The name of a piece of work and how to do it -> its answer as JSON values: the one kept before, or a new one."""
+
+
+@dataclass(frozen=True, eq=False)
+class Refit(Generic[ResultT]):
+    """One fit, that may be done elsewhere: a function of what many fits share, and of what is its own."""
+
+    function: Callable[..., ResultT]  # Of a module, or a method of what is shared.
+    shared: Any  # Large: it travels once.
+    own: tuple[Any, ...] = ()
+
+    def __call__(self) -> ResultT:
+        return self.function(self.shared, *self.own)
+
+
+def refitted(shared: Any, item: tuple[Callable[..., ResultT], tuple[Any, ...]]) -> ResultT:
+    """The same where it was sent to."""
+    function, own = item
+    # One thread, as where plans are made: then products add up in the same order.
+    with warnings.catch_warnings(), threadpool_limits(limits=1, user_api="blas"):
+        warnings.simplefilter("ignore")
+        return function(shared, *own)
 
 
 def keep_nothing(name: str, compute: Callable[[], Any]) -> Any:
@@ -56,11 +80,13 @@ def run_jobs(
     stop : function
         Called where work ends before its time.
     """
-    at_once = max(1, min(n_workers(workers), len(jobs)))
+    at_once = max(1, min(_at_once(workers), len(jobs)))
+    around = copy_context()
 
     def timed(job: JobT) -> tuple[ResultT, float]:
         started = time.perf_counter()
-        return function(job), (time.perf_counter() - started) / at_once
+        # Threads know of nothing that was set around them: who is at work.
+        return around.copy().run(function, job), (time.perf_counter() - started) / at_once
 
     results: list[ResultT] = []
     with (
@@ -71,8 +97,6 @@ def run_jobs(
         warnings.simplefilter("ignore", LabelworthWarning)
         # What others' code says; filters of single fits do not hold where fits run in threads.
         warnings.filterwarnings("ignore", module=r"(?!labelworth)")
-        # joblib counts the results that nobody takes where work is stopped.
-        warnings.filterwarnings("ignore", r"\d+ tasks ", UserWarning)
         try:
             for job, (result, seconds) in zip(jobs, finished, strict=True):
                 results.append(result)
@@ -84,7 +108,7 @@ def run_jobs(
 
 
 def run_fits(
-    bind: Callable[[JobT], Callable[[], ResultT]],
+    bind: Callable[[JobT], Refit[ResultT]],
     jobs: Sequence[JobT],
     *,
     name: Callable[[JobT], str],
@@ -100,23 +124,34 @@ def run_fits(
     Parameters
     ----------
     bind : function
-        A job -> how to do it, without arguments and without anything that other jobs need: it may be sent elsewhere.
+        A job -> how to do it.
     name, keep : function
         Asked here, wherever fits run.
     in_processes : bool
         Whether fits are by code that may hold on to the interpreter.
     """
-    processes = Processes(n_workers(workers), sum(map(work, jobs)))
+    runner = at_work()
+    is_elsewhere = runner is not None and runner.is_elsewhere
+    processes = Processes(_at_once(workers), sum(map(work, jobs)))
 
     def run(job: JobT) -> ResultT:
         def compute() -> ResultT:
-            return processes.do(bind(job), work(job)) if in_processes else bind(job)()
+            refit = bind(job)
+            if runner is not None and is_elsewhere:
+                (result,) = runner.map(refitted, refit.shared, [(refit.function, refit.own)])
+                answer: ResultT = result
+                return answer
+            return processes.do(refit, work(job)) if in_processes else refit()
 
         kept: ResultT = keep(name(job), compute)
         return kept
 
     # The slow ones first: they tell how long all will take, and none of them is left to wait for at the end.
-    order = sorted(range(len(jobs)), key=lambda index: -work(jobs[index])) if in_processes else range(len(jobs))
+    order = (
+        sorted(range(len(jobs)), key=lambda index: -work(jobs[index]))
+        if in_processes or is_elsewhere
+        else range(len(jobs))
+    )
     results = run_jobs(
         run,
         [jobs[index] for index in order],
@@ -183,11 +218,24 @@ class Processes:
         return answer
 
 
+def _at_once(workers: int | None) -> int:
+    """How many jobs are under way: as many as asked for, or as whoever is at work can do."""
+    runner = at_work()
+    if runner is None or (workers is not None and not runner.is_elsewhere):
+        return n_workers(workers)
+    return runner.workers
+
+
 def _computed(
     function: Callable[[JobT], ResultT], jobs: Sequence[JobT], at_once: int
 ) -> Generator[ResultT, None, None]:
     if at_once == 1:
         yield from map(function, jobs)
         return
-    pool = Parallel(n_jobs=at_once, backend="threading", return_as="generator")
-    yield from pool(delayed(function)(job) for job in jobs)
+    pool = ThreadPoolExecutor(at_once)
+    try:
+        for answer in [pool.submit(function, job) for job in jobs]:
+            yield answer.result()
+    finally:
+        # Whoever stops in the middle waits for what runs: an interpreter that ends under a kernel is aborted.
+        pool.shutdown(cancel_futures=True)

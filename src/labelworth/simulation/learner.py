@@ -70,6 +70,10 @@ class Learner(ABC, Generic[DataT]):
         """In which ways of learning the worth of a row is known; none: in no way."""
         return ()
 
+    def failure(self, data: DataT, model: Any = None) -> str:
+        """Why it cannot be fitted to the labels of `data`, or a fit of it not predict these; empty: it can."""
+        return ""
+
     @property
     def has_scores(self) -> bool:
         """Whether predictions say how sure they are, and not only what they are."""

@@ -273,10 +273,12 @@ def resampled_covariance(shortfalls: FloatArray, n_units: int) -> FloatArray:
     return np.atleast_2d(np.cov(known)) * n_units / (n_units - 1)
 
 
-FIGURE = r"(?P<figure>[0-9.]+(?:e-?[0-9]+)?) ?(?P<percent>%?)"
+PERCENT = "%|per ?cent"
+FIGURE = rf"(?P<figure>[0-9.]+(?:e-?[0-9]+)?) ?(?P<percent>(?:{PERCENT})?)"
 _MACRO = re.compile(r"macro[-_ ]?f(?:1|_1|-1)", re.IGNORECASE)
 _RATE = re.compile(
-    rf"(?P<asked>recall|precision) +of +(?P<name>.+) +at +(?P<held>recall|precision)(?: +of)? +{FIGURE}",
+    r"(?P<asked>recall|precision) +of +(?P<name>.+) +at +(?P<held>recall|precision)(?: +of)?"
+    rf"(?: *(?:at least|>=|≥|>))? *{FIGURE}",
     re.IGNORECASE,
 )
 _HALF_A_RATE = re.compile(r"(?P<asked>recall|precision)\b.*", re.IGNORECASE)

@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import partial
 from typing import Any, Generic
 
 import numpy as np
@@ -12,7 +11,7 @@ from labelworth.data.copies import first_copies
 from labelworth.data.protocol import Data, DataT
 from labelworth.errors import InvalidInputError
 from labelworth.progress import SILENT, Progress
-from labelworth.simulation.jobs import Keep, keep_nothing, run_fits
+from labelworth.simulation.jobs import Keep, Refit, keep_nothing, run_fits
 from labelworth.simulation.learner import (
     Learner,
     Mode,
@@ -70,6 +69,7 @@ class _Fold:
     codes: IntArray  # (n_positions,): Their labels.
     units: IntArray  # (n_positions,): Of which unit every position is.
     among: Prediction | None = None  # Of other units without a label, where scores are to be compared between fits.
+    has_failed: bool = False  # Whether it could not be fitted or asked, so that the shares of the classes answered.
 
 
 @dataclass(frozen=True)
@@ -126,7 +126,8 @@ class _SubSampling(Generic[DataT]):
         if free.size >= _FEWEST_AMONG:
             drawn = np.random.default_rng([self.seed, repeat, fold, 1]).permutation(free)[:_MOST_AMONG]
             among = learner.predict(fitted, shown.take(np.sort(drawn)))
-        return _Fold(learner.predict(fitted, tested), self.codes[is_tested], self.owner[is_tested], among)
+        failed = bool(learner.failure(tested, fitted))
+        return _Fold(learner.predict(fitted, tested), self.codes[is_tested], self.owner[is_tested], among, failed)
 
 
 def pilot_points(
@@ -145,7 +146,8 @@ def pilot_points(
     """Learn from nested sub-samples of the pilot's folds, and test on the fold that was left out.
 
     A tested unit is nowhere in the fit, the other labeled units beyond the sub-sample are in it without their labels,
-    so that the pool keeps its size. All modes learn from the same sub-samples.
+    so that the pool keeps its size. All modes learn from the same sub-samples. Sizes at which a learner could not be
+    fitted are left out, but for the largest: what stands for its predictions there says nothing of its curve.
 
     Parameters
     ----------
@@ -170,7 +172,7 @@ def pilot_points(
         return pilot_work(learner.in_mode(part.mode), part.size, data.n_samples, n_repeats[part.mode])
 
     results = run_fits(
-        lambda part: partial(_losses, sampling, part, n_repeats[part.mode], tuple(metrics)),
+        lambda part: Refit(_losses, sampling, (part, n_repeats[part.mode], tuple(metrics))),
         parts,
         name=lambda part: part.name,
         keep=keep,
@@ -181,7 +183,15 @@ def pilot_points(
         work=work,
     )
     of_part = dict(zip(parts, results, strict=True))
-    return {mode: _points(sampling, sizes, [of_part[_Part(mode, int(size))] for size in sizes]) for mode in modes}
+    fitted = [
+        size
+        for size in sizes.tolist()
+        # Kept by a run that did not ask, it is not there.
+        if size == sizes[-1] or not any(of_part[_Part(mode, size)].get("has_failed") for mode in modes)
+    ]
+    return {
+        mode: _points(sampling, np.array(fitted), [of_part[_Part(mode, size)] for size in fitted]) for mode in modes
+    }
 
 
 def pilot_work(learner: Learner[Any], size: int, n_units: int, n_repeats: int) -> int:
@@ -230,6 +240,7 @@ def _losses(
         "errors": _by_unit(wrong, units, sampling.pilot).tolist(),
         "log_losses": _by_unit(losses, units, sampling.pilot).tolist(),
         "shortfalls": {metric.spec: _shortfalls(sampling, folds, metric).tolist() for metric in metrics},
+        "has_failed": any(fold.has_failed for fold in folds),
     }
 
 

@@ -1,8 +1,7 @@
 """What a part of the pool does: simulated refits between labels alone and labels with all others."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -11,7 +10,7 @@ from labelworth.arrays import FloatArray, IntArray
 from labelworth.data.protocol import DataT
 from labelworth.progress import SILENT, Progress
 from labelworth.simulation.basis import ForecastBasis, label_source, sources_of
-from labelworth.simulation.jobs import Keep, keep_nothing, run_fits
+from labelworth.simulation.jobs import Keep, Refit, keep_nothing, run_fits
 from labelworth.simulation.learner import Learner, Source
 from labelworth.simulation.metrics import Metric
 from labelworth.simulation.scales import Measure
@@ -129,9 +128,10 @@ def simulate_pool_use(
         for n in row
     ]
 
-    def fit(job: _Job) -> Callable[[], tuple[float, ...]]:
-        own, together = replicates[job.replicate], learner.in_mode("semi-supervised")
-        return partial(own.losses, together, CurveDesign("semi-supervised"), job.size, job.used, tuple(metrics))
+    def fit(job: _Job) -> Refit[tuple[float, ...]]:
+        together = learner.in_mode("semi-supervised")
+        own = (together, CurveDesign("semi-supervised"), job.size, job.used, tuple(metrics))
+        return Refit(Replicate.losses, replicates[job.replicate], own)
 
     losses = np.array(
         run_fits(

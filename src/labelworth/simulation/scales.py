@@ -12,11 +12,6 @@ is treated as an error."""
 _SMALLEST = 1e-4
 
 
-def treated_as(measure: Measure) -> str:
-    """Whose scale, floors and constants it has: ``error`` or ``log_loss``."""
-    return "log_loss" if measure == "log_loss" else "error"
-
-
 def to_scale(measure: Measure, values: FloatArray) -> FloatArray:
     """Log-odds of errors, logarithms of log-losses."""
     return np.asarray(np.log(values) if measure == "log_loss" else logit(values))

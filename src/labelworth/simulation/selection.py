@@ -1,8 +1,8 @@
 """Which of several ways to learn does best on the pilot's own folds, and how far that choice flatters itself."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from types import MappingProxyType
 from typing import Any
 
@@ -46,7 +46,11 @@ class ComparedModel:
     @property
     def kind(self) -> str:
         """The model without its settings."""
-        return self.name.partition(" (")[0].removeprefix("EM ")
+        return _kind(self.name)
+
+
+def _kind(name: str) -> str:
+    return name.partition(" (")[0].removeprefix("EM ")
 
 
 @dataclass(frozen=True)
@@ -168,22 +172,37 @@ class Trials:
         order = np.argsort(self.means(self._unit_scores, self._even)[:, 0], kind="stable")
         return np.asarray(_with_first(order, self.chosen))
 
-    def optimism(self, losses: FloatArray, rng: np.random.Generator) -> Optimism:
+    def rivals(self, times: FloatArray, names: Sequence[str]) -> IntArray:
+        """Which candidate is the best of other kinds than the chosen one's in every resample, (n_resamples,)."""
+        kinds = np.unique([_kind(name) for name in names], return_inverse=True)[1]
+        is_other = kinds[:, None] != kinds[self.winners(times)]
+        return np.asarray(np.where(is_other, self.means(self._unit_scores, times), np.inf).argmin(axis=0))
+
+    def optimism(
+        self, losses: FloatArray, rng: np.random.Generator, choose: Callable[[FloatArray], IntArray] | None = None
+    ) -> Optimism:
         """By choosing again among resampled units.
 
         What is chosen on the units drawn is tested on the units that were not (Tsamardinos et al. 2018): in the mean
         over resamples, given the pilot, what the drawn units flatter the others take back in the same measure. Where
         all candidates are alike that undoes the whole optimism, where one is best by far it changes nothing.
+        Both are compared with what the model that was chosen on all units does on those left out: nothing is added
+        where no other is ever chosen.
+
+        Parameters
+        ----------
+        choose : function
+            Says which candidate is chosen in every resample; `winners` when absent.
         """
         n_units = len(self.n_labels)
         times = rng.multinomial(n_units, np.full(n_units, 1 / n_units), size=_N_RESAMPLES).astype(np.float64)
         left_out = (times == 0).astype(np.float64)
         usable = left_out @ self.n_labels > 0
         times, left_out = times[usable], left_out[usable]
-        winners = self.winners(times)
-        tested = self.means(losses, left_out)[winners, np.arange(len(winners))]
-        whole = self.means(losses, self._even)[:, 0]
-        return Optimism(float(tested.mean() - whole[self.chosen]), float(whole[winners].var()))
+        choose = choose or self.winners
+        chosen, tested = choose(times), self.means(losses, left_out)
+        shift = tested[chosen, np.arange(len(chosen))] - tested[choose(self._even)[0]]
+        return Optimism(float(shift.mean()), float(self.means(losses, self._even)[chosen, 0].var()))
 
     def choice(self, names: Sequence[str], seed: int, planned: int | None = None) -> ModelChoice:
         """What was chosen, beside the others.
@@ -191,7 +210,8 @@ class Trials:
         Parameters
         ----------
         planned : int, optional
-            The candidate that is taken for its forecast instead.
+            The candidate that is taken for its forecast instead: the best of another kind than the chosen one's. It
+            is flattered by having been found so, not as the chosen one is.
         """
         chosen = self.chosen if planned is None else planned
         errors, wrong, log_losses = (
@@ -215,9 +235,10 @@ class Trials:
                     spread,
                 )
             )
+        choose = self.winners if planned is None else partial(self.rivals, names=names)
         optimism: dict[Measure, Optimism] = {
-            "error": self.optimism(self.errors, np.random.default_rng([seed, 11])),
-            "log_loss": self.optimism(self.log_losses, np.random.default_rng([seed, 11])),
+            "error": self.optimism(self.errors, np.random.default_rng([seed, 11]), choose),
+            "log_loss": self.optimism(self.log_losses, np.random.default_rng([seed, 11]), choose),
         }
         return ModelChoice(
             models[0],

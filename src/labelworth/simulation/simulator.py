@@ -1,8 +1,8 @@
 """Learning curves where the truth is known: labels drawn for the real pool, hidden, refitted, evaluated."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property, partial
+from functools import cached_property
 from typing import Generic
 
 import numpy as np
@@ -15,7 +15,7 @@ from labelworth.errors import InvalidInputError, NotIdentifiableError
 from labelworth.policies.choosing import Choosing
 from labelworth.policies.policy import Policy
 from labelworth.progress import SILENT, Progress
-from labelworth.simulation.jobs import Keep, keep_nothing, run_fits
+from labelworth.simulation.jobs import Keep, Refit, keep_nothing, run_fits
 from labelworth.simulation.learner import Learner, Mode, Prediction, expected_error, expected_log_loss, keep_labels
 from labelworth.simulation.metrics import Metric
 
@@ -213,10 +213,10 @@ def simulate(
         for size in sizes
     ]
 
-    def fit(job: _Job) -> Callable[[], Sequence[float]]:
+    def fit(job: _Job) -> Refit[Sequence[float]]:
         design = designs[job.design]
-        own = learner.in_mode(design.mode)
-        return partial(replicates[job.replicate].losses, own, design, job.size, metrics=tuple(metrics))
+        own = (learner.in_mode(design.mode), design, job.size, None, tuple(metrics))
+        return Refit(Replicate.losses, replicates[job.replicate], own)
 
     def name(job: _Job) -> str:
         design = designs[job.design]
@@ -275,10 +275,15 @@ def held_out_units(n_units: int, n_labels: int) -> int:
     InvalidInputError
         If there are not enough units for so many labels.
     """
-    fewest = max(1, round(SMALLEST_HELD_OUT * n_units))
-    if n_labels > n_units - fewest:
+    most = most_labels(n_units)
+    if n_labels > most:
         raise InvalidInputError(
-            f"{n_labels} labels cannot be simulated: there are {n_units} examples, and {fewest} of them are kept out "
-            f"to be tested on. Ask for {n_units - fewest} labels at most."
+            f"{n_labels} labels cannot be simulated: there are {n_units} examples, and {n_units - most} of them are "
+            f"kept out to be tested on. Ask for {most} labels at most."
         )
-    return max(fewest, min(round(LARGEST_HELD_OUT * n_units), n_units - n_labels))
+    return max(n_units - most, min(round(LARGEST_HELD_OUT * n_units), n_units - n_labels))
+
+
+def most_labels(n_units: int) -> int:
+    """How many units can be labeled in a simulation: all but the fewest that are kept out."""
+    return n_units - max(1, round(SMALLEST_HELD_OUT * n_units))

@@ -6,7 +6,7 @@ from typing import Any
 
 from starlette.responses import RedirectResponse, Response
 
-from labelworth.campaign.values import Given, Task, Unit
+from labelworth.campaign.values import Desk, Unit
 from labelworth.errors import InvalidInputError, NotWantedError
 from labelworth.studio.visits import Visit
 
@@ -19,14 +19,16 @@ _LONGEST = 24 * 3600.0
 
 def show(visit: Visit) -> Response:
     """The task that somebody holds, or a new one; `?task=` of those that they hold."""
-    return _page(visit, visit.request.query_params.get("task"))
+    wanted = visit.request.query_params.get("task", "")
+    is_number = wanted.isascii() and wanted.isdigit() and len(wanted) < 17
+    return _page(visit, _desk(visit, int(wanted) if is_number else None))
 
 
 def answer(visit: Visit) -> Response:
     """Keep an answer; says so by going on to the next task."""
     said = _said(visit.form, visit.campaign.settings.kind, visit.campaign.settings.classes)
     try:
-        visit.campaign.answer(
+        desk = visit.campaign.answer_and_go_on(
             visit.person,
             visit.number("request"),
             said,
@@ -34,17 +36,17 @@ def answer(visit: Visit) -> Response:
             seconds=_seconds(visit.form.get("seconds", "")),
         )
     except NotWantedError as error:
-        return _page(visit, notice=f"Your answer was not kept: {error}", status=409)
-    return _page(visit) if visit.by_script else RedirectResponse("/", 303)
+        return _page(visit, _desk(visit), notice=f"Your answer was not kept: {error}", status=409)
+    return _page(visit, desk) if visit.by_script else RedirectResponse("/", 303)
 
 
 def undo(visit: Visit) -> Response:
     """Take back an answer and show its task again."""
     number = visit.number("answer")
     back = visit.campaign.undo(visit.person, answer=number, key=f"undo {number}")
-    task = None if back.task is None else str(back.task.request.id)
+    task = None if back.task is None else back.task.request.id
     if visit.by_script:
-        return _page(visit, task)
+        return _page(visit, _desk(visit, task))
     return RedirectResponse("/" if task is None else f"/?task={task}", 303)
 
 
@@ -54,32 +56,17 @@ def go_on(visit: Visit) -> Response:
     return Response(status_code=204)
 
 
-def _page(visit: Visit, wanted: str | None = None, notice: str | None = None, status: int = 200) -> Response:
-    task = _task(visit, wanted)
-    last = _last(visit)
+def _page(visit: Visit, desk: Desk, *, notice: str | None = None, status: int = 200) -> Response:
+    task = desk.task
     if task is None:
-        return visit.render("nothing.html", status, notice=notice, last=last)
+        return visit.render("nothing.html", status, notice=notice, desk=desk)
     template = "document.html" if task.item.tokens is None else "sequence.html"
-    guess = visit.campaign.guess(task.item.name)
     # Whoever sends an answer again, sends this again: a lease is answered once.
-    return visit.render(
-        template, status, task=task, key=f"lease {task.lease_id}", notice=notice, last=last, guess=guess
-    )
+    return visit.render(template, status, task=task, key=f"lease {task.lease_id}", notice=notice, desk=desk)
 
 
-def _task(visit: Visit, wanted: str | None) -> Task | None:
-    if wanted is not None:
-        held = visit.campaign.tasks(visit.person)
-        found = next((task for task in held if str(task.request.id) == wanted), None)
-        if found is not None:
-            return found
-    tasks = visit.campaign.lease(visit.person)
-    return tasks[0] if tasks else None
-
-
-def _last(visit: Visit) -> Given | None:
-    """The last answer of theirs that stands."""
-    return next((given for given in visit.campaign.answers(visit.person, limit=20) if given.stands), None)
+def _desk(visit: Visit, request: int | None = None) -> Desk:
+    return visit.campaign.desk(visit.person, request)
 
 
 def _said(form: Mapping[str, str], kind: str, classes: Sequence[str]) -> Any:

@@ -1,10 +1,11 @@
 """The page of managers: how far it is, who agrees with whom, what it costs, and what comes next."""
 
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Literal
 
-from starlette.responses import RedirectResponse, Response
+from starlette.responses import RedirectResponse, Response, StreamingResponse
 
 from labelworth.campaign.values import GOLD, Invitation, Person
 from labelworth.errors import InvalidInputError
@@ -20,6 +21,7 @@ EXPORTS: dict[str, tuple[Literal["labels", "answers", "requests"], str | None]] 
     "label-studio.json": ("labels", "label-studio"),
 }
 """All files that can be had, and what stands in them."""
+_PART = 1 << 16
 
 
 def show(visit: Visit) -> Response:
@@ -98,17 +100,25 @@ def assign(visit: Visit) -> Response:
 
 
 def export(visit: Visit) -> Response:
-    """A file with what the campaign holds, as `labelworth campaign export` writes it."""
+    """A file with what the campaign holds, as `labelworth campaign export` writes it.
+
+    It begins at once and comes when it is written: of a million answers that takes a while.
+    """
     name = visit.request.path_params["name"]
     if name not in EXPORTS:
         raise InvalidInputError("There is no such export.")
+    sent = {"Content-Disposition": f'attachment; filename="{name}"'}
+    return StreamingResponse(_file(visit, name), headers=sent, media_type="application/octet-stream")
+
+
+def _file(visit: Visit, name: str) -> Iterator[bytes]:
     what, format = EXPORTS[name]
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / name
         visit.campaign.export(path, what, format=format, accept_losses=True)
-        content = path.read_bytes()
-    sent = {"Content-Disposition": f'attachment; filename="{name}"'}
-    return Response(content, headers=sent, media_type="application/octet-stream")
+        with path.open("rb") as content:
+            while part := content.read(_PART):
+                yield part
 
 
 def _figures(visit: Visit) -> dict[str, Any]:

@@ -49,6 +49,7 @@ class Pages:
             undefined=jinja2.StrictUndefined,
             trim_blocks=True,
             lstrip_blocks=True,
+            auto_reload=False,
         )
         self._templates.globals.update(
             settings=settings,

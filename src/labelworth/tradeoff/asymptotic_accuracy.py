@@ -137,6 +137,20 @@ class AsymptoticAccuracy:
         slope = point.slope[list(self.chosen)]
         return slope if self._criterion.is_logarithmic else slope * float(np.exp(self.shift))
 
+    def worth_of(self, rules: Sequence[str], counts: FloatArray) -> FloatArray:
+        """By how much one more sample under each of these rules lowers the error, on the menu or not.
+
+        Raises
+        ------
+        NotIdentifiableError
+            Where the error is infinite.
+        """
+        self.slope(counts)
+        point = self._at(counts)
+        slope = np.zeros(0) if point is None or point.slope is None else point.slope
+        scale = 1.0 if self._criterion.is_logarithmic else float(np.exp(self.shift))
+        return -scale * slope[[self.information.rules.index(rule) for rule in rules]]
+
     def standard_error(self, counts: FloatArray) -> float | None:
         """Of the figure, where the information was sampled; None if it is exact, infinite where the error is."""
         return self.information.standard_error(self._criterion, self._total(counts))

@@ -45,7 +45,9 @@ def summarize(pairs: Sequence[tuple[Cell, Result]]) -> Outcome:
         coordinates = fitted_without(curves, measure)
         scores = scores_of(curves, judged_by(coordinates, measure))
         figures[measure] = {
-            "coordinates": {group: own.tolist() for group, own in coordinates.items()},
+            "coordinates": {
+                group: {kind: own.tolist() for kind, own in kinds.items()} for group, kinds in coordinates.items()
+            },
             **_figures(scores),
         }
         words += [*_words(measure, figures[measure]), _short(measure, figures[measure]["cells"])]

@@ -1,4 +1,7 @@
-"""How time and memory grow with the number of documents: shards on disk, all in memory, and scikit-learn's way."""
+"""How time and memory grow with the number of documents: shards on disk, all in memory, and scikit-learn's way.
+
+Shards are kept from cell to cell, and from run to run, in a folder below the one for temporary files.
+"""
 
 import json
 import os
@@ -6,89 +9,146 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from labelworth.errors import LabelworthError
 from labelworth.report.values import Curve, CurvesPanel, Outcome, Picture, Table
+from labelworth_studies.corpora.zipf_documents import N_CLASSES
 from labelworth_studies.runner.study import Cell, Result, Study
+from labelworth_studies.scale.parts.cost import on_paper
+from labelworth_studies.scale.parts.measure import is_made
 
-_SIZES = (100_000, 1_000_000)
+_SIZES = (100_000, 1_000_000, 10_000_000)
 _IN_MEMORY = 1_000_000
-_FITS = ("shards, 1 worker", "shards, 2 workers", "memory, 1 worker", "partial_fit, 1 worker")
+_LIMIT = 672 << 20
+"""Bytes of data that a process may hold which walks through shards: less than a quarter of what the largest corpus
+takes on disk, as text and as shards. The others are there for comparison, and may hold what they want."""
+_LIMITED = ("shard", "shards", "fit")
+_PASSES = ("shards, 1 worker", "shards, 2 workers", "memory, 1 worker", "partial_fit, 1 worker")
+_STAGES = ("shard, 1 worker", *_PASSES, "fit, 2 workers", "plan, 2 workers")
 
 
 def cells(quick: bool, seed: int) -> list[Cell]:
-    return [{"n_documents": size // (10 if quick else 1), "seed": seed} for size in _SIZES]
+    sizes = [size // 100 for size in _SIZES] if quick else _SIZES
+    return [
+        {"n_documents": size, "stage": stage, "seed": seed}
+        for size in sizes
+        for stage in _STAGES
+        if not stage.startswith("memory") or size <= _IN_MEMORY
+    ]
 
 
 def compute(cell: Cell) -> Result:
-    """All stages, each in a process of its own, over the same shards."""
-    with tempfile.TemporaryDirectory(prefix="labelworth-scale-") as folder:
+    """One stage, in a process of its own, over the same shards as the others of its size."""
+    size, seed = cell["n_documents"], cell["seed"]
+    folder = Path(tempfile.gettempdir()) / "labelworth-scale" / f"{size}-{seed}"
+    folder.mkdir(parents=True, exist_ok=True)
+    if not is_made(folder) and not cell["stage"].startswith("shard, "):
+        _process("shard, 1 worker", folder, size, seed)
+    return _process(cell["stage"], folder, size, seed)
 
-        def stage(name: str, workers: int = 1) -> dict[str, Any]:
-            words = [name, folder, str(cell["n_documents"]), str(cell["seed"]), str(workers)]
-            done = subprocess.run(
-                [sys.executable, "-m", "labelworth_studies.scale.parts.measure", *words],
-                check=True,
-                capture_output=True,
-                env={**os.environ, "NUMBA_NUM_THREADS": str(workers), "OPENBLAS_NUM_THREADS": "1"},
-            )
-            told: dict[str, Any] = json.loads(done.stdout)
-            return told
 
-        result: Result = {"corpus": stage("corpus"), "shard": stage("shard")}
-        for name in _FITS:
-            kind, workers = name.split(", ")
-            if kind != "memory" or cell["n_documents"] <= _IN_MEMORY:
-                result[name] = stage(kind, int(workers.split()[0]))
-        return result
+def _process(stage: str, folder: Path, size: int, seed: int) -> Result:
+    name, workers = stage.removesuffix("s").removesuffix(" worker").split(", ")
+    limit = _LIMIT if name in _LIMITED else 0
+    words = [name, str(folder), str(size), str(seed), workers, str(limit)]
+    done = subprocess.run(
+        [sys.executable, "-m", "labelworth_studies.scale.parts.measure", *words],
+        capture_output=True,
+        check=False,
+        env={**os.environ, "NUMBA_NUM_THREADS": workers, "OPENBLAS_NUM_THREADS": "1"},
+    )
+    if done.returncode:
+        raise LabelworthError(f"{stage} of {size:,} documents failed: {done.stderr.decode()[-2000:]}")
+    told: Result = json.loads(done.stdout)
+    return {"limit_bytes": limit, **told}
 
 
 def summarize(done: Sequence[tuple[Cell, Result]]) -> Outcome:
-    rows, figures = [], []
+    sizes: dict[int, dict[str, Any]] = {}
     for cell, result in done:
-        n_stored = result["shard"]["n_stored"]
-        for name in _FITS:
-            if name in result:
-                took = result[name]
-                nanoseconds = 1e9 * took["pass_processor_seconds"] / n_stored
-                rows.append(
-                    (
-                        f"{cell['n_documents']:,}",
-                        name,
-                        round(took["pass_seconds"], 2),
-                        round(took["pass_processor_seconds"], 2),
-                        round(nanoseconds, 1),
-                        round(took["peak_bytes"] / 2**20),
-                    )
-                )
-        figures.append({"n_documents": cell["n_documents"], **result})
-    columns = ("documents", "who", "s per pass", "processor s per pass", "processor ns per value", "peak MB")
-    sharding = Table(
-        "Making the shards",
-        ("documents", "text MB", "shards MB", "processor s", "processor us per document", "peak MB"),
-        tuple(
-            (
-                f"{cell['n_documents']:,}",
-                round(result["corpus"]["n_bytes"] / 2**20),
-                round(result["shard"]["n_bytes"] / 2**20),
-                round(result["shard"]["processor_seconds"], 1),
-                round(1e6 * result["shard"]["processor_seconds"] / cell["n_documents"], 1),
-                round(result["shard"]["peak_bytes"] / 2**20),
-            )
-            for cell, result in done
-        ),
+        sizes.setdefault(cell["n_documents"], {})[cell["stage"]] = result
+    for held in sizes.values():
+        for who in _PASSES:
+            if who in held:
+                seconds, n_stored = held[who]["pass_processor_seconds"], held["shard, 1 worker"]["n_stored"]
+                held[who]["nanoseconds_per_value"] = 1e9 * seconds / n_stored
+    figures = [{"n_documents": size, **held} for size, held in sizes.items()]
+    return Outcome(
+        {"sizes": figures, "ratios": _ratios(sizes), "on_paper": on_paper(sizes, N_CLASSES)},
+        (),
+        (_passes(sizes), _commands(sizes)),
+        {"": _picture(sizes)},
     )
-    passes = Table("A pass of EM", columns, tuple(rows))
-    return Outcome({"sizes": figures}, (), (passes, sharding), {"": _picture(done)})
 
 
-def _picture(done: Sequence[tuple[Cell, Result]]) -> Picture:
+def _ratios(sizes: dict[int, dict[str, Any]]) -> dict[str, float]:
+    """What is promised: time against memory and against scikit-learn, and how both grow."""
+    walked, peer = "shards, 1 worker", "partial_fit, 1 worker"
+    times = {size: held[walked]["nanoseconds_per_value"] for size, held in sizes.items()}
+    common = max(size for size, held in sizes.items() if "memory, 1 worker" in held)
+    in_memory, largest = sizes[common]["memory, 1 worker"]["nanoseconds_per_value"], max(sizes)
+    made = sizes[largest]["shard, 1 worker"]
+    walking = {size: held[walked] for size, held in sizes.items()}
+    return {
+        "time of shards over memory": times[common] / in_memory,
+        "time of the largest over memory": times[largest] / in_memory,
+        "time of the largest over the smallest, per value": times[largest] / times[min(sizes)],
+        "time over partial_fit, largest": walking[largest]["pass_processor_seconds"]
+        / sizes[largest][peer]["pass_processor_seconds"],
+        "memory over partial_fit, largest": walking[largest]["peak_bytes"] / sizes[largest][peer]["peak_bytes"],
+        "time over partial_fit": times[common] / sizes[common][peer]["nanoseconds_per_value"],
+        "memory over partial_fit": walking[common]["peak_bytes"] / sizes[common][peer]["peak_bytes"],
+        "text over limit, largest": made["n_text_bytes"] / _LIMIT,
+        "text and shards over limit, largest": (made["n_text_bytes"] + made["n_bytes"]) / _LIMIT,
+        "speed of 2 workers, largest": sizes[largest][walked]["pass_seconds"]
+        / sizes[largest]["shards, 2 workers"]["pass_seconds"],
+    }
+
+
+def _passes(sizes: dict[int, dict[str, Any]]) -> Table:
+    rows = [
+        (
+            f"{size:,}",
+            who,
+            round(held[who]["pass_seconds"], 2),
+            round(held[who]["pass_processor_seconds"], 2),
+            round(held[who]["nanoseconds_per_value"], 1),
+            round(held[who]["peak_bytes"] / 2**20),
+            round(held[who]["peak_own_bytes"] / 2**20),
+        )
+        for size, held in sizes.items()
+        for who in _PASSES
+        if who in held
+    ]
+    columns = ("documents", "who", "s", "processor s", "processor ns per value", "peak MB", "without files MB")
+    return Table("A pass of EM", columns, tuple(rows))
+
+
+def _commands(sizes: dict[int, dict[str, Any]]) -> Table:
+    rows = [
+        (
+            f"{size:,}",
+            stage.split(",")[0],
+            round(held[stage]["seconds"], 1),
+            round(held[stage]["processor_seconds"], 1),
+            round(held[stage]["peak_bytes"] / 2**20),
+            round(held[stage]["limit_bytes"] / 2**20) or "",
+        )
+        for size, held in sizes.items()
+        for stage in ("shard, 1 worker", "fit, 2 workers", "plan, 2 workers")
+    ]
+    return Table("Commands", ("documents", "command", "s", "processor s", "peak MB", "limit MB"), tuple(rows))
+
+
+def _picture(sizes: dict[int, dict[str, Any]]) -> Picture:
     def curves(name: str, scale: float) -> tuple[Curve, ...]:
         drawn = []
-        for who in _FITS:
-            held = [(cell["n_documents"], result[who][name] * scale) for cell, result in done if who in result]
+        for who in _PASSES:
+            held = [(size, results[who][name] * scale) for size, results in sizes.items() if who in results]
             x, y = np.array(held, dtype=np.float64).T
             drawn.append(Curve(who, x, y))
         return tuple(drawn)
@@ -105,4 +165,5 @@ STUDY = Study(
     cells=cells,
     compute=compute,
     summarize=summarize,
+    version=2,
 )

@@ -92,12 +92,17 @@ def test_a_corpus_is_judged_by_constants_fitted_without_it(pairs: list) -> None:
     curves = curves_of(pairs, "error")
     coordinates = fitted_without(curves, "error")
     others = [curve for curve in curves if curve.corpus == "conll2000"]
-    np.testing.assert_array_equal(coordinates["newsgroups"], search(others, "error"))
-    assert surprise(others, "error", coordinates["newsgroups"]) < surprise(others, "error", np.zeros(3))
-    judged = judged_by(coordinates, "error")(curves[0])
-    assert judged.level_sd == pytest.approx(
-        TUNED["generative"]["error"].level_sd * np.exp(coordinates["newsgroups"][0])
-    )
+    own = coordinates["newsgroups"]["sequences"]
+    np.testing.assert_array_equal(own, search(others, "error"))
+    assert surprise(others, "error", own) < surprise(others, "error", np.zeros(3))
+    judged = judged_by(coordinates, "error")(replace(others[0], corpus="newsgroups"))
+    assert judged.level_sd == pytest.approx(TUNED["sequences"]["error"].level_sd * np.exp(own[0]))
+
+
+def test_a_kind_of_learner_that_only_the_judged_corpus_has_keeps_the_constants_in_use(pairs: list) -> None:
+    coordinates = fitted_without(curves_of(pairs, "error"), "error")
+    np.testing.assert_array_equal(coordinates["newsgroups"]["generative"], np.zeros(3))
+    np.testing.assert_array_equal(coordinates["conll2000"]["sequences"], np.zeros(3))
 
 
 def test_log_densities_are_those_of_the_mixture() -> None:

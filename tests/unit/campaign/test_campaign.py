@@ -388,3 +388,98 @@ def test_who_asks_for_a_batch_twice_by_accident_does_so_once(begin):
     with pytest.raises(lw.NotWantedError, match="Batch 1 was asked for meanwhile"):
         campaign.assign(count=3, after=0)
     assert campaign.assign(count=3, after=1).batch == 2
+
+
+def test_two_hundred_people_at_once_get_two_hundred_items(begin):
+    """Unless votes are wanted nobody gets what somebody else has, whatever the moment."""
+    campaign = begin()
+    campaign.add([f"mail {index}" for index in range(250)])
+    campaign.assign(count=250)
+    people = [campaign.invite(f"w{index}").person for index in range(200)]
+    got, together = Counter(), threading.Barrier(200)
+
+    def come(person) -> None:
+        together.wait()
+        (task,) = campaign.lease(person)
+        got[task.item.name] += 1
+
+    threads = [threading.Thread(target=come, args=(person,)) for person in people]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(got) == got.total() == 200
+
+
+def test_all_answers_can_be_taken_back_one_by_one(begin):
+    campaign = begin()
+    campaign.add([f"mail {index}" for index in range(30)])
+    campaign.assign(count=30)
+    ann = campaign.invite("ann").person
+    desk = campaign.desk(ann)
+    assert desk.last is None
+    while desk.task is not None:
+        key = f"lease {desk.task.lease_id}"
+        desk = campaign.answer_and_go_on(ann, desk.task.request.id, "ham", key=key)
+    for index in range(30):
+        assert desk.last_said == ("ham",)
+        back = campaign.undo(ann, answer=desk.last, key=f"undo {index}")
+        desk = campaign.desk(ann, back.task.request.id)
+        assert desk.task.request.id == back.task.request.id
+    assert desk.last is None
+    assert campaign.status().given == 0
+
+
+class TestAnswersOfSeveralPeopleInAnExport:
+    def exported(self, tmp_path, **settings):
+        """What two people said in another campaign, as a tool holds it."""
+        path = tmp_path / "export.json"
+        is_tokens = settings.get("kind") == "sequences"
+        with Campaign.create(tmp_path / "other.db", **{"name": "x", "classes": ["a", "b", "c"], **settings}) as other:
+            other.add([["one", "two"], ["three", "four"]] if is_tokens else ["one", "two", "three"])
+            other.assign(count=2, votes=2, channel="crowd")
+            for name, said, tags in (("eve", "a", ["B-a", "I-a"]), ("tom", "b", ["O", "B-a"])):
+                person = other.invite(name, channel="crowd").person
+                for task in other.lease(person, n=2):
+                    words = tags if is_tokens else said
+                    other.answer(person, task.request.id, words, key=str(task.request.id), seconds=4)
+            other.export(path, format="label-studio", accept_losses=True)
+        return path
+
+    def test_are_answers_here(self, begin, tmp_path):
+        campaign = begin(classes=["a", "b", "c"])
+        path = self.exported(tmp_path)
+        tom = campaign.invite("tom", channel="expert").person
+        added = campaign.add(path)
+        assert (added.n_new, added.n_gold, added.n_answers) == (3, 0, 4)
+        said = {(one.annotator, one.said[0], one.seconds) for one in campaign.answers()}
+        assert said == {("eve", "a", 4.0), ("tom", "b", 4.0)}
+        channels = {campaign.request(one.request_id).channel for one in campaign.answers(tom)}
+        assert channels == {"expert"}
+        status = campaign.status()
+        assert (status.n_labeled, status.n_answered, status.n_answers) == (0, 2, 4)
+        assert {one.person.name: one.others_compared for one in status.people} == {"eve": 2, "tom": 2}
+
+    def test_are_taken_over_once(self, begin, tmp_path):
+        campaign = begin(classes=["a", "b", "c"])
+        path = self.exported(tmp_path)
+        campaign.add(path)
+        again = campaign.add(path)
+        assert (again.n_new, again.n_known, again.n_answers, again.notes[-1:]) == (
+            0,
+            3,
+            0,
+            campaign.add(path).notes[-1:],
+        )
+        assert len(campaign.answers()) == 4
+        assert campaign.who("") is None
+        assert campaign.renew_token("eve").person.channel == "crowd"
+
+    def test_of_tokens_say_which(self, begin, tmp_path):
+        tags = {"kind": "sequences", "classes": ["O", "B-a", "I-a"]}
+        campaign = begin(**tags)
+        added = campaign.add(self.exported(tmp_path, **tags))
+        assert (added.n_new, added.n_answers) == (2, 8)
+        said = {(one.annotator, one.said) for one in campaign.answers()}
+        assert said == {("eve", ("B-a", "I-a")), ("tom", ("O", "B-a"))}
+        assert {campaign.request(one.request_id).positions for one in campaign.answers()} == {(0, 1)}

@@ -130,3 +130,23 @@ def test_sequences_are_planned_too(begin):
     job = campaign.plan(budget=200, source="asymptotic", n_draws=10, rules=["everything", "nothing", "window:2"])
     assert job.record["held"]["n_labels"] == 120
     assert len(campaign.guess("59")) == 6
+
+
+@pytest.mark.parametrize("where", ["sqlite"], indirect=True)
+def test_answers_about_tokens_reach_a_plan(begin):
+    campaign = begin(kind="sequences", classes=["O", "P"])
+    campaign.add([["a", "b", "c"], ["d", "e"]])
+    campaign.assign(count=2, channel="crowd")
+    eve = campaign.invite("eve", channel="crowd", price=0.5).person
+    for task in campaign.lease(eve, n=2):
+        said = ["P" if word in "be" else "O" for word in task.item.tokens]
+        campaign.answer(eve, task.request.id, said, key=str(task.request.id), seconds=6)
+    snapshot = campaign._snapshot()
+    answers = snapshot.answers
+    order = np.argsort(answers.rows)
+    assert answers.rows[order].tolist() == [0, 1, 2, 3, 4]
+    assert answers.evidence.codes[order].tolist() == [0, 1, 0, 0, 1]
+    assert answers.prices.tolist() == [0.5] * 5
+    assert answers.seconds[order].tolist() == [2.0, 2.0, 2.0, 3.0, 3.0]
+    assert snapshot.kinds() == ["crowd: price 0.5, unknown"]
+    assert snapshot.arguments({"budget": 5})["answers"] is answers

@@ -113,7 +113,16 @@ def test_sets_answers_and_flags() -> None:
         (": price 1", "a name, a colon"),
         ("expert: price 0.5", "how often it is right"),
         ("expert: price cheap, accuracy 0.9", "price of the kind 'expert' must be a number. Got 'cheap'"),
+        ("expert: accuracy -0.2", r"must lie in \[0, 1\]"),
         ("expert: accuracy 1.2", r"must lie in \[0, 1\]"),
+        ("expert: accuracy 97", "97 % is 0.97"),
+        ("expert: accurate 0.9", "Is 'accuracy' meant?"),
+        ("expert: accuracy 0,9", "with a point"),
+        ("expert: price 0.5 accuracy 0.9", "Part words by commas"),
+        ("crowd: confusion 0.9 0.1 / 0.1", "rows of 1 and 2 numbers"),
+        ("both: a + b x 0", "one answer or more"),
+        ("a x 3: accuracy 0.9", "three votes of one"),
+        ("Gold: accuracy 0.9", "No channel may be called 'Gold'"),
         ("expert: price -1, accuracy 0.9", "non-negative"),
         ("expert: cost 0.5, accuracy 0.9", "one can say price, accuracy.*Got cost"),
         ("expert: accuracy 0.9, accuracy 0.8", "says its accuracy twice"),
@@ -139,7 +148,9 @@ def test_files_that_hold_no_kinds_are_refused(tmp_path: Path) -> None:
         ("just words\n", "line 1"),
         ("  price: 0.5\n", "line 1"),
         ("a: accuracy 0.9\na: accuracy 0.8\n", "line 2: there are two"),
-        ("{", "not JSON"),
+        ("a:\n  accuracy: 0.9\n  accuracy: 0.8\n", "line 3: a kind says its accuracy twice"),
+        ("{", "cannot be read as JSON"),
+        ('{"a": {"accuracy": 0.9}, "a": {"accuracy": 0.8}}', "'a' stands twice"),
         ("[1]", "A kind of label is"),
         ('{"a": 3}', "must be said what it is"),
     ):
@@ -151,6 +162,21 @@ def test_files_that_hold_no_kinds_are_refused(tmp_path: Path) -> None:
         read_kinds(path)
     with pytest.raises(DataUnavailableError):
         read_kinds(tmp_path / "absent.yaml")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "expert: {price: 0.5, accuracy: 0.97}\n",
+        "kinds:\n  - name: expert\n    price: 0.5\n    accuracy: 0.97\n",
+        '{"kinds": [{"name": "expert", "price": 0.5, "accuracy": 0.97}]}',
+    ],
+)
+def test_other_ways_to_write_the_same_file(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "kinds.yaml"
+    path.write_text(text, encoding="utf-8")
+    [expert] = read_kinds(path)
+    assert (expert.name, expert.price, expert.form.accuracy) == ("expert", 0.5, 0.97)
 
 
 def test_two_kinds_of_one_name_are_refused() -> None:

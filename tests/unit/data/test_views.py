@@ -18,6 +18,9 @@ LABELS = np.where(np.arange(60) < 40, CLASSES, -1)
 def test_texts_and_counts_are_documents_and_all_else_is_rows() -> None:
     assert are_documents(["a b", "c"])
     assert are_documents(sp.csr_array(np.eye(2)))
+    # Whole and not negative: all else was made by somebody, and is no count of words.
+    assert not are_documents(sp.csr_array(0.5 * np.eye(2)))
+    assert not are_documents(sp.csr_array(-np.eye(2)))
     assert not are_documents(np.eye(2))
     assert not are_documents(TABLE)
 
@@ -33,8 +36,23 @@ def test_a_column_of_texts_is_named_where_a_model_wants_numbers(model: object) -
 def test_a_table_that_is_read_as_words_is_told() -> None:
     from labelworth.estimators.automatic import AutomaticModel
 
+    words = TABLE[["city"]].assign(other="x")
     with pytest.warns(LabelworthWarning, match="All 2 columns of the table are read as words of one text, as 'city'"):
-        AutomaticModel().read(TABLE, LABELS, None)
+        AutomaticModel().read(words, LABELS, None)
+
+
+@pytest.mark.parametrize("model", ["auto", "logistic", lw.AnyClassifier("nearest-neighbors")])
+def test_gaps_and_texts_beside_numbers_are_refused_by_one_rule(model: object) -> None:
+    with pytest.raises(InvalidInputError, match=r"numbers and texts. The column 'city' .*ColumnTransformer"):
+        lw.plan(TABLE, LABELS, budget=50, model=model)
+    for gap in (np.nan, np.inf):
+        rows = np.random.default_rng(0).normal(size=(60, 3))
+        rows[7, 2] = gap
+        with pytest.raises(InvalidInputError, match=r"1 cell holds no finite number, the first in row 7, column 2"):
+            lw.plan(rows, LABELS, budget=50, model=model)
+    if isinstance(model, lw.AnyClassifier):
+        with pytest.raises(InvalidInputError, match="1 cell holds no finite number"):
+            model.fit(rows, LABELS)
 
 
 def test_vectors_are_rows_in_the_words_of_a_plan() -> None:

@@ -16,10 +16,13 @@ import scipy.sparse as sp
 from labelworth.data.evidence import Evidence
 from labelworth.data.samples import Samples
 from labelworth.data.shards.folder import Shards
-from labelworth.engines.runner import Sums, Threads, added, runner_of
+from labelworth.engines.runner import Sums, Threads, added, runner_of, working
 from labelworth.errors import InvalidInputError, LabelworthError
 from labelworth.estimation.fit import fit
+from labelworth.estimators.pools.documents import ClassLearner
 from labelworth.models.classes.multinomial import MultinomialFamily
+from labelworth.robust.held_out import held_out_predictions
+from labelworth.simulation.simulator import CurveDesign, LabelSource, simulate
 
 dask, distributed = pytest.importorskip("dask"), pytest.importorskip("distributed")
 pytestmark = [
@@ -146,3 +149,81 @@ def test_nobody_at_an_address_is_told() -> None:
     impatient = dask.config.set({"distributed.comm.timeouts.connect": "1s"})
     with impatient, pytest.raises(LabelworthError, match="No scheduler of Dask answers"):
         connected("tcp://127.0.0.1:1")
+
+
+def test_a_worker_that_stands_still_is_started_anew(client: Any, tmp_path: Path) -> None:
+    from labelworth.engines.cluster import Cluster
+
+    stopped = client.run(os.getpid)
+    process = next(iter(stopped.values()))
+    os.kill(process, signal.SIGSTOP)
+    total = Cluster(client, patience=3.0).total(slow, str(tmp_path), range(12))
+    assert total["values"].tobytes() == added_here(12)
+
+
+def test_a_connection_that_was_lost_is_made_again(client: Any, tmp_path: Path) -> None:
+    cutter = threading.Timer(0.3, lambda: client.loop.add_callback(client.scheduler_comm.comm.abort))
+    cutter.start()
+    total = runner_of(client).total(slow, str(tmp_path), range(40))
+    cutter.join()
+    assert total["values"].tobytes() == added_here(40)
+
+
+def test_what_many_refits_share_travels_once(client: Any) -> None:
+    from labelworth.engines.cluster import Cluster
+
+    runner, shared = Cluster(client), Large()
+    results = [next(iter(runner.map(seen_by, shared, [number]))) for number in range(6)]
+    # Pickled to be sent, and once more at most where dask looks at its size.
+    assert [number for number, _ in results] == list(range(6))
+    assert Large.n_pickled <= 2
+
+
+class Large:
+    n_pickled = 0
+
+    def __reduce__(self) -> Any:
+        Large.n_pickled += 1
+        return (Large, ())
+
+
+def seen_by(shared: Large, number: int) -> tuple[int, int]:
+    return number, os.getpid()
+
+
+def test_refits_on_a_cluster_are_those_of_one_thread(client: Any) -> None:
+    def curves() -> bytes:
+        data = documents(300).hide()
+        learner = ClassLearner(MultinomialFamily.for_samples(data, smoothing=0.1), 1.0, 1.0)
+        source = LabelSource(learner.predict(learner.fit(documents(300)), data), 1.0)
+        told = simulate(
+            learner, data, source, [CurveDesign("semi-supervised")], np.array([20, 60]), n_replicates=3, seed=1
+        )
+        return told[0].errors.tobytes() + told[0].log_losses.tobytes()
+
+    with working(client):
+        elsewhere = curves()
+    assert elsewhere == curves()
+
+
+def test_cross_validation_on_a_cluster_is_that_of_one_thread(client: Any) -> None:
+    data = documents(300)
+    family = MultinomialFamily.for_samples(data, smoothing=0.1)
+
+    def losses() -> bytes:
+        told = held_out_predictions(family, data, [0.0, 1.0], n_folds=3, rng=np.random.default_rng(0))
+        return told.log_posteriors.tobytes()
+
+    with working(client):
+        elsewhere = losses()
+    assert elsewhere == losses()
+
+
+def test_a_cluster_without_workers_is_told() -> None:
+    from labelworth.engines.cluster import Cluster
+
+    nobody = distributed.LocalCluster(
+        n_workers=0, processes=True, host="127.0.0.1", dashboard_address=None, silence_logs=50
+    )
+    with nobody, distributed.Client(nobody) as alone, pytest.raises(LabelworthError, match="has no worker"):
+        Cluster(alone, patience=1.5).total(refusing, "", range(2))

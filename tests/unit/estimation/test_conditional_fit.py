@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from labelworth.data.evidence import Evidence
 from labelworth.data.sequences import Sequences
 from labelworth.errors import DidNotConvergeWarning, InvalidInputError
-from labelworth.estimation.conditional_fit import ConditionalObjective, fit_conditional
+from labelworth.estimation.conditional_fit import ConditionalObjective, ConditionalWeights, fit_conditional
 from labelworth.kernels.chains import attribute_layout
 from labelworth.models.chains.conditional_random_field import ConditionalRandomFieldModel
 from labelworth.models.chains.crf_features import feature_set
@@ -24,11 +24,11 @@ def objective_of(
     model = ConditionalRandomFieldModel.zeros(
         features, sequences.evidence.classes, sequences.feature_names, with_start=start
     )
-    return ConditionalObjective(model, sequences, c2)
+    return ConditionalObjective(ConditionalWeights(model), sequences, c2)
 
 
 def value_by_hand(objective: ConditionalObjective, sequences: Sequences, theta: np.ndarray, c2: float) -> float:
-    model = objective.model_of(theta)
+    model = objective.weights.model_of(theta)
     start = np.zeros(model.n_classes) if model.start is None else model.start
     logs = log_evidence_by_hand(sequences, start, model.transition, model.tables["emission"])
     return float(c2 * theta @ theta - sequences.sequence_weights @ logs)
@@ -58,7 +58,7 @@ def test_the_objective_and_its_gradient_equal_enumeration(
     gradient = np.empty(objective.size)
     value = objective(theta, gradient)
     np.testing.assert_allclose(value, value_by_hand(objective, sequences, theta, c2), rtol=1e-11, atol=1e-11)
-    np.testing.assert_allclose(objective.theta_of(objective.model_of(theta)), theta)
+    np.testing.assert_allclose(objective.weights.theta_of(objective.weights.model_of(theta)), theta)
     step, direction = 1e-4, rng.normal(size=objective.size)
     ends = [value_by_hand(objective, sequences, theta + k * step * direction, c2) for k in (-2, -1, 1, 2)]
     slope = (ends[0] - 8 * ends[1] + 8 * ends[2] - ends[3]) / (12 * step)
@@ -75,7 +75,7 @@ def test_the_gradient_equals_the_scores_of_the_model(seed: int, known: tuple[flo
     theta = rng.normal(size=objective.size)
     gradient = np.empty(objective.size)
     objective(theta, gradient)
-    scores = sequences.sequence_weights @ objective.model_of(theta).scores(sequences)
+    scores = sequences.sequence_weights @ objective.weights.model_of(theta).scores(sequences)
     n_head = 3 + 9
     emission = scores[n_head:].reshape(3, 5).T.ravel()
     np.testing.assert_allclose(gradient, -np.concatenate([scores[:n_head], emission]), atol=1e-10)
@@ -89,7 +89,7 @@ def test_weights_too_large_for_plain_numbers_go_through_logarithms() -> None:
     gradient = np.empty(objective.size)
     value = objective(theta, gradient)
     np.testing.assert_allclose(value, value_by_hand(objective, sequences, theta, 0.0), rtol=1e-12)
-    scores = objective.model_of(theta).scores(sequences).sum(axis=0)
+    scores = objective.weights.model_of(theta).scores(sequences).sum(axis=0)
     np.testing.assert_allclose(gradient[:9], -scores[:9], atol=1e-9)
 
 

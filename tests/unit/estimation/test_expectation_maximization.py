@@ -72,8 +72,9 @@ class Overshooting(SquaredExtrapolation):
 
     refusals = 0
 
-    def step(self, start: np.ndarray, first: np.ndarray, second: np.ndarray) -> np.ndarray:
-        return second + 100 * np.arange(len(second))
+    def step(self, start: np.ndarray, first: np.ndarray, second: np.ndarray) -> bool:
+        start[:] = second + 100 * np.arange(len(second))
+        return True
 
     def refused(self) -> None:
         Overshooting.refusals += 1
@@ -97,8 +98,9 @@ def test_a_leap_out_of_all_bounds_is_refused(seed: int, monkeypatch: pytest.Monk
     samples = case.draw(rng).sample(60, rng).hide(np.arange(20, 60))
 
     class Exploding(SquaredExtrapolation):
-        def step(self, start: np.ndarray, first: np.ndarray, second: np.ndarray) -> np.ndarray:
-            return np.full_like(second, 1e4)
+        def step(self, start: np.ndarray, first: np.ndarray, second: np.ndarray) -> bool:
+            start[:] = 1e4
+            return True
 
     monkeypatch.setattr(expectation_maximization, "SquaredExtrapolation", Exploding)
     assert fit(case.family(samples), samples).converged

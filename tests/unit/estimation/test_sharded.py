@@ -11,10 +11,12 @@ from labelworth.data.evidence import Evidence
 from labelworth.data.samples import Samples
 from labelworth.data.sequences import Sequences
 from labelworth.data.shards.folder import Shards
-from labelworth.engines.runner import Threads
+from labelworth.engines.runner import Threads, plus
 from labelworth.errors import InvalidInputError, LabelworthWarning
+from labelworth.estimation.boltzmann_chain_fit import fit_boltzmann_chain
+from labelworth.estimation.conditional_fit import fit_conditional
 from labelworth.estimation.fit import fit
-from labelworth.estimation.sharded import expectation_of_shard
+from labelworth.models.chains.boltzmann_chain import BoltzmannChainFamily
 from labelworth.models.chains.hidden_markov import HiddenMarkovFamily
 from labelworth.models.classes.bernoulli import BernoulliFamily
 from labelworth.models.classes.gaussian import GaussianFamily
@@ -70,6 +72,87 @@ def case(request: pytest.FixtureRequest, tmp_path: Path) -> tuple[Any, Any, Path
     return data, family(data), tmp_path / "shards"
 
 
+def attributed() -> Sequences:
+    """With attributes, and tokens of which nothing, a set or one label is known."""
+    data = tagged()
+    rng = np.random.default_rng(3)
+    words = data.attributes
+    values = sp.csr_array(words.multiply(rng.choice([0.5, 1.0, 2.0], size=words.shape[0])[:, None]))
+    neighbors = sp.vstack([words[1:], words[:1]], format="csr")
+    names = (*data.feature_names, *(f"next {name}" for name in data.feature_names))
+    rows = sp.csr_array(sp.hstack([values, neighbors], format="csr"))
+    codes = data.evidence.codes.copy()
+    codes[np.flatnonzero(codes >= 0)[::7]] = -2
+    sets = np.zeros((1, data.evidence.n_classes))
+    sets[0, :2] = 1.0
+    return Sequences(rows, data.offsets, Evidence(codes, data.evidence.classes, sets), names)
+
+
+def trained_crf(data: Sequences) -> Any:
+    return fit_conditional(data, c2=0.1, with_start=True, max_iterations=200)
+
+
+def trained_chain(data: Sequences) -> Any:
+    return fit_boltzmann_chain(BoltzmannChainFamily.for_sequences(data, penalty=0.1), data, max_iterations=200)
+
+
+TRAINED: dict[str, tuple[Sequences, Any]] = {
+    "conditional random field": (attributed(), trained_crf),
+    "of words": (tagged(), trained_crf),
+    "boltzmann chain": (tagged(), trained_chain),
+}
+
+
+@pytest.mark.parametrize("name", TRAINED)
+def test_gradients_of_shards_train_the_model_of_memory_and_leave_no_trace(name: str, tmp_path: Path) -> None:
+    data, train = TRAINED[name]
+    shards = Shards.write(tmp_path / "shards", data, stored_per_shard=200)
+    assert len(shards.manifest.shards) > 2
+    expected = train(data)
+    engines = [("threads", 1), ("threads", 3), ("processes", 2)]
+    fits = [train(Shards.open(tmp_path / "shards", engine=engine, workers=n).data) for engine, n in engines]
+    assert bits(fits[0]) == bits(fits[1]) == bits(fits[2])
+    assert fits[0].objective == pytest.approx(expected.objective, rel=1e-6)
+    assert [table.shape for table in fits[0].model.tables.values()] == [
+        table.shape for table in expected.model.tables.values()
+    ]
+
+
+@pytest.mark.parametrize("name", TRAINED)
+def test_killed_training_loses_one_pass_at_most(name: str, tmp_path: Path) -> None:
+    data, train = TRAINED[name]
+    folder, kept = tmp_path / "shards", tmp_path / "kept"
+    Shards.write(folder, data, stored_per_shard=500)
+    with pytest.raises(KeyboardInterrupt):
+        train(Shards.open(folder, engine=Stopping(7), checkpoint=kept).data)
+    counting = Stopping(1000)
+    again = train(Shards.open(folder, engine=counting, checkpoint=kept).data)
+    assert bits(again) == bits(train(Shards.open(folder).data))
+    assert 1000 - counting.left == len(list(kept.iterdir())) - 7
+
+
+class ByArrival(Threads):
+    """Adds as results come, in another order with every pass: what must not be."""
+
+    def total(self, function: Any, shared: Any, items: Any) -> Any:
+        results = list(self.map(function, shared, items))
+        np.random.default_rng(digest_seed(shared)).shuffle(results)  # type: ignore[arg-type]
+        total = results[0]
+        for result in results[1:]:
+            total = plus(total, result)
+        return total
+
+
+def digest_seed(shared: Any) -> int:
+    return len(str(shared.parameters)) + 1
+
+
+def test_a_runner_that_adds_by_arrival_is_told_by_its_bits(tmp_path: Path) -> None:
+    Shards.write(tmp_path, tagged(), stored_per_shard=100)
+    fits = [trained_chain(Shards.open(tmp_path, engine=engine).data) for engine in (Threads(1), ByArrival(1))]
+    assert bits(fits[0]) != bits(fits[1])
+
+
 def bits(fitted: Any) -> tuple[bytes, ...]:
     return (fitted.objective_path.tobytes(), *(table.tobytes() for table in fitted.model.tables.values()))
 
@@ -90,6 +173,28 @@ def test_workers_leave_no_trace_in_the_bits(case: tuple[Any, Any, Path]) -> None
     engines = [("threads", 1), ("threads", 3), ("processes", 2)]
     fits = [fit(family, Shards.open(folder, engine=engine, workers=n).data) for engine, n in engines]
     assert bits(fits[0]) == bits(fits[1]) == bits(fits[2])
+
+
+@pytest.mark.parametrize("unlabeled_weight", [1.0, 0.3])
+@pytest.mark.parametrize("window", [64, 1 << 18])
+def test_one_shard_that_is_walked_through_has_the_bits_of_memory(
+    unlabeled_weight: float, window: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("labelworth.data.shards.features._WINDOW", window)
+    data = documents(n_samples=1500, share=0.3)
+    family = MultinomialFamily.for_samples(data, smoothing=0.1)
+    shards = Shards.write(tmp_path, data)
+    assert len(shards.manifest.shards) == 1
+    in_memory = fit(family, data, unlabeled_weight=unlabeled_weight)
+    assert bits(fit(family, shards.data, unlabeled_weight=unlabeled_weight)) == bits(in_memory)
+
+
+def test_weights_of_rows_count_in_shards(tmp_path: Path) -> None:
+    data = documents()
+    data = data.weighted(np.random.default_rng(3).uniform(0.0, 2.0, size=data.n_samples).round())
+    family = MultinomialFamily.for_samples(data, smoothing=0.1)
+    sharded = Shards.write(tmp_path, data.weighted(None)).data.weighted(data.weights)
+    assert bits(fit(family, sharded)) == bits(fit(family, data))
 
 
 def test_another_cut_tells_in_the_bits(tmp_path: Path) -> None:
@@ -177,7 +282,3 @@ def test_a_damaged_shard_is_named(tmp_path: Path) -> None:
     family = MultinomialFamily.for_samples(documents(), smoothing=0.1)
     with pytest.raises(InvalidInputError, match=shards.manifest.shards[1].name):
         fit(family, shards.data)
-
-
-def test_the_pass_of_a_shard_is_a_function_that_can_be_sent() -> None:
-    assert expectation_of_shard.__qualname__ == "expectation_of_shard"

@@ -139,8 +139,11 @@ def test_a_refused_target_names_the_rival_that_would_reach_it(overtaken: dict[st
     assert plan.models is not None
     assert plan.models.rival is not None
     between = (plan.recommended.error + (plan.models.rival.forecast or 0.0)) / 2
-    with pytest.raises(InfeasiblePlanError, match=r"logistic regression is forecast to reach it with [0-9]+ labels"):
-        lw.plan(**overtaken, target=between)
+    reached = r"Logistic regression is forecast to reach the target with [0-9]+ labels"
+    between_both = lw.plan(**overtaken, target=between)
+    # The chosen model does not reach it by its forecast, but may.
+    assert between_both.is_open
+    assert re.search(reached, " ".join(between_both.notes))
     with pytest.raises(InfeasiblePlanError) as caught:
         lw.plan(**overtaken, target=0.001)
     assert "is forecast to reach" not in str(caught.value)
@@ -266,7 +269,7 @@ def test_a_pilot_that_lacks_classes_is_chosen_on_warily() -> None:
     assert "as the pilot lacks classes it had to be better by more than chance" in line
     with pytest.raises(InfeasiblePlanError) as caught:
         lw.plan(lacking, target=1e-4, source="simulated", model="multinomial")
-    assert caught.value.plan.lines()[1].startswith("The pilot lacks classes")
+    assert caught.value.plan.lines()[2].startswith("The pilot lacks classes")
 
 
 def _chosen(samples: Samples) -> ModelChoice:

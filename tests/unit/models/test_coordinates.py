@@ -47,6 +47,12 @@ def test_named_and_unconstrained_round_trip(block: Block, rng: np.random.Generat
 
 
 @every_block
+def test_a_table_keeps_no_hold_on_the_vector_that_it_was_made_of(block: Block, rng: np.random.Generator) -> None:
+    vector = rng.standard_normal(block.n_unconstrained)
+    assert not np.shares_memory(block.from_unconstrained(vector), vector)
+
+
+@every_block
 def test_push_is_the_derivative_of_named(block: Block, rng: np.random.Generator) -> None:
     free = block.free(random_table(block, rng))
     numerical = (

@@ -8,6 +8,7 @@ from labelworth.estimation.fit import settled
 from labelworth.fisher.documents.worth import row_worth
 from labelworth.models.classes.gaussian import GaussianFamily
 from labelworth.planning.chosen import _as_random
+from labelworth.planning.words import CHOICE_NOISE
 from labelworth.policies.choosing import Choosing
 from support.learners import documents
 
@@ -41,6 +42,9 @@ def test_a_simulated_plan_says_what_chosen_rows_buy(by):
     assert told.error_at_random == pytest.approx(plan.recommended.error, rel=1e-6)
     (line,) = (line for line in plan.lines() if "chosen by" in line)
     assert line.startswith(f"With 100 rows chosen by {by} the error is")
+    is_clear = told.error_at_random - told.error > CHOICE_NOISE
+    assert ("choosing pays" in line) == is_clear
+    assert ("rows at random are the safe choice" in line) != is_clear
     assert "at random" in line
     assert plan.to_dict()["chosen"]["n_rows"] == 100
     assert "chosen" not in plain.to_dict()

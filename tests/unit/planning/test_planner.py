@@ -60,14 +60,15 @@ def test_unlabeled_data_that_is_left_out_as_asked_is_no_sign_of_a_wrong_model() 
     assert next(check.state for check in found.checks if check.name == "unlabeled data") == "unknown"
 
 
-def test_classes_that_a_pilot_of_sequences_lacks_are_said_first() -> None:
+def test_classes_that_a_pilot_of_sequences_lacks_are_said_next_to_what_to_do() -> None:
     codes = SEQUENCES.evidence.codes.copy()
     codes[[0, SEQUENCES.offsets[1]]] = 2, 3
     codes[SEQUENCES.offsets[10] :] = -1
     pilot = SEQUENCES.with_evidence(Evidence(codes, ("A", "B", "C", "D")))
     found = lw.plan(pilot, model="hidden-markov", budget=200, criterion="excess_log_loss", n_draws=0)
-    assert found.lines()[0].startswith("The pilot lacks classes: about")
-    assert "are of classes that no other sequence has" in found.lines()[0]
+    assert found.advice == "larger pilot"
+    assert found.lines()[1].startswith("The pilot lacks classes: about")
+    assert "are of classes that no other sequence has" in found.lines()[1]
     assert not found.uses_unlabeled
 
 

@@ -3,8 +3,6 @@
 from dataclasses import replace
 from typing import Any
 
-import pytest
-
 from labelworth.cli.plan import _table
 from labelworth.planning.answer import ArmCount, Certificate, Check, Interval, Plan, Worth
 from labelworth.planning.landscape import ForecastCurve
@@ -68,7 +66,7 @@ def test_a_pilot_too_small_is_nothing_to_stop_on() -> None:
     ]
 
 
-def of_shares(error: float, gain: float, gain_se: float | None = None, **others: Any) -> Plan:
+def of_shares(error: float, gain: float, n_next: int = 10, **others: Any) -> Plan:
     """The plan by hand, of the share of wrong predictions."""
     plan = document_plan()
     return replace(
@@ -78,13 +76,13 @@ def of_shares(error: float, gain: float, gain_se: float | None = None, **others:
         recommended=replace(plan.recommended, error=error),
         error_interval=Interval(0.031, 0.056),
         held=replace(plan.held, error=0.0632),
-        worth=(Worth("everything", gain, 1.0, gain, None, gain_se),),
+        worth=(Worth("everything", gain, 1.0, gain, None, None, n_next, n_next * gain),),
         **others,
     )
 
 
 def test_the_worth_of_labels_is_told_in_points_of_error() -> None:
-    larger = of_shares(0.041, 3e-5)
+    larger = of_shares(0.041, 3e-5, 100)
     larger = replace(larger, held=replace(larger.held, n_labeled=1000))
     assert lines(larger)[3] == (
         "After that the next 100 labels lower the error from 4.1 % to 3.8 % (0.3 points), for 100."
@@ -113,15 +111,6 @@ def test_shares_are_percent_and_other_figures_stay_in_their_units() -> None:
     assert lines(asked)[2].endswith("the least for a target of 4.25 %.")
 
 
-@pytest.mark.parametrize(
-    ("held", "pool", "expected"),
-    [(60, 5000, 10), (400, 5000, 10), (4000, 5000, 100), (4000, 432, 10), (4000, 0, 100)],
-)
-def test_the_next_samples_are_in_proportion_to_those_held_and_left(held: int, pool: int, expected: int) -> None:
-    plan = document_plan()
-    assert next_samples(replace(plan, held=replace(plan.held, n_labeled=held, n_pool=pool))) == expected
-
-
 def falling(last: float = 0.016, floor: Floor | None = None, **others: Any) -> Plan:
     """A plan by hand whose forecast ends at an error with all 5,100 labels."""
     curve = ForecastCurve(
@@ -138,6 +127,7 @@ def test_how_far_this_model_can_ever_go_is_one_sentence() -> None:
     floors = [lines(falling(floor=floor))[4] for floor in (Floor(0.004, 0.0, 0.02), Floor(0.012, 0.01, 0.02))]
     assert floors[0] == lines(falling())[4]
     assert floors[1].endswith("with this model. About 1.2 % (90 %: 1-2 %) stays, however many labels there are.")
+    assert "however many labels" not in lines(falling(floor=Floor(0.012, 0.005, 0.02)))[4]
     # A floor above the forecast would contradict it.
     assert "however many labels" not in lines(falling(floor=Floor(0.03, 0.01, 0.04)))[4]
     warned = (Check("simulated labels", "warning", "About 1.2 % of the labels do not follow."),)
@@ -155,7 +145,7 @@ def test_where_all_are_to_be_labeled_the_end_is_not_told_twice() -> None:
     arms = (ArmCount("everything", 5000, 5000, 5000),)
     every = replace(plan.recommended, arms=arms, labels=5000.0, labels_in_all=5100.0, error=0.016)
     said = lines(replace(plan, recommended=every))
-    assert said[3].startswith("That is all there is; 100 labels more of the same kind lower the error from 1.6 %")
+    assert said[3].startswith("That is all there is; 10 labels more of the same kind lower the error from 1.60 %")
     assert (
         said[4]
         == "That labels everything there is: of today's 6.3 %, about 4.7 points can still be bought with this model."
@@ -176,20 +166,20 @@ def test_before_a_larger_pilot_the_next_labels_are_those_of_that_pilot() -> None
 
 
 def test_a_forecast_that_falls_only_farther_on_is_not_called_flat() -> None:
-    flat = replace(falling(), worth=(Worth("everything", 0.0, 1.0, 0.0),))
+    flat = replace(falling(), worth=(Worth("everything", 0.0, 1.0, 0.0, n_next=10),))
     assert lines(flat)[3].endswith("are forecast to buy nothing: the forecast does not fall over so few.")
     end = replace(flat, forecast=replace(flat.forecast, error=(0.0632, 0.041, 0.041)))
     assert lines(end)[3].endswith("are forecast to buy nothing: the forecast does not fall any further.")
 
 
-def test_classes_that_the_pilot_lacks_are_said_before_anything_else() -> None:
+def test_classes_that_the_pilot_lacks_are_said_next_to_what_to_do() -> None:
     checks = (
         Check("unlabeled data", "unknown", "cannot be told."),
         Check("labels per class", "bad", "It lacks some."),
     )
     said = lines(replace(document_plan(), checks=checks))
-    assert said[0] == "It lacks some."
-    assert said[1].startswith("Label 412 more documents")
+    assert said[0].startswith("Label 412 more documents")
+    assert said[1] == "It lacks some."
     assert not [line for line in said if line.startswith("Warning: ")]
 
 
@@ -207,7 +197,8 @@ def test_a_gap_that_is_no_proof_is_told_as_such() -> None:
         "would be better by more than 1.7e-09."
     )
     assert lines(document_plan())[6].endswith("; no other design is better by more than 1e-12.")
-    assert lines(replace(plan, certificate=None))[6].endswith("; found by search, no certificate.")
+    # Where nothing is proved there is nothing to say of it.
+    assert lines(replace(plan, certificate=None))[6] == "Figures are asymptotic (130 samples per parameter)."
 
 
 def test_labels_that_a_budget_fixes_but_for_whole_samples_have_no_interval() -> None:
@@ -232,7 +223,7 @@ def test_what_several_samples_cost_is_not_told_of_a_cost_function() -> None:
 
 def test_a_fall_that_nobody_can_see_is_called_that() -> None:
     plan = document_plan()
-    worths = tuple(replace(worth, gain=1e-9 * plan.recommended.error) for worth in plan.worth)
+    worths = tuple(replace(worth, next_gain=1e-8 * plan.recommended.error) for worth in plan.worth)
     assert lines(replace(plan, worth=worths))[3] == (
         "After that the next 10 labels would lower it by less than a thousandth of itself: nobody can tell that from "
         "nothing."

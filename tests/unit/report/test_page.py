@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from scipy.interpolate import PchipInterpolator
 
 from labelworth.errors import OutputError
 from labelworth.planning.landscape import Solutions
@@ -58,7 +59,7 @@ def test_the_interval_belongs_to_the_question_that_was_asked() -> None:
     assert sum(low is not None for low in shown) == 1
 
 
-def test_the_worth_of_labels_is_the_slope_of_the_forecast_with_its_band() -> None:
+def test_the_worth_of_labels_is_the_fall_of_the_forecast_with_its_band() -> None:
     plan = document_plan()
     assert plan.forecast is not None
     labels, unknown = np.array(plan.forecast.labels), (None,) * len(plan.forecast.labels)
@@ -66,9 +67,12 @@ def test_the_worth_of_labels_is_the_slope_of_the_forecast_with_its_band() -> Non
     curve = replace(plan.forecast, gain=gain, gain_low=tuple(0.5 * own for own in gain), gain_high=gain)
     drawn = page_data(replace(plan, forecast=curve))["worth"]
     assert drawn["labels"] == plan.forecast.labels
-    # Of the next ten labels, in nats.
-    assert drawn["value"] == pytest.approx(10 * np.array(gain))
-    assert drawn["low"] == pytest.approx(5 * np.array(gain))
+    # Of the next ten labels, in nats: what the curve falls by, and along its slope where it ends.
+    smooth = PchipInterpolator(np.log(labels), plan.forecast.error)
+    falls = smooth(np.log(labels)) - smooth(np.log(labels + 10))
+    falls[-1] = 10 * gain[-1]
+    assert drawn["value"] == pytest.approx(falls)
+    assert drawn["low"] == pytest.approx(falls - 5 * np.array(gain))
     alone = replace(curve, gain_low=unknown, gain_high=unknown)
     assert page_data(replace(plan, forecast=alone))["worth"]["low"] is None
     assert (
@@ -76,7 +80,7 @@ def test_the_worth_of_labels_is_the_slope_of_the_forecast_with_its_band() -> Non
         in page(replace(plan, forecast=curve), {})
     )
     in_points = replace(plan, forecast=curve, question=replace(plan.question, criterion="error"))
-    assert page_data(in_points)["worth"]["value"] == pytest.approx(1000 * np.array(gain))
+    assert page_data(in_points)["worth"]["value"] == pytest.approx(100 * falls)
 
 
 def test_a_plan_without_a_surface_forecast_or_grid_has_a_page_without_these_pictures() -> None:

@@ -187,6 +187,14 @@ def test_intervals_widen_with_the_distance_and_quantiles_are_in_order() -> None:
     assert (found.values < found.quantiles(0.95)).all()
 
 
+def test_what_a_source_takes_for_overlap_is_not_called_what_stays() -> None:
+    """Another model may tell classes apart that a mixture takes to overlap: only labels say what stays."""
+    basis = basis_of(curve(SIZES, "labels-only"))
+    overlapping = replace(basis, source_overlaps=dict.fromkeys(basis.source_overlaps, 0.2))
+    floors = [calibrate(own, "labels-only", "error", ASKED, CONSTANTS).floor for own in (basis, overlapping)]
+    assert floors[0] == floors[1]
+
+
 def test_one_mode_has_one_source() -> None:
     both = basis_of(curve(SIZES, "labels-only"))
     alone = replace(

@@ -92,9 +92,12 @@ def test_forecasts_are_near_what_is_realized_and_nearer_than_the_pilot_s_own_err
 def test_labels_that_do_not_follow_from_the_words_are_noticed() -> None:
     samples = documents(500, length=3)
     learner = document_learner(samples)
-    sure = relabeled(samples, learner.predict(learner.fit(samples), samples).best)
+    best = learner.predict(learner.fit(samples), samples).best
+    sure = relabeled(samples, best)
+    rng = np.random.default_rng(3)
+    noisy = relabeled(samples, np.where(rng.random(len(best)) < 0.5, rng.permutation(best), best))
     noticed = []
-    for data in (sure, samples):
+    for data in (sure, noisy):
         basis = forecast_basis(learner, keep_labels(data, np.arange(150)), 200)
         noticed.append("do not seem to follow" in (simulation_warning(basis, "labels-only") or ""))
     assert noticed == [False, True]

@@ -140,3 +140,21 @@ def test_what_others_code_warns_of_in_threads_is_not_repeated() -> None:
         warnings.simplefilter("always")
         assert run_jobs(warned, range(12), workers=2, title="fits", progress=SILENT) == list(range(12))
     assert not caught
+
+
+def test_who_stops_in_the_middle_waits_for_what_runs() -> None:
+    """A thread that goes on in a kernel while the interpreter ends takes the process down with it."""
+    begun, ended = threading.Event(), threading.Event()
+
+    def job(index: int) -> int:
+        if index == 0:
+            begun.wait(5)
+            raise InvalidInputError("stop")
+        begun.set()
+        time.sleep(0.3)
+        ended.set()
+        return index
+
+    with pytest.raises(InvalidInputError, match="stop"):
+        run_jobs(job, range(2), workers=2, title="", progress=SILENT)
+    assert ended.is_set()

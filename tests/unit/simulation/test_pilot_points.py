@@ -41,6 +41,9 @@ def test_every_pilot_unit_is_tested_without_its_own_label() -> None:
         def work(self, n_labeled: int, n_samples: int) -> int:
             return n_labeled
 
+        def failure(self, data: object, model: object) -> str:
+            return ""
+
         def fit(self, data: object) -> set[bytes]:
             gold = data.labeled_only()
             seen.append(gold.n_samples)

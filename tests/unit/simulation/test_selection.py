@@ -105,9 +105,42 @@ def test_a_model_that_is_best_by_far_is_not_corrected() -> None:
     rng = np.random.default_rng(0)
     errors = np.stack([rng.random(80) < 0.05, rng.random(80) < 0.6]).astype(float)
     optimism = trials_of(errors, errors).optimism(errors, np.random.default_rng(1))
-    assert optimism.variance == 0
-    # What is left is the noise of the resamples.
-    assert abs(optimism.shift) < 0.01
+    assert optimism.shift == 0
+    assert optimism.variance == pytest.approx(0, abs=1e-20)
+
+
+@pytest.mark.statistical
+@pytest.mark.parametrize("spread", [0.0, 0.1])
+def test_a_rival_is_flattered_by_its_own_choice_and_not_as_the_winner_is(spread: float, seed: int) -> None:
+    """Against the true errors of the best of other kinds; as it is, or with the winner's shift, it is far off."""
+    truths = 0.3 + spread * np.linspace(0, 1, 8)
+    # The kind of the first four, and two of other kinds with two settings each.
+    names = [f"left ({index})" for index in range(4)] + ["right (0)", "right (1)", "above (0)", "above (1)"]
+    plain, as_winner, corrected = [], [], []
+    for pilot in range(N_PILOTS):
+        trials = drawn(truths, np.random.default_rng([seed, pilot]))
+        choice = trials.choice(names, pilot)
+        rival = choice.rivals[0]
+        own = trials.choice(names, pilot, names.index(rival.name))
+        assert own.chosen.name == rival.name
+        level = rival.error - truths[names.index(rival.name)]
+        plain.append(level)
+        as_winner.append(level + choice.optimism["error"].shift)
+        corrected.append(level + own.optimism["error"].shift)
+    tolerance = 0.1 * abs(np.mean(plain))
+    for wrong in (plain, as_winner):
+        with pytest.raises(AssertionError):
+            assert_mean_is(np.array(wrong), 0.0, model_tolerance=tolerance)
+    assert_mean_is(np.array(corrected), 0.0, model_tolerance=tolerance)
+
+
+def test_a_rival_that_nobody_else_comes_near_is_not_corrected() -> None:
+    rng = np.random.default_rng(0)
+    errors = np.stack([rng.random(80) < 0.05, rng.random(80) < 0.06, rng.random(80) < 0.5]).astype(float)
+    names = ["left", "left (0)", "right"]
+    own = trials_of(errors, errors).choice(names, 0, 2)
+    assert own.optimism["error"].shift == 0
+    assert own.optimism["error"].variance == pytest.approx(0, abs=1e-20)
 
 
 def test_points_share_the_optimism_by_their_covariance() -> None:

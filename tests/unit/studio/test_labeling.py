@@ -4,6 +4,7 @@ import re
 
 import pytest
 
+from labelworth.campaign.items import guessed
 from support.studio import browser, forms_of, studio_of
 
 SCRIPT = {"X-Requested-With": "labelworth"}
@@ -159,3 +160,15 @@ def test_a_session_goes_on_with_another_server(people):
     other.client.cookies = people.ann.client.cookies
     assert other.post("/answer", {**form.fields, "said": "0"}).status_code == 200
     assert len(people.campaign.answers()) == 1
+
+
+def test_the_model_is_asked_on_request_of_what_is_read_as_well(sequences):
+    """Closed until somebody opens it; then every token has its guess, those that nobody asks about among them."""
+    guess = [["PER", 0.9], ["O", 0.8], ["PER", 0.7], ["O", 0.6], ["O", 0.55], ["O", 0.51]]
+    rows = [{"item_id": sequences.item(f"s{index}").id, "said": guess} for index in range(8)]
+    sequences._store.write(lambda connection: guessed(connection, rows))
+    page = browser(studio_of(sequences), sequences.invite("ann").token).get("/").text
+    shown = page.partition('<details class="guess">')[2].partition("</details>")[0]
+    assert [f"{share} %" in shown for share in (90, 80, 70, 60, 55, 51)] == [True] * 6
+    assert shown.count('class="of-asked"') == 2
+    assert "<details open" not in page

@@ -221,7 +221,7 @@ def test_errors_tell_nothing_internal_and_logs_hold_no_texts(people, monkeypatch
     def broken(*_, **__):
         raise RuntimeError("secret text of a mail")
 
-    monkeypatch.setattr(people.campaign, "lease", broken)
+    monkeypatch.setattr(people.campaign, "desk", broken)
     with caplog.at_level(logging.DEBUG):
         page = people.ann.get("/")
     assert page.status_code == 500
@@ -235,7 +235,7 @@ def test_a_store_that_is_away_is_told_without_its_address(people, monkeypatch):
     def away(*_, **__):
         raise StoreUnavailableError("postgresql://user@secret.host/db is away")
 
-    monkeypatch.setattr(people.campaign, "lease", away)
+    monkeypatch.setattr(people.campaign, "desk", away)
     page = people.ann.get("/")
     assert page.status_code == 503
     assert "secret.host" not in page.text

@@ -75,13 +75,15 @@ class Asking:
     audit: bool = False
 
     @classmethod
-    def of(cls, sheet: Path | None, names: Sequence[str], votes: int | None, *, audit: bool) -> "Asking":
+    def of(
+        cls, sheet: Path | None, names: Sequence[str], votes: int | None, *, audit: bool, has_output: bool = False
+    ) -> "Asking":
         """Without kinds of labels: everybody is asked for the class."""
         if sheet is None:
-            if names or votes is not None or audit:
+            if names or votes is not None or (audit and not has_output):
                 flag = "--annotators" if names else "--votes" if votes is not None else "--audit"
                 raise InvalidInputError(f"{flag} goes with --sheet FILE: where to write who should answer what.")
-            return cls(None, {}, {}, {EVERYTHING: {}}, frozenset({EVERYTHING}))
+            return cls(None, {}, {}, {EVERYTHING: {}}, frozenset({EVERYTHING}), audit=audit)
         annotators = _annotators(names, [_SOMEBODY])
         if not annotators and votes in (None, 1):
             raise InvalidInputError(
@@ -96,13 +98,16 @@ class Asking:
     ) -> BoolArray | None:
         """Samples that are not to be drawn: with a label or an answer; in an audit without a label, or audited.
 
-        None: those with a label. An audit asks about what others have answered too.
+        None: those with a label. An audit asks about what others have answered too; one without a sheet labels what
+        has answers and no label.
 
         Raises
         ------
         InfeasiblePlanError
             If fewer than `size` are left.
         """
+        if self.audit and self.sheet is None:
+            return self._labeled_or_unanswered(batches, held, size)
         exported = batches.samples.exported
         is_answered = exported is not None and exported.is_answered
         if self.sheet is None and held.answers is None and not is_answered:
@@ -113,14 +118,20 @@ class Asking:
             taken = np.asarray(taken | answered_samples(AnswersBeside(batches.samples, held), names))
         elif exported is not None and is_answered and not self.audit:
             taken = np.asarray(taken | exported.answered)
-        n_left = int((~taken).sum())
-        if n_left < size:
-            what = "a label and no answer of these annotators" if self.audit else "neither a label nor an answer"
-            raise InfeasiblePlanError(
-                f"Only {count(n_left, batches.samples.sample)} with {what} can be drawn. Got {size:,} to ask about; "
-                "ask for fewer, or add some."
-            )
-        return taken
+        what = "a label and no answer of these annotators" if self.audit else "neither a label nor an answer"
+        return _enough(taken, batches, what, size)
+
+    def _labeled_or_unanswered(
+        self, batches: "DocumentBatches | SequenceBatches", held: AnswerFileOptions, size: int
+    ) -> BoolArray:
+        exported = batches.samples.exported
+        if held.answers is not None:
+            answered = answered_samples(AnswersBeside(batches.samples, held))
+        elif exported is not None and exported.is_answered:
+            answered = exported.answered
+        else:
+            raise InvalidInputError("--audit with --output labels what has answers: name these with --answers FILE.")
+        return _enough(np.asarray(batches.labeled | ~answered), batches, "answers and no label", size)
 
     def text_of(self, batches: "DocumentBatches | SequenceBatches", batch: Batch, seed: int) -> AskedAnswers:
         """Share the answers of a batch out."""
@@ -149,6 +160,17 @@ class Asking:
         if self.sheet is None:
             return {}
         return {"sheet": self.sheet, "annotators": list(annotators or ()), "votes": votes, "audit": self.audit}
+
+
+def _enough(taken: BoolArray, batches: "DocumentBatches | SequenceBatches", what: str, size: int) -> BoolArray:
+    """The same, unless fewer than `size` are left."""
+    n_left = int((~taken).sum())
+    if n_left < size:
+        raise InfeasiblePlanError(
+            f"Only {count(n_left, batches.samples.sample)} with {what} can be drawn. Got {size:,} to ask about; "
+            "ask for fewer, or add some."
+        )
+    return taken
 
 
 def asked_of_plan(figures: Mapping[str, Any], sheet: Path | None, names: Sequence[str]) -> Asking:

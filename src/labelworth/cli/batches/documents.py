@@ -1,6 +1,7 @@
 """Batches of documents: rows with a label to fill in, as `next` writes them and `merge` reads them back."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -10,6 +11,7 @@ from labelworth.cli.inputs.documents import Documents, log_columns
 from labelworth.cli.options.data import NONE
 from labelworth.data.readers.cells import NOT_NAMED, LabelCells
 from labelworth.data.readers.choose import ending
+from labelworth.data.readers.raw import RawTexts
 from labelworth.data.readers.written import (
     LINES,
     WrittenRows,
@@ -20,6 +22,7 @@ from labelworth.data.readers.written import (
     written_rows,
 )
 from labelworth.errors import InvalidInputError
+from labelworth.formats.export import Export, Item
 from labelworth.planning.next import Batch, chosen_documents, next_documents
 from labelworth.policies.choosing import Choosing
 
@@ -61,20 +64,48 @@ class DocumentBatches:
         """The index of every row, its columns, and a label to fill in."""
         rows = batch.rows.tolist()
         columns = [{}] * len(rows) if self.written is None else [self.written.records[row] for row in rows]
-        logs: list[dict[str, Any]] = [{}] * len(rows)
-        if batch.probabilities is not None:
-            number = self.samples.n_batches + 1
-            drawn = zip(batch.probabilities.tolist(), batch.drawn_by or (), strict=True)
-            logs = [dict(zip(self._log, (probability, by, number), strict=True)) for probability, by in drawn]
         records = [
             {self._row_column: row, **cells, **log, self._label_column: None}
-            for row, cells, log in zip(rows, columns, logs, strict=True)
+            for row, cells, log in zip(rows, columns, self._logs(batch), strict=True)
         ]
         if self.path is None or ending(self.path) in LINES:
             return json_lines(records)
         log_names = self._log if batch.probabilities is not None else ()
         names = [self._row_column, *self._taken, *log_names, self._label_column]
         return table_text(list(dict.fromkeys(names)), records)
+
+    def _logs(self, batch: Batch) -> list[dict[str, Any]]:
+        """How every row was drawn, where it was not at random."""
+        if batch.probabilities is None:
+            return [{}] * len(batch.rows)
+        number = self.samples.n_batches + 1
+        drawn = zip(batch.probabilities.tolist(), batch.drawn_by or (), strict=True)
+        return [dict(zip(self._log, (probability, by, number), strict=True)) for probability, by in drawn]
+
+    def export_of(self, batch: Batch) -> Export:
+        """The rows as annotation tools import them: without labels, and with what the data says beside them."""
+        raw, exported = self.samples.raw, self.samples.exported
+        if not isinstance(raw, RawTexts):
+            raise InvalidInputError(f"{self.samples.options.path} holds no texts that a tool could show.")
+        classes = tuple(map(str, raw.evidence().classes)) if exported is None else exported.classes
+        rows, source = batch.rows.tolist(), str(self.samples.options.path)
+        if exported is not None:
+            held = tuple(replace(exported.export.items[row], judgements=()) for row in rows)
+            return Export(held, "classes", classes, exported.export.question, source)
+        columns = [{}] * len(rows) if self.written is None else [self.written.records[row] for row in rows]
+        ids = [str(cells.get("id") or row) for row, cells in zip(rows, columns, strict=True)]
+        ids = ids if len(set(ids)) == len(ids) else [str(row) for row in rows]
+        own = ("id", "text", self._label_column, self.samples.options.text_column)
+        items = [
+            Item(
+                name,
+                raw.texts[row],
+                meta={key: cell for key, cell in cells.items() if key not in own and cell != ""}
+                | {self._row_column: row, **log},
+            )
+            for name, row, cells, log in zip(ids, rows, columns, self._logs(batch), strict=True)
+        ]
+        return Export(tuple(items), "classes", classes, source=source)
 
     @property
     def position_columns(self) -> dict[str, str]:

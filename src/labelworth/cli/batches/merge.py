@@ -65,7 +65,10 @@ def _merge_answers(
         target, is_new = output or beside.path, not beside.path.exists()
         require_writable(target, (batch, *data.files) if in_place else (batch, beside.path, *data.files))
         outcome = merged_answers(AnswerSheet(samples.batches(None), batch), beside, target)
-        write_lines(target, [outcome.text])
+        # A file that nothing is added to is not touched.
+        is_written = bool(outcome.n_answers) or not in_place
+        if is_written:
+            write_lines(target, [outcome.text])
     asked = {**data.asked(), **held.asked(), "batch": batch, "output": output, "in_place": in_place}
     figures = {
         "output": target,
@@ -77,7 +80,8 @@ def _merge_answers(
     }
     record = Record("merge", asked, figures, None, data.digest(), watch.durations)
     answer(record, lambda console: show_lines(console, outcome.lines(beside.path)), as_json=as_json)
-    tell(f"Wrote {target}{', which is new' if is_new and in_place else ''}")
+    if is_written:
+        tell(f"Wrote {target}{', which is new' if is_new and in_place else ''}")
 
 
 def _merge_labels(data: DataOptions, batch: Path, output: Path | None, *, in_place: bool, as_json: bool) -> None:
@@ -98,7 +102,9 @@ def _merge_labels(data: DataOptions, batch: Path, output: Path | None, *, in_pla
         if not outcome.n_labels and not outcome.n_same:
             raise InvalidInputError(f"No label of {batch} is filled in: there is nothing to merge.")
         digest = data.digest()
-        write_lines(target, [outcome.text])
+        is_written = bool(outcome.n_labels) or not in_place
+        if is_written:
+            write_lines(target, [outcome.text])
     asked = {**data.asked(), "batch": batch, "output": output, "in_place": in_place}
     figures = {
         "output": target,
@@ -111,7 +117,8 @@ def _merge_labels(data: DataOptions, batch: Path, output: Path | None, *, in_pla
     }
     record = Record("merge", asked, figures, None, digest, watch.durations)
     answer(record, lambda console: show_lines(console, outcome.lines(samples.sample)), as_json=as_json)
-    tell(f"Wrote {target}{'' if data.encoding.lower() in ('utf-8', 'utf8') else ' in UTF-8'}")
+    if is_written:
+        tell(f"Wrote {target}{'' if data.encoding.lower() in ('utf-8', 'utf8') else ' in UTF-8'}")
 
 
 def _target(data: Path, output: Path | None, *, in_place: bool) -> Path:

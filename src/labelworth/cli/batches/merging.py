@@ -45,7 +45,8 @@ class Merged:
 
     def lines(self, sample: str) -> list[str]:
         """In words."""
-        lines = [f"{count(self.n_labels, 'label')} of {count(self.n_samples, sample)} merged."]
+        new = f"{count(self.n_labels, 'label')} of {count(self.n_samples, sample)} merged."
+        lines = [new if self.n_labels else "No label is new: the data stay as they were."]
         if self.n_same:
             lines.append(f"In the data already: {count(self.n_same, 'label')}.")
         if self.empty:

@@ -22,6 +22,9 @@ from labelworth.cli.options import (
 from labelworth.cli.options.table import Between
 
 if TYPE_CHECKING:
+    from labelworth.formats.export import Export
+    from labelworth.formats.format import Format
+    from labelworth.planning.next import Batch
     from labelworth.report.record import Record
 
 _ANSWERS = "Answers"
@@ -37,7 +40,17 @@ def next_batch(
     ] = None,
     output: Annotated[
         Path | None,
-        typer.Option("--output", "-o", help="Where to write what to label: .jsonl, .csv, or .conll for sequences."),
+        typer.Option(
+            "--output",
+            "-o",
+            help="Where to write what to label: .jsonl, .csv, or .conll for sequences; with --to any name.",
+        ),
+    ] = None,
+    to: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FORMAT", help="Write --output as an annotation tool imports it: label-studio, doccano, ..."
+        ),
     ] = None,
     sheet: Annotated[
         Path | None,
@@ -67,7 +80,8 @@ def next_batch(
         bool,
         typer.Option(
             "--audit",
-            help="With --count: ask about what has a label, which shows how often annotators are right.",
+            help="With --count: ask about what has a label (--sheet), or label what has answers (--output): "
+            "both show how often annotators are right.",
             rich_help_panel=_ANSWERS,
         ),
     ] = False,
@@ -85,16 +99,16 @@ def next_batch(
     from labelworth.data.files import write_lines
     from labelworth.errors import InvalidInputError
     from labelworth.report.record import Record, Stopwatch
-    from labelworth.wording import count as amount
 
     _require_one_source(plan, count, policy, has_votes=votes is not None or audit)
-    if choosing.by is not None and (policy is not None or sheet is not None):
-        raise InvalidInputError("--by chooses documents that get a label: leave --policy and --sheet out.")
+    if choosing.by is not None and (policy is not None or sheet is not None or audit):
+        raise InvalidInputError("--by chooses documents that get a label: leave --policy, --sheet and --audit out.")
     held.require_file()
     _require_places(output, sheet, (plan, held.answers, *data.files), audit=audit)
     watch = Stopwatch()
+    tool = _tool(to, output)
     samples = data.read(model.model)
-    batches = samples.batches(output)
+    batches = samples.batches(None if tool is not None else output)
     batches.require_form()
     digest = data.digest()
     if plan is not None:
@@ -103,34 +117,65 @@ def next_batch(
         held = _held_by_plan(plan, planned, held)
     else:
         counts, expected = {"everything": int(count or 0)}, None
-        asking = Asking.of(sheet, list(annotators or ()), votes, audit=audit)
-    batch = None if sheet is not None else chosen_batch(batches, counts, choosing, model, prices, seed)
+        asking = Asking.of(sheet, list(annotators or ()), votes, audit=audit, has_output=output is not None)
+    batch = None if sheet is not None or audit else chosen_batch(batches, counts, choosing, model, prices, seed)
     batch = batch or batches.draw(counts, policy, seed, asking.taken(batches, held, sum(counts.values())))
     asked = asking.text_of(batches, batch, seed)
     labels = asking.with_gold(batch, also=output is not None)
-    if sheet is not None:
-        write_lines(sheet, [asked.text])
-    if len(labels.rows) and output is not None:
-        write_lines(output, [batches.text_of(labels)])
+    told: list[tuple[Path, str]] = [] if sheet is None else [(sheet, asked.text)]
+    if len(labels.rows) and tool is not None and output is not None:
+        _write_export(batches.export_of(labels), output, tool)
+    elif len(labels.rows) and output is not None:
+        told.append((output, batches.text_of(labels)))
     elif len(labels.rows) and not as_json:
         write_json(batches.text_of(labels))
+    for path, text in told:
+        write_lines(path, [text])
     if as_json:
         typed = {**data.asked(), "plan": plan, "count": count, "policy": policy, "output": output, **held.asked()}
-        typed |= choosing.asked()
+        typed |= choosing.asked() | ({} if to is None else {"to": to})
         typed |= asking.asked(annotators, votes)
         figures = {**batch.to_dict(), "output": output, **asked.figures}
         record = Record("next", typed, figures, seed, digest, watch.durations)
         answer(record, lambda console: None, as_json=True)
-    if len(labels.rows):
-        where = "" if output is None else f", written to {output}"
-        what = amount(len(labels.rows), samples.sample)
-        tell(f"{what} to label ({amount(labels.n_labels, 'label')}), drawn with seed {seed}{where}.")
-    elif output is not None:
-        tell(f"The plan buys answers alone: nothing is to be labeled, and {output} was not written.")
+    _tell_labels(labels, samples.sample, seed, output, tool)
     for line in (*words_of(labels), *asked.lines(data.path, seed, held.answers)):
         tell(line)
     if expected is not None and not asking.has_kinds and abs(batch.n_labels - expected) >= 1:
         tell(f"The plan counted on {expected:.4g} labels: sequences of mean length. These have their own.")
+
+
+def _tell_labels(labels: "Batch", sample: str, seed: int, output: Path | None, tool: "Format | None") -> None:
+    from labelworth.wording import count as amount
+
+    if len(labels.rows):
+        where = "" if output is None else f", written to {output}{'' if tool is None else f' as {tool.title}'}"
+        what = amount(len(labels.rows), sample)
+        tell(f"{what} to label ({amount(labels.n_labels, 'label')}), drawn with seed {seed}{where}.")
+    elif output is not None:
+        tell(f"The plan buys answers alone: nothing is to be labeled, and {output} was not written.")
+
+
+def _tool(to: str | None, output: Path | None) -> "Format | None":
+    """The format of an annotation tool that a batch is written in; None: rows with labels to fill in."""
+    from labelworth.errors import InvalidInputError
+    from labelworth.formats.choose import format_named
+
+    if to is None:
+        return None
+    known = format_named(to)
+    if output is None:
+        raise InvalidInputError("--to says how --output is written: name a file with --output.")
+    if known.is_data:
+        raise InvalidInputError(f"{known.title} is what --output writes without --to, by the ending of its name.")
+    return known
+
+
+def _write_export(export: "Export", path: Path, tool: "Format") -> None:
+    """Write what is asked about. What the tool cannot hold was said by nobody: it is told, and not refused."""
+    for loss in tool.losses(export):
+        tell(f"Not in {path}: {loss}.")
+    tool.write(export, path)
 
 
 def _require_one_source(plan: Path | None, count: int | None, policy: str | None, *, has_votes: bool) -> None:
@@ -150,8 +195,11 @@ def _require_places(output: Path | None, sheet: Path | None, inputs: tuple[Path 
     from labelworth.data.files import require_writable
     from labelworth.errors import InvalidInputError
 
-    if audit and output is not None:
-        raise InvalidInputError("--audit asks about what has a label already; leave --output out.")
+    if audit and output is not None and sheet is not None:
+        raise InvalidInputError(
+            "--audit asks about what has a label already (--sheet), or labels what has answers (--output): leave one "
+            "of the two out."
+        )
     if sheet is not None and output is not None and sheet.resolve() == output.resolve():
         raise InvalidInputError(f"Labels and answers cannot both be filled in {str(sheet)!r}: name two files.")
     for path in (output, sheet):

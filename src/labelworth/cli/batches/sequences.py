@@ -6,6 +6,8 @@ JSON lines name the positions that are asked for; in CoNLL columns ``?`` stands 
 
 import re
 from collections.abc import Mapping
+from dataclasses import replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -19,7 +21,10 @@ from labelworth.data.readers.raw_sequences import RawTokens
 from labelworth.data.readers.streams import read_lines
 from labelworth.data.readers.tokens_jsonl import read_tokens_jsonl
 from labelworth.data.readers.written import COLUMNS, LINES, json_lines, own_column, require_ending, written_rows
+from labelworth.data.tag_schemes import parse_tag
 from labelworth.errors import InvalidInputError
+from labelworth.formats.export import Export, Item
+from labelworth.formats.token_files import item_of_words
 from labelworth.planning.next import Batch, counts_of_policy, next_sequences
 from labelworth.policies.spec import parse_policy
 
@@ -86,6 +91,29 @@ class SequenceBatches:
                 }
             )
         return json_lines(records)
+
+    def export_of(self, batch: Batch) -> Export:
+        """The sequences as annotation tools import them: texts with their tokens, and which of them are asked for."""
+        items = []
+        for index, arm, positions in zip(batch.rows.tolist(), batch.arms, batch.positions or (), strict=True):
+            words = list(self.words(index))
+            held = self._exported
+            item = item_of_words(str(index), words, ()) if held is None else replace(held[index], judgements=())
+            asked = {} if len(positions) == len(words) else {self._ask: positions.tolist(), self._rule: arm}
+            meta = {**item.meta, self._number: index, **asked}
+            items.append(replace(item, meta=meta))
+        tags = sorted({str(tag) for label in self.tokens.labels if label for tag in _each(label)})
+        kinds = dict.fromkeys(parsed.kind for parsed in map(parse_tag, tags) if parsed is not None and parsed.kind)
+        return Export(tuple(items), "spans", tuple(kinds), source=str(self.samples.options.path))
+
+    @cached_property
+    def _exported(self) -> list[Item] | None:
+        """The items of an export, as its sequences are counted."""
+        exported = self.samples.exported
+        if exported is None:
+            return None
+        shown = {item.id: item.predictions for item in exported.export.items if exported.export.kind == "spans"}
+        return [replace(item, predictions=shown.get(item.id, ())) for item in exported.sequence_items]
 
     def _columns_of(self, batch: Batch) -> str:
         columns, label_at = self.tokens.columns, self._label_index
@@ -233,6 +261,11 @@ class SequenceBatches:
         names = self.tokens.column_names
         left_out = [number for number in range(len(names) + 1) if str(number) not in names]
         return left_out[0] if len(left_out) == 1 else len(names)
+
+
+def _each(label: Any) -> list[Any]:
+    """The tags that a token may have: one, or several candidates."""
+    return list(label) if isinstance(label, list | tuple | set | frozenset) else [label]
 
 
 def _span(raw: Any, index: int) -> slice:

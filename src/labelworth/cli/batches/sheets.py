@@ -208,8 +208,6 @@ def _record(
     source = rows.records[entry.index]
     columns = {role: name for role in USUAL if (name := getattr(placed.columns, role)) is not None}
     cells = {role: source.get(name) for role, name in columns.items()}
-    if "kind" in source:
-        cells["kind"] = source["kind"]
     if file is None:
         first = {"item": columns["item"], **({"token": columns["token"]} if "token" in columns else {})}
         return {first.get(role, role): cell for role, cell in cells.items()}
@@ -218,7 +216,7 @@ def _record(
     if "token" in cells:
         cells["token"] = int(str(entry.token)) + (file.beside.options.count_from or 0)
     return {
-        names[role] or own_column(role, file.rows.names if role != "kind" else ()): cell
+        names[role] or own_column(role, file.rows.names): cell
         for role, cell in cells.items()
         if names[role] or not (cell is None or cell in ("", _WHICH))
     }

@@ -2,7 +2,7 @@
 
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -10,6 +10,9 @@ from labelworth.cli.campaigns.opening import Where, door, opened, tell_result
 from labelworth.cli.console import tell
 from labelworth.cli.options import Json
 from labelworth.cli.options.table import Between
+
+if TYPE_CHECKING:
+    from rich.console import Console
 
 
 def new(
@@ -65,6 +68,10 @@ def add(
         str | None, typer.Option(metavar="NAME", help="Of the file, where ending and content do not say.")
     ] = None,
     encoding: Annotated[str, typer.Option(help="Of text files.")] = "utf-8",
+    kind: Annotated[
+        str,
+        typer.Option(metavar="NAME", help="Where several people judged items of an export: which kind they are."),
+    ] = "crowd",
     as_json: Json = False,
 ) -> None:
     """Add what is to be labeled; the same again changes nothing, and labels that come along are gold.
@@ -82,11 +89,13 @@ def add(
             label_column=label_column,
             format=format,
             encoding=encoding,
+            channel=kind,
         )
     for note in added.notes:
         tell(note)
     known = f"; {added.n_known:,} were there already" if added.n_known else ""
-    line = f"{count(added.n_new, 'item')} added, with {count(added.n_gold, 'label')}{known}."
+    answers = f" and {count(added.n_answers, 'answer')}" if added.n_answers else ""
+    line = f"{count(added.n_new, 'item')} added, with {count(added.n_gold, 'label')}{answers}{known}."
     asked = {"file": file, "id_column": id_column, "text_column": text_column, "label_column": label_column}
     tell_result("add", campaign, asked, asdict(added), lambda console: show_lines(console, [line]), as_json=as_json)
 
@@ -146,9 +155,9 @@ def people(
         **({} if invitation is None else {"token": invitation.token}),
     }
 
-    def show(console: object) -> None:
-        show_lines(console, lines)  # type: ignore[arg-type]
-        show_table(console, table)  # type: ignore[arg-type]
+    def show(console: "Console") -> None:
+        show_lines(console, lines)
+        show_table(console, table)
 
     asked = {"invite": invite, "withdraw": withdraw, "renew": renew}
     tell_result("people", campaign, asked, figures, show, as_json=as_json)

@@ -15,7 +15,7 @@ from labelworth.cli.options.table import in_options
 from labelworth.data.drawn import DrawnLabels
 from labelworth.data.labels import by_text
 from labelworth.data.readers import NOT_NAMED, RawFeatures, RawTexts, read
-from labelworth.data.readers.written import WrittenRows, written_rows
+from labelworth.data.readers.written import WrittenRows, written_cells, written_rows
 from labelworth.data.text import Vocabulary, count_words
 from labelworth.errors import InvalidInputError
 from labelworth.estimators.storage import Reading
@@ -99,15 +99,13 @@ class Documents:
     @cached_property
     def _log(self) -> tuple[FloatArray, IntArray] | None:
         """Probability and batch of every row, as `merge` keeps them; None: not logged."""
-        written = self.written()
-        if written is None or len(written.records) != self.n_samples:
+        cells = self._cells((*_LOG, *_LONG_LOG))
+        names = log_columns(tuple(cells))
+        if not set(names) <= set(cells) or len(cells[names[0]]) != self.n_samples:
             return None
-        names = log_columns(written.names)
-        if not set(names) <= set(written.names):
-            return None
-        cells = [[record.get(name) for name in (names[0], names[2])] for record in written.records]
+        rows = zip(cells[names[0]], cells[names[2]], strict=True)
         try:
-            numbers = np.array([[np.nan if cell in (None, "") else float(cell) for cell in row] for row in cells])
+            numbers = np.array([[np.nan if cell in (None, "") else float(cell) for cell in row] for row in rows])
         except (TypeError, ValueError):
             raise InvalidInputError(
                 f"The columns {names[0]!r} and {names[2]!r} of {self.options.path} say how rows were drawn, and hold "
@@ -115,6 +113,13 @@ class Documents:
                 "name."
             ) from None
         return numbers[:, 0], np.nan_to_num(numbers[:, 1]).astype(np.int64)
+
+    def _cells(self, names: Sequence[str]) -> dict[str, list[Any]]:
+        """What rows hold in those of the columns that there are."""
+        if self.exported is None:
+            return written_cells(self.options.path, self.options.format, self.options.encoding, names)
+        written = self.exported.written(self.options.label_name)
+        return {name: [record.get(name) for record in written.records] for name in names if name in written.names}
 
     @property
     def reading(self) -> Reading:
@@ -180,11 +185,12 @@ def log_columns(names: Sequence[str]) -> tuple[str, str, str]:
     """
     known = set(_LOG) & set(names)
     if known and known != set(_LOG):
-        return ("labelworth_probability", "labelworth_rule", "labelworth_batch")
+        return _LONG_LOG
     return _LOG
 
 
 _LOG = ("probability", "rule", "batch")
+_LONG_LOG = ("labelworth_probability", "labelworth_rule", "labelworth_batch")
 
 
 def read_to_predict(options: "DataOptions", classifier: Any) -> Any:
@@ -199,7 +205,9 @@ def read_to_predict(options: "DataOptions", classifier: Any) -> Any:
         return reading.vocabulary.counts(raw.texts)
     if isinstance(raw, RawFeatures) and reading.vocabulary is None:
         return raw.features
-    fitted, given = ("texts", "a matrix of features") if reading.vocabulary else ("a matrix of features", "texts")
+    fitted, given = "a matrix of features, or to hashed words of shards", "texts"
+    if reading.vocabulary is not None:
+        fitted, given = "texts", "a matrix of features"
     raise InvalidInputError(f"The model was fitted to {fitted}, and {raw.source} holds {given}; give the same kind.")
 
 

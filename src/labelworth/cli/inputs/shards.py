@@ -123,5 +123,6 @@ class ShardedData:
 
     def batches(self, path: Any) -> Any:
         raise InvalidInputError(
-            "Batches are drawn from, and merged into, a file of rows with their texts, which shards do not keep."
+            "Batches are drawn from, and merged into, a file of rows with their texts, which shards do not keep. "
+            "Give the file that they were made of."
         )

@@ -1,5 +1,7 @@
-"""Who walks through shards."""
+"""Who walks through shards, and who refits."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
@@ -16,11 +18,13 @@ if TYPE_CHECKING:
 class EngineOptions(Options):
     """Threads, processes, or a cluster."""
 
-    panel: ClassVar[str] = "Shards"
+    panel: ClassVar[str] = "Who works"
 
     engine: Annotated[
         Literal["threads", "processes"],
-        typer.Option(help="Who walks through a folder of shards; the answer is the same to the last bit."),
+        typer.Option(
+            help="Who walks through a folder of shards, and refits; the answer is the same to the last bit."
+        ),
     ] = "threads"
     workers: Annotated[
         int | None, typer.Option(help="How many threads or processes; one per processor unless given."), Between(1)
@@ -28,16 +32,28 @@ class EngineOptions(Options):
     scheduler: Annotated[
         str | None,
         typer.Option(
-            metavar="ADDRESS", help="A scheduler of Dask, as tcp://host:8786, whose workers see the folder too."
+            metavar="ADDRESS",
+            help="A scheduler of Dask, as tcp://host:8786: its workers do it, and see the folder too.",
         ),
     ] = None
+
+    @contextmanager
+    def at_work(self) -> Iterator[None]:
+        """They do what is done inside."""
+        from labelworth.engines.runner import working
+
+        is_usual = self == type(self)()
+        with working(None if is_usual else self._engine(), self.workers):
+            yield
 
     def opened(self, folder: Path, checkpoint: Path | None = None) -> "Shards":
         """The shards of a folder; passes are kept where there is a checkpoint."""
         from labelworth.data.shards.folder import Shards
 
-        engine = self.engine if self.scheduler is None else _client(self.scheduler)
-        return Shards.open(folder, engine=engine, workers=self.workers, checkpoint=checkpoint)
+        return Shards.open(folder, engine=self._engine(), workers=self.workers, checkpoint=checkpoint)
+
+    def _engine(self) -> object:
+        return self.engine if self.scheduler is None else _client(self.scheduler)
 
 
 def _client(address: str) -> object:

@@ -110,7 +110,8 @@ class PlanOptions(Options):
         float | None,
         typer.Option(
             metavar="MINUTES",
-            help="About how long simulations may take; what does not fit is left out, and said.",
+            help="About how long simulations may take: repeats that do not fit are left out, and said. Where not "
+            "even the least fits, the plan is refused once the first refits were timed.",
         ),
     ] = None
     kind: Annotated[

@@ -14,6 +14,7 @@ USUAL: Mapping[str, tuple[str, ...]] = {
     "answer": ("answer", "label", "response", "annotation", "judgment"),
     "seconds": ("seconds", "duration", "time"),
     "price": ("price", "cost"),
+    "kind": ("kind",),
     "when": ("when", "timestamp", "date", "submitted", "submittedat", "createdat"),
 }
 """The names of columns by what they hold, as letters and digits alone; each may end in "id"."""
@@ -36,6 +37,7 @@ class Columns:
     seconds: str | None = None
     price: str | None = None
     when: str | None = None
+    kind: str | None = None
     annotators: tuple[str, ...] = ()  # Of a wide table: the columns of answers.
     probabilities: tuple[str, ...] = ()  # The column of every class, in their order.
     classes: tuple[Hashable, ...] | None = None  # Those that columns of probabilities are called after.
@@ -124,6 +126,7 @@ def find_columns(
         roles["seconds"],
         roles["price"],
         roles["when"],
+        roles["kind"],
         probabilities=probabilities,
         classes=found,
     )

@@ -138,6 +138,7 @@ class Entry:
     seconds: float = math.nan
     price: float = math.nan
     when: "_Moment | None" = None
+    kind: str = ""  # Of which kind of label it is; empty: nothing says so.
 
 
 def _long_entries(rows: WrittenRows, columns: Columns, cells: AnswerCells) -> list[Entry]:
@@ -165,6 +166,7 @@ def _long_entries(rows: WrittenRows, columns: Columns, cells: AnswerCells) -> li
                 _number(record, columns.seconds, location),
                 _number(record, columns.price, location),
                 _when(record, columns.when, location),
+                "" if columns.kind is None else name_of(record.get(columns.kind)),
             )
         )
     return entries

@@ -190,5 +190,6 @@ def _assembled(
         from_weights(np.array([weights_of[entry.said] for entry in entries]), classes),
         None if np.isnan(seconds).all() else seconds,
         None if np.isnan(prices).all() else prices,
+        np.array([entry.kind for entry in entries]) if any(entry.kind for entry in entries) else None,
         notes,
     )

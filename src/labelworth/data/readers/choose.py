@@ -61,6 +61,13 @@ _SEQUENCES = {
 }
 
 
+_MODELS = {
+    "documents": "auto, multinomial, bernoulli, logistic, linear-svm",
+    "sequences": "hidden-markov, boltzmann-chain, conditional-random-field",
+}
+"""What to name for files of each kind; the first of many for documents."""
+
+
 def read(
     path: str | os.PathLike[str],
     *,
@@ -205,6 +212,13 @@ def _format_name(path: Path, format: str | None, formats: Mapping[str, _Format],
         return format
     name = _by_ending(path, formats)
     if name is None:
+        others = _SEQUENCES if formats is _DOCUMENTS else _DOCUMENTS
+        if _by_ending(path, others) is not None:
+            holds, other = ("sequences", "documents") if formats is _DOCUMENTS else ("documents", "sequences")
+            raise InvalidInputError(
+                f"{path.name!r} holds {holds}, not {other}: take a model of {holds} (model={_MODELS[holds]}), or "
+                "leave model= out."
+            )
         endings = ", ".join(suffix for known in formats.values() for suffix in known.endings)
         raise InvalidInputError(
             f"The ending of {path.name!r} does not say what it holds. Known are {endings} (and .gz behind them); "

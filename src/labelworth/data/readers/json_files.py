@@ -34,8 +34,8 @@ def read_json(path: str | os.PathLike[str], kind: str) -> Any:
         raise InvalidInputError(f"{str(path)!r} is not a {kind}: it is not JSON ({error}).") from error
 
 
-def parse_json(content: bytes) -> Any:
-    """A document whose numbers are finite and fit a double.
+def parse_json(content: bytes, *, each_once: bool = False) -> Any:
+    """A document whose numbers are finite and fit a double; with `each_once`, no name twice in an object.
 
     Raises
     ------
@@ -43,7 +43,18 @@ def parse_json(content: bytes) -> Any:
         If it is not one, in words.
     """
     text = content.decode("utf-8-sig")
-    return json.loads(text, parse_float=_finite, parse_int=_bounded, parse_constant=_no_number)
+    pairs = _each_once if each_once else None
+    return json.loads(
+        text, parse_float=_finite, parse_int=_bounded, parse_constant=_no_number, object_pairs_hook=pairs
+    )
+
+
+def _each_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    names = [name for name, _ in pairs]
+    twice = [name for name in names if names.count(name) > 1]
+    if twice:
+        raise ValueError(f"{twice[0]!r} stands twice in one object; keep one of them")
+    return dict(pairs)
 
 
 def _require_text(content: bytes, document: Any) -> None:

@@ -56,8 +56,13 @@ def _vectors(path: Path, cells: list[Any], labels: list[Any], unlabeled: Hashabl
     return RawFeatures(np.array(cells, dtype=np.float64).reshape(len(cells), n_columns), named, str(path))
 
 
-def read_columns(path: Path, wanted: dict[str, str] | None = None) -> dict[str, list[Any]]:
-    """The columns of a Parquet file by name, as values of Python: those `wanted` (by keyword), or all."""
+def read_columns(
+    path: Path, wanted: dict[str, str] | None = None, among: Sequence[str] | None = None
+) -> dict[str, list[Any]]:
+    """The columns of a Parquet file by name, as values of Python: those `wanted` (by keyword), or all.
+
+    With `among`, only those of these names that there are.
+    """
     try:
         from pyarrow import parquet
     except ImportError as error:
@@ -71,6 +76,8 @@ def read_columns(path: Path, wanted: dict[str, str] | None = None) -> dict[str, 
             if name not in names:
                 raise missing_column(str(path), name, names, keyword)
         chosen = list(dict.fromkeys(names if wanted is None else wanted.values()))
+        if among is not None:
+            chosen = [name for name in chosen if name in among]
         _require_once(path, names, chosen)
         _require_proportion(path, file.metadata, len(content))
         table = file.read(columns=chosen)

@@ -81,6 +81,23 @@ def written_rows(path: Path, format: str | None, encoding: str) -> WrittenRows |
     return _parquet(path) if name == "parquet" else None
 
 
+def written_cells(path: Path, format: str | None, encoding: str, names: Sequence[str]) -> dict[str, list[Any]]:
+    """The cells of those of some columns that a file has, row by row; the rest of a row is let go of as it is read.
+
+    None where a row of JSON lines lacks the column; no columns where a file holds numbers alone.
+    """
+    name = format or document_format(path)
+    if name == "jsonl":
+        return _json_cells(path, encoding, names)
+    if name in ("csv", "tsv"):
+        return _table_cells(path, "," if name == "csv" else "\t", encoding, names)
+    if name == "parquet":
+        from labelworth.data.readers.parquet import read_columns
+
+        return read_columns(path, among=names)
+    return {}
+
+
 def require_ending(path: Path | None, endings: Sequence[str], what: str, allowed: str) -> None:
     """Refuse to write to a file that ends in none of `endings`."""
     if path is not None and ending(path) not in endings:
@@ -140,6 +157,31 @@ def _json_lines(path: Path, encoding: str) -> WrittenRows:
     records = tuple(record for _, record in numbered)
     names = dict.fromkeys(name for record in records for name in record)
     return WrittenRows(tuple(names), records, tuple(position for position, _ in numbered), None, lines)
+
+
+def _json_cells(path: Path, encoding: str, names: Sequence[str]) -> dict[str, list[Any]]:
+    from labelworth.data.readers.json_files import read_records
+
+    cells: dict[str, list[Any]] = {}
+    for row, (_, record) in enumerate(read_records(path, encoding=encoding)):
+        for name in names:
+            if name in record and name not in cells:
+                cells[name] = [None] * row
+        for name, column in cells.items():
+            column.append(record.get(name))
+    return cells
+
+
+def _table_cells(path: Path, delimiter: str, encoding: str, names: Sequence[str]) -> dict[str, list[Any]]:
+    from labelworth.data.readers.delimited import find_delimiter, read_named_table
+
+    header, table = read_named_table(path, find_delimiter(path, delimiter, encoding), encoding)
+    places = {name: header.index(name) for name in names if name in header}
+    cells: dict[str, list[Any]] = {name: [] for name in places}
+    for _, row in table if places else ():
+        for name, place in places.items():
+            cells[name].append(row[place])
+    return cells
 
 
 def _table(path: Path, delimiter: str, encoding: str) -> WrittenRows:

@@ -12,13 +12,16 @@ import scipy.sparse as sp
 
 from labelworth.arrays import AnyArray, IntArray
 from labelworth.data.counts import as_vectors
-from labelworth.data.guard import require_sound
-from labelworth.data.shards.manifest import ARRAYS, Kind, read_mapped
+from labelworth.data.guard import guarded, require_sound
+from labelworth.data.shards.bounds import shard_bounds
+from labelworth.data.shards.manifest import ARRAYS, SPARSE, Kind, read_mapped, require_intact
 from labelworth.engines.runner import Runner, Threads
 from labelworth.errors import InvalidInputError
 
 _BYTES_PER_STORED = 12
 _SHARE_OF_MEMORY = 0.25
+_WINDOW = 1 << 18
+"""Stored values of a window: they stay in a core's cache, and hide what is done once for each."""
 
 Change = Callable[[Any], Any]
 """Features of some rows -> what a model takes of them; can be sent."""
@@ -40,24 +43,46 @@ class Part:
 
     def read(self) -> Any:
         """The features: a CSR array or vectors of doubles, or codes of words."""
-        arrays = [read_mapped(Path(self.folder), name) for name in ARRAYS[self.kind]]
-        features: Any
-        if self.kind == "words":
-            features = arrays[0].astype(np.int64)
-        elif self.kind == "vectors":
-            features = as_vectors(arrays[0])
-        else:
-            indptr, indices, values = arrays
-            if not len(indptr) or indptr[0] != 0 or indptr[-1] != len(indices) or len(indices) != len(values):
-                raise InvalidInputError(f"The shard {self.folder!r} is damaged: its arrays do not fit together.")
-            shape = (len(indptr) - 1, self.n_features)
-            features = sp.csr_array((values.astype(np.float64), indices, indptr.astype(np.int32)), shape=shape)
-            require_sound(features, name=f"The shard {self.folder!r}")
-        if self.rows is not None:
-            features = features[self.rows]
-        if features.shape[0] != self.n_rows:
-            raise InvalidInputError(f"The shard {self.folder!r} is damaged: it does not hold the rows it should.")
+        if self.kind in SPARSE:
+            read = list(self.windows())
+            return sp.csr_array(sp.vstack(read, format="csr")) if len(read) != 1 else read[0]
+        require_intact(Path(self.folder), self.digest)
+        (array,) = (read_mapped(Path(self.folder), name) for name in ARRAYS[self.kind])
+        self._require_rows(len(array))
+        chosen = array if self.rows is None else array[self.rows]
+        features = chosen.astype(np.int64) if self.kind == "words" else as_vectors(chosen)
         return features if self.change is None else self.change(features)
+
+    def windows(self) -> Iterator[Any]:
+        """The same features, some rows after the other, where they are sparse: little is in memory at once."""
+        if self.kind not in SPARSE:
+            yield self.read()
+            return
+        require_intact(Path(self.folder), self.digest)
+        indptr, indices, values = (read_mapped(Path(self.folder), name) for name in ARRAYS[self.kind])
+        if not len(indptr) or indptr[0] != 0 or indptr[-1] != len(indices) or len(indices) != len(values):
+            raise InvalidInputError(f"The shard {self.folder!r} is damaged: its arrays do not fit together.")
+        self._require_rows(len(indptr) - 1)
+        for first, end in shard_bounds(indptr, _WINDOW):
+            chosen = None
+            if self.rows is not None:
+                chosen = self.rows[slice(*np.searchsorted(self.rows, [first, end]))] - first
+                if not len(chosen):
+                    continue
+            ends = indptr[first : end + 1].astype(np.int64)
+            held = slice(int(ends[0]), int(ends[-1]))
+            parts = (values[held].astype(np.float64), np.array(indices[held]), (ends - ends[0]).astype(np.int32))
+            with guarded(f"The shard {self.folder!r}", "is damaged: its arrays do not fit together", ""):
+                window = sp.csr_array(parts, shape=(end - first, self.n_features))
+            require_sound(window, name=f"The shard {self.folder!r}")
+            if chosen is not None:
+                window = window[chosen]
+            yield window if self.change is None else self.change(window)
+
+    def _require_rows(self, n_rows: int) -> None:
+        """That the shard has the rows that are meant."""
+        if n_rows <= self.rows[-1] if self.rows is not None else n_rows != self.n_rows:
+            raise InvalidInputError(f"The shard {self.folder!r} is damaged: it does not hold the rows it should.")
 
     def narrowed(self, rows: IntArray) -> "Part":
         """These of the rows, counted among those that are meant."""
@@ -81,7 +106,7 @@ class ShardedFeatures:
 
     @property
     def is_sparse(self) -> bool:
-        return self.kind in ("counts", "attributes")
+        return self.kind in SPARSE
 
     @property
     def bounds(self) -> IntArray:
@@ -133,15 +158,21 @@ class ShardedFeatures:
         return sp.csr_array(sp.vstack(read, format="csr")) if self.is_sparse else np.concatenate(read)
 
     def each(self, function: Callable[[Any, AnyArray], Any], beside: AnyArray) -> Iterator[Any]:
-        """What a function says of the features of every part and of what stands `beside` them, a row per row."""
+        """What a function says of one run of rows after the other and of what stands `beside` them, a row per row."""
         bounds = self.bounds
         items = [(part, beside[first:end]) for part, first, end in zip(self.parts, bounds, bounds[1:], strict=False)]
-        yield from self.runner.map(_of_part, function, items)
+        for said in self.runner.map(_of_part, function, items):
+            yield from said
 
 
-def _of_part(function: Callable[[Any, AnyArray], Any], item: tuple[Part, AnyArray]) -> Any:
+def _of_part(function: Callable[[Any, AnyArray], Any], item: tuple[Part, AnyArray]) -> list[Any]:
     part, beside = item
-    return function(part.read(), beside)
+    said, first = [], 0
+    for window in part.windows():
+        end = first + window.shape[0]
+        said.append(function(window, beside[first:end]))
+        first = end
+    return said
 
 
 def _both(first: Change, second: Change, features: Any) -> Any:

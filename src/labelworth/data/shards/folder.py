@@ -139,9 +139,9 @@ class Shards:
 
     @property
     def vocabulary(self) -> Vocabulary | None:
-        """How texts are counted; None where the data were none."""
+        """How texts are counted; None where the data were none, or their words were hashed."""
         reading = self.manifest.reading
-        if "token_pattern" not in reading:
+        if "token_pattern" not in reading or "hash_bits" in reading:
             return None
         return Vocabulary.from_mapping({**reading, "words": list(self.feature_names or ())})
 
@@ -162,11 +162,12 @@ class Shards:
         codes, candidates, n_sets = [], [], 0
         for entry in self.manifest.shards:
             path = self.folder / entry.name
-            own = read_mapped(path, "codes").astype(np.int64)
+            own = np.array(read_mapped(path, "codes"))
             if len(own) != entry.n_positions:
                 raise InvalidInputError(f"The shard {str(path)!r} is damaged: it has another number of labels.")
             if (path / "candidates.npy").is_file():
                 sets = np.asarray(read_mapped(path, "candidates"), dtype=np.float64)
+                own = own.astype(np.int64)
                 own[own < -1] -= n_sets
                 n_sets += len(sets)
                 candidates.append(sets)
@@ -186,14 +187,25 @@ class ShardWriter:
         self._kind: Kind | None = None
         self._n_features = 0
         self._names: list[str] = []
+        self._gathered: list[dict[str, AnyArray]] = []
 
     def add(self, data: "Samples | Sequences") -> None:
         """Write one more shard."""
-        kind, arrays = _arrays(data)
-        self._kind, self._n_features = kind, data.n_features
+        self.gather(data, 0)
+
+    def gather(self, data: "Samples | Sequences", wanted: int) -> None:
+        """Take up more rows, and write a shard once there are as many values as are wanted."""
+        self._kind, arrays = _arrays(data)
+        self._n_features = data.n_features
+        self._gathered.append(arrays)
+        if sum(held[ARRAYS[self._kind][-1]].size for held in self._gathered) >= wanted:
+            self._write_gathered()
+
+    def _write_gathered(self) -> None:
         name = f"{len(self._names):06d}"
-        write_arrays(self.folder / name, arrays)
+        write_arrays(self.folder / name, _joined(self._gathered))
         self._names.append(name)
+        self._gathered = []
 
     def finish(
         self,
@@ -205,6 +217,8 @@ class ShardWriter:
         """Write what all shards share; from then on the folder can be opened."""
         if self._kind is None:
             raise InvalidInputError("There are no rows to write.")
+        if self._gathered:
+            self._write_gathered()
         if names is not None:
             write_names(self.folder, names)
         entries = tuple(_entry(self.folder, name, self._kind) for name in self._names)
@@ -258,6 +272,29 @@ def _arrays(data: "Samples | Sequences") -> tuple[Kind, dict[str, AnyArray]]:
     if isinstance(data, Sequences):
         return "words", {**arrays, "words": features.astype(np.int32)}
     return "vectors", {**arrays, "vectors": narrow(features)}
+
+
+def _joined(pieces: Sequence[Mapping[str, AnyArray]]) -> Mapping[str, AnyArray]:
+    """The arrays of several runs of rows as those of one."""
+    if len(pieces) == 1:
+        return pieces[0]
+    n_sets = np.cumsum([0, *(len(piece.get("candidates", ())) for piece in pieces)])
+    codes = [
+        np.where(piece["codes"] < -1, piece["codes"].astype(np.int64) - before, piece["codes"])
+        for piece, before in zip(pieces, n_sets, strict=False)
+    ]
+    joined = {"codes": narrow(np.concatenate(codes))}
+    for name in ("candidates", "indices", "values", "words", "vectors"):
+        held = [piece[name] for piece in pieces if name in piece]
+        if held:
+            joined[name] = np.concatenate(held)
+    for name in ("indptr", "offsets"):
+        if name in pieces[0]:
+            ends = [piece[name].astype(np.int64) for piece in pieces]
+            before = np.cumsum([0, *(own[-1] for own in ends)])
+            later = [own[1:] + begin for own, begin in zip(ends, before, strict=False)]
+            joined[name] = narrow(np.concatenate([[0], *later]))
+    return joined
 
 
 def _entry(folder: Path, name: str, kind: Kind) -> ShardEntry:

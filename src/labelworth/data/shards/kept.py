@@ -26,6 +26,14 @@ class KeptRunner:
         self._runner, self._folder = runner, make_folder(folder)
         self.n_reused = 0
 
+    @property
+    def workers(self) -> int:
+        return self._runner.workers
+
+    @property
+    def is_elsewhere(self) -> bool:
+        return self._runner.is_elsewhere
+
     def map(self, function: Piecework, shared: Any, items: Sequence[Any]) -> Iterator[Any]:
         return self._runner.map(function, shared, items)
 

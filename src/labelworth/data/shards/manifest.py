@@ -34,6 +34,7 @@ ARRAYS: Mapping[Kind, tuple[str, ...]] = {
     "attributes": ("indptr", "indices", "values"),
 }
 """The arrays of the features."""
+SPARSE: tuple[Kind, ...] = ("counts", "attributes")
 _SEQUENCES: tuple[Kind, ...] = ("words", "attributes")
 _CURE = "Copy the shard again, or make the folder again with `labelworth shard`."
 
@@ -121,6 +122,21 @@ def is_folder_of_shards(path: Path) -> bool:
     return (path / MANIFEST).is_file()
 
 
+def refuse_shards(path: Path) -> None:
+    """Of those who need texts.
+
+    Raises
+    ------
+    InvalidInputError
+        If the path is a folder of shards.
+    """
+    if is_folder_of_shards(path):
+        raise InvalidInputError(
+            f"{path} is a folder of shards, which hold counts and no texts. Give the file that they were made of; as "
+            "a table, shards are written by `labelworth shard FOLDER --to-parquet OUT`."
+        )
+
+
 def shard_digest(folder: Path) -> tuple[str, int]:
     """The SHA-256 of all files of a shard, in order of their names, and how many bytes they are."""
     digest, n_bytes = hashlib.sha256(), 0
@@ -156,7 +172,31 @@ def require_sizes(folder: Path, entries: Sequence[ShardEntry]) -> None:
 def require_digest(folder: Path, entry: ShardEntry) -> None:
     """Refuse a shard that is not what was written, by its content."""
     if shard_digest(folder / entry.name)[0] != entry.digest:
-        raise InvalidInputError(f"The shard {str(folder / entry.name)!r} was changed after it was written. {_CURE}")
+        raise InvalidInputError(_changed(folder / entry.name))
+
+
+_INTACT: set[tuple[object, ...]] = set()
+"""Shards whose bytes this process has looked at, with their digests, sizes and times of change."""
+
+
+def require_intact(folder: Path, digest: str) -> None:
+    """Refuse a shard that is not what was written; every byte is looked at once, and again where a file changed.
+
+    Raises
+    ------
+    InvalidInputError
+        It names the shard.
+    """
+    states = [(path.name, path.stat().st_size, path.stat().st_mtime_ns) for path in sorted(folder.glob("*.npy"))]
+    key = (str(folder), digest, *states)
+    if key not in _INTACT:
+        if shard_digest(folder)[0] != digest:
+            raise InvalidInputError(_changed(folder))
+        _INTACT.add(key)
+
+
+def _changed(folder: Path) -> str:
+    return f"The shard {str(folder)!r} is damaged: it was changed after it was written. {_CURE}"
 
 
 def write_names(folder: Path, names: Sequence[str]) -> None:

@@ -1,15 +1,18 @@
 """From a stream of texts to shards of counts, in bounded memory.
 
-Texts are cut into words once. Shards of *raw* codes, words numbered as they come, are written on the way, each with
-the words it was the first to hold; when all words are counted, the vocabulary is settled and the shards are written
-again with its codes. A run that was stopped reads its raw shards back and goes on behind them.
+Texts are cut into words once. Runs of *raw* codes, words numbered as they come, are written on the way, each with
+the words it was the first to hold; when all words are counted, the vocabulary is settled and the runs are written
+again with its codes, several to a shard. A run of this that was stopped reads its raw codes back and goes on behind
+them. Where words are hashed to columns there is no vocabulary to hold, and all else is the same.
 """
 
 import json
 import shutil
 from array import array
-from collections.abc import Iterable, Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -17,7 +20,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from labelworth.arrays import AnyArray, IntArray
+from labelworth.arrays import AnyArray, IntArray, require_between
 from labelworth.data.evidence import encode_labels
 from labelworth.data.files import atomic_write, make_folder
 from labelworth.data.guard import guarded
@@ -30,6 +33,10 @@ from labelworth.errors import InvalidInputError
 from labelworth.progress import SILENT, Progress, tracking
 
 _RAW = ".raw"
+_RUN = 1 << 21
+"""Words of texts that are held at once."""
+_LARGEST = 1 << 25
+_HASHES_KEPT = 1 << 17
 
 
 @dataclass(frozen=True)
@@ -40,6 +47,21 @@ class Words:
     most: int | None = None
     token_pattern: str = TWO_LETTERS_OR_MORE
     lowercase: bool = True
+    hash_bits: int | None = None  # Columns are the last bits of a word's hash; None: a column per word.
+
+    def __post_init__(self) -> None:
+        if self.hash_bits is not None:
+            require_between("hash_bits", self.hash_bits, 1, 31)
+            if self.min_documents > 1 or self.most is not None:
+                raise InvalidInputError(
+                    "Columns of hashed words stand for whatever falls into them, and all are kept: leave out "
+                    "min_documents and max_words, or hash_bits."
+                )
+
+
+def values_per_shard(n_classes: int, n_words: int) -> int:
+    """How many values a shard holds unless somebody says: more than the sums that a pass over it returns."""
+    return min(_LARGEST, max(SHARD_WORK, 2 * n_classes * n_words))
 
 
 def shard_texts(
@@ -48,7 +70,7 @@ def shard_texts(
     *,
     words: Words | None = None,
     classes: Sequence[Any] | None = None,
-    stored_per_shard: int = SHARD_WORK,
+    stored_per_shard: int | None = None,
     source: str = "",
     progress: Progress = SILENT,
 ) -> Shards:
@@ -60,6 +82,8 @@ def shard_texts(
         A label is a class, None or a list of candidates.
     classes : sequence, optional
         All classes there are; those of the labels unless given.
+    stored_per_shard : int, optional
+        About how many values a shard holds; see `values_per_shard`.
     source : str
         Where rows come from: a run that was stopped goes on if this and the settings are the same.
 
@@ -71,32 +95,41 @@ def shard_texts(
         If the folder cannot be written, or the disk is full. What was finished stays.
     """
     words = words or Words()
-    raw = _Raw(make_folder(folder) / _RAW, json.dumps([source, repr(words), stored_per_shard]))
+    run = _RUN if stored_per_shard is None else min(_RUN, stored_per_shard)
+    raw = _Raw(make_folder(folder) / _RAW, json.dumps([source, repr(words), run]), words)
     with tracking(progress, "Counting words", None) as task:
-        for n_rows in raw.read(rows, words, stored_per_shard):
-            task.advance(n_rows, note=f"{len(raw.code_of):,} words")
+        for n_rows in raw.read(rows, run):
+            task.advance(n_rows, note=f"{raw.n_codes:,} words")
     if not raw.names:
         raise InvalidInputError("There are no rows to write.")
     names, new_code = _vocabulary(raw, words)
+    n_words = raw.n_codes if names is None else len(names)
     known = encode_labels(raw.labels, classes=classes, unlabeled=None)
+    wanted = stored_per_shard or values_per_shard(len(known.classes), n_words)
     writer = ShardWriter(folder)
     with tracking(progress, "Writing shards", len(raw.names)) as task:
         for name in raw.names:
-            counts = _recoded(raw.counts(name), new_code, len(names))
-            writer.add(Samples(counts, known.take(np.asarray(raw.label_codes(name), dtype=np.int64))))
+            counts = _recoded(raw.counts(name), new_code, n_words)
+            labels = known.take(np.asarray(raw.label_codes(name), dtype=np.int64))
+            writer.gather(Samples(counts, labels), wanted)
             task.advance()
     reading = {"token_pattern": words.token_pattern, "lowercase": words.lowercase}
+    if words.hash_bits is not None:
+        reading["hash_bits"] = words.hash_bits
     writer.finish(known.classes, names, reading, source)
     shutil.rmtree(folder / _RAW)
     return Shards.open(folder)
 
 
 class _Raw:
-    """Shards of raw codes, on disk, and the words and labels met so far."""
+    """Runs of raw codes, on disk, and the words and labels met so far."""
 
-    def __init__(self, folder: Path, asked: str) -> None:
+    def __init__(self, folder: Path, asked: str, words: Words) -> None:
         self._folder = folder
-        self.code_of: dict[str, int] = {}
+        self._words = words
+        self.code_of: defaultdict[str, int] = defaultdict()
+        # A word that is asked for the first time gets the next number.
+        self.code_of.default_factory = self.code_of.__len__
         self.labels: list[Any] = []
         self._label_of: dict[str, int] = {}
         self.names: list[str] = []
@@ -109,9 +142,13 @@ class _Raw:
         while (folder / f"{len(self.names):06d}").is_dir():
             self._take_up(f"{len(self.names):06d}")
 
+    @property
+    def n_codes(self) -> int:
+        return len(self.code_of) if self._words.hash_bits is None else 1 << self._words.hash_bits
+
     def _take_up(self, name: str) -> None:
-        """What a shard of before was the first to hold."""
-        with guarded(self._folder, "holds a damaged raw shard", "Remove the folder, and begin again."):
+        """What a run of before was the first to hold."""
+        with guarded(self._folder, "holds damaged raw codes", "Remove the folder, and begin again."):
             new = json.loads((self._folder / f"{name}.json").read_bytes())
             for word in new["words"]:
                 self.code_of[word] = len(self.code_of)
@@ -130,26 +167,26 @@ class _Raw:
 
     def counts(self, name: str) -> sp.csr_array:
         indptr, indices, values = (read_mapped(self._folder / name, part) for part in ("indptr", "indices", "values"))
-        shape = (len(indptr) - 1, len(self.code_of))
+        shape = (len(indptr) - 1, self.n_codes)
         return sp.csr_array((values.astype(np.float64), indices, indptr), shape=shape)
 
     def label_codes(self, name: str) -> AnyArray:
         return read_mapped(self._folder / name, "codes")
 
-    def read(self, rows: Iterable[tuple[str, Any]], words: Words, stored_per_shard: int) -> Iterator[int]:
-        """Write shard after shard, behind those that are there; say how many rows each one has."""
-        analyze = analyzer(words.token_pattern, words.lowercase)
-        code_of = self.code_of
+    def read(self, rows: Iterable[tuple[str, Any]], run: int) -> Iterator[int]:
+        """Write run after run, behind those that are there; say how many rows each one has."""
+        analyze = analyzer(self._words.token_pattern, self._words.lowercase)
+        code = self.code_of.__getitem__ if self._words.hash_bits is None else _hasher(self._words.hash_bits)
         codes, ends, labels = array("i"), array("q", [0]), array("i")
-        n_words, n_labels = len(code_of), len(self.labels)
+        n_words, n_labels = len(self.code_of), len(self.labels)
         for text, label in islice(iter(rows), self.n_rows, None):
-            codes.extend([code_of.setdefault(word, len(code_of)) for word in analyze(text)])
+            codes.extend(map(code, analyze(text)))
             ends.append(len(codes))
             labels.append(self._label_code(label))
-            if len(codes) >= stored_per_shard:
+            if len(codes) >= run:
                 yield self._write(codes, ends, labels, n_words, n_labels)
                 codes, ends, labels = array("i"), array("q", [0]), array("i")
-                n_words, n_labels = len(code_of), len(self.labels)
+                n_words, n_labels = len(self.code_of), len(self.labels)
         if labels:
             yield self._write(codes, ends, labels, n_words, n_labels)
 
@@ -157,21 +194,35 @@ class _Raw:
         self, codes: "array[int]", ends: "array[int]", labels: "array[int]", n_words: int, n_labels: int
     ) -> int:
         name = f"{len(self.names):06d}"
-        counts = sp.csr_array(
-            (np.ones(len(codes)), np.asarray(codes), np.asarray(ends)), (len(labels), len(self.code_of))
-        )
+        counts = sp.csr_array((np.ones(len(codes)), np.asarray(codes), np.asarray(ends)), (len(labels), self.n_codes))
         counts.sum_duplicates()
         new = {"words": list(islice(self.code_of, n_words, None)), "labels": self.labels[n_labels:]}
         atomic_write(self._folder / f"{name}.json", json.dumps(new, ensure_ascii=True))
         arrays = {"indptr": counts.indptr, "indices": counts.indices, "values": narrow(counts.data)}
-        # Last: the shard counts once its folder is there.
+        # Last: the run counts once its folder is there.
         write_arrays(self._folder / name, {**arrays, "codes": np.asarray(labels)})
         self.names.append(name)
         return len(labels)
 
 
-def _vocabulary(raw: _Raw, words: Words) -> tuple[list[str], IntArray]:
-    """The words that are kept, sorted, and the code of every raw one among them, or -1."""
+def _hasher(bits: int) -> Callable[[str], int]:
+    """A word -> its column, by the hash that scikit-learn's `HashingVectorizer` takes, without signs."""
+    from sklearn.utils import murmurhash3_32
+
+    last = (1 << bits) - 1
+
+    # Frequent words are most of a text.
+    @lru_cache(_HASHES_KEPT)
+    def column(word: str) -> int:
+        return abs(int(murmurhash3_32(word))) & last
+
+    return column
+
+
+def _vocabulary(raw: _Raw, words: Words) -> tuple[list[str] | None, IntArray | None]:
+    """The words that are kept, sorted, and the code of every raw one among them, or -1; None where all stays."""
+    if words.hash_bits is not None:
+        return None, None
     in_documents, in_all = np.zeros(len(raw.code_of), dtype=np.int64), np.zeros(len(raw.code_of))
     for name in raw.names:
         counts = raw.counts(name)
@@ -195,7 +246,9 @@ def _vocabulary(raw: _Raw, words: Words) -> tuple[list[str], IntArray]:
     return [given[code] for code in kept], new_code
 
 
-def _recoded(counts: sp.csr_array, new_code: IntArray, n_words: int) -> sp.csr_array:
+def _recoded(counts: sp.csr_array, new_code: IntArray | None, n_words: int) -> sp.csr_array:
+    if new_code is None:
+        return counts
     codes = new_code[counts.indices]
     is_kept = codes >= 0
     ends = np.concatenate([[0], np.cumsum(is_kept)])[counts.indptr]

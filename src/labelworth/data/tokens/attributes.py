@@ -9,6 +9,7 @@ import scipy.sparse as sp
 
 from labelworth.arrays import AnyArray, BoolArray, IntArray
 from labelworth.data.sequences import Sequences
+from labelworth.data.shards.features import ShardedFeatures
 from labelworth.data.tokens.templates import Pattern, Template
 from labelworth.errors import InvalidInputError
 
@@ -100,6 +101,9 @@ def align_attributes(sequences: Sequences, names: tuple[str, ...]) -> tuple[Sequ
     n_ignored : int
         How many occurrences had other names, or no word at all; they are left out.
     """
+    if isinstance(sequences.features, ShardedFeatures) and sequences.feature_names == names:
+        # As they are: a pass takes words for attributes itself.
+        return sequences, 0
     rows = sequences.attributes
     n_ignored = 0 if isinstance(sequences.features, sp.csr_array) else sequences.n_tokens - rows.nnz
     if sequences.feature_names != names:

@@ -14,7 +14,7 @@ from labelworth.arrays import UNLABELED, AnyArray, FloatArray
 from labelworth.data.answers import Answers
 from labelworth.data.evidence import Evidence, encode_labels, recoded
 from labelworth.data.rows import Rows, n_rows
-from labelworth.data.views import about_text_columns
+from labelworth.data.views import about_text_columns, require_all_numbers
 from labelworth.errors import InvalidInputError
 from labelworth.estimators.estimator import Estimator, require_no_labels_beside
 from labelworth.estimators.others.named_classifiers import classifier_named, holds_words, preparation_of
@@ -23,6 +23,7 @@ from labelworth.estimators.pools.any_rows import (
     AnyLearner,
     FittedClassifier,
     PreparedRows,
+    has_converged,
     in_short,
     last_step,
     modes_of,
@@ -181,6 +182,8 @@ class AnyClassifier(ClassifierMixin, Estimator[Rows]):
         if not isinstance(self.estimator, str):
             self.preparation_ = None
             return Rows(X, evidence)
+        if not holds_words(X):
+            require_all_numbers(X)
         try:
             self.preparation_ = preparation_of(self.estimator, X)
             features = self.preparation_.fit_transform(X)
@@ -205,7 +208,7 @@ class AnyClassifier(ClassifierMixin, Estimator[Rows]):
         if failure:
             hint = about_text_columns(data.features)
             raise InvalidInputError(f"{self.kind} cannot be fitted to these data: {failure}.{hint}")
-        return ClassifierFit(NamedFit(fitted, data.evidence.classes, self.kind))
+        return ClassifierFit(NamedFit(fitted, data.evidence.classes, self.kind), has_converged(fitted.estimator))
 
     def _checked(self, data: Rows, **options: Any) -> "CheckReport":
         from labelworth.estimators.others.any_check import check_rows

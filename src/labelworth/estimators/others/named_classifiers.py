@@ -84,11 +84,17 @@ def classifier_named(name: str) -> NamedClassifier:
 
 
 def holds_words(X: Any) -> bool:
-    """Whether X is texts or sparse counts: both are brought to TF-IDF. Anything else is a table of numbers."""
+    """Whether X is texts or sparse counts: both are brought to TF-IDF. Anything else is a table of numbers.
+
+    Counts are whole and not negative. A sparse matrix of other values was weighted by somebody already: the
+    logarithms of TF-IDF would turn its small values into large negative ones.
+    """
     import numpy as np
 
+    from labelworth.data.views import are_counts
+
     if hasattr(X, "tocsr"):
-        return True
+        return are_counts(X)
     return not hasattr(X, "dtypes") and np.asarray(X[:1] if hasattr(X, "__len__") else X).dtype.kind in "OUS"
 
 
@@ -104,13 +110,12 @@ def preparation_of(name: str, X: Any) -> Any:
     from sklearn.pipeline import make_pipeline
     from sklearn.preprocessing import Normalizer, StandardScaler
 
-    if not holds_words(X):
-        return StandardScaler()
-    weights = (
-        TfidfTransformer(sublinear_tf=True) if hasattr(X, "tocsr") else TfidfVectorizer(sublinear_tf=True, min_df=2)
-    )
-    if not classifier_named(name).is_dense:
-        return make_pipeline(weights)
     from labelworth.estimators.others.dimensions import Dimensions
 
-    return make_pipeline(weights, Dimensions(), Normalizer())
+    is_sparse, is_dense = hasattr(X, "tocsr"), classifier_named(name).is_dense
+    if not holds_words(X):
+        # Zeros stay zeros: linear models do not mind where columns have their middle.
+        scaled = StandardScaler(with_mean=not is_sparse)
+        return make_pipeline(scaled, Dimensions()) if is_sparse and is_dense else scaled
+    weights = TfidfTransformer(sublinear_tf=True) if is_sparse else TfidfVectorizer(sublinear_tf=True, min_df=2)
+    return make_pipeline(weights, Dimensions(), Normalizer()) if is_dense else make_pipeline(weights)

@@ -18,7 +18,7 @@ from labelworth.arrays import UNLABELED, AnyArray, FloatArray, IntArray
 from labelworth.channels.channel import Channel
 from labelworth.data.rows import Rows
 from labelworth.data.samples import Samples
-from labelworth.data.views import are_documents, in_numbers
+from labelworth.data.views import are_counts, are_documents, in_numbers
 from labelworth.errors import InvalidInputError
 from labelworth.estimators.pools.documents import ClassPrediction
 from labelworth.estimators.pools.narrow import narrowed
@@ -27,11 +27,13 @@ from labelworth.estimators.pools.sources import row_sources
 from labelworth.simulation.learner import Learner, LearnerKind, Mode, Source, known_codes
 from labelworth.simulation.pilot_points import point_sizes
 
-_SMOOTHING = 1e-3
+SMOOTHING = 1e-3
 """Share of every prediction that is spread over all classes: forests and neighbors say zero and one."""
-_PLAIN_SMOOTHING = 0.05
+PLAIN_SMOOTHING = 0.05
 """The same of learners that name a class and say no more."""
 _LINEAR = ("LogisticRegression", "LinearSVC", "SGD", "Ridge", "Perceptron", "PassiveAggressive", "LinearDiscriminant")
+_CLIMBING = ("sklearn.linear_model", "sklearn.svm", "sklearn.neural_network")
+"""Where estimators live that take steps until little is left to gain."""
 _UNSEEN = 5.0
 """By how much the score of a class without a label lies below the least score of all."""
 FAILURES = (ValueError, TypeError, ArithmeticError, LookupError, RuntimeError, AttributeError)
@@ -78,7 +80,7 @@ class FittedClassifier:
         if self.narrow is not None:
             features = self.narrow(features)
         if hasattr(self.estimator, "predict_proba"):
-            share = _SMOOTHING if smoothing is None else smoothing
+            share = SMOOTHING if smoothing is None else smoothing
             return self._smoothed(_numbers(self.estimator.predict_proba(features)), share)
         if hasattr(self.estimator, "decision_function"):
             scores = _numbers(self.estimator.decision_function(features))
@@ -90,7 +92,7 @@ class FittedClassifier:
                 full[:, self.codes] = scores
                 return np.asarray(log_softmax(full, axis=1))
         named = np.asarray(self.estimator.predict(features))
-        return self._smoothed(named[:, None] == self.own_classes[None, :], _PLAIN_SMOOTHING)
+        return self._smoothed(named[:, None] == self.own_classes[None, :], PLAIN_SMOOTHING)
 
     def log_shares(self, n_samples: int) -> FloatArray:
         """The same for every row: what labels alone say, (n, n_classes)."""
@@ -300,6 +302,18 @@ def last_step(estimator: Any) -> Any:
     return last_step(estimator.steps[-1][1]) if isinstance(estimator, Pipeline) else estimator
 
 
+def has_converged(estimator: Any) -> bool:
+    """Whether an estimator that climbs stopped before its last step; of others nothing is known to speak against it.
+
+    Rounds of boosting, or of self-training, have their number by design.
+    """
+    last = None if estimator is None else last_step(estimator)
+    most = getattr(last, "max_iter", None)
+    if not type(last).__module__.startswith(_CLIMBING) or most is None or most < 0:
+        return True
+    return bool(np.max(getattr(last, "n_iter_", 0)) < most)
+
+
 def learns_from_unlabeled(estimator: Any) -> bool:
     """Whether rows of the class -1 are rows without a label to it: scikit-learn's semi-supervised ones, and ours."""
     last = last_step(estimator)
@@ -397,7 +411,18 @@ class AnyPool(Pool[Rows]):
 
     @cached_property
     def notes(self) -> list[str]:
-        """From how many labels on the classifier can be fitted, where the smallest parts of the pilot are too few."""
+        """How values were taken, and from how many labels on the classifier can be fitted."""
+        given: Any = getattr(self.data, "given", None)
+        taken = []
+        if hasattr(given, "tocsr") and not are_counts(given):
+            taken.append(
+                "The sparse matrix holds values that are no whole counts: its columns were scaled as those of "
+                "vectors, not weighted as words are."
+            )
+        return [*taken, *self._fewest_labels()]
+
+    def _fewest_labels(self) -> list[str]:
+        """That the smallest parts of the pilot are too few to fit the classifier to, where they are."""
         if "labels-only" not in self.learner.modes:
             return []
         learner, labeled = self.learner.in_mode("labels-only"), np.flatnonzero(known_codes(self.data) >= 0)
@@ -411,8 +436,8 @@ class AnyPool(Pool[Rows]):
         if not failed:
             return []
         return [
-            f"{self.model_name} cannot always be fitted to {failed:,} labels ({failure}); where it cannot, the most "
-            "frequent class was predicted, so the first part of its curve says little."
+            f"{self.model_name} cannot always be fitted to {failed:,} labels ({failure}): parts of the pilot that "
+            "are so small were left out of its curve."
         ]
 
     def require_anchored(self) -> None:

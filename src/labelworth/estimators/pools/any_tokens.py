@@ -11,14 +11,9 @@ from sklearn.base import clone
 
 from labelworth.arrays import BoolArray, FloatArray, IntArray
 from labelworth.data.sequences import Sequences
-from labelworth.estimators.pools.any_rows import FAILURES, in_short, quietly, settled
+from labelworth.estimators.pools.any_rows import FAILURES, PLAIN_SMOOTHING, SMOOTHING, in_short, quietly, settled
 from labelworth.estimators.pools.pool import Abilities, Pool, PoolKind
 from labelworth.simulation.learner import Learner, LearnerKind, known_codes
-
-_SMOOTHING = 1e-3
-"""Share of every prediction that is spread over all labels."""
-_PLAIN_SMOOTHING = 0.05
-"""The same of taggers that name labels and say no more."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,9 +84,9 @@ class FittedTagger:
             for row, token in enumerate(tokens):
                 for name, probability in token.items():
                     marginals[row, code_of[_plain(name)]] = probability
-            return TokenPrediction(best, _smoothed(marginals, _SMOOTHING))
+            return TokenPrediction(best, _smoothed(marginals, SMOOTHING))
         marginals[np.arange(len(best)), best] = 1.0
-        return TokenPrediction(best, _smoothed(marginals, _PLAIN_SMOOTHING))
+        return TokenPrediction(best, _smoothed(marginals, PLAIN_SMOOTHING))
 
     def share_prediction(self, data: TokenLists) -> TokenPrediction:
         """The same for every token."""

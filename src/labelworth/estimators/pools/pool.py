@@ -117,6 +117,15 @@ class Pool(ABC, Generic[DataT]):
         return LengthDistribution(lengths, counts / counts.sum())
 
     @property
+    def lengths_left(self) -> LengthDistribution:
+        """Of positions, over the samples that can still be labeled; over all where none is left."""
+        is_left = ~self.is_labeled
+        lengths, counts = np.unique(
+            self.data.lengths[is_left] if is_left.any() else self.data.lengths, return_counts=True
+        )
+        return LengthDistribution(lengths, counts / counts.sum())
+
+    @property
     def tokens_per_position(self) -> float | None:
         """What has to be read for one label, on average; None: not known."""
         return 1.0

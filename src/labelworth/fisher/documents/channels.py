@@ -14,6 +14,7 @@ worth less than nothing. docs/derivations/channels.md derives it.
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Protocol
 
 import numpy as np
 from scipy.linalg import block_diag
@@ -132,6 +133,37 @@ class ArmSet:
                 own = answers.complete_information(class_probabilities)
                 matrices[..., index, :, :] = block_diag(complete, own) if p else complete
         return matrices
+
+
+class HasArms(Protocol):
+    """Anything that is of arms."""
+
+    @property
+    def arms(self) -> ArmSet: ...
+
+
+class OfArms:
+    """What an `Information` of arms says of itself, however it is computed."""
+
+    @property
+    def rules(self: HasArms) -> tuple[str, ...]:
+        return self.arms.names
+
+    @property
+    def everything(self: HasArms) -> int:
+        return self.arms.everything
+
+    @property
+    def nothing(self: HasArms) -> int:
+        return self.arms.nothing
+
+    @property
+    def nuisance(self: HasArms) -> tuple[str, ...]:
+        return self.arms.nuisance.parameters
+
+    @property
+    def expected_labels(self: HasArms) -> FloatArray:
+        return self.arms.n_answers
 
 
 def added_by_answers(scores: FloatArray, posterior: FloatArray, weights: FloatArray, answers: Outcomes) -> FloatArray:

@@ -1,9 +1,13 @@
 """The information at a fit, from the very samples that were fitted (Louis' identity)."""
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from labelworth.arrays import BoolArray, FloatArray, require_shape
 from labelworth.data.samples import Samples
+from labelworth.data.shards.passes import AsTheyAre, total
+from labelworth.engines.runner import Sums
 from labelworth.errors import InvalidInputError, NotIdentifiableError
 from labelworth.fisher.dense import DenseInformation
 from labelworth.fisher.directions import most_changed
@@ -56,27 +60,44 @@ def observed_information(model: Model, samples: Samples, prior_curvature: FloatA
     d = model.coordinates.n_free
     require_shape("prior_curvature", prior_curvature, (d, d))
     weights, unlabeled = samples.sample_weights, samples.evidence.is_unlabeled
-    total, unseen = float(weights.sum()), float(weights[unlabeled].sum())
-    if total <= 0:
+    total_weight, unseen = float(weights.sum()), float(weights[unlabeled].sum())
+    if total_weight <= 0:
         raise InvalidInputError("The samples must have some weight. Got weights that sum to zero.")
-    responsibilities, _ = condition(model.log_joint(samples), samples.evidence)
-    curvature = model.complete_curvature(samples, weights[:, None] * responsibilities)
-    ambiguous = samples.evidence.is_ambiguous
-    fixed = _spread(model, samples, responsibilities, weights, ambiguous)
-    lost = _spread(model, samples, responsibilities, weights, unlabeled)
-    complete = (curvature + prior_curvature - fixed) / total
-    _require_maximum(model, complete - lost / total)
+    sums = total(AsTheyAre(ObservedRows), samples, weights, "curvatures", model)
+    lost = sums["lost"]
+    complete = (sums["curvature"] + prior_curvature - sums["fixed"]) / total_weight
+    _require_maximum(model, complete - lost / total_weight)
     missing = lost / unseen if unseen > 0 else lost
     return DenseInformation.of_labels(
-        model.coordinates, complete, missing, "observed", lowest_fraction=float(weights[~unlabeled].sum()) / total
+        model.coordinates,
+        complete,
+        missing,
+        "observed",
+        lowest_fraction=float(weights[~unlabeled].sum()) / total_weight,
     )
 
 
-def _spread(
-    model: Model, samples: Samples, responsibilities: FloatArray, weights: FloatArray, rows: BoolArray
-) -> FloatArray:
-    chosen = np.flatnonzero(rows)
-    return summed_spread(model, samples.take(chosen), responsibilities[chosen], weights[chosen])
+@dataclass(frozen=True, eq=False)
+class ObservedRows:
+    """Rows with their weights, for one pass."""
+
+    samples: Samples
+    weights: FloatArray
+
+    def curvatures(self, model: Model) -> Sums:
+        """Of the complete likelihood, and what ambiguous (``fixed``) and missing (``lost``) labels take away."""
+        samples, weights, evidence = self.samples, self.weights, self.samples.evidence
+        responsibilities, _ = condition(model.log_joint(samples), evidence)
+
+        def spread(rows: BoolArray) -> FloatArray:
+            chosen = np.flatnonzero(rows)
+            return summed_spread(model, samples.take(chosen), responsibilities[chosen], weights[chosen])
+
+        return {
+            "curvature": model.complete_curvature(samples, weights[:, None] * responsibilities),
+            "fixed": spread(evidence.is_ambiguous),
+            "lost": spread(evidence.is_unlabeled),
+        }
 
 
 def _require_maximum(model: Model, hessian: FloatArray) -> None:

@@ -23,7 +23,7 @@ from labelworth.arrays import FloatArray
 from labelworth.errors import InvalidInputError, MoreSamplesNeededError
 from labelworth.fisher.criteria import CRITERIA, Criterion, Weight
 from labelworth.fisher.documents.answered_documents import AnsweredDocuments
-from labelworth.fisher.documents.channels import ArmSet
+from labelworth.fisher.documents.channels import ArmSet, OfArms
 from labelworth.fisher.documents.count_whitening import CountWhitening
 from labelworth.fisher.information import Figures, draw_notes, draws_needed
 from labelworth.fisher.matrix_free.probes import draw_variance
@@ -69,7 +69,7 @@ class Blocks(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class ProbedChannels:
+class ProbedChannels(OfArms):
     """Information of every arm, through products with random probes; see `Information`."""
 
     documents: AnsweredDocuments
@@ -85,26 +85,6 @@ class ProbedChannels:
     @property
     def arms(self) -> ArmSet:
         return self.documents.arms
-
-    @property
-    def rules(self) -> tuple[str, ...]:
-        return self.arms.names
-
-    @property
-    def everything(self) -> int:
-        return self.arms.everything
-
-    @property
-    def nothing(self) -> int:
-        return self.arms.nothing
-
-    @property
-    def nuisance(self) -> tuple[str, ...]:
-        return self.arms.nuisance.parameters
-
-    @property
-    def expected_labels(self) -> FloatArray:
-        return self.arms.n_answers
 
     @property
     def n_parameters(self) -> int:

@@ -23,7 +23,7 @@ from labelworth.arrays import FloatArray
 from labelworth.channels.arm import Outcomes
 from labelworth.fisher.criteria import CRITERIA, Criterion, Weight
 from labelworth.fisher.directions import WeakDirection
-from labelworth.fisher.documents.channels import ArmSet
+from labelworth.fisher.documents.channels import ArmSet, OfArms
 from labelworth.fisher.documents.two_class_contrasts import Contrasts
 from labelworth.fisher.documents.two_class_formula import two_classes
 from labelworth.fisher.documents.two_class_moments import MissingMoments, TwoClasses, missing_moments
@@ -57,7 +57,7 @@ class Evaluated:
 
 
 @dataclass(frozen=True, eq=False)
-class TwoClassChannels:
+class TwoClassChannels(OfArms):
     """Information of every arm of a two-class multinomial, exactly; see `Information`."""
 
     model: MultinomialModel
@@ -67,26 +67,6 @@ class TwoClassChannels:
     n_replicates = 0
     method = "formula"
     _last: dict[bytes, Evaluated | None] = field(default_factory=dict, init=False, repr=False)
-
-    @property
-    def rules(self) -> tuple[str, ...]:
-        return self.arms.names
-
-    @property
-    def everything(self) -> int:
-        return self.arms.everything
-
-    @property
-    def nothing(self) -> int:
-        return self.arms.nothing
-
-    @property
-    def nuisance(self) -> tuple[str, ...]:
-        return self.arms.nuisance.parameters
-
-    @property
-    def expected_labels(self) -> FloatArray:
-        return self.arms.n_answers
 
     @property
     def n_parameters(self) -> int:

@@ -169,6 +169,7 @@ class ProbedWorth:
 
     @classmethod
     def at(cls, model: MultinomialModel, family: Any, samples: Samples, seed: int) -> "ProbedWorth":
+        samples = replace(samples, features=samples.counts)
         observed = ObservedCounts.at(model, family, samples)
         responsibilities = np.asarray(softmax(model.log_joint(samples.hide()), axis=1))
         counts = samples.counts
@@ -212,8 +213,7 @@ class ProbedWorth:
 
     def _solved(self, shares: FloatArray) -> tuple[FloatArray, FloatArray]:
         """z = M(shares)^-1 g, and g' z of every probe."""
-        weights = self.observed.row_weights - self.is_open * shares
-        rest = replace(self.observed, row_weights=weights)
+        rest = self.observed.reweighted(-self.is_open * shares)
 
         def operator(block: FloatArray) -> FloatArray:
             lost = np.empty_like(block)

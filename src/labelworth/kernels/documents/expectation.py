@@ -4,8 +4,16 @@ from typing import NamedTuple
 
 import numpy as np
 
-from labelworth.arrays import FloatArray, IntArray
-from labelworth.kernels.documents.layout import N_RANGES, PIECE, Documents, Evidence, Known, start_counts
+from labelworth.arrays import AnyArray, FloatArray, IntArray
+from labelworth.kernels.documents.layout import (
+    N_RANGES,
+    PIECE,
+    Documents,
+    Evidence,
+    Known,
+    known_likelihood,
+    start_counts,
+)
 from labelworth.kernels.machine.compilation import compiled
 from labelworth.kernels.machine.instructions import prefetch
 from labelworth.kernels.machine.threads import (
@@ -23,7 +31,8 @@ from labelworth.kernels.rows.row_sums import WIDEST, add_rows
 from labelworth.kernels.rows.softmax import normalize
 from labelworth.kernels.rows.tables import aligned_zeros, collect_table, padded_width, spread_logarithms
 
-_N_OPENING = 64
+N_OPENING = 64
+"""Into how many pieces the words are cut whose logarithms are taken before all else."""
 _LINE = 8
 _NEXT_ENTRY = 2
 _UNLABELED = -1
@@ -96,9 +105,9 @@ def expectation(
     word_counts : array of shape (K, V)
     log_likelihood : float
     """
-    n_classes, width = len(log_classes), padded_width(len(log_classes))
+    width = padded_width(len(log_classes))
     workspace.row_sums[...] = 0.0
-    known_sums = np.zeros(N_RANGES)
+    known_sums = np.zeros(N_OPENING)
     word_counts = np.empty(word_probabilities.shape)
     arguments = (
         documents,
@@ -113,10 +122,17 @@ def expectation(
     )
     size = (len(documents.posting_counts) + documents.n_words) * width
     run_schedule(work, arguments, N_RANGES, n_threads_for(size) if n_threads is None else n_threads)
-    sums = workspace.row_sums.sum(axis=0)
-    seen = known.class_weights > 0
-    log_likelihood = float(sums[width] + known_sums.sum() + known.class_weights[seen] @ log_classes[seen])
-    return sums[:n_classes] + known.class_weights, word_counts, log_likelihood
+    class_weights, log_likelihood = gathered(workspace.row_sums, known, known_sums, log_classes)
+    return class_weights, word_counts, log_likelihood
+
+
+def gathered(
+    row_sums: FloatArray, known: Known, known_sums: FloatArray, log_classes: FloatArray
+) -> tuple[FloatArray, float]:
+    """Class weights and log-likelihood, of what the pieces of rows say and of what is known."""
+    sums, seen = row_sums.sum(axis=0), known.class_weights > 0
+    log_likelihood = float(sums[-1] + known_sums.sum() + known.class_weights[seen] @ log_classes[seen])
+    return sums[: len(log_classes)] + known.class_weights, log_likelihood
 
 
 @compiled()
@@ -139,26 +155,33 @@ def work(
     width = len(log_classes)
     n_blocks, n_row_pieces = len(documents.entry_ranges), documents.block_size // PIECE
     while True:
-        kind, block, number = draw(counters, n_blocks, _N_OPENING, n_row_pieces, N_RANGES)
+        kind, block, number = draw(counters, n_blocks, N_OPENING, n_row_pieces, N_RANGES)
         if kind == FINISHED:
             return
         if kind == OPENING:
-            first, last = documents.n_words * number // _N_OPENING, documents.n_words * (number + 1) // _N_OPENING
+            first, last = opening_words(documents.n_words, number)
             spread_logarithms(word_probabilities, workspace.log_words, width, first, last)
+            known_sums[number] = known_likelihood(known, first * width, last * width, workspace.log_words)
         elif kind == ROWS:
             read_rows(documents, workspace, evidence, log_classes, block, number)
         else:
             first, last = documents.range_words[number], documents.range_words[number + 1]
             if block == 0:
                 workspace.word_counts[first * width : last * width] = 0.0
-                known_sums[number] = start_counts(known, number, workspace.log_words, workspace.word_counts)
+                start_counts(known, first * width, last * width, workspace.word_counts)
             read_postings(documents, workspace, width, block, number)
             if block == n_blocks - 1:
                 collect_table(workspace.word_counts, word_counts, width, first, last)
         finish(counters, kind, block)
 
 
-@compiled(fastmath={"contract"})
+@compiled()
+def opening_words(n_words: int, number: int) -> tuple[int, int]:
+    """The words of one piece of the opening: the first, and the one past the last."""
+    return n_words * number // N_OPENING, n_words * (number + 1) // N_OPENING
+
+
+@compiled()
 def read_rows(
     documents: Documents,
     workspace: Workspace,
@@ -176,30 +199,49 @@ def read_rows(
     rows, starts, words, counts = documents.rows, documents.starts, documents.words, documents.counts
     for document in range(first, min(first + PIECE, len(rows))):
         row = rows[document]
-        weight = evidence.row_weights[row]
-        if weight == 0.0:
+        if evidence.row_weights[row] == 0.0:
             posteriors[target : target + width] = 0.0
         else:
-            for column in range(width):
-                posteriors[target + column] = log_classes[column]
-            for column in range(0, width, WIDEST):
-                n_columns = min(WIDEST, width - column)
-                add_rows(
-                    posteriors,
-                    target + column,
-                    log_words,
-                    column,
-                    width,
-                    words,
-                    counts,
-                    starts[row],
-                    starts[row + 1],
-                    n_columns,
-                )
-            if evidence.codes[row] != _UNLABELED:
-                restrict(posteriors, target, evidence, evidence.codes[row])
-            row_sums[width] += weight * normalize(posteriors, target, width, weight, row_sums)
+            read_row(
+                words,
+                counts,
+                starts[row],
+                starts[row + 1],
+                evidence,
+                row,
+                log_words,
+                log_classes,
+                posteriors,
+                target,
+                row_sums,
+            )
         target += width
+
+
+@compiled(fastmath={"contract"})
+def read_row(
+    words: AnyArray,
+    counts: FloatArray,
+    first: int,
+    last: int,
+    evidence: Evidence,
+    row: int,
+    log_words: FloatArray,
+    log_classes: FloatArray,
+    posteriors: FloatArray,
+    target: int,
+    row_sums: FloatArray,
+) -> None:
+    """The E-step for one document, whose words are those from `first` to `last`: its responsibilities to `target`."""
+    width, weight = len(log_classes), evidence.row_weights[row]
+    for column in range(width):
+        posteriors[target + column] = log_classes[column]
+    for column in range(0, width, WIDEST):
+        n_columns = min(WIDEST, width - column)
+        add_rows(posteriors, target + column, log_words, column, width, words, counts, first, last, n_columns)
+    if evidence.codes[row] != _UNLABELED:
+        restrict(posteriors, target, evidence, evidence.codes[row])
+    row_sums[width] += weight * normalize(posteriors, target, width, weight, row_sums)
 
 
 @compiled()

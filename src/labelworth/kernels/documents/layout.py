@@ -215,38 +215,53 @@ class Known(NamedTuple):
     # (n_stored,): Where they have counts in a table of `padded_width` columns per word, flat, ascending.
     positions: IntArray
     counts: FloatArray  # (n_stored,): Their weighted counts there.
-    ranges: IntArray  # (N_RANGES + 1,): Where the ranges of words of the layout begin in `positions`.
 
 
 def sum_known(documents: Documents, evidence: Evidence, rows: AnyArray, n_classes: int) -> Known:
     """Sum the counts of rows whose class was seen, each times its weight, once for all passes."""
-    width = padded_width(n_classes)
-    class_weights, table = np.zeros(n_classes), np.zeros(documents.n_words * width)
-    add_known(documents, evidence, np.ascontiguousarray(rows, dtype=np.int64), class_weights, table)
+    class_weights, table = np.zeros(n_classes), np.zeros((documents.n_words, padded_width(n_classes)))
+    seen = np.ascontiguousarray(rows, dtype=np.int64)
+    add_known(documents.starts, documents.words, documents.counts, evidence, seen, class_weights, table)
+    return known_of(class_weights, table)
+
+
+def known_of(class_weights: FloatArray, table: FloatArray) -> Known:
+    """What was summed up, without the zeros."""
     positions = np.flatnonzero(table)
-    ranges = np.searchsorted(positions, width * documents.range_words)
-    return Known(class_weights, positions, table[positions], ranges)
+    return Known(class_weights, positions, table.ravel()[positions])
 
 
 @compiled()
 def add_known(
-    documents: Documents, evidence: Evidence, rows: IntArray, class_weights: FloatArray, table: FloatArray
+    starts: IntArray,
+    words: AnyArray,
+    counts: FloatArray,
+    evidence: Evidence,
+    rows: IntArray,
+    class_weights: FloatArray,
+    table: FloatArray,
 ) -> None:
-    """Add the weights and counts of the rows to the sums of their classes."""
-    width = np.int64(len(table) // max(1, documents.n_words))
+    """Add the weights and counts of rows of a CSR matrix to the sums of their classes, `table` a row per word."""
     for row in rows:
         label, weight = evidence.codes[row], evidence.row_weights[row]
         class_weights[label] += weight
-        for position in range(documents.starts[row], documents.starts[row + 1]):
-            table[documents.words[position] * width + label] += weight * documents.counts[position]
+        for position in range(starts[row], starts[row + 1]):
+            table[words[position], label] += weight * counts[position]
 
 
 @compiled()
-def start_counts(known: Known, number: int, log_words: FloatArray, word_counts: FloatArray) -> float:
-    """Write what is known into a range of a table of zeros; return its part of the log-likelihood."""
+def start_counts(known: Known, first: int, last: int, word_counts: FloatArray) -> None:
+    """Write what is known into the positions `first` to `last` of a table of zeros."""
+    begin, end = np.searchsorted(known.positions, first), np.searchsorted(known.positions, last)
+    for stored in range(begin, end):
+        word_counts[known.positions[stored]] = known.counts[stored]
+
+
+@compiled()
+def known_likelihood(known: Known, first: int, last: int, log_words: FloatArray) -> float:
+    """The part of the log-likelihood that what is known has at the positions `first` to `last`."""
+    begin, end = np.searchsorted(known.positions, first), np.searchsorted(known.positions, last)
     total = 0.0
-    for stored in range(known.ranges[number], known.ranges[number + 1]):
-        position = known.positions[stored]
-        word_counts[position] = known.counts[stored]
-        total += known.counts[stored] * log_words[position]
+    for stored in range(begin, end):
+        total += known.counts[stored] * log_words[known.positions[stored]]
     return total

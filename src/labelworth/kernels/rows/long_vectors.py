@@ -30,6 +30,26 @@ def add_scaled(start: FloatArray, factor: float, direction: FloatArray, target: 
     _run(work_on_scaled, (start, factor, direction, target), start.size)
 
 
+def squared_lengths(start: FloatArray, first: FloatArray, second: FloatArray) -> tuple[float, float]:
+    """Squared lengths of the first step r, from `start` to `first`, and of its bend u, the second step less r."""
+    sums = np.zeros((_n_tiles(start), 2))
+    _run(work_on_lengths, (start, first, second, sums), 2 * start.size)
+    of_step, of_bend = sums.sum(axis=0).tolist()
+    return of_step, of_bend
+
+
+def stretch_steps(start: FloatArray, first: FloatArray, second: FloatArray, stretch: float) -> None:
+    """start += 2 stretch r + stretch^2 u, with the first step r and the bend u of `squared_lengths`."""
+    _run(work_on_stretch, (start, first, second, stretch), start.size)
+
+
+def squared_root_distance(first: FloatArray, second: FloatArray) -> float:
+    """The squared distance between the square roots of two vectors of non-negative numbers."""
+    sums = np.zeros(_n_tiles(first))
+    _run(work_on_roots, (first, second, sums), first.size)
+    return float(sums.sum())
+
+
 def record_step(
     steps: FloatArray,
     changes: FloatArray,
@@ -106,6 +126,49 @@ def work_on_scaled(
 
 
 @compiled()
+def work_on_lengths(
+    start: FloatArray, first: FloatArray, second: FloatArray, sums: FloatArray, counters: IntArray
+) -> None:
+    """What one thread does of `squared_lengths`."""
+    while True:
+        tile = fetch_and_add(counters, 0, 1)
+        if tile >= len(sums):
+            return
+        inside = slice(tile * TILE, (tile + 1) * TILE)
+        sums[tile, 0], sums[tile, 1] = lengths_of_tile(start[inside], first[inside], second[inside])
+        fetch_and_add(counters, 1, 1)
+
+
+@compiled()
+def work_on_stretch(
+    start: FloatArray, first: FloatArray, second: FloatArray, stretch: float, counters: IntArray
+) -> None:
+    """What one thread does of `stretch_steps`."""
+    n_tiles = -(-len(start) // TILE)
+    while True:
+        tile = fetch_and_add(counters, 0, 1)
+        if tile >= n_tiles:
+            return
+        for position in range(tile * TILE, min((tile + 1) * TILE, len(start))):
+            step = first[position] - start[position]
+            bend = (second[position] - first[position]) - step
+            start[position] += 2 * stretch * step + stretch * stretch * bend
+        fetch_and_add(counters, 1, 1)
+
+
+@compiled()
+def work_on_roots(first: FloatArray, second: FloatArray, sums: FloatArray, counters: IntArray) -> None:
+    """What one thread does of `squared_root_distance`."""
+    while True:
+        tile = fetch_and_add(counters, 0, 1)
+        if tile >= len(sums):
+            return
+        inside = slice(tile * TILE, (tile + 1) * TILE)
+        sums[tile] = root_distance_of_tile(first[inside], second[inside])
+        fetch_and_add(counters, 1, 1)
+
+
+@compiled()
 def work_on_record(
     steps: FloatArray,
     changes: FloatArray,
@@ -172,4 +235,26 @@ def inner_of_tile(first: FloatArray, second: FloatArray) -> float:
     total = 0.0
     for position in range(len(first)):
         total += first[position] * second[position]
+    return total
+
+
+@compiled(fastmath={"contract", "reassoc", "nsz"})
+def lengths_of_tile(start: FloatArray, first: FloatArray, second: FloatArray) -> tuple[float, float]:
+    """Squared lengths of the step and the bend of a short walk."""
+    of_step, of_bend = 0.0, 0.0
+    for position in range(len(start)):
+        step = first[position] - start[position]
+        bend = (second[position] - first[position]) - step
+        of_step += step * step
+        of_bend += bend * bend
+    return of_step, of_bend
+
+
+@compiled(fastmath={"contract", "reassoc", "nsz"})
+def root_distance_of_tile(first: FloatArray, second: FloatArray) -> float:
+    """The squared distance between the square roots of two short vectors."""
+    total = 0.0
+    for position in range(len(first)):
+        difference = np.sqrt(first[position]) - np.sqrt(second[position])
+        total += difference * difference
     return total

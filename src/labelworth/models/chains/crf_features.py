@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 
 from labelworth.arrays import BoolArray, FloatArray, IntArray, as_floats, require_finite, require_shape
 from labelworth.data.sequences import Sequences
+from labelworth.data.shards.passes import AsTheyAre, PassesOverShards, is_sharded
 from labelworth.errors import InvalidInputError
 
 Pairs = Literal["observed", "all"]
@@ -66,10 +67,34 @@ def feature_set(sequences: Sequences, pairs: Pairs = "observed", *, min_count: i
         starts = n_labels * np.arange(sequences.n_features + 1, dtype=np.int64)
         labels = np.tile(np.arange(n_labels, dtype=np.int64), sequences.n_features)
         return FeatureSet(starts, labels, np.ones((n_labels, n_labels), dtype=bool))
-    keys, counts = np.unique(_named_pairs(sequences), return_counts=True)
+    keys, counts = _counted_pairs(sequences)
     keys = keys[counts >= min_count]
     starts = np.searchsorted(keys, n_labels * np.arange(sequences.n_features + 1)).astype(np.int64)
     return FeatureSet(starts, keys % n_labels, _allowed_transitions(sequences, min_count))
+
+
+def _counted_pairs(sequences: Sequences) -> tuple[IntArray, IntArray]:
+    """attribute * K + label of every pair that some token has and names, ascending, and at how many tokens."""
+    if not is_sharded(sequences):
+        return np.unique(_named_pairs(sequences), return_counts=True)
+    # How attributes are called plays no part here.
+    layout = AsTheyAre(ShardPairs, tuple(map(str, range(sequences.n_features))))
+    passes = PassesOverShards(layout, sequences, sequences.sequence_weights)
+    found = list(passes.each("counted"))
+    keys, position = np.unique(np.concatenate([own for own, _ in found]), return_inverse=True)
+    counts = np.bincount(position, weights=np.concatenate([own for _, own in found]), minlength=len(keys))
+    return keys, counts.astype(np.int64)
+
+
+@dataclass(frozen=True, eq=False)
+class ShardPairs:
+    """Sequences of one shard."""
+
+    sequences: Sequences
+    weights: FloatArray
+
+    def counted(self, parameters: None) -> tuple[IntArray, IntArray]:
+        return np.unique(_named_pairs(self.sequences), return_counts=True)
 
 
 def _named_pairs(sequences: Sequences) -> IntArray:

@@ -14,12 +14,14 @@ from labelworth.data.counts import as_counts, document_lengths
 from labelworth.data.evidence import Evidence
 from labelworth.data.lengths import LengthDistribution
 from labelworth.data.samples import Samples
+from labelworth.data.shards.features import ShardedFeatures
 from labelworth.errors import InvalidInputError
 from labelworth.kernels.documents import layout
 from labelworth.kernels.documents.expectation import expectation, make_workspace
 from labelworth.kernels.rows.tables import logarithms
 from labelworth.models.blocks import Numbered
 from labelworth.models.classes.naive_bayes import NaiveBayesFamily, NaiveBayesModel
+from labelworth.models.classes.walked_documents import WalkedDocuments
 from labelworth.models.coordinates import Coordinates, SimplexRows
 from labelworth.models.doors import require_features, stored
 from labelworth.models.probability_rows import require_rows, smoothed_rows
@@ -86,8 +88,15 @@ class MultinomialModel(NaiveBayesModel):
         A word a class never uses rules that class out: minus infinity.
         """
         counts = self.checked_counts(samples)
+        if counts.nnz < self.n_features:
+            # A few documents hold few of the words: logarithms of all the others would take most of the time.
+            words, columns = np.unique(counts.indices, return_inverse=True)
+            counts = sp.csr_array((counts.data, columns, counts.indptr), shape=(counts.shape[0], len(words)))
+            log_words = logarithms(self.word_probabilities[:, words])
+        else:
+            log_words = self.log_word_probabilities
         # Only stored values take part in the product, so 0 log 0 is 0 as long as no zero is stored.
-        return np.asarray(counts @ self.log_word_probabilities.T) + self.log_class_probabilities
+        return np.asarray(counts @ log_words.T) + self.log_class_probabilities
 
     def sample(self, n_samples: int, rng: np.random.Generator) -> Samples:
         """Draw fully labeled documents: a class, a length, words."""
@@ -179,24 +188,28 @@ class MultinomialFamily(NaiveBayesFamily[MultinomialModel]):
     # :math:`q(m)`; read off the documents when absent (fractional lengths are rounded).
     lengths: LengthDistribution | None = None
 
+    walks: ClassVar[bool] = True
+
     def adapted(self, samples: Samples, row_weights: FloatArray) -> Self:
         """Read the distribution of lengths off the documents that have words, each counting its row weight."""
         if self.lengths is not None:
             return self
-        totals = np.concatenate(list(samples.each(_lengths, row_weights)))
-        _require_countable(totals)
-        worded = totals > 0
-        if not worded.any():
+        weight_of: dict[int, float] = {}
+        for lengths, weights in samples.each(_lengths, row_weights):
+            for length, weight in zip(lengths.tolist(), weights.tolist(), strict=True):
+                weight_of[length] = weight_of.get(length, 0.0) + weight
+        if not weight_of:
             raise InvalidInputError(
                 "Every document is empty, so there is nothing to learn from; check the vocabulary."
             )
-        whole = np.maximum(np.rint(totals[worded]), 1.0).astype(np.int64)
-        lengths, group = np.unique(whole, return_inverse=True)
-        shares = np.bincount(group, weights=row_weights[worded])
+        lengths, shares = np.array(sorted(weight_of)), np.array([weight_of[length] for length in sorted(weight_of)])
         return replace(self, lengths=LengthDistribution(lengths, shares / shares.sum()))
 
-    def prepare(self, samples: Samples, row_weights: FloatArray) -> MultinomialPass:
-        """Check the documents and lay them out."""
+    def prepare(self, samples: Samples, row_weights: FloatArray) -> MultinomialPass | WalkedDocuments:
+        """Check the documents and lay them out; those of a shard stay where they are."""
+        if isinstance(samples.features, ShardedFeatures) and len(samples.features.parts) == 1:
+            self._require_fitting(samples, row_weights)
+            return WalkedDocuments(samples.features.parts[0], samples.evidence, row_weights)
         counts = self._checked_counts(samples, row_weights)
         _require_countable(document_lengths(counts))
         return MultinomialPass(counts, samples.evidence, row_weights)
@@ -225,8 +238,15 @@ class MultinomialFamily(NaiveBayesFamily[MultinomialModel]):
         )
 
 
-def _lengths(counts: Any, row_weights: FloatArray) -> FloatArray:
-    return document_lengths(as_counts(counts))
+def _lengths(counts: Any, row_weights: FloatArray) -> tuple[IntArray, FloatArray]:
+    """The lengths of documents that have words, rounded, and how much those of each length weigh."""
+    totals = document_lengths(as_counts(counts))
+    _require_countable(totals)
+    worded = totals > 0
+    whole = np.maximum(np.rint(totals[worded]), 1.0).astype(np.int64)
+    lengths, group = np.unique(whole, return_inverse=True)
+    weights: FloatArray = np.bincount(group, weights=row_weights[worded], minlength=len(lengths)).astype(np.float64)
+    return lengths, weights
 
 
 def _require_countable(lengths: FloatArray) -> None:

@@ -182,7 +182,7 @@ class NaiveBayesModel(ABC):
 
     def divergence(self, other: Self) -> float:
         """Half the squared step in the complete information, in nats per sample."""
-        per_class = squared_distance(self.cells, other.cells).sum(axis=1)
+        per_class = squared_distance(*(model.cells.reshape(self.n_classes, -1) for model in (self, other)))
         features = self.n_draws * float(self.class_probabilities @ per_class)
         return 2 * (float(squared_distance(self.class_probabilities, other.class_probabilities)) + features)
 
@@ -236,6 +236,9 @@ class NaiveBayesFamily(ABC, Generic[NaiveBayesT]):
         )
 
     def _checked_counts(self, samples: Samples, row_weights: FloatArray) -> sp.csr_array:
+        self._require_fitting(samples, row_weights)
+        return as_counts(samples.counts)
+
+    def _require_fitting(self, samples: Samples, row_weights: FloatArray) -> None:
         require_features(samples, self.n_features)
         require_rows_for(samples, self.classes, row_weights)
-        return as_counts(samples.counts)

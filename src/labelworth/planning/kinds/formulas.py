@@ -1,6 +1,6 @@
 """What the formulas say of documents that anybody answers: experts, crowds, models, gold, nobody."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -207,6 +207,9 @@ class KindError:
         return float(np.sqrt(weights**2 @ np.square(lost - weights @ lost)))
 
     def slope(self, counts: FloatArray) -> FloatArray:
+        return -self.worth_of(self.arms, counts)
+
+    def worth_of(self, rules: Sequence[str], counts: FloatArray) -> FloatArray:
         root = self._root(counts)
         if root is None:
             raise NotIdentifiableError(
@@ -220,7 +223,8 @@ class KindError:
         density = np.exp(-np.square(margin / spread) / 2) / np.sqrt(2 * np.pi)
         rates = self._inputs.weights * stakes * density * margin / (2 * spread**3)
         moved = carried @ half
-        return -np.tensordot(arms[self._chosen], (rates[:, None] * moved).T @ moved, axes=2)
+        own = arms[[self.information.rules.index(rule) for rule in rules]]
+        return np.asarray(np.tensordot(own, (rates[:, None] * moved).T @ moved, axes=2))
 
     def open_directions(self, counts: FloatArray) -> tuple[str, ...]:
         return self.information.open_directions(self._total(counts))

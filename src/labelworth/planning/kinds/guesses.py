@@ -116,11 +116,12 @@ class KindGuesses:
         held = HeldAnswers.among(known, data.evidence.is_gold) if isinstance(data, Samples) else ()
         return cls(tuple(told), audited, faith, tuple(notes), tuple(warnings), held)
 
-    def note_of_held(self, *, is_simulated: bool) -> list[str]:
+    def note_of_held(self) -> list[str]:
         """What the answers there are count for."""
         if not self.audited and not self.held:
             return []
-        if is_simulated or not self.held:
+        if not self.held:
+            # Of sequences: what was asked of which of their parts is not on record.
             return ["Answers that are held tell how often their kinds err; they are not counted among what is held."]
         open_rows = sum(own.count for own in self.held if not own.has_gold)
         done = (
@@ -162,24 +163,46 @@ class KindGuesses:
 def by_kind(answers: Answers, channels: Sequence[Channel]) -> Answers:
     """The same answers with kinds of labels for annotators.
 
+    Of the kind that an answer says; else of the kind that its annotator is called after; else of the one kind that
+    no answer is of by either.
+
     Raises
     ------
     InvalidInputError
-        If there are annotators of no kind, or of one of several.
+        If answers say to be of no kind there is, or could be of several.
     """
     names = [channel.name for channel in channels]
-    others = [name for name in answers.names if name not in names]
-    without = [name for name in names if name not in answers.names]
+    callers = np.array([name if name in names else "" for name in answers.names])[answers.annotators]
+    called = callers if answers.kinds is None else np.where(answers.kinds == "", callers, answers.kinds)
+    absent = sorted(set(called.tolist()) - {"", *names})
+    if absent:
+        raise InvalidInputError(
+            f"There are answers of the kind {', '.join(map(repr, absent[:5]))}, and kinds of labels are "
+            f"{', '.join(map(repr, names))}. Offer those too, or call them alike."
+        )
+    others = [answers.names[code] for code in np.unique(answers.annotators[called == ""])]
+    without = [name for name in names if name not in called]
     if others and len(without) != 1:
         which = " or ".join(repr(name) for name in without) or "none, as each has an annotator of its name"
         raise InvalidInputError(
             f"Answers of {', '.join(repr(name) for name in others[:5])}{' ...' if len(others) > 5 else ''} are of no "
-            f"kind of that name, and could be of {which}. Call annotators as their kind, or leave out other kinds."
+            f"kind of that name, and could be of {which}. Call annotators as their kind, say it in a column 'kind', "
+            "or leave out other kinds."
         )
-    called = [name if name in names else without[0] for name in answers.names]
-    kept = list(dict.fromkeys(called))
-    codes = np.array([kept.index(name) for name in called])
-    return replace(answers, annotators=codes[answers.annotators], names=tuple(kept))
+    if others:
+        called = np.where(called == "", without[0], called)
+    kept = list(dict.fromkeys(called[np.argsort(answers.annotators, kind="stable")].tolist()))
+    return replace(answers, annotators=np.array([kept.index(name) for name in called]), names=tuple(kept), kinds=None)
+
+
+def paid_for(answers: Answers | None, channels: Sequence[Channel]) -> float:
+    """What answers have cost: each what it says, else the price of its kind."""
+    if answers is None:
+        return 0.0
+    known = by_kind(answers, channels)
+    price_of = {channel.name: channel.price for channel in channels}
+    usual = np.array([price_of[name] for name in known.names])[known.annotators]
+    return float(usual.sum() if known.prices is None else np.where(np.isnan(known.prices), usual, known.prices).sum())
 
 
 def _fitted(answers: Answers, channels: Sequence[Channel], pool: Any) -> dict[str, FloatArray]:

@@ -17,7 +17,7 @@ from labelworth.planning.answer import KindWorth, Offer
 from labelworth.planning.kinds.guesses import KindGuesses
 from labelworth.policies.catalog import Nothing
 from labelworth.policies.rule import Rule
-from labelworth.tradeoff.accuracy import Accuracy, ConvexAccuracy, Source
+from labelworth.tradeoff.accuracy import Accuracy, ConvexAccuracy, RulesAccuracy, Source
 from labelworth.tradeoff.break_even import switch_price
 from labelworth.tradeoff.costs import ArmPrices
 from labelworth.tradeoff.problem import Question
@@ -119,7 +119,37 @@ class KindMenu:
     @cached_property
     def arm_set(self) -> ArmSet:
         """With nothing and gold in any case: figures need them."""
-        return ArmSet.of([arm for arm in self.arms if arm.asked] + [arm for arm, _ in self.held], self.classes)
+        held = [arm for arm, _ in self.held]
+        return ArmSet.of([*(arm for arm in self.arms if arm.asked), *held, *self._audited.values()], self.classes)
+
+    @cached_property
+    def _audited(self) -> dict[str, Arm]:
+        """By the arm of documents that have answers and no gold: the same with gold."""
+        return {
+            arm.name: replace(arm, name=f"{arm.name}, audited", has_gold=True)
+            for arm, _ in self.held
+            if not arm.has_gold
+        }
+
+    def worth_of_audits(self, accuracy: RulesAccuracy, counts: FloatArray) -> float | None:
+        r"""What gold for a document with answers does, as a share of what it does for one without any.
+
+        None where there are no such documents.
+
+        .. math:: \frac{\sum_h n_h (d_{h + gold} - d_h)}{(d_{gold} - d_{nothing}) \sum_h n_h}
+
+        with :math:`n_h` documents that were asked h, d what one more document of an arm is worth, and
+        :math:`d_{nothing}` where documents without any label are learned from for nothing.
+        """
+        if not self._audited:
+            return None
+        names = [*(arm.name for arm in self._audited.values()), *self._audited, GOLD.name, NOTHING.name]
+        worth = dict(zip(names, accuracy.worth_of(names, counts), strict=True))
+        n_held = {arm.name: count for arm, count in self.held if not arm.has_gold}
+        gained = sum(n * (worth[self._audited[name].name] - worth[name]) for name, n in n_held.items())
+        is_free = NOTHING in self.arms and self.prices.per_sample[self.arms.index(NOTHING)] == 0
+        new = worth[GOLD.name] - (worth[NOTHING.name] if is_free else 0.0)
+        return float(gained / (sum(n_held.values()) * new))
 
     @cached_property
     def held(self) -> tuple[tuple[Arm, int], ...]:
@@ -168,7 +198,11 @@ class KindMenu:
                 channel.table(self.classes).probabilities.tolist(),
             ]
             for channel in self.channels
-        ] + ([list(self.names)] if self.is_of_parts else [])
+        ] + [
+            list(names)
+            for names in (self.names * self.is_of_parts, [f"{n} {arm.name}" for arm, n in self.held])
+            if names
+        ]
 
     def drawn(self, rng: np.random.Generator) -> "KindMenu":
         """The same with confusions as they may be as well, by how surely they are known."""

@@ -31,6 +31,17 @@ class Ray:
         """Log gold and its standard error: gold labels along straight lines between nodes, beyond them by a power."""
         return float(np.log(self._gold_at(self.log_gold, size))), float(np.interp(size, self.sizes, self.spread))
 
+    @property
+    def gained(self) -> float:
+        """Gold labels that the last node stands for beyond what is held."""
+        return float(np.exp(self.log_gold[-1]) - np.exp(self.log_gold[0]))
+
+    @property
+    def gained_se(self) -> float:
+        """The standard error of that (the jackknife)."""
+        every, n = np.exp(self.left_out[:, -1]) - np.exp(self.left_out[:, 0]), len(self.left_out)
+        return float(np.sqrt((n - 1) / n * np.square(every - every.mean()).sum()))
+
     def left_out_at(self, size: float) -> FloatArray:
         """Log gold without each replicate, (n_replicates,)."""
         return np.log([self._gold_at(own, size) for own in self.left_out])
@@ -56,7 +67,6 @@ class KindsAccuracy:
     labels_per_sample: FloatArray  # (n_arms,): Answers of one document, gold among them.
     line: ForecastLine  # Over gold labels in all.
     criterion: str
-    n_labeled: int
 
     @property
     def source(self) -> Source:
@@ -102,14 +112,13 @@ class KindsAccuracy:
         gains = np.zeros(len(self.arms))
         for ray in self.rays:
             if ray.step.max() == 1:
-                stands_for = (np.exp(ray.log_gold[-1]) - self.n_labeled) / ray.sizes[-1]
-                gains[int(np.argmax(ray.step))] = slope * stands_for
+                gains[int(np.argmax(ray.step))] = slope * ray.gained / ray.sizes[-1]
         return gains
 
     def _told(self, counts: FloatArray) -> tuple[float, float]:
         total = float(np.sum(counts))
         if total <= 0:
-            return float(np.log(self.n_labeled)), 0.0
+            return self.rays[0].at(0.0)
         return self.ray_of(np.asarray(counts, dtype=np.float64)).at(total)
 
 
@@ -127,12 +136,14 @@ def simulated_worths(menu: KindMenu, accuracy: KindsAccuracy, counts: FloatArray
             arm = int(np.argmax(ray.step))
             offer = menu.offers[arm]
             if ray.step[arm] == 1 and arm in own and not offer.gold and len(offer.asks) == 1:
-                documents, gained = float(ray.sizes[-1]), float(np.exp(ray.log_gold[-1]) - accuracy.n_labeled)
-                answers = documents * offer.asks[kind.kind] * offer.positions
-                told = (gold_price * gained / answers, gained * gold.positions, answers)
+                answers = float(ray.sizes[-1]) * offer.asks[kind.kind] * offer.positions
+                each = gold_price / answers
+                told = (each * ray.gained, ray.gained * gold.positions, answers, each * ray.gained_se)
                 best = told if best is None or told > best else best
         if best is None:
             worths.append(kind)
         else:
-            worths.append(replace(kind, worth=max(best[0], 0.0), stands_for=best[1], of_answers=best[2]))
+            worths.append(
+                replace(kind, worth=max(best[0], 0.0), stands_for=best[1], of_answers=best[2], worth_se=best[3])
+            )
     return tuple(worths)

@@ -10,6 +10,7 @@ import numpy as np
 from scipy.optimize import isotonic_regression
 
 from labelworth.arrays import FloatArray
+from labelworth.channels.arm import Arm
 from labelworth.planning.kinds.menu import KindMenu
 from labelworth.planning.kinds.rays import KindsAccuracy, Ray
 from labelworth.planning.menu import held_before
@@ -25,7 +26,7 @@ from labelworth.simulation.learner import Mode, Source
 from labelworth.simulation.metrics import Metric
 from labelworth.simulation.pool_use import MEASURES
 from labelworth.simulation.scales import Measure
-from labelworth.simulation.simulator import held_out_units
+from labelworth.simulation.simulator import held_out_units, most_labels
 from labelworth.tradeoff.costs import Prices
 
 N_REPLICATES, FEWEST_REPLICATES = 8, 3
@@ -67,6 +68,9 @@ class KindSimulation:
         units = np.eye(len(self.menu.arms))
         alone = [unit for unit in units if self._top(unit) >= 1]
         gold, first = self._simulated(alone)
+        if not first:
+            # Nothing more can be had, and what is held is still told.
+            return (self._ray(np.zeros(len(units)), [], gold, np.empty((len(gold), 0))),)
         ranked = sorted(first, key=_last_gold)[:_MIXED]
         best = {int(np.argmax(ray.step)) for ray in ranked} | {self.menu.gold}
         steps = [self._mixed(pair, share) for pair in combinations(sorted(best), 2) for share in _MONEY_SHARES]
@@ -75,7 +79,7 @@ class KindSimulation:
         if not mixes or not self.progress.has_time(self._work(mixes) * FEWEST_REPLICATES):
             return tuple(first)
         every = [*first, *self._simulated(mixes, gold)[1]]
-        is_known = [ray.step[self.menu.gold] == 1 for ray in every]
+        is_known = [ray.step[self.menu.gold] == 1 and not self._held for ray in every]
         best_first = sorted((ray for ray, own in zip(every, is_known, strict=True) if not own), key=_last_gold)
         confirmed = [ray.step for ray in best_first[:_CONFIRMED]]
         # Without a budget it is not known how far one goes, and so not which way is the best.
@@ -118,17 +122,34 @@ class KindSimulation:
 
     @cached_property
     def _n_held_out(self) -> int:
-        return held_out_units(self.pool.n_samples, self.pool.n_labeled)
+        return held_out_units(self.pool.n_samples, self.pool.n_labeled + self._n_done)
+
+    @property
+    def _n_learned(self) -> int:
+        """Documents of a replicate beside those tested."""
+        return int(self.pool.n_samples) - self._n_held_out
 
     @property
     def _capacity(self) -> int:
-        """Documents of a replicate beside those tested and those labeled."""
-        return int(self.pool.n_samples) - self._n_held_out - int(self.pool.n_labeled)
+        """Those of them that are neither labeled nor answered."""
+        return self._n_learned - int(self.pool.n_labeled) - self._n_done
+
+    @cached_property
+    def _held(self) -> tuple[int, ...]:
+        """Documents that are answered already, by what they were asked; fewer where a replicate holds no more."""
+        most = most_labels(self.pool.n_samples) - self.pool.n_labeled
+        share = min(1.0, most / self.menu.n_done) if self.menu.n_done else 1.0
+        return tuple(count if arm.has_gold else int(share * count) for arm, count in self.menu.held)
+
+    @property
+    def _n_done(self) -> int:
+        pairs = zip(self.menu.held, self._held, strict=True)
+        return sum(count for (arm, _), count in pairs if not arm.has_gold)
 
     @cached_property
     def _gold_sizes(self) -> FloatArray:
         """Numbers of gold labels at which refits are made, the held ones among them."""
-        held, most = self.pool.n_labeled, self.pool.n_labeled + self._capacity
+        held, most = self.pool.n_labeled, self._n_learned
         above = held * _RATIO ** np.arange(1, 1 + int(np.floor(np.log(most / held) / np.log(_RATIO))))
         sizes = np.concatenate([held * np.array([_BELOW, 0.5, 1.0]), above, [most]])
         return np.unique(np.rint(np.maximum(sizes, 2)))
@@ -138,12 +159,19 @@ class KindSimulation:
         designs = []
         for share in _NODES:
             counts = np.rint(share * top * step).astype(np.int64)
-            designs.append(AskedDesign(self.pool.n_labeled, tuple(counts.tolist())))
+            designs.append(self._beside_held(counts.tolist()))
         return designs
 
+    def _beside_held(self, counts: Sequence[int]) -> AskedDesign:
+        """So many more documents of every arm; answers that are held are the same in all of these."""
+        audited = sum(count for arm, count in self.menu.held if arm.has_gold)
+        return AskedDesign(self.pool.n_labeled - audited, (*self._held, *counts))
+
     def _gold_designs(self) -> list[AskedDesign]:
-        none = (0,) * len(self.menu.arms)
-        return [AskedDesign(int(size), none) for size in self._gold_sizes]
+        """Gold labels alone, then what is held, where that is more than labels."""
+        none = (0,) * (len(self._held) + len(self.menu.arms))
+        alone = [AskedDesign(int(size), none) for size in self._gold_sizes]
+        return [*alone, self._beside_held((0,) * len(self.menu.arms))] if self._held else alone
 
     def _work(self, steps: Sequence[FloatArray]) -> int:
         learner = self.pool.learner.in_mode(self.mode)
@@ -174,8 +202,9 @@ class KindSimulation:
             learner,
             self.pool.data,
             label_source(self.sources[source], self.basis.source_errors[source], self.pool.n_labeled),
-            lambda number: self.menu.drawn(np.random.default_rng([self.seed, 21, number])).arms,
+            self._arms_of,
             designs,
+            # Of sequences no answers are held.
             parts=self.menu.rules if self.menu.is_of_parts else (),
             n_held_out=self._n_held_out,
             replicates=replicates,
@@ -187,13 +216,18 @@ class KindSimulation:
         )
         return np.asarray(losses[:, :, (*MEASURES, *(metric.spec for metric in self.metrics)).index(self.measure)])
 
+    def _arms_of(self, number: int) -> tuple[Arm, ...]:
+        """What documents were asked already, then the arms of the menu, as confusions may be in a replicate."""
+        drawn = self.menu.drawn(np.random.default_rng([self.seed, 21, number]))
+        return (*(arm for arm, _ in drawn.held), *drawn.arms)
+
     def _simulated(
         self, steps: Sequence[FloatArray], gold: FloatArray | None = None, replicates: range | None = None
     ) -> tuple[FloatArray, list[Ray]]:
         """The losses of gold labels, (n_replicates, n_sizes), and rays."""
         nodes = [self._nodes(step) for step in steps]
         asked = [design for own in nodes for design in own]
-        n_gold = 0 if gold is not None else len(self._gold_sizes)
+        n_gold = 0 if gold is not None else len(self._gold_designs())
         losses = self._losses(
             [*(self._gold_designs() if gold is None else ()), *asked], replicates or self._replicates
         )
@@ -206,21 +240,24 @@ class KindSimulation:
 
     def _ray(self, step: FloatArray, nodes: list[AskedDesign], gold: FloatArray, losses: FloatArray) -> Ray:
         """Gold labels that do as much, averaged over replicates and without each of them (the jackknife)."""
-        sizes = np.array([0.0, *(sum(design.counts) for design in nodes)])
-        held = float(np.log(self.pool.n_labeled))
+        n_held = self.pool.n_labeled + self._n_done
+        sizes = np.array([0.0, *(design.n_rows - n_held for design in nodes)])
         n = len(losses)
-        if step[self.menu.gold] == 1:
+        if step[self.menu.gold] == 1 and not self._held:
             # By definition, whatever chance says.
             exact = np.log(self.pool.n_labeled + sizes)
             return Ray(step, sizes, exact, np.zeros(len(sizes)), np.tile(exact, (n, 1)))
         kept = [np.arange(n) != index for index in range(n)]
+        alone = gold[:, : len(self._gold_sizes)]
+        # What is held first, which is by definition as many labels where there are no answers.
+        losses = np.column_stack([gold[:, len(self._gold_sizes) :], losses]) if self._held else losses
         # No answers to a row tell more than its gold label does.
-        most = np.log(self.pool.n_labeled + sizes[1:])
+        most = np.log(n_held + sizes[len(sizes) - losses.shape[1] :])
         means = [
-            np.minimum(self._log_gold(gold[rows].mean(axis=0), losses[rows].mean(axis=0)), most)
+            np.minimum(self._log_gold(alone[rows].mean(axis=0), losses[rows].mean(axis=0)), most)
             for rows in (slice(None), *kept)
         ]
-        told = np.array([[held, *own] for own in means])
+        told = np.array([[np.log(n_held), *own][-len(sizes) :] for own in means])
         left_out = told[1:]
         spread = np.sqrt((n - 1) / n * np.square(left_out - left_out.mean(axis=0)).sum(axis=0))
         return Ray(step, sizes, told[0], spread, left_out)
@@ -238,7 +275,7 @@ def _last_gold(ray: Ray) -> float:
 
 def simulated_kinds(simulation: KindSimulation, chosen: ChosenSource, prices: Prices) -> Situation:
     """Where a plan over kinds of labels by simulation starts."""
-    pool, basis, room = simulation.pool, simulation.basis, simulation.room
+    pool, basis, room = simulation.pool, simulation.basis, simulation.room + simulation.menu.n_done
     rays = simulation.rays()
     sizes = np.unique(
         np.rint(np.geomspace(max(2.0, _BELOW * pool.n_labeled), pool.n_labeled + max(room, 1), _N_LINE)).astype(int)
@@ -251,7 +288,6 @@ def simulated_kinds(simulation: KindSimulation, chosen: ChosenSource, prices: Pr
             simulation.menu.n_answers,
             ForecastLine(sizes.astype(np.float64), np.asarray(values)),
             chosen.criterion,
-            pool.n_labeled,
         )
         for values in (curve.values, curve.low, curve.high)
     )
@@ -259,7 +295,7 @@ def simulated_kinds(simulation: KindSimulation, chosen: ChosenSource, prices: Pr
         held_before(pool, prices),
         accuracy,
         simulation.menu.prices,
-        room,
+        simulation.room,
         float(pool.data.lengths.mean()),
         keeps_rest=simulation.mode == "semi-supervised",
         doubt=Band(low, high),

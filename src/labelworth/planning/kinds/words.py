@@ -4,6 +4,7 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from labelworth.planning.answer import NORMAL_95
 from labelworth.wording import count, money, number
 
 if TYPE_CHECKING:
@@ -61,12 +62,14 @@ def worth_lines(plan: "Plan") -> list[str]:
 
 
 def _worth(plan: "Plan", own: "KindWorth") -> str:
-    price, bought = money(own.price, plan.currency), count(own.answers, "answer")
+    price, bought = money(own.price, plan.currency), count(round(own.answers), "answer")
     named = f"An answer of {own.kind}"
     if own.is_needed:
         return f"{named} is worth any price: without {own.kind} nothing does what is asked. You pay {price}."
     if own.worth is None:
         return f"{named} costs {price}: {bought} to buy; at what price others would do as well is not known."
+    if not own.is_clear and own.of_answers:
+        return f"{_untold(plan, own)} You pay {price}: {bought} to buy."
     if own.stands_for is not None and own.of_answers:
         does = f"{count(round(own.of_answers), 'answer')} of {own.kind} do as much as"
         gold = count(round(own.stands_for), "gold label") if own.stands_for >= 0.5 else "no gold label"
@@ -77,6 +80,17 @@ def _worth(plan: "Plan", own: "KindWorth") -> str:
     if own.answers:
         return f"{opening}: {bought} to buy."
     return f"{opening}: {'too dear' if own.worth <= own.price else 'others do more for the money'}, none to buy."
+
+
+def _untold(plan: "Plan", own: "KindWorth") -> str:
+    """That a simulation cannot tell answers from nothing, and what can."""
+    most = (own.worth or 0.0) + NORMAL_95 * (own.worth_se or 0.0)
+    bound, drawn = money(f"{most:.2g}", plan.currency), count(round(own.of_answers or 0), "answer")
+    return (
+        f"What an answer of {own.kind} is worth cannot be told from zero: in simulated draws {drawn} do no more than "
+        f"chance does, so one is worth {bound} at most. Answers to some {plan.held.samples} with gold would tell: "
+        "get them, then `labelworth check --answers`."
+    )
 
 
 def _best_question(plan: "Plan") -> list[str]:

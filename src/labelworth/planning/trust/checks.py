@@ -34,6 +34,8 @@ LITTLE_RECALL = 0.25
 """Below it intervals of a recall at a precision are too narrow (docs/derivations/forecast.md, section 5)."""
 FEWEST_FALSE_ALARMS = 2
 """That a precision must allow among as many predictions as a class has labels, or the threshold hangs on one."""
+FEWEST_TRIED = 50
+"""Labeled samples of the smallest pilots that forecasts were held against the truth from."""
 _MOST_NAMES = 8
 _MANY_WRONG = 0.01
 """Share of errors by copies that disagree from which on they are spoken of."""
@@ -79,7 +81,7 @@ def class_check(data: Data) -> Check:
             LABELS_PER_CLASS,
             "bad",
             f"No label names {_listed(missing)}: no figure below knows of {count(len(missing), 'class', 'classes')} "
-            f"of {len(counts):,}. Label some of each first, better ten, then plan again.",
+            f"of {len(counts):,}. With ten labels of each they would.",
         )
     if pilot.lacks_classes:
         return Check(
@@ -87,7 +89,7 @@ def class_check(data: Data) -> Check:
             "bad",
             f"The pilot lacks classes: about {percent(pilot.unseen_share)} of the data belong to classes that no "
             f"label names yet, since {pilot.alone_words}. No figure below knows of those classes, and errors will be "
-            "larger by as much; label more at random until most classes are labeled twice.",
+            "larger by as much, until most classes are labeled twice.",
         )
     scarce = [f"{name} ({int(n)})" for name, n in zip(evidence.classes, counts, strict=True) if n < FEW_LABELS]
     if not scarce:
@@ -120,9 +122,9 @@ def copies_check(data: Data) -> tuple[Check, ...]:
     if n_wrong < _MANY_WRONG * len(rows) or not n_wrong:
         return ()
     words = (
-        f"{n_rows:,} of {count(len(rows), 'labeled row')} have a copy with another label ({example}), so any "
-        f"model gets at least {percent(n_wrong / len(rows), 1)} of all labeled rows wrong, however many labels there "
-        "are. Correct them, or name both classes where nobody can tell."
+        f"{n_rows:,} of {count(len(rows), 'labeled row')} have a copy, word for word as models read them, with "
+        f"another label ({example}), so any model gets at least {percent(n_wrong / len(rows), 1)} of all labeled "
+        "rows wrong, however many labels there are. Correct them, or name both classes where nobody can tell."
     )
     return (Check("copies", "warning", words),)
 
@@ -138,6 +140,17 @@ def simulation_check(basis: ForecastBasis, mode: Mode) -> Check:
     if warned is not None:
         return Check(SIMULATED_LABELS, "warning", warned)
     return Check(SIMULATED_LABELS, "good", "Simulations of the pilot err about as much as the pilot itself.")
+
+
+def few_labels_check(n_labeled: int) -> tuple[Check, ...]:
+    """Whether forecasts were ever held against the truth from so few labels."""
+    if n_labeled >= FEWEST_TRIED:
+        return ()
+    words = (
+        f"Forecasts were never tried from fewer than {FEWEST_TRIED} labeled samples, and here are {n_labeled:,}: "
+        f"{percent(LEVEL)} intervals may be far too narrow or far too wide."
+    )
+    return (Check("tried sizes", "warning", words),)
 
 
 def convergence_check(converged: bool) -> Check:
@@ -190,7 +203,7 @@ class Width:
         """What is known to within what."""
         parts = []
         if self.error is not None:
-            relative = f"{percent(self.error)} of itself"
+            relative = f"{percent(self.error)} of itself" if self.error <= 1 else f"{self.error:.2g} times itself"
             within = relative if self.points is None else f"{apart(self.points, SHARES[0])} ({relative})"
             what = "the error"
             if self.metric is not None and self.points is not None:
@@ -280,11 +293,11 @@ def threshold_checks(criterion: str, error: float, n_examples: int | None) -> li
         return [Check("threshold", "warning", words)]
     missing = round(1 - metric.level, 12)
     if missing * n_examples < FEWEST_FALSE_ALARMS:
-        enough = "" if not missing else f" Label {math.ceil(FEWEST_FALSE_ALARMS / missing):,} of the class, or ask"
+        enough = "" if not missing else f"; {math.ceil(FEWEST_FALSE_ALARMS / missing):,} of the class would be enough"
         words = (
             f"{named} rests on {count(n_examples, 'labeled example')} of the class: a single false alarm more or "
             f"less moves the threshold. With so few the truth lay outside of {percent(LEVEL)} intervals in one trial "
-            f"of six.{enough or ' Ask'} for a lower precision."
+            f"of six{enough}."
         )
         return [Check("threshold", "warning", words)]
     return [Check("threshold", "good", f"{named} rests on {n_examples:,} labeled examples of the class.")]

@@ -70,7 +70,8 @@ def randomness(data: Samples | Sequences | None, seed: int) -> Randomness:
     p_values: dict[str, float] = {}
     if min(labeled.sum(), (~labeled).sum()) >= _FEWEST:
         rows = _few(labeled, rng)
-        sizes, features = _sizes(data)[rows], _features(data, rows)
+        chosen: Samples | Sequences = data.take(rows)
+        sizes, features = _sizes(chosen), _features(chosen)
         draws = _draws(labeled[rows], rng)
         p_values["labeled samples differ in size"] = _p_value(sp.csr_array(sizes[:, None]), draws)
         p_values["labeled samples differ in their features"] = _p_value(features, draws)
@@ -90,21 +91,20 @@ def _sizes(data: Samples | Sequences) -> FloatArray:
     if isinstance(data, Sequences):
         return np.log(data.lengths.astype(np.float64))
     if data.is_sparse:
-        return np.log1p(np.asarray(data.counts.sum(axis=1)).ravel())
+        return np.log1p(data.row_sums())
     return np.asarray(np.linalg.norm(data.vectors, axis=1))
 
 
-def _features(data: Samples | Sequences, rows: IntArray) -> sp.csr_array:
+def _features(data: Samples | Sequences) -> sp.csr_array:
     """Presence of the most frequent words, or vectors as they are."""
     if isinstance(data, Samples) and not data.is_sparse:
-        return sp.csr_array(data.vectors[rows])
+        return sp.csr_array(data.vectors)
     if isinstance(data, Samples):
-        present = data.counts[rows].sign()
+        present = data.counts.sign()
     else:
-        chosen = data.take(rows)
-        sequence = np.repeat(np.arange(chosen.n_sequences), chosen.lengths)
-        belongs = sp.csr_array((np.ones(chosen.n_tokens), (sequence, np.arange(chosen.n_tokens))))
-        present = (belongs @ chosen.attributes).sign()
+        sequence = np.repeat(np.arange(data.n_sequences), data.lengths)
+        belongs = sp.csr_array((np.ones(data.n_tokens), (sequence, np.arange(data.n_tokens))))
+        present = (belongs @ data.attributes).sign()
     frequent = np.argsort(-np.asarray(present.sum(axis=0)).ravel(), kind="stable")[:_MOST_FEATURES]
     return sp.csr_array(sp.csr_array(present)[:, frequent])
 

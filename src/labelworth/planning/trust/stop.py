@@ -18,6 +18,9 @@ from labelworth.wording import money
 
 MOST_TIMES = 10
 """No more labels than this many times those held are asked for before planning again."""
+_LEAST_PART = 0.25
+"""Nor fewer than this part of them: widths of intervals fall with the square root of the labels, and with a quarter
+more by a tenth. Nobody sees less, and who plans again wants to be told something new."""
 
 
 @dataclass(frozen=True)
@@ -46,12 +49,15 @@ def why_stop(situation: Situation, problem: Problem, value: float, counts: Float
 def more_pilot(situation: Situation, problem: Problem, value: float, needed: int | None) -> int | None:
     """How many more samples to label at random before planning again.
 
-    As many again as are held, since the next pilot says better what is missing than this one; no more than it takes
-    for `needed` labels in all, than there are, and than a budget pays for. None: it pays for none. Where the pilot is
-    large enough, `needed` is None, and as many times those held are asked for as ever are.
+    As many again as are held, since the next pilot says better what is missing than this one; fewer, but a quarter of
+    them, where that makes `needed` labels in all. No more than there are, and than a budget pays for. None: it pays
+    for none. Where the pilot is large enough, `needed` is None, and as many times those held are asked for as ever
+    are.
     """
     held = situation.held
-    labels = MOST_TIMES * held.n_labels if needed is None else min(needed - held.n_labels, held.n_labels)
+    labels: float = MOST_TIMES * held.n_labels
+    if needed is not None:
+        labels = min(max(needed - held.n_labels, _LEAST_PART * held.n_labels), held.n_labels)
     step = math.ceil(labels / (held.n_labels / held.n_labeled))
     most = int(situation.pool)
     if problem == "budget":

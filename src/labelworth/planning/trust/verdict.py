@@ -49,7 +49,14 @@ class Verdict:
         """Whether a plan learns from unlabeled data."""
         if self.is_used is not None:
             return self.is_used
-        return not self.hurts and not self.is_blind and self != THERE_IS_NONE
+        return not self.hurts and not self.is_blind and not self.looks_worse and self != THERE_IS_NONE
+
+    @property
+    def looks_worse(self) -> bool:
+        """Whether what cannot be told looks like harm: then the safer choice is not to use it."""
+        if self.error_with_unlabeled is None or self.error_labels_only is None:
+            return False
+        return self.answer == "cannot be told" and self.error_with_unlabeled > self.error_labels_only
 
     @property
     def distrust(self) -> str | None:
@@ -76,7 +83,7 @@ class Verdict:
 
 THERE_IS_NONE = Verdict("not asked", "there is none.")
 NOT_TESTED = Verdict("not asked", "the formulas take the model for right; source='simulated' tests it.")
-CONDITIONAL = Verdict("hurts", "a conditional model learns nothing from it.")
+CONDITIONAL = Verdict("hurts", "this model learns from labels alone.")
 AS_ASKED = {"yes": Verdict("not asked", "as asked."), "no": Verdict("hurts", "as asked.")}
 
 
@@ -118,7 +125,8 @@ def verdict_by_folds(pool: "DocumentPool", seed: int, progress: Progress = SILEN
         progress=progress,
     )
     judged = verdict_of(predictions, pool.unlabeled_weight)
-    return _measured(judged.answer, judged.error, f"only on {judged.n_tested:,} held-out labels")
+    tested = f"only on {judged.n_tested:,} held-out labels"
+    return _measured(judged.answer, judged.error, judged.log_loss, tested)
 
 
 def verdict_by_choice(choice: ModelChoice) -> Verdict:
@@ -151,12 +159,15 @@ def verdict_by_forecast(basis: ForecastBasis, samples: str) -> Verdict:
         return Verdict("not asked", f"this model {how} it.")
     error, log_loss = (_gap(basis, measure) for measure in ("error", "log_loss"))
     tested = f"only, cross-validated on {basis.n_labeled:,} labeled {samples}"
-    return _measured(combined(error, log_loss), error, tested)
+    return _measured(combined(error, log_loss), error, log_loss, tested)
 
 
-def _measured(answer: UnlabeledAnswer, error: PairedDifference, tested: str) -> Verdict:
-    shares = [in_units(share, "error") for share in (error.with_unlabeled, error.labels_only)]
-    figures = f"error {shares[0]} with it and {shares[1]} with labels {tested}"
+def _measured(answer: UnlabeledAnswer, error: PairedDifference, log_loss: PairedDifference, tested: str) -> Verdict:
+    """With the figures that decided: errors, or log-losses where errors alone tell nothing."""
+    is_by_error = error.answer == answer
+    figure, name, unit = (error, "error", "error") if is_by_error else (log_loss, "log-loss", "log_loss")
+    both = [in_units(own, unit) for own in (figure.with_unlabeled, figure.labels_only)]
+    figures = f"{name} {both[0]} with it and {both[1]} with labels {tested}"
     return Verdict(answer, f"{_OPENINGS[answer]} ({figures}).", error.labels_only, error.with_unlabeled)
 
 

@@ -11,7 +11,10 @@ const color = (name) => getComputedStyle(document.documentElement).getPropertyVa
 // Shares are percent in words, in hovers and along axes.
 const share = data.axes.is_share;
 const currency = data.axes.currency || "";
-const money = (value) => `${currency}${/[A-Za-z]$/.test(currency) ? " " : ""}${round(value)}`;
+// As labelworth.wording.money does: hundredths of what is not whole.
+const cents = (value) => Math.abs(value) >= 0.01 && Math.abs(value) < 1000 && !Number.isInteger(value);
+const sum = (value) => (cents(value) ? value.toFixed(2) : Math.abs(value) < 0.01 ? round(value) : whole(value));
+const money = (value) => `${currency}${/[A-Za-z]$/.test(currency) ? " " : ""}${sum(value)}`;
 const shown = (value, digits = 3) => (share ? `${round(100 * value, digits)} %` : round(value, digits));
 const errorFormat = share ? ".2~%" : ".4~g";
 const errorAxis = share ? { tickformat: ".2~%" } : {};
@@ -146,7 +149,7 @@ function say() {
   document.getElementById("amount-label").textContent = `${title}: ${amount}`;
   document.getElementById("amount").setAttribute("aria-valuetext", `${title} ${amount}`);
   document.getElementById("recommended").textContent =
-    `Buy ${whole(point.labels)} more ${data.axes.bought}${range}: ${point.design}. That costs ${money(point.cost)} with what is held. ` +
+    `${point.labels > data.axes.most_bought ? "By the forecast, but plan again before going so far:" : "Buy"} ${whole(point.labels)} more ${data.axes.bought}${range}: ${point.design}. That costs ${money(point.cost)} with what is held. ` +
     `Expected ${data.axes.error}: ${shown(point.error)}.`;
 }
 

@@ -179,11 +179,12 @@ class AnswersReport:
             who = "; ".join(f"{a!r} and {b!r}" for a, b in pairs[:4]) + (" and others" if len(pairs) > 4 else "")
             return [
                 f"Annotators are wrong on the same {self.unit}s{f' ({who})' if pairs else ''} more often than "
-                f"independent ones would be{how}: some copy each other, or some {self.unit}s are hard for everybody. "
+                f"independent ones would be (p = {copies.least_p:.2g}){how}: some copy each other, or some "
+                f"{self.unit}s are hard for everybody. "
                 "Their agreement counts for too much; ask one of them, or others."
             ]
         if copies.answer == "no sign of it":
-            return [f"No sign that annotators copy each other{how}."]
+            return [f"No sign that annotators copy each other (p = {copies.least_p:.2g}){how}."]
         return []
 
     def to_dict(self) -> dict[str, Any]:

@@ -58,6 +58,12 @@ class CopiesTest:
         return tuple(pair.names for pair in self.pairs if pair.err_together)
 
     @property
+    def least_p(self) -> float:
+        """The smallest p-value, held against the level of all tests together; 1 where there is none."""
+        every = [pair.adjusted for pair in self.pairs] + [1.0 if self.p_together is None else self.p_together]
+        return min(every)
+
+    @property
     def answer(self) -> Literal["err together", "no sign of it", "cannot be told"]:
         if self.failing or (self.p_together is not None and self.p_together <= LEVEL):
             return "err together"

@@ -10,6 +10,7 @@ from scipy.special import expit, logit
 
 from labelworth.arrays import FloatArray
 from labelworth.simulation.calibration import TUNED, Constants, NormalMixture
+from labelworth.simulation.learner import LearnerKind
 from labelworth.simulation.scales import Measure, inside, to_scale
 from labelworth_studies.corpora.populations import DRAWN
 from labelworth_studies.forecasts.parts.forecast_scores import ConstantsOf, Curve
@@ -28,28 +29,30 @@ def moved(constants: Constants, coordinates: FloatArray) -> Constants:
     """As in use, but spreads times exp(first), tilt moved by 0.1 x second, log-odds of the power law by the last."""
     width, tilt, law = float(np.exp(coordinates[0])), 0.1 * float(coordinates[1]), float(coordinates[2])
     return replace(
-        constants,
-        level_sd=width * constants.level_sd,
-        tilt_sd=width * constants.tilt_sd,
-        drift_sd=width * constants.drift_sd,
+        constants.widened(width),
         tilt_mean=constants.tilt_mean + tilt,
         law=float(expit(logit(constants.law) + law)),
     )
 
 
-def fitted_without(curves: Sequence[Curve], measure: Measure) -> Mapping[str, FloatArray]:
-    """For every corpus, the coordinates of least surprise on all the others."""
+def fitted_without(curves: Sequence[Curve], measure: Measure) -> Mapping[str, Mapping[LearnerKind, FloatArray]]:
+    """For every corpus and kind of learner, the coordinates of least surprise on that kind's curves of all others."""
     groups = sorted({corpus_group(curve.corpus) for curve in curves})
+    kinds = sorted({curve.kind for curve in curves})
     return {
-        group: search([curve for curve in curves if corpus_group(curve.corpus) != group], measure) for group in groups
+        group: {
+            kind: search([c for c in curves if c.kind == kind and corpus_group(c.corpus) != group], measure)
+            for kind in kinds
+        }
+        for group in groups
     }
 
 
-def judged_by(coordinates: Mapping[str, FloatArray], measure: Measure) -> ConstantsOf:
+def judged_by(coordinates: Mapping[str, Mapping[LearnerKind, FloatArray]], measure: Measure) -> ConstantsOf:
     """The constants of a curve: of its kind of learner, fitted without its corpus."""
 
     def constants_of(curve: Curve) -> Constants:
-        return moved(TUNED[curve.kind][measure], coordinates[corpus_group(curve.corpus)])
+        return moved(TUNED[curve.kind][measure], coordinates[corpus_group(curve.corpus)][curve.kind])
 
     return constants_of
 

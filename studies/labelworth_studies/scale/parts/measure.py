@@ -1,22 +1,30 @@
 """One stage of work at scale, in a process of its own, with what it took: seconds, and the most memory it held.
 
-``python -m labelworth_studies.scale.parts.measure STAGE FOLDER N_DOCUMENTS SEED WORKERS``
+``python -m labelworth_studies.scale.parts.measure STAGE FOLDER N_DOCUMENTS SEED WORKERS LIMIT``
+
+LIMIT is how many bytes of data the process may hold (``RLIMIT_DATA``: all memory of its own that it may write to;
+files that are only read do not count). One that asks for more is refused by the system, and fails.
 """
 
+import contextlib
+import io
 import json
 import resource
 import sys
+import threading
 import time
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 
 from labelworth.data.readers.row_streams import stream_rows
 from labelworth.data.shards.features import in_memory
 from labelworth.data.shards.folder import Shards
+from labelworth.data.shards.manifest import is_folder_of_shards
 from labelworth.data.shards.texts import shard_texts
 from labelworth.errors import DidNotConvergeWarning
 from labelworth.estimation.fit import fit
@@ -24,21 +32,34 @@ from labelworth.models.classes.multinomial import MultinomialFamily
 from labelworth_studies.corpora.zipf_documents import write_corpus
 
 N_STEPS = 4
-
-
-def _corpus(folder: Path, n_documents: int, seed: int, workers: int) -> dict[str, Any]:
-    write_corpus(folder / "corpus.jsonl", n_documents, seed)
-    return {"n_bytes": (folder / "corpus.jsonl").stat().st_size}
+_PIECE_OF_PEER = 1 << 22
+"""Values that scikit-learn is given at once: of windows its table of logarithms would be most of the work."""
+_MADE = "made.json"
+_LOOK = 0.02
+"""Seconds between looks at how much memory is held."""
 
 
 def _shard(folder: Path, n_documents: int, seed: int, workers: int) -> dict[str, Any]:
-    path = folder / "corpus.jsonl"
-    manifest = shard_texts(stream_rows(path, "jsonl"), folder / "shards", source=f"{n_documents} of {seed}").manifest
-    return {"n_bytes": manifest.n_bytes, "n_stored": manifest.n_stored, "n_features": manifest.n_features}
+    """From a seed to texts to shards."""
+    path, shards = folder / "corpus.jsonl", folder / "shards"
+    if not path.is_file():
+        write_corpus(path, n_documents, seed)
+    started = _now()
+    manifest = shard_texts(stream_rows(path, "jsonl"), shards, source=f"{n_documents} of {seed}").manifest
+    ended = _now()
+    return {
+        "n_text_bytes": path.stat().st_size,
+        "n_bytes": manifest.n_bytes,
+        "n_stored": manifest.n_stored,
+        "n_features": manifest.n_features,
+        "n_shards": len(manifest.shards),
+        "sharding_seconds": ended[0] - started[0],
+        "sharding_processor_seconds": ended[1] - started[1],
+    }
 
 
 def _passes(data: Any) -> dict[str, Any]:
-    """Some steps of EM; the first lays out what is kept, and is told apart."""
+    """Some steps of EM; the first lays out what is kept, and is left out."""
     family = MultinomialFamily.for_samples(data, smoothing=0.1)
     took: list[tuple[float, float]] = [_now()]
 
@@ -85,36 +106,109 @@ def _peer(folder: Path, n_documents: int, seed: int, workers: int) -> dict[str, 
 
     data: Any = Shards.open(folder / "shards").data
     classes = np.arange(data.evidence.n_classes)
-    labels = np.random.default_rng(seed).integers(0, len(classes), size=data.n_samples)
     model, first, started = MultinomialNB(), 0, _now()
-    for part in data.features.parts:
-        model.partial_fit(part.read(), labels[first : first + part.n_rows], classes)
-        first += part.n_rows
+    for piece in _pieces(data.features.parts):
+        labels = np.random.default_rng([seed, first]).integers(0, len(classes), size=piece.shape[0])
+        model.partial_fit(piece, labels, classes)
+        first += piece.shape[0]
     ended = _now()
     return {"pass_seconds": ended[0] - started[0], "pass_processor_seconds": ended[1] - started[1]}
 
 
+def _pieces(parts: Any) -> Iterator[sp.csr_array]:
+    held: list[sp.csr_array] = []
+    for part in parts:
+        for window in part.windows():
+            held.append(window)
+            if sum(some.nnz for some in held) >= _PIECE_OF_PEER:
+                yield sp.csr_array(sp.vstack(held, format="csr"))
+                held = []
+    if held:
+        yield sp.csr_array(sp.vstack(held, format="csr"))
+
+
+def _fit(folder: Path, n_documents: int, seed: int, workers: int) -> dict[str, Any]:
+    """`labelworth fit` until it has converged."""
+    record = _command(
+        "fit", folder / "shards", "-o", folder / "model.lw", "--alpha", 0.1, "--workers", workers, "--model",
+        "multinomial",
+    )  # fmt: skip
+    return {name: record[name] for name in ("n_iterations", "objective", "converged")}
+
+
+def _plan(folder: Path, n_documents: int, seed: int, workers: int) -> dict[str, Any]:
+    """`labelworth plan` for as many labels more as there are."""
+    budget = 2 * round(0.01 * n_documents)
+    words = ("--model", "multinomial", "--price-label", 1, "--budget", budget, "--max-time", 2)
+    record = _command("plan", folder / "shards", *words)
+    return {"recommended": record["recommended"]}
+
+
+def _command(*words: object) -> dict[str, Any]:
+    from labelworth.cli.main import app
+
+    said = io.TextIOWrapper(io.BytesIO())
+    with contextlib.redirect_stdout(said), contextlib.suppress(SystemExit):
+        app([*map(str, words), "--json"])
+    said.seek(0)
+    record: dict[str, Any] = json.loads(said.read())
+    return record
+
+
 STAGES: dict[str, Callable[[Path, int, int, int], dict[str, Any]]] = {
-    "corpus": _corpus,
     "shard": _shard,
     "shards": _shards,
     "memory": _memory,
     "partial_fit": _peer,
+    "fit": _fit,
+    "plan": _plan,
 }
 
 
 def measured(stage: str, folder: Path, n_documents: int, seed: int, workers: int) -> dict[str, Any]:
+    """Do a stage; shards that were made before are not made again, and it is told what they took then."""
+    if stage == "shard" and is_made(folder):
+        then: dict[str, Any] = json.loads((folder / _MADE).read_text())
+        return then
+    peaks = _Peaks()
     started = _now()
     told = STAGES[stage](folder, n_documents, seed, workers)
     ended = _now()
-    return {
-        **told,
-        "seconds": ended[0] - started[0],
-        "processor_seconds": ended[1] - started[1],
-        "peak_bytes": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024,
-    }
+    told |= {"seconds": ended[0] - started[0], "processor_seconds": ended[1] - started[1], **peaks.told()}
+    if stage == "shard":
+        (folder / _MADE).write_text(json.dumps(told))
+    return told
+
+
+class _Peaks:
+    """The most memory that the process held: all, and without files that are mapped and libraries."""
+
+    def __init__(self) -> None:
+        self._own = _status("RssAnon")
+        threading.Thread(target=self._watch, daemon=True).start()
+
+    def _watch(self) -> None:
+        while True:
+            self._own = max(self._own, _status("RssAnon"))
+            time.sleep(_LOOK)
+
+    def told(self) -> dict[str, int]:
+        # Not what getrusage says: a process begins with the peak of the one that it was forked from.
+        return {"peak_bytes": _status("VmHWM"), "peak_own_bytes": self._own}
+
+
+def _status(name: str) -> int:
+    """Of this process, in bytes."""
+    lines = Path("/proc/self/status").read_text(encoding="ascii", errors="replace").splitlines()
+    return next(1024 * int(line.split()[1]) for line in lines if line.startswith(f"{name}:"))
+
+
+def is_made(folder: Path) -> bool:
+    return is_folder_of_shards(folder / "shards") and (folder / _MADE).is_file()
 
 
 if __name__ == "__main__":
-    stage, folder, n_documents, seed, workers = sys.argv[1:]
+    stage, folder, n_documents, seed, workers, limit = sys.argv[1:]
+    if int(limit):
+        resource.setrlimit(resource.RLIMIT_DATA, (int(limit), int(limit)))
     sys.stdout.write(json.dumps(measured(stage, Path(folder), int(n_documents), int(seed), int(workers))) + "\n")

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from labelworth.data.evidence import encode_labels
-from labelworth.data.shards.texts import Words, shard_texts
+from labelworth.data.shards.texts import Words, shard_texts, values_per_shard
 from labelworth.data.text import count_words
 from labelworth.errors import InvalidInputError
 
@@ -65,3 +65,38 @@ def test_another_source_begins_anew(tmp_path: Path) -> None:
 def test_no_rows_and_no_words_are_told(given: Any, tmp_path: Path) -> None:
     with pytest.raises(InvalidInputError, match="There are no"):
         shard_texts(given, tmp_path)
+
+
+def test_shards_are_of_several_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = shard_texts(rows(), tmp_path / "whole", stored_per_shard=100_000)
+    monkeypatch.setattr("labelworth.data.shards.texts._RUN", 50)
+    joined = shard_texts(rows(), tmp_path / "joined", stored_per_shard=300)
+    assert 1 < len(joined.manifest.shards) < 5
+    one, many = whole.data, joined.data
+    np.testing.assert_array_equal(many.counts.toarray(), one.counts.toarray())  # type: ignore[union-attr]
+    np.testing.assert_array_equal(many.evidence.dense(), one.evidence.dense())
+    np.testing.assert_array_equal(many.evidence.codes >= 0, one.evidence.codes >= 0)
+
+
+@pytest.mark.parametrize("bits", [3, 10])
+def test_hashed_words_are_those_of_scikit_learn(bits: int, tmp_path: Path) -> None:
+    from sklearn.feature_extraction.text import HashingVectorizer
+
+    shards = shard_texts(rows(), tmp_path, words=Words(hash_bits=bits), stored_per_shard=100)
+    vectorizer = HashingVectorizer(n_features=2**bits, alternate_sign=False, norm=None)
+    expected = vectorizer.transform([text for text, _ in rows()])
+    data: Any = shards.data
+    assert shards.vocabulary is None
+    assert data.n_features == 2**bits
+    np.testing.assert_array_equal(data.counts.toarray(), expected.toarray())
+
+
+def test_hashed_columns_are_all_kept() -> None:
+    with pytest.raises(InvalidInputError, match="leave out"):
+        Words(most=10, hash_bits=8)
+
+
+def test_a_shard_holds_more_values_than_sums_unless_it_is_told() -> None:
+    assert values_per_shard(2, 1000) == 1 << 22
+    assert values_per_shard(20, 200_000) == 8_000_000
+    assert values_per_shard(1000, 10**6) == 1 << 25

@@ -7,10 +7,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 from sklearn.base import clone
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.ensemble import RandomForestClassifier
-from sklearn.feature_extraction.text import CountVectorizer, TfidfVectorizer
+from sklearn.feature_extraction.text import CountVectorizer, TfidfTransformer, TfidfVectorizer
 from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
@@ -20,7 +21,7 @@ from sklearn.svm import LinearSVC
 
 import labelworth as lw
 from labelworth.errors import InvalidInputError, NotIdentifiableError
-from labelworth.estimators.others.named_classifiers import NAMED
+from labelworth.estimators.others.named_classifiers import NAMED, preparation_of
 from support.blobs import texts, vectors
 
 TFIDF = make_pipeline(TfidfVectorizer(), LogisticRegression())
@@ -109,9 +110,34 @@ def test_a_plan_survives_a_classifier_that_needs_more_labels_than_parts_of_the_p
     X, y = vectors(120, 40, distance=1.0)
     plan = lw.plan(X, y, model=CalibratedClassifierCV(GaussianNB(), cv=5), budget=80)
     assert any("CalibratedClassifierCV cannot always be fitted to" in note for note in plan.notes)
-    assert any("the most frequent class was predicted" in note for note in plan.notes)
+    assert any("were left out of its curve" in note for note in plan.notes)
     without = lw.plan(X, y, model=GaussianNB(), budget=80)
+    assert without.forecast is not None
+    assert plan.forecast is not None
+    # Five and ten labels are too few for five folds of two classes: what stood for its predictions is no point.
+    assert without.forecast.measured_labels == (5, 10, 20, 32)
+    assert plan.forecast.measured_labels == (20, 32)
     assert not any("cannot always be fitted" in note for note in without.notes)
+
+
+def test_a_fit_that_stopped_at_its_last_step_did_not_converge() -> None:
+    X, y = vectors(80, 40, distance=1.0)
+    for steps, state in ((1, "warning"), (1000, "good")):
+        plan = lw.plan(X, y, model=LogisticRegression(max_iter=steps, C=100.0), budget=60)
+        assert next(check.state for check in plan.checks if check.name == "fit") == state
+
+
+def test_sparse_values_that_are_no_counts_are_scaled_as_vectors_are() -> None:
+    X, y = vectors(200, 100, distance=1.5)
+    small = np.abs(X) / 16
+    for name in ("linear-svm", "logistic", "nearest-neighbors"):
+        dense, sparse = (lw.AnyClassifier(name).fit(own, y).predict(own) for own in (small, sp.csr_array(small)))
+        assert (dense == sparse).mean() > 0.97
+    counts = sp.csr_array(np.rint(10 * np.abs(X)))
+    assert isinstance(preparation_of("logistic", counts)[0], TfidfTransformer)
+    notes = [lw.AnyClassifier("logistic").pool(own, y).notes for own in (sp.csr_array(small), counts)]
+    assert notes[0][0].startswith("The sparse matrix holds values that are no whole counts")
+    assert notes[1] == []
 
 
 def test_a_classifier_that_fails_on_all_of_the_data_is_refused_in_words() -> None:

@@ -55,11 +55,26 @@ def test_a_family_is_fitted_to_samples_as_it_is() -> None:
     assert pool.model.kind == "multinomial"
 
 
+def test_what_can_still_be_labeled_has_lengths_of_its_own() -> None:
+    pool = lw.HiddenMarkov().pool(SENTENCES, TAGS)
+    # The one sentence without a label has four tokens; all three have three in the mean.
+    assert (list(pool.lengths_left.items()), pool.lengths.mean) == ([(4, 1.0)], 3.0)
+    every = lw.HiddenMarkov().pool(SENTENCES[:2], [["D", "N", "V"], ["D", "N"]])
+    assert list(every.lengths_left.items()) == list(every.lengths.items())
+
+
 def test_classes_may_be_named_and_labels_must_not_all_be_one() -> None:
     assert lw.MultinomialNaiveBayes().pool(X, Y, classes=["b", "a"]).data.evidence.classes == ("b", "a")
     assert lw.HiddenMarkov().pool(SENTENCES, TAGS, classes=["V", "N", "D"]).model.classes == ("V", "N", "D")
     with pytest.raises(NotIdentifiableError, match="All labels say 'a'"):
         lw.MultinomialNaiveBayes().pool(X, ["a"] * 5 + [None])
+    for n_labels, more, odds in ((2, 20, "about 9 in 10"), (5, 20, "about 8 in 10"), (50, 50, "about 5 in 10")):
+        rows = np.ones((500, 2))
+        said = rf"Label {more} more drawn at random \(`labelworth next --count {more}`\).* are {odds}, "
+        with pytest.raises(NotIdentifiableError, match=said):
+            lw.MultinomialNaiveBayes().pool(rows, ["a"] * n_labels + [None] * (500 - n_labels))
+    with pytest.raises(NotIdentifiableError, match="No row without a label is left"):
+        lw.MultinomialNaiveBayes().pool(X, ["a"] * 6)
     with pytest.raises(NotIdentifiableError, match="No document is labeled"):
         lw.MultinomialNaiveBayes().pool(X, [None] * 6, classes=["a", "b"])
     with pytest.raises(NotIdentifiableError, match="No token is labeled"):

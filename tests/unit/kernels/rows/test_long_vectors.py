@@ -2,7 +2,16 @@ import numpy as np
 import pytest
 
 from labelworth.kernels.rows import long_vectors
-from labelworth.kernels.rows.long_vectors import TILE, add_scaled, combine, inner, record_step
+from labelworth.kernels.rows.long_vectors import (
+    TILE,
+    add_scaled,
+    combine,
+    inner,
+    record_step,
+    squared_lengths,
+    squared_root_distance,
+    stretch_steps,
+)
 
 
 @pytest.fixture(params=[1, 7, TILE, 3 * TILE + 5])
@@ -16,6 +25,25 @@ def test_inner_products_and_scaled_sums(size: int) -> None:
     target = np.empty(size)
     add_scaled(first, -0.3, second, target)
     np.testing.assert_allclose(target, first - 0.3 * second, rtol=1e-13, atol=1e-15)
+
+
+def test_a_walk_of_two_steps_is_measured_and_stretched(size: int) -> None:
+    start, first, second = np.random.default_rng(4).normal(size=(3, size))
+    step, bend = first - start, second - 2 * first + start
+    np.testing.assert_allclose(squared_lengths(start, first, second), [step @ step, bend @ bend], rtol=1e-11)
+    end, same = start.copy(), start.copy()
+    stretch_steps(end, first, second, 1.7)
+    np.testing.assert_allclose(end, start + 2 * 1.7 * step + 1.7**2 * bend, rtol=1e-12, atol=1e-12)
+    # A stretch of one is the second step itself.
+    stretch_steps(same, first, second, 1.0)
+    np.testing.assert_allclose(same, second, rtol=1e-12, atol=1e-12)
+
+
+def test_the_distance_between_square_roots(size: int) -> None:
+    first, second = np.random.default_rng(5).random((2, size))
+    first[0] = 0.0
+    expected = np.square(np.sqrt(first) - np.sqrt(second)).sum()
+    assert squared_root_distance(first, second) == pytest.approx(expected, rel=1e-12)
 
 
 def test_a_step_is_recorded_with_its_products(size: int) -> None:

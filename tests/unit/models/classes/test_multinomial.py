@@ -68,6 +68,15 @@ def test_samples_follow_the_joint(model: MultinomialModel, oracle: Enumeration, 
         assert_mean_is(wrong, np.full(3, wrong.sum() / wrong.size))
 
 
+@pytest.mark.parametrize("n_documents", [0, 1, 3, 40])
+def test_log_joint_of_few_documents_and_many_words(n_documents: int, rng: np.random.Generator) -> None:
+    words = rng.dirichlet(np.ones(50), size=3)
+    model = MultinomialModel(("a", "b", "c"), rng.dirichlet(np.ones(3)), words, LengthDistribution.single(5))
+    counts = rng.multinomial(5, words[0], size=n_documents).astype(float)
+    expected = np.log(model.class_probabilities) + counts @ np.log(words).T
+    np.testing.assert_allclose(model.log_joint(samples_of(counts, model.classes)), expected, rtol=1e-12)
+
+
 def test_log_joint_equals_scipy_on_long_documents(rng: np.random.Generator) -> None:
     model = multinomial(rng, n_words=50)
     counts = rng.multinomial(400, np.full(50, 0.02), size=6).astype(float)

@@ -1,6 +1,7 @@
 """What a pilot's answers tell of kinds of labels."""
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -12,14 +13,16 @@ from labelworth.channels.kinds import kinds_of
 from labelworth.data.answers import Answers
 from labelworth.data.evidence import Evidence
 from labelworth.data.lengths import LengthDistribution
-from labelworth.errors import InvalidInputError
+from labelworth.errors import InfeasiblePlanError, InvalidInputError
 from labelworth.estimators.reading import pool_of
 from labelworth.fisher.criteria import CRITERIA
 from labelworth.fisher.documents.channels import ArmSet, enumerated_channels
 from labelworth.models.classes.multinomial import MultinomialModel
 from labelworth.planning.kinds.formulas import KindError, KindFormulas
-from labelworth.planning.kinds.guesses import KindGuesses, by_kind
+from labelworth.planning.kinds.guesses import KindGuesses, by_kind, paid_for
 from labelworth.planning.kinds.menu import KindMenu, Part
+from labelworth.planning.plan import planner_of
+from labelworth.planning.source import PlanSettings
 from labelworth.policies.catalog import Everything
 
 CLASSES = ("ham", "spam")
@@ -205,6 +208,74 @@ def test_plans_say_what_held_answers_count_for() -> None:
     assert plan.held.error < lw.plan(drawn.counts, y, answers=few, **asked).held.error
 
 
+@pytest.mark.parametrize("criterion", ["excess_log_loss", "error"])
+def test_gold_for_documents_with_answers_is_worth_what_a_little_of_it_does(criterion: str) -> None:
+    """Against differences: some of the documents that were asked are moved to those that have gold beside it."""
+    drawn, y, _ = world(400, 200)
+    answers = said(drawn.evidence.codes, np.arange(150, 260), TRUE, "crowd", 1)
+    settings = PlanSettings(
+        prices={"per_label": 0.5},
+        channels=KINDS,
+        answers=answers,
+        criterion=criterion,
+        source="asymptotic",
+        use_unlabeled="yes",
+    )
+    planner = planner_of(drawn.counts, y, settings, model="multinomial", unlabeled="", classes=CLASSES)
+    situation = planner.situation(np.inf)[0]
+    kinds, accuracy, more = situation.kinds, situation.accuracy, situation.nothing_more
+    names = list(accuracy.arms)
+    more[names.index("gold")], more[names.index("nothing")] = 1.0, more[names.index("nothing")] - 1.0
+
+    def with_audited(amount: float) -> Any:
+        """As many of the sixty documents that the crowd answered have gold too."""
+        moved = {"crowd x 1 (held)": 60 - amount, "crowd x 1 (held), audited": amount}
+        if isinstance(accuracy.held, tuple):
+            rules = accuracy.information.rules
+            return replace(accuracy, held=tuple(moved.get(r, n) for r, n in zip(rules, accuracy.held, strict=True)))
+        return replace(accuracy, held={**accuracy.held, **moved})
+
+    def with_gold(amount: float) -> np.ndarray:
+        counts = more.copy()
+        counts[names.index("gold")] += amount
+        counts[names.index("nothing")] -= amount
+        return counts
+
+    h = 1e-3
+    of_audit = with_audited(1 - h).error(more) - with_audited(1 + h).error(more)
+    of_new = with_audited(1).error(with_gold(-h)) - with_audited(1).error(with_gold(h))
+    assert kinds.worth_of_audits(with_audited(1), more) == pytest.approx(of_audit / of_new, rel=1e-4)
+    # The control: gold takes the place of the answers' own information, and is no more beside it.
+    assert of_audit / of_new < 0.99
+
+
+def test_a_budget_pays_for_the_answers_that_are_held() -> None:
+    """Two hundred labels at 0.5 and 110 answers at 0.02 are held."""
+    drawn, y, _ = world(400, 200)
+    answers = said(drawn.evidence.codes, np.arange(150, 260), TRUE, "crowd", 1)
+    asked = {
+        "model": "multinomial",
+        "unlabeled": "",
+        "classes": CLASSES,
+        "prices": {"per_label": 0.5},
+        "channels": KINDS,
+        "criterion": "excess_log_loss",
+        "source": "asymptotic",
+        "n_draws": 0,
+        "use_unlabeled": "yes",
+    }
+    plan = lw.plan(drawn.counts, y, answers=answers, budget=104.0, **asked)
+    assert plan.held.cost == pytest.approx(100 + 110 * 0.02)
+    assert plan.held.n_answers == 110
+    assert plan.recommended.cost <= 104 - plan.held.cost + 1e-9
+    assert plan.recommended.cost_in_all <= 104 + 1e-9
+    assert any("has cost 2.20 for 110 answers" in note for note in plan.notes)
+    # At their own prices, where they say them.
+    dear = replace(answers, prices=np.full(110, 0.1))
+    with pytest.raises(InfeasiblePlanError, match=r"200 labels and 110 answers held have cost 111 already"):
+        lw.plan(drawn.counts, y, answers=dear, budget=104.0, **asked)
+
+
 def test_where_all_is_answered_on_faith_a_plan_says_so_and_prices_nothing() -> None:
     drawn, y, _ = world()
     everywhere = said(drawn.evidence.codes, np.arange(len(y)), TRUE, "crowd", 1)
@@ -224,3 +295,35 @@ def test_where_all_is_answered_on_faith_a_plan_says_so_and_prices_nothing() -> N
     assert plan.advice == "stop"
     assert any("rests on faith" in line for line in plan.lines())
     assert not any("worth any price" in line for line in plan.lines())
+
+
+def test_answers_are_of_the_kind_they_say() -> None:
+    """One annotator may answer as two kinds; what says nothing goes by the annotator's name, then by elimination."""
+    answers = Answers(
+        np.arange(5),
+        np.array([0, 0, 1, 2, 0]),
+        ("ann", "expert", "bob"),
+        Evidence(np.zeros(5, int), CLASSES),
+        kinds=np.array(["crowd", "expert", "", "", ""]),
+    )
+    kinds = [*KINDS, Channel("other", accuracy=0.9)]
+    named = by_kind(answers, kinds)
+    assert [named.names[code] for code in named.annotators] == ["crowd", "expert", "expert", "other", "other"]
+    with pytest.raises(InvalidInputError, match="of the kind 'crowd', and kinds of labels are 'expert'"):
+        by_kind(answers, [KINDS[1]])
+    with pytest.raises(InvalidInputError, match="column 'kind'"):
+        by_kind(answers, [*kinds, Channel("one more", accuracy=0.9)])
+
+
+def test_answers_have_cost_what_they_say_or_what_their_kind_costs() -> None:
+    answers = Answers(
+        np.arange(3),
+        np.array([0, 1, 0]),
+        ("crowd", "expert"),
+        Evidence(np.zeros(3, int), CLASSES),
+        prices=np.array([0.5, np.nan, 0.25]),
+    )
+    kinds = [Channel("crowd", accuracy=0.8, price=0.02), Channel("expert", accuracy=0.9, price=0.4)]
+    assert paid_for(answers, kinds) == pytest.approx(0.5 + 0.4 + 0.25)
+    assert paid_for(replace(answers, prices=None), kinds) == pytest.approx(2 * 0.02 + 0.4)
+    assert paid_for(None, kinds) == 0

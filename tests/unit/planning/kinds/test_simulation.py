@@ -7,6 +7,8 @@ import numpy as np
 import pytest
 
 import labelworth as lw
+from labelworth.data.answers import Answers
+from labelworth.data.evidence import Evidence
 from labelworth.data.lengths import LengthDistribution
 from labelworth.errors import InvalidInputError
 from labelworth.estimators.reading import pool_of
@@ -14,8 +16,10 @@ from labelworth.models.classes.multinomial import MultinomialModel
 from labelworth.planning.answer import Plan
 from labelworth.planning.kinds import simulation
 from labelworth.planning.kinds.rays import KindsAccuracy, Ray
+from labelworth.planning.plan import planner_of
 from labelworth.planning.planner import Planner
 from labelworth.planning.simulated import ForecastLine
+from labelworth.planning.situation import Situation
 from labelworth.planning.source import ChosenSource, PlanSettings
 from labelworth.planning.trust.verdict import Verdict
 
@@ -24,9 +28,10 @@ WORDS = np.random.default_rng(3).dirichlet(np.full(30, 0.5), 3)
 MODEL = MultinomialModel(
     CLASSES, [0.4, 0.3, 0.3], 0.5 * WORDS + 0.5 * WORDS.mean(axis=0), LengthDistribution.single(8)
 )
+MODEL_KIND = "model: price 0.001, confusion 0.9 0.05 0.05 / 0.1 0.8 0.1 / 0.1 0.2 0.7"
 KINDS = [
     "crowd: price 0.02, accuracy 0.75, votes 1 3, unknown",
-    "model: price 0.001, confusion 0.9 0.05 0.05 / 0.1 0.8 0.1 / 0.1 0.2 0.7",
+    MODEL_KIND,
     "dear: price 5, accuracy 0.6",
 ]
 
@@ -136,7 +141,7 @@ def rays(*equivalents: float) -> tuple[Ray, ...]:
 def accuracy(*equivalents: float) -> KindsAccuracy:
     sizes = np.geomspace(10, 5000, 200)
     line = ForecastLine(sizes, 1 / np.sqrt(sizes))
-    return KindsAccuracy(("gold", "cheap"), rays(*equivalents), np.ones(2), line, "error", 50)
+    return KindsAccuracy(("gold", "cheap"), rays(*equivalents), np.ones(2), line, "error")
 
 
 def test_the_error_of_a_design_is_that_of_as_many_gold_labels() -> None:
@@ -173,3 +178,61 @@ def test_a_lead_has_the_noise_of_paired_replicates() -> None:
     assert lead == pytest.approx(1 / np.sqrt(60) - 1 / np.sqrt(90), rel=1e-2)
     # Left-out values move by 0.05 either way: (n - 1) / n times their squares.
     assert spread == pytest.approx(np.sqrt(2 / 3 * 2 * 0.05**2) * 0.5 / np.sqrt(90), rel=2e-2)
+
+
+def situated(answers: Answers | None, pool: float, kind: str = MODEL_KIND) -> Situation:
+    drawn = MODEL.sample(700, np.random.default_rng(0))
+    y = np.where(np.arange(700) < 60, np.array(CLASSES, dtype=object)[drawn.evidence.codes], "")
+    settings = PlanSettings(
+        prices={"per_label": 0.5}, channels=[kind], answers=answers, source="simulated", use_unlabeled="yes"
+    )
+    return planner_of(drawn.counts, y, settings, model="multinomial", unlabeled="").situation(pool)[0]
+
+
+def answered(n_open: int, n_audited: int = 0) -> Answers:
+    """By the model's table, about rows without gold, and about some with."""
+    truth, rng = MODEL.sample(700, np.random.default_rng(0)).evidence.codes, np.random.default_rng(7)
+    rows = np.concatenate([np.arange(n_audited), 60 + np.arange(n_open)])
+    right = rng.random(len(rows)) < 0.8
+    codes = np.where(right, truth[rows], (truth[rows] + 1) % 3)
+    return Answers(rows, np.zeros(len(rows), int), ("model",), Evidence(codes, CLASSES))
+
+
+def test_answers_that_are_held_are_in_the_refits_as_the_same_answers_bought() -> None:
+    """The same rows are asked the same in every replicate, so what is held does exactly what buying it would."""
+    held, bought = situated(answered(300), np.inf).accuracy, situated(None, 300.0).accuracy
+    counts = np.zeros(len(bought.arms))
+    counts[bought.arms.index("model")] = 300
+    assert held.error(np.zeros(len(held.arms))) == pytest.approx(bought.error(counts), rel=1e-12)
+    # The control: without answers, what is held is its sixty labels by definition.
+    assert bought.gold_of(np.zeros(len(bought.arms))) == pytest.approx(60)
+    assert abs(held.gold_of(np.zeros(len(held.arms))) - 60) > 1
+
+
+def test_audited_rows_are_labels_and_answers_and_leave_all_others_to_ask() -> None:
+    told = situated(answered(0, n_audited=40), np.inf, "model: price 0.001, unknown")
+    assert told.pool == 640
+    # A known label says all that an answer to its row could; the confusion it tells is worth nothing by itself.
+    assert told.accuracy.gold_of(np.zeros(len(told.accuracy.arms))) == pytest.approx(60, rel=0.35)
+    both = situated(answered(100, n_audited=40), np.inf, "model: price 0.001, unknown")
+    assert both.pool == 540
+
+
+def test_where_all_is_answered_what_is_held_is_told_and_nothing_is_bought() -> None:
+    told = situated(answered(640), np.inf)
+    assert told.pool == 0
+    assert len(told.accuracy.rays) == 1
+    assert np.isfinite(told.held.error)
+
+
+def test_what_draws_cannot_tell_from_nothing_is_said_to_be_open() -> None:
+    """An answer that is any class alike is worth nothing, and one that is right nearly always is worth a lot."""
+    plan = planned(budget=40.0, channels=["dice: price 0.01, accuracy 0.34", "sure: price 0.01, accuracy 0.99"])
+    dice, sure = plan.kinds
+    assert not dice.is_clear
+    assert sure.is_clear
+    words = "\n".join(plan.lines())
+    assert "What an answer of dice is worth cannot be told from zero" in words
+    assert "`labelworth check --answers`" in words
+    assert "of sure do as much as" in words
+    assert "is worth at most 0;" not in words

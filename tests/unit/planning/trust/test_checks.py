@@ -18,6 +18,7 @@ from labelworth.planning.trust.checks import (
     Width,
     class_check,
     copies_check,
+    few_labels_check,
     parameter_check,
     pilot_check,
     pilot_needed,
@@ -107,7 +108,7 @@ def test_a_precision_that_allows_fewer_than_two_false_alarms_hangs_on_one(
     assert check.state == state
     assert f"rests on {n_examples:,} labeled examples of the class" in check.words
     if level == 0.9 and state == "warning":
-        assert check.words.endswith("Label 20 of the class, or ask for a lower precision.")
+        assert check.words.endswith("in one trial of six; 20 of the class would be enough.")
 
 
 def test_classes_with_few_labels_are_named() -> None:
@@ -207,6 +208,13 @@ def test_formulas_want_five_labels_per_parameter() -> None:
     assert parameter_check(49, 10, "simulated").state == "good"
 
 
+def test_fewer_labels_than_forecasts_were_tried_from_are_told() -> None:
+    assert few_labels_check(50) == ()
+    (check,) = few_labels_check(20)
+    assert check.state == "warning"
+    assert "never tried from fewer than 50 labeled samples, and here are 20" in check.words
+
+
 def test_copies_that_disagree_are_named_with_what_they_cost() -> None:
     texts = [f"this is text number {index}" for index in range(40)]
     codes = np.arange(40) % 2
@@ -224,6 +232,6 @@ def test_copies_that_disagree_are_named_with_what_they_cost() -> None:
     (check,) = said(r7=0)
     assert check.state == "warning"
     assert check.words.startswith(
-        "2 of 40 labeled rows have a copy with another label (rows 3 and 7, counted from 0: 'spam' and 'ham'), so "
-        "any model gets at least 2.5 % of all labeled rows wrong"
+        "2 of 40 labeled rows have a copy, word for word as models read them, with another label (rows 3 and 7, "
+        "counted from 0: 'spam' and 'ham'), so any model gets at least 2.5 % of all labeled rows wrong"
     )

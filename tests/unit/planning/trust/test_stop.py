@@ -8,12 +8,14 @@ import pytest
 
 from labelworth.data.kept import Checkpoint
 from labelworth.fisher.documents.population import enumerated_information
-from labelworth.planning.answer import Held, Odds, Plan, PlanQuestion
+from labelworth.planning.answer import Check, Held, Odds, Plan, PlanQuestion
 from labelworth.planning.assembly import Background, assemble
 from labelworth.planning.landscape import ForecastCurve
 from labelworth.planning.simulated import ForecastLine, SimulatedAccuracy
 from labelworth.planning.situation import Band, Situation
 from labelworth.planning.trust.stop import more_pilot, why_stop
+from labelworth.report.page import page
+from labelworth.report.page_data import page_data
 from labelworth.tradeoff.asymptotic_accuracy import AsymptoticAccuracy
 from labelworth.tradeoff.costs import ArmPrices
 from support.pilots import true_model
@@ -29,7 +31,14 @@ def accuracy(values: np.ndarray) -> SimulatedAccuracy:
     return SimulatedAccuracy(("everything",), (line,), np.ones(1), line.at(HELD), np.array([HELD]), "error", (own,))
 
 
-def planned(problem: str, value: float, spread: float, pool: int = POOL, values: np.ndarray = FALLING) -> Plan:
+def planned(
+    problem: str,
+    value: float,
+    spread: float,
+    pool: int = POOL,
+    values: np.ndarray = FALLING,
+    background: Background = BACKGROUND,
+) -> Plan:
     held = Held("documents", HELD + pool, HELD, HELD, pool, 9, ("a", "b"), float(HELD), None)
     band = Band(accuracy(values * (1 - spread)), accuracy(values * (1 + spread)))
     prices = ArmPrices(("everything",), np.ones(1))
@@ -38,7 +47,7 @@ def planned(problem: str, value: float, spread: float, pool: int = POOL, values:
     ends = (accuracy(values * (1 + sign * spread)).lines[0] for sign in (0, -1, 1))
     curve = ForecastCurve(tuple(sizes.tolist()), *(tuple(line.at(size) for size in sizes) for line in ends))
     question = PlanQuestion(problem, value, "error")
-    return assemble(situation, question, BACKGROUND, checkpoint=Checkpoint(None, {}), forecast=curve)
+    return assemble(situation, question, background, checkpoint=Checkpoint(None, {}), forecast=curve)
 
 
 @pytest.mark.parametrize(("problem", "value"), [("target", 0.18), ("alpha", 0.01)])
@@ -90,17 +99,46 @@ def test_the_odds_that_a_larger_pilot_tells_are_told() -> None:
     assert planned("target", 0.135, spread=0.5, pool=100).odds.even is None
 
 
-def test_a_target_that_is_refused_says_how_surely_and_what_would_tell() -> None:
-    nearest = planned("target", 0.09, spread=0.2, pool=2000)
-    words = nearest.refusal or ""
-    assert re.search(r"reaches error 9 %: .*allows is 10 % \(target=0.1\)", words)
-    assert (nearest.question.value, nearest.lines()[0]) == (0.1, words)
-    # 2,000 are more than ten times the 60 held.
-    assert "2,000" not in words
-    assert "That is a forecast (90 %: 8-12 %), so the target may be met after all: label 60 more documents" in words
-    assert words.endswith("the odds that this tells whether the target can be met are about 3 in 10.")
-    settled = planned("target", 0.05, spread=0.2).refusal or ""
-    assert re.search(r"more labels.*all of it short of the target: a better model", settled)
+def test_a_target_that_the_interval_holds_is_open_and_asks_for_one_thing() -> None:
+    found = planned("target", 0.09, spread=0.2, pool=2000)
+    assert (found.advice, found.more_pilot, found.refusal, found.is_open) == ("larger pilot", HELD, None, True)
+    # What was asked for, not the nearest that the forecast reaches.
+    assert found.question.value == 0.09
+    assert found.lines()[:4] == [
+        "Label 60 more documents drawn at random (`labelworth next --count 60`), then plan again: whether the target "
+        "of 9 % can be met cannot be told yet.",
+        "The forecast reaches it with no number of labels, but the 90 % interval does. The odds that this tells "
+        "whether the target can be met are about 3 in 10; 182 more would make them even.",
+        "Share of wrong predictions to expect with 2,060 labels in all: 10 % (90 %: 8-12 %).",
+        "That costs 60, 120 with what is held.",
+    ]
+    assert sum("abel " in line and "more documents" in line for line in found.lines()[1:]) == 0
+    assert page_data(found)["axes"]["most_bought"] == HELD
+    assert "<h1>Plan for a target of 9 %</h1>" in page(found, {})
+    assert found.to_dict()["is_open"]
+
+
+def test_a_target_is_refused_where_even_the_good_end_of_the_interval_misses_it() -> None:
+    settled = planned("target", 0.05, spread=0.2)
+    assert not settled.is_open
+    assert "is_open" not in settled.to_dict()
+    assert re.search(r"more labels.*all of it short of the target: a better model", settled.refusal or "")
+    # Eight more at most: 12.9 %, and the good end 10.3 %.
+    assert planned("target", 0.104, spread=0.2, pool=8).is_open
+    assert not planned("target", 0.102, spread=0.2, pool=8).is_open
+    none_left = planned("target", 0.12, spread=0.2, pool=0)
+    assert (none_left.refusal or "").endswith("and there is nothing left to label that would tell more.")
+
+
+def test_a_pilot_that_lacks_classes_gets_a_larger_one_and_no_other_advice() -> None:
+    lacking = replace(BACKGROUND, checks=(Check("labels per class", "bad", "No label names b."),))
+    for problem, value in (("budget", 300.0), ("target", 0.112), ("alpha", 3000.0)):
+        found = planned(problem, value, spread=0.05, background=lacking)
+        assert (found.advice, found.more_pilot) == ("larger pilot", HELD)
+        assert found.lines()[0].startswith("Label 60 more documents drawn at random")
+        assert found.lines()[1] == "No label names b."
+    # What no money pays for is not asked for.
+    assert planned("budget", 60.0, spread=0.05, background=lacking).advice == "stop"
 
 
 def test_an_error_that_rises_with_more_labels_is_no_gain() -> None:
@@ -136,6 +174,8 @@ def test_a_larger_pilot_is_as_large_again_counted_in_samples() -> None:
     sequences = Held("sequences", 100, 10, 50, 90, 9, ("a", "b"), 50.0, None)
     assert more_pilot(stuck(sequences, 90.0), "target", 0.1, 151) == 10
     assert more_pilot(stuck(sequences, 90.0), "target", 0.1, 71) == 5
+    # One more would not change a thing.
+    assert more_pilot(stuck(sequences, 90.0), "target", 0.1, 51) == 3
     assert more_pilot(stuck(sequences, 7.0), "target", 0.1, 151) == 7
     assert more_pilot(stuck(sequences, 90.0), "target", 0.1, 78_400) == 10
 
@@ -187,5 +227,5 @@ def test_no_pilot_too_small_is_trusted_with_more_than_ten_times_its_labels() -> 
         "But the pilot of 60 labels is too small to go that far on it."
     )
     assert "to expect with 1,000 labels in all: " in expected
-    assert paid.startswith("All of them cost 940, ")
+    assert paid == "That costs 60, 120 with what is held; the 1,000 labels of the forecast would cost 1,000 in all."
     assert "plan again" not in far.checks[-1].words

@@ -40,6 +40,7 @@ def test_errors_that_follow_x_are_told_and_the_channel_is_left_out(seed: int) ->
     assert "Answers of 'llm': leave them out." in words
     assert "Wrong answers follow principal direction" in words
     assert found.copies.answer == "no sign of it"
+    assert f"No sign that annotators copy each other (p = {found.copies.least_p:.2g})" in words
     json.dumps(found.to_dict())
 
 

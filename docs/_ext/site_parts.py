@@ -1,0 +1,163 @@
+"""What pages of the site are made of beside Markdown: records, claims, links into the code, help of commands.
+
+Roles:      {record}`channels`                         the record of a study, which the site carries
+            {source}`labelworth.fisher.dense.X.at`     code, with its lines in view
+            {measured}`scale.ratio_to_memory`          a figure, read from its record while the site is built
+Directives: {claims}                                   the table of what was measured
+            {commands}                                 what every command says of itself
+"""
+
+import importlib
+import inspect
+import shutil
+from collections.abc import Iterator
+from html import escape
+from pathlib import Path
+from typing import Any
+
+from docutils import nodes
+from pygments import highlight
+from pygments.formatters import HtmlFormatter
+from pygments.lexers import PythonLexer
+from sphinx.application import Sphinx
+from sphinx.util.docutils import SphinxDirective, SphinxRole
+
+import claims
+from symbols import located
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def _up(docname: str) -> str:
+    return "../" * docname.count("/")
+
+
+class SourceRole(SphinxRole):
+    """A link to the lines of code that compute something."""
+
+    def run(self) -> tuple[list[nodes.Node], list[nodes.system_message]]:
+        module, line = located(self.text)
+        self.env.metadata.setdefault("_sources", {})[module] = ""
+        uri = f"{_up(self.env.docname)}code/{module}.html#L-{line}"
+        words = self.text.removeprefix(f"{module}.").removeprefix("labelworth.")
+        link = nodes.reference("", "", nodes.literal(words, words), refuri=uri, internal=True, classes=["source"])
+        return [link], []
+
+
+class RecordRole(SphinxRole):
+    """A link to the record of a study."""
+
+    def run(self) -> tuple[list[nodes.Node], list[nodes.system_message]]:
+        return [record_link(self.env.docname, self.text)], []
+
+
+def record_link(docname: str, name: str) -> nodes.reference:
+    claims.record(name)
+    words = f"results/{name}.json"
+    uri = f"{_up(docname)}{words}"
+    return nodes.reference("", "", nodes.literal(words, words), refuri=uri, internal=True)
+
+
+class MeasuredRole(SphinxRole):
+    """A figure from a record, in words."""
+
+    def run(self) -> tuple[list[nodes.Node], list[nodes.system_message]]:
+        return [nodes.Text(claims.measured(self.text))], []
+
+
+class ClaimsTable(SphinxDirective):
+    """Claim, what was measured, record and command; every number from the record."""
+
+    def run(self) -> list[nodes.Node]:
+        table = nodes.table(classes=["claims"])
+        group = nodes.tgroup(cols=3)
+        table += group
+        for width in (30, 50, 20):
+            group += nodes.colspec(colwidth=width)
+        head, body = nodes.thead(), nodes.tbody()
+        head += self._row(*(nodes.paragraph(text=word) for word in ("claim", "measured", "record and command")))
+        for claim in claims.CLAIMS:
+            body += self._row(
+                nodes.paragraph(text=claim.title), nodes.paragraph(text=claim.says()), self._where(claim)
+            )
+        group += [head, body]
+        return [table]
+
+    def _where(self, claim: claims.Claim) -> nodes.paragraph:
+        where = nodes.paragraph()
+        for name in claim.records:
+            where += [record_link(self.env.docname, name), nodes.Text(" ")]
+        where += nodes.literal(claim.command, claim.command)
+        return where
+
+    def _row(self, *cells: nodes.Node) -> nodes.row:
+        row = nodes.row()
+        for cell in cells:
+            entry = nodes.entry()
+            entry += cell
+            row += entry
+        return row
+
+
+class Commands(SphinxDirective):
+    """What `labelworth COMMAND --help` says, of every command."""
+
+    def run(self) -> list[nodes.Node]:
+        parts: list[nodes.Node] = []
+        for name, text in command_help():
+            section = nodes.section(ids=[f"command-{name.replace(' ', '-')}"])
+            section += nodes.title(text=f"labelworth {name}")
+            section += nodes.literal_block(text, text, language="text")
+            parts.append(section)
+        return parts
+
+
+def command_help() -> Iterator[tuple[str, str]]:
+    """Every command of the product with its help, as a terminal of 100 columns shows it."""
+    import typer
+    from typer.testing import CliRunner
+
+    from labelworth.cli.main import app
+
+    group: Any = typer.main.get_command(app)
+    doors = ("reproduce", "bench")  # Of the laboratory, which may not be there.
+    plain = {"TERMINAL_WIDTH": "100", "COLUMNS": "100", "NO_COLOR": "1", "TERM": "dumb"}
+
+    def names(group: Any, before: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
+        for name, command in group.commands.items():
+            if name not in doors:
+                yield from names(command, (*before, name)) if hasattr(command, "commands") else [(*before, name)]
+
+    for words in names(group):
+        told = CliRunner().invoke(app, [*words, "--help"], env=plain)
+        lines = [line.rstrip() for line in told.output.splitlines()]
+        yield " ".join(words), "\n".join(lines).strip("\n")
+
+
+def code_pages(app: Sphinx) -> Iterator[tuple[str, dict[str, Any], str]]:
+    """A page per module that is linked to, with numbered lines."""
+    for module in sorted(app.env.metadata.get("_sources", {})):
+        text = inspect.getsource(importlib.import_module(module))
+        shown = highlight(text, PythonLexer(), HtmlFormatter(linenos="inline", lineanchors="L", anchorlinenos=True))
+        body = f'<h1>{escape(module)}</h1>\n<div class="highlight-python code-page">{shown}</div>'
+        yield f"code/{module}", {"title": module, "body": body, "display_toc": False}, "page.html"
+
+
+def copy_records(app: Sphinx, exception: Exception | None) -> None:
+    """The site carries the records that it cites."""
+    if exception is None and app.builder.format == "html":
+        folder = Path(app.outdir) / "results"
+        folder.mkdir(exist_ok=True)
+        for path in sorted((ROOT / "results").glob("*.json")):
+            shutil.copy(path, folder / path.name)
+
+
+def setup(app: Sphinx) -> dict[str, Any]:
+    app.add_role("source", SourceRole())
+    app.add_role("record", RecordRole())
+    app.add_role("measured", MeasuredRole())
+    app.add_directive("claims", ClaimsTable)
+    app.add_directive("commands", Commands)
+    app.connect("html-collect-pages", code_pages)
+    app.connect("build-finished", copy_records)
+    return {"parallel_read_safe": False, "parallel_write_safe": True}

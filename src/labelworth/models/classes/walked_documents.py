@@ -1,0 +1,114 @@
+"""Documents that lie in a shard, read window by window with every pass: what they take is never held at once."""
+
+import weakref
+from collections.abc import Iterator
+from threading import Lock
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+
+from labelworth.arrays import FloatArray
+from labelworth.data.counts import as_counts
+from labelworth.data.evidence import Evidence
+from labelworth.data.shards.features import Part
+from labelworth.kernels.documents import layout
+from labelworth.kernels.documents.windows import (
+    WordLogarithms,
+    are_clean,
+    begin_walk,
+    end_walk,
+    read_window,
+    take_logarithms,
+)
+from labelworth.kernels.rows.tables import padded_width
+from labelworth.models.protocol import Expectation
+
+if TYPE_CHECKING:
+    from labelworth.models.classes.multinomial import MultinomialModel
+
+
+class WalkedDocuments:
+    """Rows of a shard with their evidence, for passes that give the bits of `MultinomialPass`.
+
+    Held between passes are codes and weights in narrow types, and sums over the rows whose class was seen.
+    """
+
+    def __init__(self, part: Part, evidence: Evidence, row_weights: FloatArray) -> None:
+        codes = evidence.codes
+        self._part = part
+        self._codes = codes.astype(np.min_scalar_type(-1 - int(np.abs(codes).max(initial=0))))
+        self._candidates = np.ascontiguousarray(evidence.weights, dtype=np.float64)
+        self._weights = row_weights[:1].copy() if (row_weights == row_weights[0]).all() else row_weights
+        self._n_open = int(np.count_nonzero(codes < 0))
+        self._known = self._sum_known(evidence.n_classes)
+
+    def expectation(self, model: "MultinomialModel") -> Expectation:
+        """Expected ``class_weights`` (K,) and ``word_counts`` (K, V), and the log-likelihood."""
+        logarithms, spare = _at_hand(model)
+        used = spare.pop() if spare else None
+        walk, n_before = begin_walk(logarithms, self._known, self._n_open, used), 0
+        for counts, evidence in self._windows():
+            n_before = read_window(
+                counts.indptr.astype(np.int64), counts.indices, counts.data, evidence, logarithms, walk, n_before
+            )
+        class_weights, word_counts, log_likelihood = end_walk(walk, logarithms, self._known)
+        spare.append(walk.word_counts)
+        return Expectation({"class_weights": class_weights, "word_counts": word_counts}, log_likelihood)
+
+    def _sum_known(self, n_classes: int) -> layout.Known:
+        class_weights = np.zeros(n_classes)
+        if not (self._codes >= 0).any():
+            return layout.Known(class_weights, np.empty(0, dtype=np.int64), np.empty(0))
+        table = np.zeros((self._part.n_features, padded_width(n_classes)))
+        for counts, evidence in self._windows():
+            seen = np.flatnonzero(evidence.codes >= 0)
+            starts = counts.indptr.astype(np.int64)
+            layout.add_known(starts, counts.indices, counts.data, evidence, seen, class_weights, table)
+        return layout.known_of(class_weights, table)
+
+    def _windows(self) -> Iterator[tuple[sp.csr_array, layout.Evidence]]:
+        """Clean counts of some rows after the other, with what is known of them."""
+        first = 0
+        for window in self._part.windows():
+            counts = window if _is_clean(window) else as_counts(window)
+            end = first + int(counts.shape[0])
+            weights = self._weights if len(self._weights) == 1 else self._weights[first:end]
+            evidence = layout.Evidence(
+                self._codes[first:end].astype(np.int64),
+                self._candidates,
+                np.ascontiguousarray(np.broadcast_to(weights, end - first)),
+            )
+            yield counts, evidence
+            first = end
+
+
+def _is_clean(counts: sp.csr_array) -> bool:
+    starts = counts.indptr.astype(np.int64)
+    return bool(are_clean(starts, counts.indices, counts.data, int(counts.shape[1])))
+
+
+class _AtHand(NamedTuple):
+    """What all shards and threads of a process share while one model is asked."""
+
+    logarithms: WordLogarithms  # Its parameters, as passes read them.
+    # Tables of sums of shards that are done: memory that a process was given already costs it no more.
+    spare: list[FloatArray]
+
+
+_LOCK = Lock()
+_LATEST: dict[str, tuple["weakref.ref[FloatArray]", _AtHand]] = {}
+
+
+def _at_hand(model: "MultinomialModel") -> _AtHand:
+    with _LOCK:
+        reference, at_hand = _LATEST.get("", (None, None))
+        if at_hand is None or reference is None or reference() is not model.word_probabilities:
+            # Before new ones are made: there need not be room for both.
+            del at_hand
+            _LATEST.clear()
+            at_hand = _AtHand(take_logarithms(model.log_class_probabilities, model.word_probabilities), [])
+            # Nobody asks for them once the model is gone.
+            gone = weakref.ref(model.word_probabilities, lambda _: _LATEST.clear())
+            _LATEST[""] = (gone, at_hand)
+        return at_hand
