@@ -71,3 +71,4 @@ ax.set(xlabel="answers given", title=f"{status.n_labeled} labels for {status.set
 figure.tight_layout()
 plt.show()
 campaign.close()
+folder.cleanup()

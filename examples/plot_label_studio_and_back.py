@@ -59,6 +59,7 @@ print("Lost on the way to Argilla:", *[str(loss) for loss in losses] or ["nothin
 lw.write_export(export, Path(folder.name) / "back.json", "label-studio", accept_losses=True)
 again = lw.read_export(Path(folder.name) / "back.json")
 print([item.state for item in again.items] == [item.state for item in export.items])
+folder.cleanup()
 
 # %%
 # On the command line this is ``labelworth convert export.json tasks.jsonl --to argilla``; :doc:`/formats` lists every

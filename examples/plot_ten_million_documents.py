@@ -46,6 +46,7 @@ model = lw.MultinomialNaiveBayes(alpha=0.1).fit(opened)
 in_one_piece = lw.MultinomialNaiveBayes(alpha=0.1).fit(lw.Shards.open(shards, workers=1))
 same = np.array_equal(model.predict_proba(opened), in_one_piece.predict_proba(opened))
 print(f"{opened.data.n_samples:,} documents; one thread and many give the same bits: {same}")
+folder.cleanup()
 
 # %%
 # What is known of larger data

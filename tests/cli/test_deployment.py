@@ -24,12 +24,12 @@ wait
 
 def write_mail(path: Path) -> None:
     texts = {"ham": "lunch meeting report", "spam": "free money offer"}
-    rows = [
+    rows: list[dict[str, str | None]] = [
         {"text": f"{texts[label]} hello{number % 7} {texts['ham'] if number % 5 == 0 else ''}", "label": label}
         for number, label in enumerate(["ham", "spam"] * 60)
     ]
     for row in rows[40:]:
-        row["label"] = None  # type: ignore[assignment]
+        row["label"] = None
     path.write_text("".join(json.dumps(row) + "\n" for row in rows))
 
 

@@ -32,6 +32,7 @@ def test_an_example_runs(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
 def test_an_example_is_a_question_with_an_answer_in_its_first_words(path: Path) -> None:
     text = path.read_text(encoding="utf-8")
-    title, underline = re.match(r'"""\n(.+)\n(=+)\n', text).groups()  # type: ignore[union-attr]
-    assert len(title) == len(underline)
+    heading = re.match(r'"""\n(.+)\n(=+)\n', text)
+    assert heading is not None
+    assert len(heading[1]) == len(heading[2])
     assert "# %%" in text

@@ -2,24 +2,21 @@
 
 import re
 import shlex
-import sys
 from pathlib import Path
 
 import pytest
 
+import claims
 import labelworth as lw
+import links
 from labelworth_studies.runner.registry import names as study_names
+from question_order import ORDER
 from support.command_line import labelworth
+from symbols import located
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"
 PAGES = sorted(path for path in DOCS.rglob("*.md") if "generated" not in path.parts and "gallery" not in path.parts)
-sys.path.insert(0, str(DOCS / "_ext"))
-
-import claims  # noqa: E402
-import links  # noqa: E402
-from question_order import ORDER  # noqa: E402
-from symbols import located  # noqa: E402
 
 
 def text_of(page: Path) -> str:

@@ -4,7 +4,7 @@ import csv
 import io
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from pathlib import Path
 from typing import Any
 
@@ -86,8 +86,9 @@ def _parts(shards: Shards, classifier: Any) -> list[Any]:
             "file, or make the shards and the model of the same data."
         )
     data = shards.data
-    bounds = data.features.bounds[::_AT_ONCE]  # type: ignore[union-attr]
-    return [data.take(np.arange(first, end)) for first, end in pairwise([*bounds, data.n_samples]) if end > first]
+    ends = accumulate(entry.n_samples for entry in shards.manifest.shards)
+    bounds = [*[0, *ends][::_AT_ONCE], data.n_samples]
+    return [data.take(np.arange(first, end)) for first, end in pairwise(bounds) if end > first]
 
 
 def _row(classes: list[Any], probabilities: list[float]) -> dict[str, Any]:

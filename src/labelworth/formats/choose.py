@@ -5,8 +5,9 @@ from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 
+from labelworth.data.readers.streams import open_binary
 from labelworth.data.shards.manifest import refuse_shards
-from labelworth.errors import DataUnavailableError, InvalidInputError
+from labelworth.errors import InvalidInputError
 from labelworth.formats.export import Export
 from labelworth.formats.format import Format
 from labelworth.formats.losses import Loss
@@ -63,8 +64,8 @@ def found_format(source: Source) -> Format | None:
     """
     if not source.path.exists():
         # Whoever opens it says what is near.
-        source.head  # noqa: B018
-        raise DataUnavailableError(f"There is no file {str(source.path)!r}.")
+        with open_binary(source.path):
+            pass
     matching = [known for known in map(format_named, FORMATS) if known.knows(source)]
     if len(matching) > 1:
         names = " or ".join(f"format={known.name!r}" for known in matching)
