@@ -4,7 +4,7 @@ ENV := .venv
 BIN := $(ENV)/bin
 STAMP := $(ENV)/.installed
 
-.PHONY: demo test formats-test tools-test fuzz golden browser-test postgres-test campaign-size chaos cluster-chaos load check docs picture bench seeds nojit clean
+.PHONY: demo reproduce test formats-test tools-test fuzz golden browser-test postgres-test campaign-size chaos cluster-chaos load check docs picture bench seeds nojit clean
 
 demo: $(STAMP)                 ## the whole story on built-in data, with a picture
 	$(BIN)/labelworth demo
@@ -65,6 +65,11 @@ docs: $(STAMP)                 ## the site, offline, into build/site: every exam
 
 picture: $(STAMP)              ## the picture of the README
 	PYTHONPATH=docs/_ext $(BIN)/python docs/readme_picture.py docs/how_many_more_labels.png
+
+reproduce: $(STAMP)            ## says which corpora the studies need, gets those that can be had, and runs every study that has its own
+	$(BIN)/labelworth data list
+	-$(BIN)/labelworth data get all
+	$(BIN)/labelworth reproduce all $(QUICK) -o build/reproduced
 
 bench: $(STAMP)                ## speed as ratios against named peers, in one run
 	$(BIN)/labelworth bench

@@ -33,14 +33,10 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
     """A test names the corpora it reads, `@pytest.mark.corpus("conll2000")`, and is skipped where they are absent."""
     for folder in [folder for marker in item.iter_markers("corpus") for folder in marker.args]:
         if not _is_here(folder):
-            pytest.skip(f"needs the corpus {folder!r}: set LABELWORTH_DATA to the folder that holds it")
+            pytest.skip(f"needs the corpus {folder!r}: `labelworth data get` gets it to where LABELWORTH_DATA says")
 
 
 def _is_here(corpus: str) -> bool:
-    from labelworth.errors import DataUnavailableError
     from labelworth_studies.corpora.folder import corpora_folder
 
-    try:
-        return (corpora_folder() / corpus).is_dir()
-    except DataUnavailableError:
-        return False
+    return (corpora_folder() / corpus).is_dir()

@@ -5,6 +5,7 @@ Roles:      {record}`channels`                         the record of a study, wh
             {measured}`scale.ratio_to_memory`          a figure, read from its record while the site is built
 Directives: {claims}                                   the table of what was measured
             {commands}                                 what every command says of itself
+            {corpora}                                  which corpora the studies read, and where these are public
 """
 
 import importlib
@@ -69,19 +70,12 @@ class ClaimsTable(SphinxDirective):
     """Claim, what was measured, record and command; every number from the record."""
 
     def run(self) -> list[nodes.Node]:
-        table = nodes.table(classes=["claims"])
-        group = nodes.tgroup(cols=3)
-        table += group
-        for width in (30, 50, 20):
-            group += nodes.colspec(colwidth=width)
-        head, body = nodes.thead(), nodes.tbody()
-        head += self._row(*(nodes.paragraph(text=word) for word in ("claim", "measured", "record and command")))
-        for claim in claims.CLAIMS:
-            body += self._row(
-                nodes.paragraph(text=claim.title), nodes.paragraph(text=claim.says()), self._where(claim)
-            )
-        group += [head, body]
-        return [table]
+        columns = {"claim": 30, "measured": 50, "record and command": 20}
+        rows = [
+            [nodes.paragraph(text=claim.title), nodes.paragraph(text=claim.says()), self._where(claim)]
+            for claim in claims.CLAIMS
+        ]
+        return [table_of("claims", columns, rows)]
 
     def _where(self, claim: claims.Claim) -> nodes.paragraph:
         where = nodes.paragraph()
@@ -90,13 +84,44 @@ class ClaimsTable(SphinxDirective):
         where += nodes.literal(claim.command, claim.command)
         return where
 
-    def _row(self, *cells: nodes.Node) -> nodes.row:
-        row = nodes.row()
-        for cell in cells:
-            entry = nodes.entry()
-            entry += cell
-            row += entry
-        return row
+
+class Corpora(SphinxDirective):
+    """What `labelworth data` knows of every corpus."""
+
+    def run(self) -> list[nodes.Node]:
+        from labelworth_studies.corpora.catalogue import CATALOGUE
+
+        columns = {"name": 15, "what it is": 35, "licence": 20, "where it is public": 30}
+        rows = []
+        for corpus in CATALOGUE.values():
+            words = f"{corpus.title}; {corpus.n_rows:,} rows"
+            where = nodes.paragraph(text=corpus.instead)
+            for source in corpus.sources:
+                url = source.files[0].url
+                where += [nodes.reference("", url.split("/")[2], refuri=url), nodes.Text(" ")]
+            if corpus.sources:
+                where += nodes.Text(f"({corpus.how.partition('; ')[2]})")
+            texts = [nodes.paragraph(text=text) for text in (words, corpus.licence)]
+            rows.append([nodes.paragraph("", "", nodes.literal(corpus.name, corpus.name)), *texts, where])
+        return [table_of("corpora", columns, rows)]
+
+
+def table_of(kind: str, columns: dict[str, int], rows: list[list[nodes.Node]]) -> nodes.table:
+    """A table under the names of its columns, each with its width."""
+    table, group = nodes.table(classes=[kind]), nodes.tgroup(cols=len(columns))
+    table += group
+    group += [nodes.colspec(colwidth=width) for width in columns.values()]
+    head, body = nodes.thead(), nodes.tbody()
+    for part, own in ((head, [[nodes.paragraph(text=name) for name in columns]]), (body, rows)):
+        for cells in own:
+            row = nodes.row()
+            for cell in cells:
+                entry = nodes.entry()
+                entry += cell
+                row += entry
+            part.append(row)
+    group += [head, body]
+    return table
 
 
 class Commands(SphinxDirective):
@@ -120,7 +145,7 @@ def command_help() -> Iterator[tuple[str, str]]:
     from labelworth.cli.main import app
 
     group: Any = typer.main.get_command(app)
-    doors = ("reproduce", "bench")  # Of the laboratory, which may not be there.
+    doors = ("reproduce", "bench", "data")  # Of the laboratory, which may not be there.
     plain = {"TERMINAL_WIDTH": "100", "COLUMNS": "100", "NO_COLOR": "1", "TERM": "dumb"}
 
     def names(group: Any, before: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
@@ -158,6 +183,7 @@ def setup(app: Sphinx) -> dict[str, Any]:
     app.add_role("measured", MeasuredRole())
     app.add_directive("claims", ClaimsTable)
     app.add_directive("commands", Commands)
+    app.add_directive("corpora", Corpora)
     app.connect("html-collect-pages", code_pages)
     app.connect("build-finished", copy_records)
     return {"parallel_read_safe": False, "parallel_write_safe": True}

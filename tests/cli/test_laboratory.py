@@ -7,7 +7,7 @@ import pytest
 from support.command_line import labelworth
 
 
-@pytest.mark.parametrize("command", ["reproduce", "bench"])
+@pytest.mark.parametrize("command", ["reproduce", "bench", "data"])
 def test_without_the_studies_a_sentence_says_how_to_get_them(command: str, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in [name for name in sys.modules if name.partition(".")[0] == "labelworth_studies"]:
         monkeypatch.delitem(sys.modules, name)
@@ -24,3 +24,4 @@ def test_help_and_options_are_those_of_the_command_behind_the_door() -> None:
     assert "labelworth reproduce [OPTIONS]" in answer.stdout
     assert "--workers" in answer.stdout
     assert labelworth("reproduce", "--no-such-option").code == 2
+    assert "labelworth data get [OPTIONS]" in labelworth("data", "get", "--help").stdout

@@ -1,4 +1,4 @@
-"""`labelworth reproduce` and `labelworth bench`: doors to the studies, which are a package of their own."""
+"""`labelworth reproduce`, `labelworth bench` and `labelworth data`: doors to the studies, a package of their own."""
 
 from collections.abc import Sequence
 from importlib.util import find_spec
@@ -16,6 +16,11 @@ def reproduce(context: typer.Context) -> None:
 def bench(context: typer.Context) -> None:
     """Race against named peers in one run; the ratio of medians decides."""
     _enter("bench", context.args)
+
+
+def data(context: typer.Context) -> None:
+    """List the corpora of the studies, or get them from public sources."""
+    _enter("data", context.args)
 
 
 def _enter(command: str, arguments: Sequence[str]) -> None:

@@ -17,7 +17,7 @@ from labelworth.cli.demo import demo
 from labelworth.cli.fit import fit
 from labelworth.cli.frontier import frontier
 from labelworth.cli.information import information
-from labelworth.cli.laboratory import bench, reproduce
+from labelworth.cli.laboratory import bench, data, reproduce
 from labelworth.cli.plan import plan
 from labelworth.cli.predict import predict
 from labelworth.cli.shard import shard
@@ -51,7 +51,7 @@ add_command(app, studio)
 app.add_typer(campaigns.app)
 add_command(app, convert)
 # Options of a door, and its help, are those of the command behind it.
-for _door in (reproduce, bench):
+for _door in (reproduce, bench, data):
     add_command(
         app,
         _door,

@@ -361,6 +361,7 @@ STUDY = Study(
     compute=compute,
     summarize=summarize,
     version=2,
+    corpora=("newsgroups", "crowd"),
     data_digest=crowd_digest,
     prepare=prepare,
 )

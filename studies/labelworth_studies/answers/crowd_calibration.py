@@ -221,6 +221,7 @@ STUDY = Study(
     cells=cells,
     compute=compute,
     summarize=summarize,
+    corpora=("newsgroups", "crowd"),
     data_digest=crowd_digest,
     prepare=prepare,
 )

@@ -409,5 +409,7 @@ STUDY = Study(
     cells=cells,
     compute=compute,
     summarize=summarize,
+    corpora=CORPORA,
+    quick_reads_corpora=False,
     data_digest=_digest,
 )

@@ -83,6 +83,7 @@ STUDY = Study(
     cells=cells,
     compute=compute,
     summarize=summarize,
+    corpora=("conll2000",),
     data_digest=conll2000_digest,
     prepare=prepare,
 )

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from labelworth.report.record import Record
     from labelworth.report.values import Outcome
+    from labelworth_studies.runner.study import Study
 
 ALL = "all"
 
@@ -37,9 +38,9 @@ def reproduce(
     if name is None:
         _list_studies(as_json=as_json)
         return
-    names = registry.names() if name == ALL else (name,)
-    for one in names:
-        registry.find(one)
+    names = _possible(quick) if name == ALL else (name,)
+    if name != ALL:
+        _require_corpora(registry.find(name), quick)
     make_folder(output)
     done = [_reproduced(one, output, quick=quick, workers=workers, seed=seed) for one in names]
     record = done[0][0] if len(done) == 1 else _together([record for record, _ in done], quick=quick, seed=seed)
@@ -81,6 +82,36 @@ def _reproduced(name: str, output: Path, *, quick: bool, workers: int | None, se
     for path in [output / f"{stem}.json", *grids, *pictures]:
         tell(f"Wrote {path}")
     return record, done.outcome
+
+
+def _possible(quick: bool) -> tuple[str, ...]:
+    """All studies but those whose corpora are absent, which are told."""
+    from labelworth.errors import DataUnavailableError
+    from labelworth_studies.runner import registry
+
+    names = []
+    for name in registry.names():
+        try:
+            _require_corpora(registry.find(name), quick)
+        except DataUnavailableError as error:
+            tell(f"Left out: {error}")
+        else:
+            names.append(name)
+    return tuple(names)
+
+
+def _require_corpora(study: "Study", quick: bool) -> None:
+    from labelworth.errors import DataUnavailableError
+    from labelworth_studies.corpora.folder import corpora_folder
+    from labelworth_studies.corpora.getting import absent, cure
+
+    reads = study.corpora if study.quick_reads_corpora or not quick else ()
+    lacking = absent(reads, corpora_folder())
+    if lacking:
+        titles = ", ".join(f"{corpus.name} ({corpus.title})" for corpus in lacking)
+        raise DataUnavailableError(
+            f"{study.name} needs {titles}: not found in {str(corpora_folder())!r}. {cure(lacking)}"
+        )
 
 
 def _together(records: "Sequence[Record]", *, quick: bool, seed: int) -> "Record":

@@ -16,7 +16,7 @@ from labelworth.data.evidence import encode_labels
 from labelworth.data.readers.json_files import read_records
 from labelworth.data.samples import Samples
 from labelworth.data.text import LETTERS, count_words
-from labelworth_studies.corpora.folder import corpora_folder, without_headers
+from labelworth_studies.corpora.folder import corpus_file, without_headers
 
 _FEWEST_POSTS = 5
 
@@ -68,8 +68,8 @@ def crowd_digest() -> str:
 
 
 def _votes() -> Path:
-    return corpora_folder() / "crowd_newsgroups" / "votes.csv.gz"
+    return corpus_file("crowd_newsgroups", "votes.csv.gz")
 
 
 def _news(part: str) -> Path:
-    return corpora_folder() / "20newsgroups" / f"20news-bydate-{part}.jsonl.gz"
+    return corpus_file("20newsgroups", f"20news-bydate-{part}.jsonl.gz")

@@ -1,4 +1,4 @@
-"""The corpora the studies run on, from the folder that LABELWORTH_DATA names. Nothing is downloaded."""
+"""The corpora the studies run on, and the one folder they lie in. Nothing is downloaded here."""
 
 import os
 from collections import Counter
@@ -12,6 +12,8 @@ from labelworth.data.readers.json_files import read_jsonl, read_records
 from labelworth.data.readers.raw import RawFeatures, RawTexts
 from labelworth.data.readers.raw_sequences import RawTokens
 from labelworth.errors import DataUnavailableError, InvalidInputError
+from labelworth_studies.corpora.catalogue import CATALOGUE
+from labelworth_studies.corpora.getting import cure
 from labelworth_studies.corpora.rcv1 import read_lyrl2004
 
 FOLDER_VARIABLE = "LABELWORTH_DATA"
@@ -21,23 +23,38 @@ _SPLITS = ("train", "test", "all")
 
 
 def corpora_folder() -> Path:
-    """Where the corpora lie: `LABELWORTH_DATA`, or else ``../shared/data`` beside the working folder or the checkout.
+    """Where the corpora lie, and where `labelworth data get` puts them; it need not be there yet.
+
+    `LABELWORTH_DATA`; or else ``../shared/data`` beside the working folder or the checkout, where there is one; or
+    else ``labelworth/data`` in the user's cache folder (``XDG_CACHE_HOME``, ``~/.cache``).
+    """
+    named = os.environ.get(FOLDER_VARIABLE)
+    if named:
+        return Path(named).resolve()
+    for candidate in (Path.cwd() / _DEFAULT_FOLDER, _CHECKOUT / _DEFAULT_FOLDER):
+        if candidate.is_dir():
+            return candidate.resolve()
+    cache = os.environ.get("XDG_CACHE_HOME")
+    return (Path(cache) if cache else Path.home() / ".cache") / "labelworth" / "data"
+
+
+def corpus_file(folder: str, name: str) -> Path:
+    """A file of a corpus.
 
     Raises
     ------
     DataUnavailableError
-        If there is no such folder.
+        If it is not there; says how to get it.
     """
-    named = os.environ.get(FOLDER_VARIABLE)
-    candidates = [Path(named)] if named else [Path.cwd() / _DEFAULT_FOLDER, _CHECKOUT / _DEFAULT_FOLDER]
-    for candidate in candidates:
-        if candidate.is_dir():
-            return candidate.resolve()
-    looked = named or str(_DEFAULT_FOLDER)
-    raise DataUnavailableError(
-        f"There is no folder of corpora at {looked!r}. Set {FOLDER_VARIABLE} to the folder that holds "
-        "20newsgroups, reuters21578_r52, rcv1 and conll2000."
-    )
+    path = corpora_folder() / folder / name
+    if not path.is_file():
+        names = {name, f"{name}.gz"}
+        own = [corpus for corpus in CATALOGUE.values() if corpus.folder == folder and names & {*corpus.files}]
+        raise DataUnavailableError(
+            f"There is no {folder}/{name} in {str(corpora_folder())!r}. {cure(own)} Or set {FOLDER_VARIABLE} to the "
+            "folder that has it."
+        )
+    return path
 
 
 def newsgroups(split: str = "train", *, strip_headers: bool = True) -> RawTexts:
@@ -48,7 +65,7 @@ def newsgroups(split: str = "train", *, strip_headers: bool = True) -> RawTexts:
     """
     _require_split(split)
     parts = ("train", "test") if split == "all" else (split,)
-    read = [read_jsonl(_file("20newsgroups", f"20news-bydate-{part}.jsonl.gz")) for part in parts]
+    read = [read_jsonl(corpus_file("20newsgroups", f"20news-bydate-{part}.jsonl.gz")) for part in parts]
     texts = tuple(text for raw in read for text in raw.texts)
     labels = tuple(label for raw in read for label in raw.labels)
     body = tuple(map(without_headers, texts)) if strip_headers else texts
@@ -63,7 +80,7 @@ def reuters_r52(split: str = "all", *, n_largest: int | None = None) -> RawTexts
     _require_split(split)
     if n_largest is not None and n_largest < 1:
         raise InvalidInputError(f"n_largest must be at least 1. Got {n_largest} instead.")
-    records = [record for _, record in read_records(_file("reuters21578_r52", "r52.jsonl.gz"))]
+    records = [record for _, record in read_records(corpus_file("reuters21578_r52", "r52.jsonl.gz"))]
     sizes = Counter(record["label"] for record in records)
     largest = set(sorted(sizes, key=lambda name: (-sizes[name], name))[:n_largest])
     kept = [record for record in records if record["label"] in largest and split in ("all", record["split"])]
@@ -73,7 +90,7 @@ def reuters_r52(split: str = "all", *, n_largest: int | None = None) -> RawTexts
 
 def rcv1_tokens() -> RawTexts:
     """2 316 Reuters RCV1 stories as words, with four top-level classes; several topics (327 stories) = unlabeled."""
-    raw = read_jsonl(_file("rcv1", "rcv1_tokens_2316.jsonl.gz"), text_column="tokens")
+    raw = read_jsonl(corpus_file("rcv1", "rcv1_tokens_2316.jsonl.gz"), text_column="tokens")
     return RawTexts(raw.texts, raw.labels, "Reuters RCV1, 2316 stories")
 
 
@@ -97,7 +114,7 @@ def conll2000(split: str = "train") -> RawTokens:
     """
     _require_split(split)
     parts = ("train", "test") if split == "all" else (split,)
-    read = [read_conll(_file("conll2000", f"{part}.txt.gz")) for part in parts]
+    read = [read_conll(corpus_file("conll2000", f"{part}.txt.gz")) for part in parts]
     offsets = np.concatenate([[0], np.cumsum(np.concatenate([np.diff(raw.offsets) for raw in read]))])
     columns = tuple(tuple(chain(*cells)) for cells in zip(*(raw.columns for raw in read), strict=True))
     labels = tuple(chain(*(raw.labels for raw in read)))
@@ -118,7 +135,7 @@ SHORT_CORPORA = {
 def short_texts(name: str) -> RawTexts:
     """One of `SHORT_CORPORA`, whole; rows without text are left out."""
     folder, file, title = SHORT_CORPORA[name]
-    raw = read_jsonl(_file(folder, file))
+    raw = read_jsonl(corpus_file(folder, file))
     kept = [(text, label) for text, label in zip(raw.texts, raw.labels, strict=True) if text.strip()]
     return RawTexts(tuple(text for text, _ in kept), tuple(label for _, label in kept), title)
 
@@ -140,20 +157,10 @@ def without_headers(post: str) -> str:
     return body if blank_line else ""
 
 
-def _file(folder: str, name: str) -> Path:
-    path = corpora_folder() / folder / name
-    if not path.is_file():
-        raise DataUnavailableError(
-            f"There is no {folder}/{name} in {str(corpora_folder())!r}. Put it there, or set {FOLDER_VARIABLE} "
-            "to the folder that has it."
-        )
-    return path
-
-
 def _packed(folder: str, name: str) -> Path:
     """The file, or the same compressed."""
     compressed = corpora_folder() / folder / f"{name}.gz"
-    return compressed if compressed.is_file() else _file(folder, name)
+    return compressed if compressed.is_file() else corpus_file(folder, name)
 
 
 def _require_split(split: str) -> None:

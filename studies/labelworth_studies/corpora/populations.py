@@ -89,6 +89,8 @@ CORPORA = MappingProxyType(
         "conll2000": Corpus("CoNLL-2000", (50, 100, 200), (500, 1000, 2000), 1500, 2, 1, (HIDDEN_MARKOV,)),
     }
 )
+READ = tuple(name for name in CORPORA if name != "digits")
+"""Those that have to be got: the digits come with scikit-learn."""
 
 WORLDS = MappingProxyType(
     {

@@ -206,6 +206,7 @@ STUDY = Study(
     cells=cells,
     compute=compute,
     summarize=summarize,
+    corpora=NAMES,
     data_digest=digest,
     prepare=prepare,
 )

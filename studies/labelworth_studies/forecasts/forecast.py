@@ -8,7 +8,7 @@ import numpy as np
 from labelworth.progress import Progress
 from labelworth.report.values import ComparisonPanel, Curve, Measured, Outcome, Picture, Table
 from labelworth.simulation.scales import Measure
-from labelworth_studies.corpora.populations import CORPORA, corpora_digest, corpus_of, population
+from labelworth_studies.corpora.populations import CORPORA, READ, corpora_digest, corpus_of, population
 from labelworth_studies.forecasts.parts.forecast_cell import compute, grid
 from labelworth_studies.forecasts.parts.forecast_constants import corpus_group, fitted_without, judged_by
 from labelworth_studies.forecasts.parts.forecast_scores import Score, curves_of, grouped, scores_of, summed_up
@@ -176,6 +176,7 @@ STUDY = Study(
     compute=compute,
     summarize=summarize,
     version=3,
+    corpora=READ,
     data_digest=corpora_digest,
     prepare=prepare,
 )

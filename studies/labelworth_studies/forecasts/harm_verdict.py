@@ -14,7 +14,7 @@ from labelworth.robust.held_out import held_out_predictions
 from labelworth.simulation.jobs import run_jobs
 from labelworth.simulation.learner import MODES, keep_labels
 from labelworth.simulation.pilot_points import labeled_units, pilot_points, point_sizes
-from labelworth_studies.corpora.populations import CORPORA, Population, corpora_digest, population
+from labelworth_studies.corpora.populations import CORPORA, READ, Population, corpora_digest, population
 from labelworth_studies.forecasts.parts.forecast_cell import drawn, gaps_of, grid
 from labelworth_studies.runner.study import Cell, Result, Study
 
@@ -175,6 +175,7 @@ STUDY = Study(
     cells=cells,
     compute=compute,
     summarize=summarize,
+    corpora=READ,
     data_digest=corpora_digest,
     prepare=prepare,
 )

@@ -14,7 +14,7 @@ from labelworth.data.digest import file_digest
 from labelworth.report.values import Measured, Outcome, Table
 from labelworth.simulation.open_labels import N_PARTS, USUAL_PARTS
 from labelworth.simulation.power_law import USUAL_SLOPES
-from labelworth_studies.corpora.folder import corpora_folder
+from labelworth_studies.corpora.folder import corpus_file
 from labelworth_studies.runner.study import Cell, Result, Study
 
 LEARNERS: Mapping[str, tuple[str, ...]] = MappingProxyType(
@@ -58,7 +58,7 @@ def compute(cell: Cell) -> Result:
 
     Or, of every data set and pilot, what stays of the error of the best learner.
     """
-    curves = np.load(corpora_folder() / "lcdb" / "lcdb.npz", allow_pickle=False)
+    curves = np.load(corpus_file("lcdb", "lcdb.npz"), allow_pickle=False)
     names = [str(name) for name in curves["learners"]]
     if cell["kind"] == STAYS:
         best = np.nanmin(_filled(curves["test_error"][:, [name not in _NOT_LEARNERS for name in names]]), axis=1)
@@ -203,7 +203,7 @@ def _parts_table(figures: Mapping[str, Any]) -> Table:
 
 
 def _digest() -> str:
-    return file_digest(corpora_folder() / "lcdb" / "lcdb.npz")
+    return file_digest(corpus_file("lcdb", "lcdb.npz"))
 
 
 STUDY = Study(
@@ -212,5 +212,6 @@ STUDY = Study(
     cells=cells,
     compute=compute,
     summarize=summarize,
+    corpora=("lcdb",),
     data_digest=_digest,
 )

@@ -12,7 +12,7 @@ from labelworth.simulation.basis import ForecastBasis, forecast_basis
 from labelworth.simulation.calibration import constants_of, power_law_of, regression_of
 from labelworth.simulation.learner import Mode, keep_labels, known_codes
 from labelworth.simulation.metrics import MacroF1, Metric, RateAtLevel, pilot_units
-from labelworth_studies.corpora.populations import CORPORA, Population, corpora_digest, corpus_of, population
+from labelworth_studies.corpora.populations import CORPORA, READ, Population, corpora_digest, corpus_of, population
 from labelworth_studies.forecasts.parts.forecast_cell import cell_of, drawn, factors_of
 from labelworth_studies.forecasts.parts.forecast_constants import corpus_group
 from labelworth_studies.forecasts.parts.forecast_scores import Curve, Score, grouped, scores_of, summed_up
@@ -194,6 +194,7 @@ STUDY = Study(
     cells=cells,
     compute=compute,
     summarize=summarize,
+    corpora=READ,
     data_digest=corpora_digest,
     prepare=prepare,
 )

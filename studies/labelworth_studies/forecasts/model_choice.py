@@ -377,6 +377,7 @@ STUDY = Study(
     cells=cells,
     compute=compute,
     summarize=summarize,
+    corpora=("newsgroups", "r52", "rcv1", *SHORT_CORPORA),
     data_digest=digest,
     prepare=prepare,
 )

@@ -164,6 +164,7 @@ STUDY = Study(
     cells=_cells_in_order,
     compute=compute,
     summarize=summarize,
+    corpora=("newsgroups", "r52"),
     data_digest=cuts_digest,
     prepare=prepare,
 )

@@ -126,6 +126,7 @@ STUDY = Study(
     cells=cells,
     compute=compute,
     summarize=summarize,
+    corpora=("newsgroups",),
     data_digest=newsgroups_digest,
     prepare=prepare,
 )

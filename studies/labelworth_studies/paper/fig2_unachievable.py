@@ -167,6 +167,7 @@ STUDY = Study(
     compute=compute,
     summarize=summarize,
     version=VERSION,
+    corpora=("newsgroups",),
     data_digest=newsgroups_digest,
     prepare=prepare,
 )

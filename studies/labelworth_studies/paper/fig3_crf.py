@@ -97,6 +97,7 @@ STUDY = Study(
     compute=compute,
     summarize=summarize,
     version=CELLS_VERSION,
+    corpora=("conll2000",),
     data_digest=conll2000_digest,
     prepare=prepare,
     cells_name=CELLS_NAME,

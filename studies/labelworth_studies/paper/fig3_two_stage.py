@@ -145,6 +145,7 @@ STUDY = Study(
     compute=compute,
     summarize=summarize,
     version=3,
+    corpora=("newsgroups",),
     data_digest=newsgroups_digest,
     prepare=prepare,
 )

@@ -37,6 +37,8 @@ class Study:
     compute: Callable[[Cell], Result]
     summarize: Callable[[Sequence[tuple[Cell, Result]]], Outcome]  # What it all says, in the order of the grid.
     version: int = 1  # Raised whenever `compute` changes what it answers: older cells are then computed afresh.
+    corpora: tuple[str, ...] = ()  # Which it reads, by their names in the catalogue.
+    quick_reads_corpora: bool = True  # Whether the smaller grid reads them too.
     # Identifies the data the cells read; cells of other data are not taken for these. None: no data.
     data_digest: Callable[[], str | None] = lambda: None
     # Called once before the first missing cell: reads what is missing, says what is slow.

@@ -74,11 +74,15 @@ def test_a_wrong_split_or_size_is_refused(small_corpora: Path) -> None:
 
 def test_an_absent_corpus_names_the_cure(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("LABELWORTH_DATA", str(tmp_path))
-    with pytest.raises(DataUnavailableError, match=r"no 20newsgroups/20news-bydate-train.*LABELWORTH_DATA"):
-        corpora.newsgroups()
-    monkeypatch.setenv("LABELWORTH_DATA", str(tmp_path / "nowhere"))
-    with pytest.raises(DataUnavailableError, match=r"no folder of corpora.*Set LABELWORTH_DATA"):
-        corpora.corpora_folder()
+    for folder in (tmp_path, tmp_path / "nowhere"):
+        monkeypatch.setenv("LABELWORTH_DATA", str(folder))
+        said = r"no 20newsgroups/20news-bydate-train.*labelworth data get newsgroups`. Or set LABELWORTH_DATA"
+        with pytest.raises(DataUnavailableError, match=said):
+            corpora.newsgroups()
+    with pytest.raises(
+        DataUnavailableError, match=r"no rcv1/lyrl2004_tokens_train.*Sign the agreement.*LABELWORTH_DATA"
+    ):
+        corpora.rcv1_lyrl2004()
 
 
 def test_the_folder_beside_the_working_folder_is_the_default(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -90,6 +94,18 @@ def test_the_folder_beside_the_working_folder_is_the_default(tmp_path: Path, mon
     assert corpora.corpora_folder() == beside.resolve()
 
 
+def test_without_any_folder_the_users_cache_is_the_place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("LABELWORTH_DATA", raising=False)
+    monkeypatch.setattr(corpora, "_CHECKOUT", tmp_path)
+    (tmp_path / "work").mkdir()
+    monkeypatch.chdir(tmp_path / "work")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    assert corpora.corpora_folder() == tmp_path / "cache" / "labelworth" / "data"
+    monkeypatch.delenv("XDG_CACHE_HOME")
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    assert corpora.corpora_folder() == tmp_path / "home" / ".cache" / "labelworth" / "data"
+
+
 def test_digits_serve_as_counts() -> None:
     raw = corpora.digits()
     counts = as_counts(raw.features)
@@ -98,12 +114,8 @@ def test_digits_serve_as_counts() -> None:
     assert raw.evidence().classes == tuple(range(10))
 
 
-@pytest.mark.corpus
+@pytest.mark.corpus("20newsgroups", "reuters21578_r52", "rcv1")
 def test_the_real_corpora_have_the_sizes_their_sources_state() -> None:
-    try:
-        corpora.corpora_folder()
-    except DataUnavailableError as error:
-        pytest.skip(str(error))
     train, test = corpora.newsgroups("train"), corpora.newsgroups("test")
     assert (len(train.texts), len(test.texts)) == (11314, 7532)
     assert len(set(train.labels)) == len(set(test.labels)) == 20
@@ -128,12 +140,9 @@ def test_conll2000_keeps_words_parts_of_speech_and_chunk_tags(small_corpora: Pat
         corpora.conll2000("dev")
 
 
-@pytest.mark.corpus
+@pytest.mark.corpus("conll2000")
 def test_the_real_chunking_corpus_has_the_sizes_its_source_states() -> None:
-    try:
-        train, test = corpora.conll2000("train"), corpora.conll2000("test")
-    except DataUnavailableError as error:
-        pytest.skip(str(error))
+    train, test = corpora.conll2000("train"), corpora.conll2000("test")
     assert (len(train.offsets) - 1, len(train.words), len(set(train.words))) == (8936, 211727, 19122)
     assert (len(test.offsets) - 1, len(test.words)) == (2012, 47377)
     assert (len(set(train.columns[1])), len(set(test.columns[1]))) == (44, 43)

@@ -69,6 +69,7 @@ def boltzmann_study(name: str, title: str, rule: str) -> Study:
         compute=compute,
         summarize=partial(summarize_chain, rule=rule),
         version=CELLS_VERSION,
+        corpora=("conll2000",),
         data_digest=conll2000_digest,
         prepare=prepare,
         cells_name=CELLS_NAME,

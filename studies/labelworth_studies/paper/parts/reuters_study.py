@@ -46,6 +46,7 @@ def reuters_study(
         compute=compute,
         summarize=summarize,
         version=VERSION,
+        corpora=("rcv1", "r52"),
         data_digest=reuters_digest,
         prepare=say_reuters,
         cells_name="fig1",
