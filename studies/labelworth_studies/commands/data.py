@@ -75,6 +75,8 @@ def get_corpora(
         try:
             with working() as progress:
                 tell(f"{corpus.name}: {get(corpus, folder, progress)}. Licence: {corpus.licence}.")
+        except KeyboardInterrupt:
+            raise KeyboardInterrupt("Stopped. What came is kept; the same command goes on from there.") from None
         except DataUnavailableError as error:
             if len(corpora) == 1:
                 raise

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from labelworth.errors import DataUnavailableError
+from labelworth.errors import DataUnavailableError, LabelworthError, OutputError
 from labelworth.progress import SILENT, Progress, Task, tracking
 
 WAITS = (1.0, 2.0, 4.0, 8.0, 16.0)
@@ -122,6 +122,8 @@ def _go_on(remote: Remote, part: Path, task: Task, silence: float) -> bool:
         if error.code in _WORTH_TRYING_AGAIN:
             raise _TryAgainError(f"the server answers {said}") from error
         raise DataUnavailableError(f"Could not get {remote.url}: the server answers {said}.") from error
+    except LabelworthError:
+        raise
     except (OSError, http.client.HTTPException) as error:
         reason = getattr(error, "reason", None) or error
         if isinstance(reason, socket.gaierror):
@@ -139,7 +141,12 @@ def _append(response: http.client.HTTPResponse, remote: Remote, part: Path, begu
             received += len(piece)
             if received > remote.most_bytes:
                 break
-            file.write(piece)
+            try:
+                file.write(piece)
+            except OSError as error:
+                raise OutputError(
+                    f"Cannot write {str(part)!r}: {error.strerror}. Check the space left; the same command goes on."
+                ) from error
             task.advance(received // _SHOWN - shown)
             shown = received // _SHOWN
     if received > remote.most_bytes:

@@ -10,7 +10,7 @@ import pytest
 
 from labelworth.report.record import validate
 from labelworth.report.values import Outcome
-from labelworth_studies.corpora import catalogue, conversion
+from labelworth_studies.corpora import catalogue, conversion, getting
 from labelworth_studies.corpora.download import Remote
 from labelworth_studies.runner import registry
 from labelworth_studies.runner.study import Study
@@ -75,6 +75,16 @@ def test_getting_all_gets_what_can_be_had_and_tells_of_the_rest(server: FaultySe
     assert "trec: No source gave trec" in answer.stderr
     assert "rcv1-whole: not got by a command. Sign the agreement" in answer.stderr
     assert "Error: Not got: trec." in answer.stderr
+
+
+def test_ctrl_c_says_that_what_came_is_kept(server: FaultyServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(*arguments: object, **options: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(getting, "download", interrupted)
+    answer = labelworth("data", "get", "sms")
+    assert answer.code == 130
+    assert "Stopped. What came is kept; the same command goes on from there." in answer.stderr
 
 
 def test_what_cannot_be_got_is_an_error_that_says_what_to_do(server: FaultyServer) -> None:

@@ -1,13 +1,15 @@
 """Downloads from a server that cuts connections, ignores ranges, is busy, and sends what nobody asked for."""
 
+import errno
 import hashlib
+import io
 import re
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from labelworth.errors import DataUnavailableError
+from labelworth.errors import DataUnavailableError, OutputError
 from labelworth_studies.corpora.download import Remote, download
 from support.faulty_server import FaultyServer, Page, faulty_server
 
@@ -85,7 +87,7 @@ def test_a_file_that_is_not_there_is_not_asked_for_again(server: FaultyServer, t
 
 
 def test_wrong_bytes_are_refused_and_removed(server: FaultyServer, tmp_path: Path) -> None:
-    with pytest.raises(DataUnavailableError, match=rf"Refused: the bytes of .* are not those with SHA-256 {SHA256}"):
+    with pytest.raises(DataUnavailableError, match=rf"^Refused: the bytes of .* are not those with SHA-256 {SHA256}"):
         download(remote(server, CONTENT[:-1] + b"!"), tmp_path, waits=AT_ONCE)
     assert parts(tmp_path) == []
 
@@ -109,9 +111,21 @@ def test_a_part_that_is_whole_or_longer_ends_well(server: FaultyServer, tmp_path
 
 @pytest.mark.parametrize("page", [Page(CONTENT, is_endless=True), Page(CONTENT)])
 def test_more_bytes_than_a_file_may_have_are_refused(server: FaultyServer, tmp_path: Path, page: Page) -> None:
-    with pytest.raises(DataUnavailableError, match=r"Refused: .* is larger than the 400,000 bytes"):
+    with pytest.raises(DataUnavailableError, match=r"^Refused: .* is larger than the 400,000 bytes"):
         download(remote(server, page, most_bytes=400_000), tmp_path, waits=AT_ONCE)
+    assert len(server.asked) == 1
     assert parts(tmp_path) == []
+
+
+def test_a_full_disk_is_told_at_once(server: FaultyServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    class Full(io.BytesIO):
+        def write(self, piece: object) -> int:
+            raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(Path, "open", lambda self, mode: Full())
+    with pytest.raises(OutputError, match=r"^Cannot write .*\.part': No space left on device\. Check the space left"):
+        download(remote(server, CONTENT), tmp_path, waits=AT_ONCE)
+    assert len(server.asked) == 1
 
 
 def test_a_silent_server_counts_as_cut(server: FaultyServer, tmp_path: Path) -> None:
