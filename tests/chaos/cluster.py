@@ -44,7 +44,7 @@ from labelworth.models.classes.multinomial import MultinomialFamily
 
 LONGEST = 600.0
 """Seconds after which a piece of work counts as hanging."""
-QUICK = {"DASK_DISTRIBUTED__COMM__TIMEOUTS__CONNECT": "5s", "DASK_DISTRIBUTED__COMM__TIMEOUTS__TCP": "10s"}
+QUICK = {"DASK_DISTRIBUTED__COMM__TIMEOUTS__CONNECT": "5s", "DASK_DISTRIBUTED__COMM__TIMEOUTS__TCP": "15s"}
 """A dead scheduler is told as lost after seconds, not after a minute."""
 Work = Callable[[Any, Path | None], bytes]
 """(engine, folder of the checkpoint or None) -> all bits of the answer."""

@@ -6,6 +6,7 @@ are not. Partial sums stay with the workers and are tasks too. So a dead worker 
 
 import time
 import warnings
+import weakref
 from collections import OrderedDict
 from collections.abc import Iterator, Sequence
 from threading import Lock
@@ -22,6 +23,10 @@ _RETRIES = 3
 _ATTEMPTS = 5
 _LOOK = 1.0
 """Seconds between looks at how far the work is."""
+_QUIET = 5.0
+"""Seconds without any finished piece after which the scheduler is asked whether it knows who waits."""
+_STARTING = 60.0
+"""Seconds that a worker may take to start, and the scheduler to give it work."""
 _AT_ONCE = 4
 """Pieces under way per thread of the cluster, where results are fetched one by one."""
 _SENT = 16
@@ -35,14 +40,15 @@ class Cluster:
     ----------
     client : distributed.Client
     patience : float
-        Seconds without any finished piece after which the workers that hold the rest are started anew; and for which
-        a cluster without any worker is waited for.
+        Seconds without any finished piece after which the workers that hold the rest are started anew; and, a minute
+        at least, for which a cluster without any worker is waited for.
     """
 
     is_elsewhere = True
 
     def __init__(self, client: Client, patience: float = 600.0) -> None:
         self._client, self._patience = client, patience
+        self._address = client.scheduler.address
         self._sent: OrderedDict[int, tuple[Any, Any]] = OrderedDict()
         self._lock = Lock()
 
@@ -78,22 +84,29 @@ class Cluster:
                 # The parameters of a pass are sent for that pass alone; what many maps share stays where it is.
                 common = self._submitted(shared) if is_total else self._common(shared)
                 leaves = [self._client.submit(function, common, item, pure=False, retries=_RETRIES) for item in items]
-                wanted = [self._sum(leaves)] if is_total else leaves
-                self._wait(leaves, wanted)
+                sums = self._sums(leaves) if is_total else []
+                wanted = [sums[-1]] if is_total else leaves
+                self._wait(wanted, [common, *leaves, *sums])
                 return list(self._client.gather(wanted))
             except _LOST as error:
-                if attempt == _ATTEMPTS - 1 or not self._is_there():
+                if attempt == _ATTEMPTS - 1:
                     raise _lost(error) from error
-                with self._lock:
-                    self._sent.clear()
+                self._connect_anew()
         raise AssertionError
 
-    def _is_there(self) -> bool:
-        """Whether the scheduler answers, or the client still tries to reach it again."""
-        until = time.monotonic() + self._patience
-        while self._client.status == "connecting" and time.monotonic() < until:
-            time.sleep(_LOOK / 10)
-        return bool(self._client.status == "running")
+    def _connect_anew(self) -> None:
+        """Go on with a client of our own to the same scheduler.
+
+        A client that connects again under its name can be struck off by the scheduler, which only then sees that the
+        old connection is gone: pieces are done, and nobody is told.
+        """
+        with self._lock:
+            self._sent.clear()
+        try:
+            self._client = Client(self._address, security=self._client.security, set_as_default=False)
+        except (OSError, TimeoutError) as error:
+            raise _lost(error) from error
+        weakref.finalize(self, self._client.close)
 
     def _submitted(self, shared: Any) -> Any:
         """What pieces share, as a task."""
@@ -113,18 +126,20 @@ class Cluster:
                 self._sent.popitem(last=False)
             return self._sent[id(shared)][1]
 
-    def _sum(self, futures: list[Any]) -> Any:
-        """In the pairs of `labelworth.engines.runner.added`, by the workers."""
+    def _sums(self, futures: list[Any]) -> list[Any]:
+        """In the pairs of `labelworth.engines.runner.added`, by the workers; the last one is that of all."""
+        sums = []
         while len(futures) > 1:
             pairs = [futures[first : first + 2] for first in range(0, len(futures), 2)]
             futures = [
                 self._client.submit(plus, *pair, pure=False, retries=_RETRIES) if len(pair) == 2 else pair[0]
                 for pair in pairs
             ]
-        return futures[0]
+            sums += futures
+        return sums or futures
 
-    def _wait(self, leaves: list[Any], wanted: list[Any]) -> None:
-        """Until all is done; where nothing moves for long, the workers at fault are started anew."""
+    def _wait(self, wanted: list[Any], submitted: list[Any]) -> None:
+        """Until what is wanted is done; where nothing moves for long, the workers at fault are started anew."""
         moved, n_done, n_restarts = time.monotonic(), -1, 0
         while True:
             try:
@@ -133,29 +148,44 @@ class Cluster:
             except TimeoutError:
                 if self._client.status not in ("running", "connecting"):
                     raise CommClosedError("the scheduler does not answer") from None
-                now_done = sum(future.done() for future in (*leaves, *wanted))
+                now_done = sum(future.done() for future in submitted)
+                quiet = time.monotonic() - moved
                 if now_done != n_done:
                     moved, n_done = time.monotonic(), now_done
-                elif time.monotonic() - moved > self._patience:
+                elif quiet > _QUIET and not self._would_be_told():
+                    raise CommClosedError("the scheduler does not know this client any more") from None
+                elif quiet > self._patience and (names := self._at_fault(submitted)):
                     n_restarts += 1
-                    self._start_anew((*leaves, *wanted), n_restarts)
+                    self._start_anew(names, n_restarts)
                     moved = time.monotonic()
+                elif quiet > max(self._patience, _STARTING):
+                    if not self._client.nthreads():
+                        raise LabelworthError(
+                            f"Nothing was done for {quiet:.0f} s: the cluster has no worker. Start some, and run "
+                            "the same."
+                        ) from None
+                    raise CommClosedError("no worker was given what is left to do") from None
 
-    def _start_anew(self, futures: Sequence[Any], n_restarts: int) -> None:
-        """End the workers that hold what is not done; their nannies start others."""
-        keys = {str(future.key) for future in futures}
-        waited = f"Nothing was done for {self._patience:g} s"
-        if not self._client.nthreads():
-            raise LabelworthError(f"{waited}: the cluster has no worker. Start some, and run the same.")
-        held = self._client.processing()
-        hanging = [name for name, tasks in held.items() if keys & {str(task) for task in tasks}]
-        names = ", ".join(hanging) or "none"
+    def _would_be_told(self) -> bool:
+        """Whether the scheduler would tell the client what is done."""
+        name = self._client.id
+        # A function of no module: the scheduler need not know ours.
+        return bool(self._client.run_on_scheduler(lambda dask_scheduler: name in dask_scheduler.client_comms))
+
+    def _at_fault(self, submitted: Sequence[Any]) -> list[str]:
+        """The workers that hold what is not done."""
+        keys = {str(future.key) for future in submitted}
+        return [name for name, tasks in self._client.processing().items() if keys & {str(task) for task in tasks}]
+
+    def _start_anew(self, workers: list[str], n_restarts: int) -> None:
+        """End them; their nannies start others."""
+        waited, names = f"Nothing was done for {self._patience:g} s", ", ".join(workers)
         if n_restarts > _ATTEMPTS:
             raise LabelworthError(
                 f"{waited}, though workers were started anew {_ATTEMPTS} times (at fault: {names})."
             )
         try:
-            self._client.restart_workers(hanging, raise_for_error=False)
+            self._client.restart_workers(workers, raise_for_error=False)
         except ValueError as error:
             raise LabelworthError(
                 f"{waited} by these workers: {names}. They have no nanny to start them anew: end them, start others, "

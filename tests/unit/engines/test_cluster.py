@@ -169,6 +169,22 @@ def test_a_connection_that_was_lost_is_made_again(client: Any, tmp_path: Path) -
     assert total["values"].tobytes() == added_here(40)
 
 
+def test_a_client_that_its_scheduler_has_struck_off_is_replaced(client: Any, tmp_path: Path) -> None:
+    with distributed.Client(client.scheduler.address, set_as_default=False) as forgotten:
+        name = forgotten.id
+
+        def strike_off(dask_scheduler: Any) -> None:
+            dask_scheduler.struck_off = dask_scheduler.client_comms.pop(name)
+
+        def put_back(dask_scheduler: Any) -> None:
+            dask_scheduler.client_comms[name] = dask_scheduler.struck_off
+
+        client.run_on_scheduler(strike_off)
+        total = runner_of(forgotten).total(slow, str(tmp_path), range(5))
+        client.run_on_scheduler(put_back)
+    assert total["values"].tobytes() == added_here(5)
+
+
 def test_what_many_refits_share_travels_once(client: Any) -> None:
     from labelworth.engines.cluster import Cluster
 
@@ -219,9 +235,11 @@ def test_cross_validation_on_a_cluster_is_that_of_one_thread(client: Any) -> Non
     assert elsewhere == losses()
 
 
-def test_a_cluster_without_workers_is_told() -> None:
+def test_a_cluster_without_workers_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    from labelworth.engines import cluster
     from labelworth.engines.cluster import Cluster
 
+    monkeypatch.setattr(cluster, "_STARTING", 1.5)
     nobody = distributed.LocalCluster(
         n_workers=0, processes=True, host="127.0.0.1", dashboard_address=None, silence_logs=50
     )
