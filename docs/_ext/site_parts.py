@@ -97,8 +97,12 @@ class Corpora(SphinxDirective):
             words = f"{corpus.title}; {corpus.n_rows:,} rows"
             where = nodes.paragraph(text=corpus.instead)
             for source in corpus.sources:
-                url = source.files[0].url
-                where += [nodes.reference("", url.split("/")[2], refuri=url), nodes.Text(" ")]
+                place = source.files[0].place
+                is_address = "/" in place  # or else a package, which pip finds by its name
+                link = (
+                    nodes.reference("", place.split("/")[2], refuri=place) if is_address else nodes.literal("", place)
+                )
+                where += [link, nodes.Text(" ")]
             if corpus.sources:
                 where += nodes.Text(f"({corpus.how.partition('; ')[2]})")
             texts = [nodes.paragraph(text=text) for text in (words, corpus.licence)]

@@ -49,7 +49,7 @@ def list_corpora(as_json: Json = False) -> None:
         note="`labelworth data get NAME` gets one, `labelworth data get all` all that can be had. SHA-256 of files: "
         "what is fetched is verified by a digest known from elsewhere; of rows: what is made of it must be, bit for "
         "bit, what our records were computed on. Where only another edition can be had, that is said when it is got. "
-        "--json has addresses and digests.",
+        "--json has places and digests.",
     )
     record = Record("data", {}, {"folder": str(folder), "corpora": facts})
     answer(record, lambda console: show_table(console, table), as_json=as_json)
@@ -76,7 +76,7 @@ def get_corpora(
             with working() as progress:
                 tell(f"{corpus.name}: {get(corpus, folder, progress)}. Licence: {corpus.licence}.")
         except KeyboardInterrupt:
-            raise KeyboardInterrupt("Stopped. What came is kept; the same command goes on from there.") from None
+            raise KeyboardInterrupt("Stopped. The same command goes on from what is kept.") from None
         except DataUnavailableError as error:
             if len(corpora) == 1:
                 raise
@@ -99,7 +99,7 @@ def _facts(corpus: "Corpus") -> dict[str, Any]:
         "instead": corpus.instead,
         "sources": [
             {
-                "files": [{"url": remote.url, "sha256": remote.sha256} for remote in source.files],
+                "files": [{"place": remote.place, "sha256": remote.sha256} for remote in source.files],
                 "differs": source.differs,
             }
             for source in corpus.sources

