@@ -4,7 +4,7 @@ ENV := .venv
 BIN := $(ENV)/bin
 STAMP := $(ENV)/.installed
 
-.PHONY: demo reproduce test formats-test tools-test fuzz golden browser-test postgres-test campaign-size chaos cluster-chaos load check docs picture bench seeds nojit clean
+.PHONY: demo reproduce test formats-test tools-test fuzz golden browser-test postgres-test campaign-size chaos cluster-chaos load check docs picture bench seeds nojit alone wheel release-check man clean
 
 demo: $(STAMP)                 ## the whole story on built-in data, with a picture
 	$(BIN)/labelworth demo
@@ -83,11 +83,17 @@ nojit: $(STAMP)                ## the kernels as plain Python, without the compi
 alone: $(STAMP)                ## a clone with nothing beside it: tests that read corpora, write caches, start processes
 	.ci/alone
 
-wheel: $(STAMP)                ## the wheel in an empty environment: demo, fit, plan
+wheel: $(STAMP)                ## wheel and source as people install them: checked, and in an empty environment demo, fit, plan
 	.ci/wheel
 
+release-check: $(STAMP)        ## the same on every Python that we promise and that is here; says which are not
+	.ci/release
+
+man: $(STAMP)                  ## the man pages, into man/
+	$(BIN)/python docs/man_pages.py man
+
 clean:
-	rm -rf $(ENV) build src/*.egg-info studies/*.egg-info
+	rm -rf $(ENV) build man src/*.egg-info studies/*.egg-info
 
 $(STAMP): pyproject.toml studies/pyproject.toml constraints.txt
 	$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "labelworth needs Python 3.11 or newer; this is " + sys.version.split()[0] + ". Name another with: make PYTHON=python3.12")'

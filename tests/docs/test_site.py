@@ -126,5 +126,12 @@ def test_the_readme_fits_a_screen_and_shows_a_picture_that_a_command_makes() -> 
     assert [target for target in re.findall(r"\]\((?!http)([^)#]+)\)", text) if not (ROOT / target).exists()] == []
 
 
+def test_places_that_the_tour_names_are_there() -> None:
+    named = re.findall(r"`((?:\w+/)+[\w.]*)`", text_of(ROOT / "CONTRIBUTING.md"))
+    places = (ROOT, ROOT / "src" / "labelworth", ROOT / "tests")
+    assert len(named) > 40
+    assert [name for name in named if not any((place / name).exists() for place in places)] == []
+
+
 def test_the_order_of_the_gallery_names_every_example() -> None:
     assert sorted(ORDER) == sorted(path.stem.removeprefix("plot_") for path in (ROOT / "examples").glob("plot_*.py"))

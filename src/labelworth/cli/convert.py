@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from labelworth.cli.completion import export_names
 from labelworth.cli.console import tell
 from labelworth.cli.options import DataOptions, Only
 
@@ -21,7 +22,9 @@ def convert(
     to: Annotated[
         str | None,
         typer.Option(
-            metavar="FORMAT", help="The format to write, where the ending of TARGET does not say: see --format."
+            metavar="FORMAT",
+            autocompletion=export_names,
+            help="The format to write, where the ending of TARGET does not say: see --format.",
         ),
     ] = None,
     accept_losses: Annotated[

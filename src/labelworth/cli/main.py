@@ -11,9 +11,11 @@ from labelworth.cli.batches.merge import merge
 from labelworth.cli.batches.next import next_batch
 from labelworth.cli.campaigns import commands as campaigns
 from labelworth.cli.check import check
+from labelworth.cli.completion import answer_the_shell, completion
 from labelworth.cli.console import tell
 from labelworth.cli.convert import convert
 from labelworth.cli.demo import demo
+from labelworth.cli.doctor import doctor
 from labelworth.cli.fit import fit
 from labelworth.cli.frontier import frontier
 from labelworth.cli.information import information
@@ -50,6 +52,8 @@ add_command(app, merge)
 add_command(app, studio)
 app.add_typer(campaigns.app)
 add_command(app, convert)
+add_command(app, doctor)
+add_command(app, completion)
 # Options of a door, and its help, are those of the command behind it.
 for _door in (reproduce, bench, data):
     add_command(
@@ -66,6 +70,7 @@ def run() -> None:
         if isinstance(stream, TextIOWrapper):
             # A label that the locale has no letters for is shown with question marks, not with a traceback.
             stream.reconfigure(errors="replace")
+    answer_the_shell()
     try:
         app()
     except KeyboardInterrupt:

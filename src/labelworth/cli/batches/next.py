@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from labelworth.cli.completion import export_names
 from labelworth.cli.console import answer, tell, write_json
 from labelworth.cli.inquiry import read_plan_file
 from labelworth.cli.options import (
@@ -49,7 +50,9 @@ def next_batch(
     to: Annotated[
         str | None,
         typer.Option(
-            metavar="FORMAT", help="Write --output as an annotation tool imports it: label-studio, doccano, ..."
+            metavar="FORMAT",
+            autocompletion=export_names,
+            help="Write --output as an annotation tool imports it: label-studio, doccano, ...",
         ),
     ] = None,
     sheet: Annotated[

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, cast
 
 import typer
 
+from labelworth.cli.completion import format_names
 from labelworth.cli.imported import is_imported
 from labelworth.cli.options.table import COMMON, Between, Keywords, Options
 
@@ -82,6 +83,7 @@ class DataOptions(Options):
         str | None,
         typer.Option(
             metavar="NAME",
+            autocompletion=format_names,
             help="jsonl, csv, tsv, parquet, svmlight or npz, or for sequences conll, tokens-jsonl or crfsuite, where "
             "the file's ending does not say. Exports of tools are found from their content; named, they are "
             "label-studio, label-studio-min, doccano, doccano-members, argilla, prodigy, hugging-face, webanno, "

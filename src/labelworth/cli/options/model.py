@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 import typer
 
+from labelworth.cli.completion import model_names
 from labelworth.cli.imported import imported, is_imported
 from labelworth.cli.options.table import COMMON, Between, Keywords, Options, options_of_group
 
@@ -28,6 +29,7 @@ class ModelOptions(Options):
         str | None,
         typer.Option(
             metavar="NAME",
+            autocompletion=model_names,
             help="auto (in plans and checks, unless a setting is given): chosen on the pilot; multinomial (in fit), "
             "bernoulli or gaussian; logistic, linear-svm, boosting, forest, nearest-neighbors or self-training, to "
             "plan with; for sequences hidden-markov (unless named), boltzmann-chain or conditional-random-field; or "

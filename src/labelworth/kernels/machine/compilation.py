@@ -2,9 +2,10 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any, TypeVar
 
-from numba import njit
+from numba import config, njit
 from numba.core import event
 
 Kernel = TypeVar("Kernel", bound=Callable[..., Any])
@@ -62,3 +63,14 @@ def telling_of_compilation(tell: Callable[[str], None]) -> Iterator[None]:
     """Tell, once, if a kernel has to be compiled while the block runs; machine code from the disk is not told of."""
     with event.install_listener("numba:compile", _FirstCompilation(tell)):
         yield
+
+
+def is_compiling() -> bool:
+    """Whether kernels are compiled at all: not with ``NUMBA_DISABLE_JIT=1``."""
+    return not config.DISABLE_JIT
+
+
+def kept_in(kernel: Any) -> Path | None:
+    """The folder that keeps the machine code of a kernel for the next process; None: there is none."""
+    folder = kernel.stats.cache_path if is_compiling() else None
+    return None if folder is None else Path(folder)
