@@ -65,7 +65,7 @@ html_theme_options = {
     "pygments_light_style": "a11y-high-contrast-light",
     "pygments_dark_style": "a11y-high-contrast-dark",
 }
-html_sidebars = {"index": [], "live": []}
+html_sidebars = {"index": [], "live": [], "first_five_minutes": []}
 copyright = f"{author}; MIT licence. Version {release}"
 
 

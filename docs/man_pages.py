@@ -40,6 +40,10 @@ def _pages(command: Any, words: tuple[str, ...], above: Any) -> Iterator[tuple[s
         lines.append(".SH COMMANDS")
         for name, child in children.items():
             lines += _entry(f"\\fB{_escaped(_page_name((*words, name)))}\\fR({SECTION})", _summary(child))
+    if command.epilog:
+        lines.append(".SH EXAMPLES")
+        for number, line in enumerate(command.epilog.splitlines()):
+            lines += [*[".PP"] * (number > 0), *_text(line)]
     lines.append(".SH EXIT STATUS")
     for code, meaning in EXIT_CODES:
         lines += _entry(code, meaning)
@@ -87,7 +91,7 @@ def _entry(title: str, text: str) -> list[str]:
 
 
 def _paragraphs(command: Any) -> list[str]:
-    text = inspect.cleandoc("\n\n".join(part for part in (command.help, command.epilog) if part))
+    text = inspect.cleandoc(command.help)
     return [" ".join(paragraph.replace("\b", "").split()) for paragraph in text.split("\n\n") if paragraph.strip()]
 
 

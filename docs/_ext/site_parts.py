@@ -129,7 +129,7 @@ def table_of(kind: str, columns: dict[str, int], rows: list[list[nodes.Node]]) -
 
 
 class Commands(SphinxDirective):
-    """What `labelworth COMMAND --help` says, of every command."""
+    """What `labelworth COMMAND --help-all` says, of every command."""
 
     def run(self) -> list[nodes.Node]:
         parts: list[nodes.Node] = []
@@ -158,7 +158,9 @@ def command_help() -> Iterator[tuple[str, str]]:
                 yield from names(command, (*before, name)) if hasattr(command, "commands") else [(*before, name)]
 
     for words in names(group):
-        told = CliRunner().invoke(app, [*words, "--help"], env=plain)
+        told = CliRunner().invoke(app, [*words, "--help-all"], env=plain)
+        if told.exit_code:  # All of its options are common ones.
+            told = CliRunner().invoke(app, [*words, "--help"], env=plain)
         lines = [line.rstrip() for line in told.output.splitlines()]
         yield " ".join(words), "\n".join(lines).strip("\n")
 

@@ -55,7 +55,7 @@ def test_people_answer_and_the_status_follows(campaign, tmp_path):
 
 def test_an_export_for_a_tool_comes_back(campaign, tmp_path):
     output = tmp_path / "tasks.json"
-    told = labelworth("campaign", "export", campaign, "-o", output, "--format", "label-studio", "--accept-losses")
+    told = labelworth("campaign", "export", campaign, "-o", output, "--to", "label-studio", "--accept-losses")
     assert told.code == 0, told.stderr
     again = tmp_path / "again.db"
     labelworth("campaign", "new", again, "--classes", "ham,spam")

@@ -43,3 +43,13 @@ def test_stories_are_told_one_at_a_time(tmp_path: Path) -> None:
     answer = labelworth("demo", "--answers", "--sequences", "--output", tmp_path / "demo.png")
     assert answer.code == 2
     assert "one story at a time" in answer.stderr
+
+
+def test_the_story_comes_first_and_fits_on_a_screen(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    answer = labelworth("demo", "--answers", "--quick", "--output", tmp_path / "demo.png")
+    assert answer.stdout.startswith("The question. ")
+    lines = answer.stdout.splitlines()
+    assert len(lines) <= 40
+    assert max(map(len, lines)) <= 80
+    assert lines.index(next(line for line in lines if line.startswith("What happened."))) < 20

@@ -39,12 +39,12 @@ def test_the_script_for_slurm_fits_as_one_machine_does(tmp_path: Path) -> None:
     write_mail(tmp_path / "mail.jsonl")
     sharded = labelworth("shard", tmp_path / "mail.jsonl", "-o", tmp_path / "shards", "--shard-values", 1000)
     assert sharded.code == 0, sharded.stderr
-    here = labelworth("fit", tmp_path / "shards", "-o", tmp_path / "here.lw", "--alpha", 0.1, "--json").record
+    here = labelworth("fit", tmp_path / "shards", "-o", tmp_path / "here.lw", "--smoothing", 0.1, "--json").record
     (tmp_path / "srun").write_text(SRUN)
     (tmp_path / "srun").chmod(0o755)
     path = os.pathsep.join([str(tmp_path), str(Path(sys.executable).parent), os.environ["PATH"]])
     done = subprocess.run(
-        ["bash", DEPLOYMENT / "slurm.sh", "shards", tmp_path / "there.lw", "--alpha", "0.1", "--json"],
+        ["bash", DEPLOYMENT / "slurm.sh", "shards", tmp_path / "there.lw", "--smoothing", "0.1", "--json"],
         cwd=tmp_path,
         env={**os.environ, "PATH": path},
         capture_output=True,

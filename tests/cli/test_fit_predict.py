@@ -103,7 +103,7 @@ def test_a_gaussian_is_fitted_to_dense_vectors(tmp_path: Path) -> None:
 
 def test_the_command_line_and_python_agree(tmp_path: Path) -> None:
     data, model = fitted(
-        tmp_path, "data.npz", "--alpha", "0.5", "--document-length", "9", "--unlabeled-weight", "0.3"
+        tmp_path, "data.npz", "--smoothing", "0.5", "--document-length", "9", "--unlabeled-weight", "0.3"
     )
     features, labels = counts()
     here = lw.MultinomialNaiveBayes(alpha=0.5, document_length=9, unlabeled_weight=0.3).fit(features, labels)

@@ -15,14 +15,23 @@ from typer.testing import CliRunner
 from labelworth.cli.application import add_command, application
 from labelworth.cli.main import app
 from labelworth.cli.options import DataOptions, ModelOptions, Only, PlanOptions, PriceOptions, Question, Without
-from labelworth.cli.options.table import Between, Keywords, Options, flags, in_options, options_of, options_of_group
+from labelworth.cli.options.table import (
+    COMMON,
+    Between,
+    Keywords,
+    Options,
+    flags,
+    in_options,
+    options_of,
+    options_of_group,
+)
 from labelworth.errors import InvalidInputError
 
 GROUPS = (DataOptions, ModelOptions, PriceOptions, PlanOptions, Question)
 CALLBACKS = {
     command.name or inspect.unwrap(command.callback).__name__: command.callback for command in app.registered_commands
 }
-DOORS = ("reproduce", "bench")
+DOORS = ("reproduce", "bench", "data")
 
 
 @dataclass(frozen=True)
@@ -52,7 +61,7 @@ def _parameters(name: str) -> list[Any]:
 def test_the_options_of_a_command_are_those_of_the_table(name: str) -> None:
     declared = {option.name: option for option in options_of(inspect.unwrap(CALLBACKS[name]))}
     shown = {parameter.name: parameter for parameter in _parameters(name)}
-    assert list(shown) == list(declared)
+    assert [own for own in shown if own != "help_all"] == list(declared)
     for option in declared.values():
         assert shown[option.name].help == option.info.help
         if option.flag is not None:
@@ -79,14 +88,20 @@ def test_a_field_is_spelled_and_explained_alike_in_all_commands() -> None:
 def test_help_fits_eighty_columns_and_shows_no_types(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "80")
     monkeypatch.setenv("TERMINAL_WIDTH", "80")
-    text = CliRunner().invoke(app, [name, "--help"]).stdout
-    assert not re.search(r"<[a-z\[|]", text)
-    assert "[x>=" not in text
-    lines = text.splitlines()
-    assert max(map(len, lines)) <= 80
-    # Common options stand in the first panel, and are few.
-    panel = "\n".join(lines).split("─ Options ─")[1].split("╰")[0]
-    assert len(re.findall(r"^│ \*? *--", panel, re.MULTILINE)) <= 13
+    others = {parameter.opts[0] for parameter in _parameters(name) if parameter.rich_help_panel not in (None, COMMON)}
+    short = CliRunner().invoke(app, [name, "--help"]).stdout
+    long = CliRunner().invoke(app, [name, "--help-all"]).stdout if others else short
+    for text in (short, long):
+        assert not re.search(r"<[a-z\[|]", text)
+        assert "[x>=" not in text
+        assert "…" not in text
+        assert max(map(len, text.splitlines())) <= 80
+    # Common options stand in the first panel, and are few; others are named, and explained where all are.
+    panel = short.split("─ Options ─")[1].split("╰")[0]
+    assert len(re.findall(r"^│ \*? *--", panel, re.MULTILINE)) <= 14
+    assert len(short.splitlines()) <= 80
+    assert others <= set(re.findall(r"--[a-z0-9-]+", short))
+    assert others <= set(re.findall(r"^│ \*? *(--[a-z0-9-]+)", long, re.MULTILINE))
 
 
 def test_a_group_is_handed_over_with_what_was_given() -> None:

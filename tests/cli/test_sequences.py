@@ -17,7 +17,7 @@ from support.sentences import LABELS, SENTENCES, draw_sentences, write_columns
 PARTIAL: list[list[str | None]] = [["D", "N", "V"], ["D", None, None], [None, None, "V"], [None] * 3]
 MODELS = ["hidden-markov", "boltzmann-chain", "conditional-random-field"]
 TEMPLATE = "# words and first letters\nU00:%x[0,0]\nU01:%x[0,1]\n\nB\n"
-SMALL = ("--alpha", "0.1", "--label-smoothing", "0.1", "--c2", "0.1")
+SMALL = ("--smoothing", "0.1", "--label-smoothing", "0.1", "--c2", "0.1")
 
 
 def write_jsonl(path: Path, labels: Any = PARTIAL) -> Path:
@@ -279,7 +279,7 @@ def test_a_model_of_words_refuses_attributes(tmp_path: Path) -> None:
 @pytest.mark.corpus("conll2000")
 def test_conll2000_is_read_as_it_comes(tmp_path: Path) -> None:
     folder = corpora_folder() / "conll2000"
-    options = ("--rare-words", "shapes", "--min-count", "2", "--alpha", "0.1")
+    options = ("--rare-words", "shapes", "--min-count", "2", "--smoothing", "0.1")
     answer = labelworth("fit", folder / "train.txt.gz", "-o", tmp_path / "m.lw", *options, "--json")
     assert (answer.record["n_sequences"], answer.record["n_tokens"]) == (8936, 211_727)
     assert "The tags follow IOB2" in answer.stderr

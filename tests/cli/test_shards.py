@@ -36,7 +36,7 @@ def test_a_folder_is_fitted_and_predicted_as_its_file_is(folder: Path, tmp_path:
     records = {}
     for name, data in (("file", tmp_path / "mail.jsonl"), ("shards", folder)):
         model = tmp_path / f"{name}.lw"
-        records[name] = labelworth("fit", data, "-o", model, "--alpha", 0.1, "--json").record
+        records[name] = labelworth("fit", data, "-o", model, "--smoothing", 0.1, "--json").record
         answer = labelworth("predict", model, data, "-o", tmp_path / f"{name}.jsonl")
         assert answer.code == 0, answer.stderr
     assert records["shards"]["objective"] == pytest.approx(records["file"]["objective"], rel=1e-12)

@@ -157,6 +157,123 @@ def scale_rows() -> Iterator[str]:
             yield f"| 10^{power} | {words} | {own['pass_processor_seconds']:.2f} | {each:.0f} | {memory} |"
 
 
+POLICIES = {
+    "half of the sentences": "0.5*everything + 0.5*nothing",
+    "every other token": "every-other",
+    "random tokens": "random:0.5",
+    "windows of 5": "windows-of-5",
+    "the first half of every sentence": "prefix:0.5",
+    "whole, or one window of 5": "0.3678*everything + 0.6322*window:5",
+    "whole, or the first token": "0.478*everything + 0.522*prefix:1",
+    "all labels, at twice the cost": "everything",
+}
+
+
+def policy_ranking_rows() -> Iterator[str]:
+    chain, crf = (figures("policy-ranking")[name] for name in ("boltzmann-chain", "crf"))
+
+    def told(value: float | None, is_short: bool = True) -> str:
+        return "not told" if value is None else share(value) if is_short else f"{value:.3f}"
+
+    def measured(own: Any, name: str, is_short: bool = True) -> str:
+        return f"{told(own[name], is_short)} ± {told(own[f'{name}_se'], is_short)}"
+
+    for words, name in POLICIES.items():
+        own, other = chain["policies"][name], crf["policies"][name]
+        parts = [
+            f"{told(own[f'predicted_excess_{loss}'])} | {share(own[f'robust_excess_{loss}'])} | "
+            f"{measured(own, f'excess_{loss}')}"
+            for loss in ("joint", "conditional")
+        ]
+        yield f"| {words} | {' | '.join(parts)} |"
+        if words.startswith(("the first half", "whole")):
+            both = [
+                f"{told(model[f'predicted_excess_{loss}'], False)} | {measured(model, f'excess_{loss}', False)}"
+                for model, loss in ((other, "conditional"), (own, "joint"))
+            ]
+            yield f"| {words} | {' | '.join(both)} |"
+            continue
+        f1 = f"{100 * other['f1']:.2f} ± {share(100 * other['f1_se'], 2)}"
+        yield f"{measured(other, 'excess_conditional')} | {f1} |"
+        f1 = f"{100 * own['f1']:.2f} ± {share(100 * own['f1_se'], 2)}"
+        theory = [measured(own, f"predicted_excess_{loss}") for loss in ("joint", "conditional")]
+        seen = [measured(own, f"excess_{loss}") for loss in ("joint", "conditional")]
+        yield f"| {words} | {theory[0]} | {seen[0]} | {theory[1]} | {seen[1]} | {f1} |"
+    ranks = [crf["rankings"]["conditional"], chain["rankings"]["joint"], chain["rankings"]["conditional"]]
+    alike = [f"{own['n_pairs_alike']} of {own['n_pairs_compared']}" for own in ranks]
+    yield f"orders {alike[0]} pairs that the experiment tells apart alike for the CRF,"
+    yield f"for the Boltzmann chain {alike[1]} (joint) and {alike[2]} (conditional)."
+    robust = chain["robust_rankings"]
+    alike = [f"{robust[loss]['n_pairs_alike']} of {robust[loss]['n_pairs_compared']}" for loss in robust]
+    yield f"It orders {alike[0]} pairs alike by joint log-perplexity and {alike[1]} by conditional"
+
+
+def paper_figures_rows() -> Iterator[str]:
+    yield from _reuters_rows()
+    yield from _chunks_rows()
+    yield from _two_stage_rows()
+
+
+def _reuters_rows() -> Iterator[str]:
+    settings = figures("fig1-theory")["settings"]
+    named = {"rcv1": "RCV1", "r52": "R52"}
+    for own in settings:
+        corpus, words, kind = own["setting"].split("-")
+        row = f"| {named[corpus]}, {words} words, {kind}"
+        ranks = {name: value for name, value in own["rank_correlations"]["error"].items() if "log_loss" not in name}
+        yield f"{row} | {' | '.join(share(value, 2) for value in ranks.values())} |"
+        falls = [
+            f"{100 * own[f'{name}_falls_with_n']:.0f} / {100 * own[f'{name}_falls_with_fraction']:.0f} %"
+            for name in ("error", "mse", "paper_total_variance", "robust_error", "simulated_error")
+        ]
+        yield f"{row} | {' | '.join(falls)} |"
+
+
+def _chunks_rows() -> Iterator[str]:
+    for name, words in (("window", "window"), ("none", "nothing")):
+        own = figures(f"fig2-chunks-{name}")
+        found, limit = own["joint_findings"], own["limit"]["joint"]
+        for place, whole in enumerate(own["shares_whole"]):
+            if whole == 1 and words == "window":
+                continue  # The same as whole or nothing.
+            excess = [f"{own['joint'][place][n] - limit:#.3g}" for n in (0, -1)]
+            paper = [found["paper_excess"][place][n] for n in (0, -1)]
+            told = " / ".join("not told" if value is None else share(value, 2) for value in paper)
+            errors = [share(own["joint_se"][place][n], 2) for n in (0, -1)]
+            seen = " / ".join(
+                f"{share(float(value), 2) if float(value) < 10 else value} ± {error}"
+                for value, error in zip(excess, errors, strict=True)
+            )
+            yield f"| {share(whole, 2).rstrip('0').rstrip('.')}, {words} | {seen} | {told} |"
+
+
+def _two_stage_rows() -> Iterator[str]:
+    kinds = {
+        "total_variance": "",
+        "robust_variance": ", robust",
+        "total_variance_labels_only": ", labels alone",
+        "robust_variance_labels_only": ", labels alone, robust",
+    }
+    for own in figures("fig3-two-stage")["plug_in"]:
+        is_shown = own["n_words"] == 2000 or "labels_only" not in own["criterion"]
+        if own["fraction"] == 1 and own["criterion"] in kinds and is_shown:
+            row = f"| {own['n_words']} words{kinds[own['criterion']]}"
+            within = " | ".join(f"{100 * value:.0f} %" for value in own["share_within_5_percent"])
+            yield f"{row}, within 5 % | {within} |"
+            cells = [
+                f"{_percents(middle, is_signed=True)} % ({_percents(low)} to {_percents(high)})"
+                for middle, (low, high) in zip(own["relative_median"], own["relative_quartiles"], strict=True)
+            ]
+            yield f"{row} | {' | '.join(cells)} |"
+
+
+def _percents(value: float, *, is_signed: bool = False) -> str:
+    """A tenth where there are less than ten of them."""
+    text = f"{100 * abs(value):.1f}".removeprefix("0") if abs(value) < 0.0995 else f"{100 * abs(value):.0f}"
+    sign = "-" if value < 0 and text != ".0" else "+" if is_signed else ""
+    return f"{sign}{text}"
+
+
 ROWS = {
     "studies/channels": channels_rows,
     "studies/forecast": forecast_rows,
@@ -167,7 +284,9 @@ ROWS = {
     "studies/misspecification": misspecification_rows,
     "studies/model_choice": model_choice_rows,
     "studies/newsgroups_em": newsgroups_em_rows,
+    "studies/paper_figures": paper_figures_rows,
     "studies/plan_calibration": plan_calibration_rows,
+    "studies/policy_ranking": policy_ranking_rows,
     "scale": scale_rows,
 }
 

@@ -10,7 +10,7 @@ from labelworth.campaign.held import StandingAnswer
 from labelworth.campaign.planning import Snapshot
 from labelworth.campaign.values import GOLD, Item, Request, Unit
 from labelworth.data.files import write_lines
-from labelworth.data.readers.choose import ending
+from labelworth.data.readers.choose import written_ending
 from labelworth.data.readers.raw_sequences import RawTokens
 from labelworth.data.readers.written import COLUMNS, TABLES, require_ending, rows_text
 from labelworth.data.writers import write_conll
@@ -43,7 +43,7 @@ def written(
     """Write a file, whole or not at all: how many rows it has, and what its format cannot hold."""
     if format is not None:
         return len(snapshot.items), write_export(exported(snapshot), path, format, accept_losses=accept_losses)
-    if what == "labels" and snapshot.settings.kind == "sequences" and ending(path) in COLUMNS:
+    if what == "labels" and snapshot.settings.kind == "sequences" and written_ending(path) in COLUMNS:
         raw = snapshot.raw
         assert isinstance(raw, RawTokens)
         write_conll(path, raw)

@@ -33,7 +33,13 @@ def check(
     seed: Seed = 0,
     as_json: Json = False,
 ) -> None:
-    """Say whether unlabeled data helps or hurts, what labels of sequences leave open, and whose answers to use."""
+    """Say whether unlabeled data helps or hurts, what labels of sequences leave open, and whose answers to use.
+
+    Examples
+    --------
+    labelworth check mails.csv
+    labelworth check mails.csv --answers answers.csv
+    """
     from labelworth.report.record import Record, Stopwatch
     from labelworth.report.tables import show_lines
 

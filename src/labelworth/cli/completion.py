@@ -21,6 +21,10 @@ def completion(
 
     bash: `eval "$(labelworth completion bash)"` in ~/.bashrc. zsh: `eval "$(labelworth completion zsh)"` in ~/.zshrc,
     after compinit. fish: `labelworth completion fish > ~/.config/fish/completions/labelworth.fish`.
+
+    Examples
+    --------
+    labelworth completion bash
     """
     from typer.completion import get_completion_script  # type: ignore[attr-defined]
 

@@ -2,17 +2,59 @@
 
 import sys
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, TextIO
+from contextvars import ContextVar
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TextIO
 
-from labelworth.errors import LabelworthWarning, OutputError
+from labelworth.errors import InvalidInputError, LabelworthWarning, OutputError
 
 if TYPE_CHECKING:
     from rich.console import Console
 
     from labelworth.report.progress_bar import ProgressBar
     from labelworth.report.record import Record
+
+
+STANDARD = Path("-")
+"""Standard input where a file is read, standard output where one is written."""
+_WRITTEN = ("output", "report", "sheet", "recovered", "converted")
+_IS_TAKEN: ContextVar[bool] = ContextVar("a file goes to standard output", default=False)
+
+
+@contextmanager
+def standard_streams(options: Mapping[str, Any], flag_of: Mapping[str, str]) -> Iterator[None]:
+    """While a command runs with these options: what it tells goes to stderr where a file goes to standard output.
+
+    Raises
+    ------
+    InvalidInputError
+        If a stream is wanted twice.
+    """
+    named = [name for name, value in options.items() if value == STANDARD]
+    written = [name for name in named if name in _WRITTEN]
+    read = [name for name in named if name not in _WRITTEN]
+    if len(read) > 1:
+        raise InvalidInputError(f"Standard input can be read once, and - stands for {len(read)} files. Name others.")
+    if len(written) > 1 or (written and options.get("as_json")):
+        asked = " and ".join([*(f"{flag_of.get(name, name)} -" for name in written), "--json"][:2])
+        raise InvalidInputError(f"Standard output takes one thing, and {asked} are two. Name a file for one.")
+    token = _IS_TAKEN.set(bool(written))
+    try:
+        yield
+    finally:
+        _IS_TAKEN.reset(token)
+
+
+def name_of(output: Path) -> str:
+    """What to call a file that was written."""
+    return "standard output" if output == STANDARD else str(output)
+
+
+def wrote(*paths: Path | None) -> None:
+    """Say on stderr which files were written."""
+    tell(f"Wrote {' and '.join(name_of(path) for path in paths if path is not None)}")
 
 
 def tell(message: str) -> None:
@@ -58,7 +100,7 @@ def answer(record: "Record", show: "Callable[[Console], None]", *, as_json: bool
         else:
             from rich.console import Console
 
-            show(Console(highlight=False))
+            show(Console(highlight=False, stderr=_IS_TAKEN.get()))
             sys.stdout.flush()
     except BrokenPipeError:
         # Whoever reads has seen enough, as `head` has.

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from labelworth.cli.completion import export_names
-from labelworth.cli.console import tell
+from labelworth.cli.console import STANDARD, name_of, tell
 from labelworth.cli.options import DataOptions, Only
 
 
@@ -17,7 +17,10 @@ def convert(
         Only("path", "text_column", "format", "encoding", "question", "empty_means", "approved", "tokenizer"),
     ],
     converted: Annotated[
-        Path, typer.Argument(metavar="TARGET", help="A file, or a folder for formats that are one.")
+        Path,
+        typer.Argument(
+            metavar="TARGET", help="A file, or a folder for formats that are one; - is standard output, with --to."
+        ),
     ],
     to: Annotated[
         str | None,
@@ -35,6 +38,11 @@ def convert(
 
     Formats are label-studio, label-studio-min, prodigy, doccano, doccano-members, argilla, spacy, webanno, brat,
     hugging-face, conll, tokens-jsonl, csv, tsv, excel and jsonl; docs/formats.md says what each holds.
+
+    Examples
+    --------
+    labelworth convert mails.csv mails.json --to label-studio
+    labelworth convert mails.json - --to csv
     """
     from labelworth.data.files import require_writable
     from labelworth.errors import InvalidInputError
@@ -43,7 +51,7 @@ def convert(
     from labelworth.wording import count
 
     known = format_named(to) if to is not None else format_of_ending(converted)
-    if converted.resolve() == data.path.resolve():
+    if converted != STANDARD and converted.resolve() == data.path.resolve():
         raise InvalidInputError(f"Writing {str(converted)!r} would overwrite what is read. Name another file.")
     if not converted.is_dir():
         require_writable(converted, data.files)
@@ -63,4 +71,4 @@ def convert(
     losses = write_export(export, converted, known.name, accept_losses=accept_losses)
     for loss in losses:
         tell(f"Lost: {loss}.")
-    tell(f"{count(len(export.items), 'item')} written to {converted} as {known.title}.")
+    tell(f"{count(len(export.items), 'item')} written to {name_of(converted)} as {known.title}.")

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from labelworth.cli.console import answer, tell, working
+from labelworth.cli.console import answer, working, wrote
 from labelworth.cli.options import Json, Seed
 
 
@@ -17,14 +17,20 @@ def demo(
     answers: Annotated[
         bool, typer.Option("--answers", help="Which labels to buy: gold, an expert, a crowd or a model.")
     ] = False,
-    output: Annotated[Path, typer.Option("--output", "-o", help="Where to write the picture (.png or .svg).")] = Path(
+    output: Annotated[Path, typer.Option("--output", "-o", help="The picture to write, .png or .svg.")] = Path(
         "labelworth-demo.png"
     ),
     quick: Annotated[bool, typer.Option("--quick", help="Fewer draws: the same story, rougher.")] = False,
     seed: Seed = 0,
     as_json: Json = False,
 ) -> None:
-    """Tell the whole story on scikit-learn's digits, in under a minute, with a picture."""
+    """Tell the whole story on built-in data, in under a minute, with a picture.
+
+    Examples
+    --------
+    labelworth demo
+    labelworth demo --answers --quick -o answers.png
+    """
     from labelworth.errors import InvalidInputError
 
     if sequences and answers:
@@ -48,4 +54,4 @@ def demo(
     asked = {"settings": story.settings, "sequences": sequences, **({"answers": True} if answers else {})}
     record = Record("demo", asked, figures, seed, story.data_digest, watch.durations)
     answer(record, lambda console: show_outcome(console, story.outcome), as_json=as_json)
-    tell(f"Wrote {output}")
+    wrote(output)

@@ -16,7 +16,12 @@ BROKEN = 1
 
 
 def doctor(as_json: Json = False) -> None:
-    """Say whether all is well here: what is installed, threads, compiled kernels, and how fast a pass is."""
+    """Say whether all is well here: what is installed, threads, compiled kernels, and how fast a pass is.
+
+    Examples
+    --------
+    labelworth doctor
+    """
     from labelworth.cli.checkup import checkup
 
     found = checkup()

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from labelworth.cli.console import answer, tell, working
+from labelworth.cli.console import answer, working, wrote
 from labelworth.cli.options import (
     AnsweredFitOptions,
     AnswerFileOptions,
@@ -31,7 +31,7 @@ def fit(
     output: Annotated[
         Path | None,
         typer.Option(
-            "--output", "-o", help="Where to write the model; models of others are fitted for --recovered alone."
+            "--output", "-o", help="The model file to write; models of others are fitted for --recovered alone."
         ),
     ] = None,
     data: DataOptions,
@@ -46,6 +46,11 @@ def fit(
 
     Of a folder of shards every pass is kept beside the model until that is written: the same command goes on where
     it was stopped.
+
+    Examples
+    --------
+    labelworth fit mails.csv -o model.lw
+    labelworth fit mails.csv --answers answers.csv --recovered recovered.csv
     """
     from labelworth.data.digest import file_digest
     from labelworth.data.files import require_writable, write_lines
@@ -109,7 +114,7 @@ def fit(
             show_table(console, told.table())
 
     answer(record, show, as_json=as_json)
-    tell(f"Wrote {' and '.join(str(path) for path in (output, answered.recovered) if path is not None)}")
+    wrote(output, answered.recovered)
 
 
 def _annotators(estimator: Any, answers: "Answers", samples: Any) -> "AnnotatorsReport":

@@ -36,7 +36,12 @@ def frontier(
     seed: Seed = 0,
     as_json: Json = False,
 ) -> None:
-    """Show the undominated ways to go on: what every amount of money buys, and by what."""
+    """Show the undominated ways to go on: what every amount of money buys, and by what.
+
+    Examples
+    --------
+    labelworth frontier mails.csv --price-label 0.25 --currency EUR
+    """
     from labelworth.planning.frontier import frontier as make_frontier
     from labelworth.report.record import Record, Stopwatch
 

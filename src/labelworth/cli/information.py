@@ -21,7 +21,13 @@ def information(
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Say what labeled and unlabeled samples of a model with given parameters are worth."""
+    """Say what labeled and unlabeled samples of a model with given parameters are worth.
+
+    Examples
+    --------
+    labelworth information model.json
+    labelworth information - --json < model.json
+    """
     from labelworth.report.information_spec import read_spec, spec_table
     from labelworth.report.tables import show_table
 

@@ -1,6 +1,7 @@
 """The command line: `labelworth COMMAND`. Command modules import what computes only when they run."""
 
 import sys
+from collections.abc import Callable
 from io import TextIOWrapper
 from typing import Annotated
 
@@ -25,7 +26,7 @@ from labelworth.cli.predict import predict
 from labelworth.cli.shard import shard
 from labelworth.cli.studio import studio
 
-app = application("labelworth")
+app = application("labelworth", epilog="Begin with: labelworth demo, then labelworth plan mails.csv --budget 500")
 
 
 def _version(asked: bool) -> None:
@@ -39,26 +40,30 @@ def _version(asked: bool) -> None:
 @app.callback()
 def labelworth_command(
     version: Annotated[
-        bool, typer.Option("--version", metavar="", callback=_version, is_eager=True, help="Show it.")
+        bool, typer.Option("--version", metavar="", callback=_version, is_eager=True, help="Show the version.")
     ] = False,
 ) -> None:
     """How many examples to label, what accuracy that buys, and whether unlabeled data helps."""
 
 
-for _command in (demo, shard, fit, predict, check, information, frontier, plan):
-    add_command(app, _command)
-add_command(app, next_batch, "next")
-add_command(app, merge)
-add_command(app, studio)
-app.add_typer(campaigns.app)
-add_command(app, convert)
-add_command(app, doctor)
-add_command(app, completion)
+_COMMANDS: dict[str, tuple[Callable[..., None], ...]] = {
+    "Labels": (demo, plan, next_batch, merge, check, frontier),
+    "Models": (fit, predict, information),
+    "People": (studio,),
+    "Files": (convert, shard),
+    "This machine": (doctor, completion),
+}
+"""By the heading under which help shows them."""
+for _heading, _commands in _COMMANDS.items():
+    for _command in _commands:
+        add_command(app, _command, "next" if _command is next_batch else None, rich_help_panel=_heading)
+app.add_typer(campaigns.app, rich_help_panel="People")
 # Options of a door, and its help, are those of the command behind it.
 for _door in (reproduce, bench, data):
     add_command(
         app,
         _door,
+        rich_help_panel="Laboratory",
         context_settings={"allow_extra_args": True, "ignore_unknown_options": True},
         add_help_option=False,
     )

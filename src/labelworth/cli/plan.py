@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from labelworth.cli.application import INFEASIBLE, resumable
-from labelworth.cli.console import answer, tell, working
+from labelworth.cli.console import answer, tell, working, wrote
 from labelworth.cli.inquiry import Inquiry
 from labelworth.cli.options import (
     AnswerFileOptions,
@@ -32,13 +32,16 @@ if TYPE_CHECKING:
     from labelworth.report.values import Table
 
 _N_ROWS = 6
+_N_MODELS = 4
 
 
 def plan(
     *,
     question: Question,
-    output: Annotated[Path | None, typer.Option("--output", "-o", help="Where to write the plan file.")] = None,
-    report: Annotated[Path | None, typer.Option(help="Where to write a page that shows the plan.")] = None,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="The plan file to write, - for standard output.")
+    ] = None,
+    report: Annotated[Path | None, typer.Option(help="A page to write that shows the plan.")] = None,
     again: Annotated[
         Path | None,
         typer.Option(metavar="PLAN", help="A plan file, instead of DATA: ask the same of the data as it is now."),
@@ -53,7 +56,14 @@ def plan(
     seed: Seed = 0,
     as_json: Json = False,
 ) -> None:
-    """Say how many more samples to label, of which kind, and what accuracy that buys."""
+    """Say how many more samples to label, of which kind, and what accuracy that buys.
+
+    Examples
+    --------
+    labelworth plan mails.csv --budget 500 -o plan.json
+    labelworth plan mails.csv --target 'error <= 5%' --report plan.html
+    labelworth plan --again plan.json
+    """
     from labelworth.errors import InvalidInputError
 
     if again is not None:
@@ -124,8 +134,8 @@ def _answer(
     if plan.refusal is not None:
         _refuse(plan.refusal)
     answer(record, lambda console: _show(console, plan, inquiry.data), as_json=as_json)
-    for path in paths:
-        tell(f"Wrote {path}")
+    if paths:
+        wrote(*paths)
     if plan.refusal is not None:
         raise typer.Exit(INFEASIBLE)
 
@@ -151,9 +161,19 @@ def _show(console: "Console", advice: "Plan", data: DataOptions) -> None:
     show_table(console, _table(advice))
     compared = models_table(advice)
     if compared is not None:
-        console.print()
-        show_table(console, compared)
+        show_table(console, _best_of(compared))
         show_lines(console, [_how_to_fit(advice.models.settings, data)] if advice.models else [])
+
+
+def _best_of(compared: "Table") -> "Table":
+    """The chosen model, the best others and those that are forecast; the page and the record have all."""
+    is_forecast = compared.columns[-1].startswith("forecast")
+    rows = [
+        row for place, row in enumerate(compared.rows) if place < _N_MODELS or (is_forecast and row[-1] is not None)
+    ]
+    left = len(compared.rows) - len(rows)
+    more = f" {left} more are in --report and --json." if left else ""
+    return replace(compared, rows=tuple(rows), note=f"{compared.note}{more}")
 
 
 def _how_to_fit(settings: Mapping[str, Any], data: DataOptions) -> str:

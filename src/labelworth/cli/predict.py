@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from labelworth.cli.console import answer, tell, working, write_json
+from labelworth.cli.console import STANDARD, answer, tell, working, write_json
 from labelworth.cli.options import DataOptions, EngineOptions, Json, Only
 
 
@@ -17,7 +17,8 @@ def predict(
         typer.Option(
             "--output",
             "-o",
-            help="A .jsonl or .csv file, of sequences .conll, .jsonl or .crfsuite; JSON lines on stdout if absent.",
+            help="The file to write: .jsonl or .csv, of sequences .conll, .jsonl or .crfsuite. Without it, or with "
+            "-, JSON lines on standard output.",
         ),
     ] = None,
     known: Annotated[
@@ -30,7 +31,13 @@ def predict(
     walkers: EngineOptions,
     as_json: Json = False,
 ) -> None:
-    """Predict the class of every row, or the labels of every sequence, with probabilities."""
+    """Predict the class of every row, or the labels of every sequence, with probabilities.
+
+    Examples
+    --------
+    labelworth predict model.lw new.csv -o predicted.csv
+    labelworth predict model.lw - < new.csv
+    """
     from labelworth.cli.predictions import predict_rows, predict_tokens, require_ending
     from labelworth.data.files import require_writable
     from labelworth.data.readers.written import json_lines
@@ -38,6 +45,7 @@ def predict(
     from labelworth.estimators.storage import load
     from labelworth.report.record import Record, Stopwatch
 
+    output = None if output == STANDARD else output
     if output is not None:
         require_ending(output)
         require_writable(output, (model, *data.files))

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from labelworth.cli.console import answer, tell, working
+from labelworth.cli.console import STANDARD, answer, tell, working
 from labelworth.cli.options import Between, DataOptions, Json
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 def shard(
     *,
     output: Annotated[
-        Path | None, typer.Option("--output", "-o", metavar="FOLDER", help="Where to write the shards.")
+        Path | None, typer.Option("--output", "-o", metavar="FOLDER", help="The folder of shards to write.")
     ] = None,
     verify: Annotated[
         bool, typer.Option("--verify", help="DATA is a folder of shards: look at every byte of it.")
@@ -50,6 +50,11 @@ def shard(
 
     Texts (JSONL, CSV, TSV, Parquet) are read row by row, in bounded memory; the same command goes on where it was
     stopped. Other formats are read whole.
+
+    Examples
+    --------
+    labelworth shard mails.csv -o mails-shards
+    labelworth shard mails-shards --verify
     """
     from labelworth.data.shards.folder import Shards
     from labelworth.errors import InvalidInputError
@@ -59,6 +64,8 @@ def shard(
         raise InvalidInputError(
             "Name the folder to write with --output; or, of a folder of shards, say --verify or --to-parquet FOLDER."
         )
+    if STANDARD in (output, to_parquet):
+        raise InvalidInputError("A folder cannot go to standard output: name one.")
     watch = Stopwatch()
     with working() as progress, watch.timing("shard"):
         shards = (
@@ -103,6 +110,7 @@ def _written(
     from labelworth.data.readers.cells import NOT_NAMED
     from labelworth.data.readers.choose import document_format
     from labelworth.data.readers.row_streams import STREAMED, stream_rows
+    from labelworth.data.readers.streams import on_disk
     from labelworth.data.shards.bounds import SHARD_WORK
     from labelworth.data.shards.texts import Words, shard_texts
     from labelworth.errors import InvalidInputError
@@ -121,7 +129,8 @@ def _written(
         unlabeled=None if marker == NONE else marker,
         encoding=data.encoding,
     )
-    size = data.path.stat().st_size if data.path.exists() else 0
+    kept = on_disk(data.path)
+    size = kept.stat().st_size if kept.exists() else 0
     return shard_texts(
         rows,
         output,

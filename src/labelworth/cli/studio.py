@@ -5,23 +5,35 @@ from typing import Annotated
 
 import typer
 
+from labelworth.cli.campaigns.opening import Where
 from labelworth.cli.console import tell
 from labelworth.cli.options.table import Between
 
 
 def studio(
-    campaign: Annotated[str, typer.Argument(help="A file that `campaign new` made, or postgresql://user@host/name.")],
-    host: Annotated[str, typer.Option(help="Where to listen; this machine alone unless told.")] = "127.0.0.1",
+    campaign: Where,
+    host: Annotated[
+        str, typer.Option(metavar="ADDRESS", help="Where to listen; this machine alone unless told.")
+    ] = "127.0.0.1",
     port: Annotated[int, typer.Option(help="0: any that is free."), Between(0, 65535)] = 8000,
     url: Annotated[
-        str | None, typer.Option(help="How people reach it through a proxy: https://labels.example.org.")
+        str | None,
+        typer.Option(metavar="URL", help="How people reach it through a proxy: https://labels.example.org."),
     ] = None,
     link: Annotated[
-        str | None, typer.Option(help="Make a new link for this person; a manager, if there is nobody of that name.")
+        str | None,
+        typer.Option(
+            metavar="NAME", help="Make a new link for this person; a manager, if there is nobody of that name."
+        ),
     ] = None,
     open_page: Annotated[bool, typer.Option("--open", help="Open it in the browser.")] = False,
 ) -> None:
-    """Show a campaign to annotators and managers, in their browsers."""
+    """Show a campaign to annotators and managers, in their browsers.
+
+    Examples
+    --------
+    labelworth studio mails.db --open
+    """
     from importlib.util import find_spec
 
     from labelworth.errors import InvalidInputError

@@ -11,6 +11,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from labelworth.arrays import AnyArray
+from labelworth.data.readers.streams import on_disk
 from labelworth.errors import DataUnavailableError
 
 if TYPE_CHECKING:
@@ -71,7 +72,7 @@ def file_digest(path: str | os.PathLike[str]) -> str:
             for inner in sorted(inner for inner in Path(path).rglob("*") if inner.is_file()):
                 digest.add(inner.relative_to(path).as_posix(), file_digest(inner))
             return digest.text()
-        with Path(path).open("rb") as stream:
+        with on_disk(Path(path)).open("rb") as stream:
             return f"sha256:{hashlib.file_digest(stream, 'sha256').hexdigest()}"
     except OSError as error:
         raise DataUnavailableError(f"Cannot read {str(path)!r}: {error.strerror or error}.") from error

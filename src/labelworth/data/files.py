@@ -3,9 +3,11 @@
 import gzip
 import os
 import stat
+import sys
 import tempfile
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
+from io import BytesIO
 from pathlib import Path
 from typing import BinaryIO
 
@@ -14,19 +16,38 @@ from labelworth.errors import InvalidInputError, LabelworthError, OutputError
 _BYTE_ORDER_MARK = "\ufeff"
 
 
+def is_standard(path: str | os.PathLike[str]) -> bool:
+    """Whether ``-`` is meant: standard input where a file is read, standard output where one is written."""
+    return os.fspath(path) == "-"
+
+
 @contextmanager
 def atomic_writer(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     """Open `path` for writing so that it appears whole or not at all.
 
     The bytes go to a neighbor file, which is flushed to the disk and renamed over `path` only when the block ends
     without an exception; whatever stood at `path` before stays until that moment. A symbolic link is followed, a
-    device (``/dev/stdout``) is written to directly.
+    device (``/dev/stdout``) is written to directly, and so is standard output (``-``).
 
     Raises
     ------
     OutputError
         If the folder is missing or read-only, the disk is full, or `path` is a folder.
     """
+    if is_standard(path):
+        sys.stdout.flush()
+        # Some writers go back over what they wrote, which a pipe cannot.
+        content = BytesIO()
+        yield content
+        try:
+            sys.stdout.buffer.write(content.getbuffer())
+            sys.stdout.buffer.flush()
+        except BrokenPipeError:
+            # Whoever reads has seen enough, as `head` has.
+            raise
+        except OSError as error:
+            raise OutputError(f"Cannot write to standard output: {_reason(error)}.") from error
+        return
     target = Path(os.path.realpath(path))
     if target.exists() and not target.is_file() and not target.is_dir():
         try:
@@ -72,6 +93,8 @@ def require_writable(path: str | os.PathLike[str], inputs: Iterable[Path | None]
         If `path` is a folder, its own folder is missing or read-only, or it is one of the `inputs`, by whatever name
         or link.
     """
+    if is_standard(path):
+        return
     for other in inputs:
         if other is not None and _is_same_file(path, other):
             raise OutputError(

@@ -247,6 +247,8 @@ def _sizes(demo: Demonstration) -> list[dict[str, Any]]:
 
 def _error_table(demo: Demonstration) -> Table:
     settings = demo.settings
+    # The story and its picture have the sizes between; a screen has not the room.
+    shown = {min(settings.label_counts), settings.n_pilot, max(settings.label_counts)}
     rows = tuple(
         (
             size["n_labels"],
@@ -256,6 +258,7 @@ def _error_table(demo: Demonstration) -> Table:
             percent(size["realized_error"], 1),
         )
         for size in sorted(_sizes(demo), key=lambda size: (size["n_labels"], size["unlabeled_weight"]))
+        if size["n_labels"] in shown
     )
     note = (
         "Count: how much an unlabeled image counts beside a labeled one. "

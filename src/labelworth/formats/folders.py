@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from urllib.parse import quote
 
+from labelworth.data.files import is_standard
 from labelworth.errors import DataUnavailableError, InvalidInputError, OutputError
 
 _LONGEST_NAME = 120
@@ -61,6 +62,8 @@ def _quoted(character: str) -> str:
 def whole_folder(path: Path) -> Iterator[Path]:
     """A folder that appears at `path` when the block ends without an exception, and not before."""
     target = Path(os.path.realpath(path))
+    if is_standard(path):
+        raise OutputError("This format is a folder, which cannot go to standard output: name one.")
     if target.exists():
         raise OutputError(f"Cannot write {str(path)!r}: it is there already. Name a folder that is not.")
     try:

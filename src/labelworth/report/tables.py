@@ -1,11 +1,13 @@
 """Tables and words, on a terminal."""
 
 import math
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from rich import box
 from rich.console import Console
+from rich.measure import Measurement
 from rich.table import Table as RichTable
 from rich.text import Text
 
@@ -16,20 +18,38 @@ from labelworth.report.values import Amount, Measured, Outcome, Table
 from labelworth.wording import money, percent
 
 _SIGNIFICANT = 4
+_ANY_WIDTH = 10_000
 
 
 def show_table(console: Console, table: Table) -> None:
     """Print a table; columns that hold a number, a share in percent or money, are set flush right."""
     grid = RichTable(title=table.title, title_justify="left", title_style="bold", box=box.SIMPLE_HEAD)
+    cells = [_with_tenths([words(row[index]) for row in table.rows]) for index in range(len(table.columns))]
     for index, title in enumerate(table.columns):
         numeric = any(_is_figure(row[index]) for row in table.rows)
         grid.add_column(title, justify="right" if numeric else "left", overflow="fold")
-    for row in table.rows:
-        grid.add_row(*(Text(words(entry)) for entry in row))
+    for row in zip(*cells, strict=True):
+        grid.add_row(*(Text(cell) for cell in row))
+    whole = Measurement.get(console, console.options.update(max_width=_ANY_WIDTH), grid).maximum
+    if whole > console.width:
+        # Titles of figures give way before words do.
+        for column, column_cells in zip(grid.columns, cells, strict=True):
+            if column.justify == "right":
+                column.max_width = max(map(len, [*column_cells, *str(column.header).split()]))
     console.print(grid)
     if table.note:
         console.print(Text(table.note, style="dim"))
         console.print()
+
+
+def _with_tenths(cells: Sequence[str]) -> list[str]:
+    """Whole percents beside tenths have their tenth too.
+
+    >>> _with_tenths(["2.5 %", "2 %", "-"]), _with_tenths(["10 %", "2 %"])
+    (['2.5 %', '2.0 %', '-'], ['10 %', '2 %'])
+    """
+    has_tenths = any(re.fullmatch(r"\d+\.\d %", cell) for cell in cells)
+    return [re.sub(r"^(\d+) %$", r"\1.0 %", cell) if has_tenths else cell for cell in cells]
 
 
 def kinds_table(plan: Plan) -> Table | None:

@@ -22,6 +22,11 @@ from labelworth.robust.support import LabelSupport, RowSupport
 from labelworth.robust.unlabeled_weight import WEIGHTS, WeightChoice, choice_by_sandwich, choice_of
 
 CheckVerdict = Literal["helps", "hurts", "cannot be told", "not used", "not identified"]
+_ANSWERS = {
+    "helps": "unlabeled data helps",
+    "hurts": "unlabeled data hurts",
+    "cannot be told": "whether unlabeled data helps cannot be told",
+}
 
 
 @dataclass(frozen=True)
@@ -52,7 +57,7 @@ class CheckReport:
 
     @property
     def headline(self) -> str:
-        return f"Verdict: {self.verdict}."
+        return f"Verdict: {_ANSWERS.get(self.verdict, self.verdict)}."
 
     @property
     def exit_code(self) -> int:

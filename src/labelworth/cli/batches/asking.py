@@ -10,6 +10,7 @@ import numpy as np
 
 from labelworth.arrays import BoolArray
 from labelworth.cli.batches.sheets import AnswerSheet, AskedKind, answered_samples
+from labelworth.cli.console import name_of
 from labelworth.cli.inputs.answered import AnswersBeside
 from labelworth.cli.options.answers import AnswerFileOptions
 from labelworth.errors import InfeasiblePlanError, InvalidInputError
@@ -49,7 +50,8 @@ class AskedAnswers:
         least, most = min(named.values(), default=0), max(named.values(), default=0)
         each = f"{least:,}" if least == most else f"{least:,} to {most:,}"
         whom = f" by {count(len(named), 'annotator')}, {each} each" if named else ""
-        lines = [f"{count(self.n_answers, 'answer')} to give{whom}, drawn with seed {seed}, written to {self.path}."]
+        drawn, where = f"drawn with seed {seed}", f"written to {name_of(self.path)}"
+        lines = [f"{count(self.n_answers, 'answer')} to give{whom}, {drawn}, {where}."]
         if self.loads.get(_SOMEBODY):
             lines.append(
                 f"{count(self.loads[_SOMEBODY], 'answer')} of them are for anybody: who gives one fills in who they "

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from labelworth.cli.console import answer, tell
+from labelworth.cli.console import STANDARD, answer, name_of, tell
 from labelworth.cli.options import AnswerFileOptions, DataOptions, Json, Only, Without
 
 
@@ -20,7 +20,7 @@ def merge(
     ],
     output: Annotated[
         Path | None,
-        typer.Option("--output", "-o", help="Where to write the data, or the answers, with the new ones."),
+        typer.Option("--output", "-o", help="The file to write: the data, or the answers, with the new ones."),
     ] = None,
     in_place: Annotated[
         bool, typer.Option("--in-place", help="Write onto DATA, or with --answers onto that file, instead.")
@@ -30,6 +30,11 @@ def merge(
     """Merge a batch that was filled in into the data, so that `plan` can be asked again with all labels.
 
     With --answers FILE, BATCH is a sheet of answers (`labelworth next --sheet`), and FILE what they are added to.
+
+    Examples
+    --------
+    labelworth merge mails.csv batch.csv --in-place
+    labelworth merge mails.csv sheet.csv --answers answers.csv --in-place
     """
     from labelworth.errors import InvalidInputError
 
@@ -52,6 +57,7 @@ def _merge_answers(
     from labelworth.cli.inputs.answered import AnswersBeside
     from labelworth.data.digest import file_digest
     from labelworth.data.files import require_writable, write_lines
+    from labelworth.data.readers.streams import on_disk
     from labelworth.errors import InvalidInputError
     from labelworth.report.record import Record, Stopwatch
     from labelworth.report.tables import show_lines
@@ -62,7 +68,9 @@ def _merge_answers(
     with watch.timing("merge"):
         samples = data.read()
         beside = AnswersBeside(samples, held)
-        target, is_new = output or beside.path, not beside.path.exists()
+        if in_place:
+            _require_file(beside.path)
+        target, is_new = output or beside.path, not on_disk(beside.path).exists()
         require_writable(target, (batch, *data.files) if in_place else (batch, beside.path, *data.files))
         outcome = merged_answers(AnswerSheet(samples.batches(None), batch), beside, target)
         # A file that nothing is added to is not touched.
@@ -76,12 +84,12 @@ def _merge_answers(
         "n_same": outcome.n_same,
         "n_empty": outcome.n_empty,
         "annotators": list(outcome.annotators),
-        "output_digest": file_digest(target),
+        "output_digest": None if target == STANDARD else file_digest(target),
     }
     record = Record("merge", asked, figures, None, data.digest(), watch.durations)
     answer(record, lambda console: show_lines(console, outcome.lines(beside.path)), as_json=as_json)
     if is_written:
-        tell(f"Wrote {target}{', which is new' if is_new and in_place else ''}")
+        tell(f"Wrote {name_of(target)}{', which is new' if is_new and in_place else ''}")
 
 
 def _merge_labels(data: DataOptions, batch: Path, output: Path | None, *, in_place: bool, as_json: bool) -> None:
@@ -113,12 +121,12 @@ def _merge_labels(data: DataOptions, batch: Path, output: Path | None, *, in_pla
         "n_same": outcome.n_same,
         "n_empty": len(outcome.empty),
         "empty": list(outcome.empty),
-        "output_digest": file_digest(target),
+        "output_digest": None if target == STANDARD else file_digest(target),
     }
     record = Record("merge", asked, figures, None, digest, watch.durations)
     answer(record, lambda console: show_lines(console, outcome.lines(samples.sample)), as_json=as_json)
     if is_written:
-        tell(f"Wrote {target}{'' if data.encoding.lower() in ('utf-8', 'utf8') else ' in UTF-8'}")
+        tell(f"Wrote {name_of(target)}{'' if data.encoding.lower() in ('utf-8', 'utf8') else ' in UTF-8'}")
 
 
 def _target(data: Path, output: Path | None, *, in_place: bool) -> Path:
@@ -128,10 +136,18 @@ def _target(data: Path, output: Path | None, *, in_place: bool) -> Path:
     if (output is None) != in_place:
         raise InvalidInputError("Say once where to write: --output NEW, or --in-place for onto DATA.")
     if output is None:
+        _require_file(data)
         return data
-    if ending(output) != ending(data):
+    if output != STANDARD and ending(output) != ending(data):
         raise InvalidInputError(
             f"The data stay in the form they have: end the name of the output in {ending(data)}, not in "
             f"{ending(output) or 'nothing'}."
         )
     return output
+
+
+def _require_file(path: Path) -> None:
+    from labelworth.errors import InvalidInputError
+
+    if path == STANDARD:
+        raise InvalidInputError("Nothing is written onto standard input: leave --in-place out, and name an --output.")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from labelworth.cli.completion import export_names
-from labelworth.cli.console import answer, tell, write_json
+from labelworth.cli.console import STANDARD, answer, name_of, tell, write_json
 from labelworth.cli.inquiry import read_plan_file
 from labelworth.cli.options import (
     AnswerFileOptions,
@@ -44,7 +44,8 @@ def next_batch(
         typer.Option(
             "--output",
             "-o",
-            help="Where to write what to label: .jsonl, .csv, or .conll for sequences; with --to any name.",
+            help="The file to fill in: .jsonl, .csv, or .conll for sequences; with --to any name. Without it, or "
+            "with -, JSON lines on standard output.",
         ),
     ] = None,
     to: Annotated[
@@ -96,7 +97,14 @@ def next_batch(
     seed: Seed = 0,
     as_json: Json = False,
 ) -> None:
-    """Draw what to label now and who should answer, at random among what has no label and no answer yet."""
+    """Draw what to label now, at random among what has no label and no answer yet, and who should answer.
+
+    Examples
+    --------
+    labelworth next mails.csv --count 50 -o batch.csv
+    labelworth next mails.csv --plan plan.json -o batch.csv
+    labelworth next mails.csv --count 50 --sheet sheet.csv --annotators ann,bob
+    """
     from labelworth.cli.batches.asking import Asking, asked_of_plan
     from labelworth.cli.batches.choosing import chosen_batch, words_of
     from labelworth.data.files import write_lines
@@ -107,6 +115,7 @@ def next_batch(
     if choosing.by is not None and (policy is not None or sheet is not None or audit):
         raise InvalidInputError("--by chooses documents that get a label: leave --policy, --sheet and --audit out.")
     held.require_file()
+    output = None if output == STANDARD and to is None else output
     _require_places(output, sheet, (plan, held.answers, *data.files), audit=audit)
     watch = Stopwatch()
     tool = _tool(to, output)
@@ -152,7 +161,9 @@ def _tell_labels(labels: "Batch", sample: str, seed: int, output: Path | None, t
     from labelworth.wording import count as amount
 
     if len(labels.rows):
-        where = "" if output is None else f", written to {output}{'' if tool is None else f' as {tool.title}'}"
+        where = (
+            "" if output is None else f", written to {name_of(output)}{'' if tool is None else f' as {tool.title}'}"
+        )
         what = amount(len(labels.rows), sample)
         tell(f"{what} to label ({amount(labels.n_labels, 'label')}), drawn with seed {seed}{where}.")
     elif output is not None:
@@ -177,7 +188,7 @@ def _tool(to: str | None, output: Path | None) -> "Format | None":
 def _write_export(export: "Export", path: Path, tool: "Format") -> None:
     """Write what is asked about. What the tool cannot hold was said by nobody: it is told, and not refused."""
     for loss in tool.losses(export):
-        tell(f"Not in {path}: {loss}.")
+        tell(f"Not in {name_of(path)}: {loss}.")
     tool.write(export, path)
 
 

@@ -10,9 +10,11 @@ import numpy as np
 from labelworth.arrays import BoolArray
 from labelworth.cli.batches.merging import listed, require_same_columns
 from labelworth.cli.inputs.answered import AnswersBeside, known_classes
+from labelworth.data.files import is_standard
 from labelworth.data.readers.answer_columns import USUAL
 from labelworth.data.readers.answer_entries import AnswerOptions, Entry, Placed, placed_entries
 from labelworth.data.readers.choose import ending
+from labelworth.data.readers.streams import on_disk
 from labelworth.data.readers.written import TABLES, WrittenRows, own_column, require_ending, rows_text, written_rows
 from labelworth.errors import InvalidInputError
 from labelworth.wording import count
@@ -186,7 +188,7 @@ class _AnswersFile:
     @classmethod
     def of(cls, beside: AnswersBeside) -> "_AnswersFile | None":
         """None where there is no such file yet."""
-        if not beside.path.exists():
+        if not on_disk(beside.path).exists():
             return None
         require_ending(beside.path, TABLES, "Answers are merged into files", ".csv, .tsv or .jsonl")
         placed = placed_entries(beside.rows, str(beside.path), beside.reading)
@@ -224,7 +226,7 @@ def _record(
 
 def _text(records: Sequence[Mapping[str, Any]], file: _AnswersFile | None, output: Path) -> str:
     if file is not None:
-        if ending(output) != ending(file.beside.path):
+        if not is_standard(output) and ending(output) != ending(file.beside.path):
             raise InvalidInputError(
                 f"Answers stay in the form they have: end the name of the output in {ending(file.beside.path)}."
             )

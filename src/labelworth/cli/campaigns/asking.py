@@ -41,14 +41,17 @@ def assign(
     audit: Annotated[
         bool, typer.Option("--audit", help="Ask about items with a gold label: shows how often people are right.")
     ] = False,
-    model: Annotated[str | None, typer.Option(metavar="MODEL", help="By which items are chosen.")] = None,
+    model: Annotated[str | None, typer.Option(metavar="NAME", help="By which items are chosen.")] = None,
     why: Annotated[str | None, typer.Option(metavar="WORDS", help="Kept with the requests.")] = None,
     seed: Annotated[int | None, typer.Option(help="Of the draw; the batch's number unless given.")] = None,
     as_json: Json = False,
 ) -> None:
     """Ask for answers about items that nobody was asked about yet.
 
-    Example: labelworth campaign assign mails.db --count 200
+    Examples
+    --------
+    labelworth campaign assign mails.db --count 20
+    labelworth campaign assign mails.db --plan 1
     """
     from labelworth.report.tables import show_lines
     from labelworth.wording import count as amount
@@ -82,7 +85,9 @@ def answer(
     Of sequences a tag per token asked, with blanks between. "?" says that one cannot say, "undo" takes the last
     answer back, "quit" or the end of the input stops. Every answer is kept when the next question is asked.
 
-    Example: labelworth campaign answer mails.db ann
+    Examples
+    --------
+    labelworth campaign answer mails.db ann
     """
     from labelworth.report.tables import show_lines
     from labelworth.wording import count as amount

@@ -32,7 +32,9 @@ def new(
 ) -> None:
     """Begin a campaign, in a new file or an empty database.
 
-    Example: labelworth campaign new mails.db --classes ham,spam --votes 2 --currency EUR
+    Examples
+    --------
+    labelworth campaign new mails.db --classes ham,spam --votes 2 --currency EUR
     """
     from labelworth.report.tables import show_lines
 
@@ -48,7 +50,7 @@ def new(
         currency=currency,
     )
     begun.close()
-    line = f"The campaign {called!r} has begun. Add what is to be labeled: labelworth campaign add CAMPAIGN FILE"
+    line = f"The campaign {called!r} has begun. Add what is to be labeled: labelworth campaign add CAMPAIGN DATA"
     figures = {"settings": asdict(begun.settings)}
     tell_result("new", campaign, {}, figures, lambda console: show_lines(console, [line]), as_json=as_json)
 
@@ -56,18 +58,16 @@ def new(
 def add(
     *,
     campaign: Where,
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="Documents or sequences, as `labelworth plan` reads.")],
+    file: Annotated[Path, typer.Argument(metavar="DATA", help="What `labelworth plan` reads; - is standard input.")],
     id_column: Annotated[str, typer.Option(metavar="NAME", help="The column of ids, which are kept.")] = "id",
-    text_column: Annotated[
-        str | None, typer.Option(metavar="NAME", help="The column of texts, or of tokens.")
-    ] = None,
+    text_column: Annotated[str | None, typer.Option(metavar="NAME", help="Of texts, or of tokens.")] = None,
     label_column: Annotated[
-        str | None, typer.Option(metavar="NAME", help="The column of labels; none: there are none.")
+        str | None, typer.Option(metavar="NAME", help="Of labels; 'none': there is no such column.")
     ] = None,
     format: Annotated[
         str | None, typer.Option(metavar="NAME", help="Of the file, where ending and content do not say.")
     ] = None,
-    encoding: Annotated[str, typer.Option(help="Of text files.")] = "utf-8",
+    encoding: Annotated[str, typer.Option(metavar="NAME", help="The encoding of text files.")] = "utf-8",
     kind: Annotated[
         str,
         typer.Option(metavar="NAME", help="Where several people judged items of an export: which kind they are."),
@@ -76,7 +76,9 @@ def add(
 ) -> None:
     """Add what is to be labeled; the same again changes nothing, and labels that come along are gold.
 
-    Example: labelworth campaign add mails.db mails.csv
+    Examples
+    --------
+    labelworth campaign add mails.db mails.csv
     """
     from labelworth.report.tables import show_lines
     from labelworth.wording import count
@@ -125,7 +127,10 @@ def people(
 ) -> None:
     """Show who takes part, or invite somebody, withdraw them, or give them a new token.
 
-    Example: labelworth campaign people mails.db --invite ann --price 0.10
+    Examples
+    --------
+    labelworth campaign people mails.db --invite ann --price 0.10
+    labelworth campaign people mails.db
     """
     from labelworth.errors import InvalidInputError
     from labelworth.report.tables import show_lines, show_table

@@ -8,8 +8,9 @@ import typer
 
 from labelworth.cli.application import resumable
 from labelworth.cli.campaigns.opening import Where, opened, tell_result
-from labelworth.cli.console import working
+from labelworth.cli.console import name_of, working
 from labelworth.cli.options import Checkpoint, Json, Only, PlanOptions, Question, Seed
+from labelworth.cli.options.table import Keywords
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -20,7 +21,9 @@ if TYPE_CHECKING:
 def status(*, campaign: Where, as_json: Json = False) -> None:
     """Say how far a campaign is: progress, people, money, and forecasts against what came true.
 
-    Example: labelworth campaign status mails.db
+    Examples
+    --------
+    labelworth campaign status mails.db
     """
     with opened(campaign) as own:
         own.count()
@@ -34,7 +37,7 @@ def plan(
     campaign: Where,
     question: Question,
     model: Annotated[
-        str | None, typer.Option(metavar="MODEL", help="By name; chosen by cross-validation unless given.")
+        str | None, typer.Option(metavar="NAME", help="By name; chosen by cross-validation unless given.")
     ] = None,
     options: Annotated[
         PlanOptions, Only("criterion", "source", "rules", "pool", "use_unlabeled", "max_time", "kind", "by")
@@ -49,7 +52,9 @@ def plan(
 ) -> None:
     """Say how many more labels to ask for, and what accuracy that buys; kept beside what comes true of it.
 
-    Example: labelworth campaign plan mails.db --budget 500, then: labelworth campaign assign mails.db --plan 1
+    Examples
+    --------
+    labelworth campaign plan mails.db --budget 10
     """
     from labelworth.errors import InvalidInputError
     from labelworth.report.tables import show_lines
@@ -89,13 +94,22 @@ def plan(
 def export(
     *,
     campaign: Where,
-    output: Annotated[Path, typer.Option("--output", "-o", help="Where to: .jsonl, .csv, .tsv; tags also .conll.")],
+    output: Annotated[
+        Path,
+        typer.Option(
+            "--output",
+            "-o",
+            help="The file to write: .jsonl, .csv, .tsv; tags also .conll. With -, JSON lines on standard output.",
+        ),
+    ],
     what: Annotated[
         Literal["labels", "answers", "requests"],
         typer.Option(help="The data with labels, every answer that stands, or who was asked what and why."),
     ] = "labels",
-    format: Annotated[
-        str | None, typer.Option(metavar="TOOL", help="As a tool reads it: label-studio, prodigy, ...")
+    to: Annotated[
+        str | None,
+        typer.Option(metavar="FORMAT", help="As a tool reads it: label-studio, prodigy, ..."),
+        Keywords("format"),
     ] = None,
     accept_losses: Annotated[
         bool, typer.Option("--accept-losses", help="Write what the tool's format can hold where that is not all.")
@@ -104,15 +118,18 @@ def export(
 ) -> None:
     """Write what a campaign holds to a file.
 
-    Example: labelworth campaign export mails.db -o labeled.jsonl
+    Examples
+    --------
+    labelworth campaign export mails.db -o labeled.csv
+    labelworth campaign export mails.db -o - --what answers
     """
     from labelworth.report.tables import show_lines
     from labelworth.wording import count
 
     with opened(campaign) as own:
-        n_rows = own.export(output, what, format=format, accept_losses=accept_losses)
-    asked = {"output": output, "what": what, "format": format, "accept_losses": accept_losses}
-    line = f"{count(n_rows, 'row')} written to {output}."
+        n_rows = own.export(output, what, format=to, accept_losses=accept_losses)
+    asked = {"output": output, "what": what, "format": to, "accept_losses": accept_losses}
+    line = f"{count(n_rows, 'row')} written to {name_of(output)}."
     tell_result(
         "export", campaign, asked, {"n_rows": n_rows}, lambda console: show_lines(console, [line]), as_json=as_json
     )

@@ -40,7 +40,7 @@ class AnswerFileOptions(Options):
         str | None,
         typer.Option(
             metavar="WHAT=NAME",
-            help="Columns that have other names than the usual ones, as 'item=post,annotator=who,answer=said'.",
+            help="Columns that have other names than the usual ones, as 'item=post, annotator=who, answer=said'.",
         ),
         Keywords("columns"),
     ] = None

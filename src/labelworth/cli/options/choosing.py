@@ -13,9 +13,9 @@ if TYPE_CHECKING:
 
 CHOOSING = typer.Option(
     metavar="HOW",
-    help="Choose documents by worth (whose label lowers the log-loss most per money), by uncertainty, or at random. "
-    "It pays where a class is rare, and may cost a point or two elsewhere: plans say what it would buy, and at "
-    "random is the safe choice. Every row that is drawn says with what probability it was.",
+    help="Choose documents by worth (whose label lowers the log-loss most per money), by uncertainty, or at random, "
+    "the safe choice: others pay where a class is rare, and may cost a point or two elsewhere; plans say what they "
+    "would buy.",
 )
 """How --by is explained, wherever it is taken."""
 

@@ -35,17 +35,15 @@ class DataOptions(Options):
         Path,
         typer.Argument(
             metavar="DATA",
-            help="JSONL, CSV, TSV or Parquet with a text and a label column, svmlight, or .npz; for sequences CoNLL "
-            "columns, JSONL with tokens and tags, or a crfsuite file; or a folder of shards. Or what an annotation "
-            "tool exported: Label Studio, doccano, Argilla, Prodigy, INCEpTION, brat, spaCy, Hugging Face, Excel.",
+            help="A table with a text and a label column (CSV, TSV, JSONL, Parquet), CoNLL columns, vectors (.npz, "
+            "svmlight), a folder of shards, or what an annotation tool exported; - is standard input.",
         ),
     ]
     text_column: Annotated[
         str | None,
         typer.Option(
             metavar="NAME",
-            help="The column of texts, 'text' unless named, or of vectors (lists of numbers in Parquet); of tokens, "
-            "'tokens' or in CoNLL columns a number, 0 unless named.",
+            help="Of texts or vectors, 'text' unless named; of tokens, 'tokens' or in CoNLL columns a number (0).",
             rich_help_panel=COMMON,
         ),
         Keywords("tokens_column", "word_column"),
@@ -54,8 +52,8 @@ class DataOptions(Options):
         str | None,
         typer.Option(
             metavar="NAME",
-            help="The column of labels, 'label' unless named; an empty label is an unlabeled row. In CoNLL columns a "
-            "number, the last (-1) unless named; 'none' if there are no labels.",
+            help="Of labels, 'label' unless named, in CoNLL columns a number (-1); empty where a row has none. "
+            "'none': there is no such column.",
             rich_help_panel=COMMON,
         ),
         Keywords("tags_column"),
@@ -84,10 +82,9 @@ class DataOptions(Options):
         typer.Option(
             metavar="NAME",
             autocompletion=format_names,
-            help="jsonl, csv, tsv, parquet, svmlight or npz, or for sequences conll, tokens-jsonl or crfsuite, where "
-            "the file's ending does not say. Exports of tools are found from their content; named, they are "
-            "label-studio, label-studio-min, doccano, doccano-members, argilla, prodigy, hugging-face, webanno, "
-            "brat, spacy or excel.",
+            help="Where the file's ending or content does not say: jsonl, csv, tsv, parquet, svmlight or npz; of "
+            "sequences conll, tokens-jsonl or crfsuite; of tools label-studio, label-studio-min, doccano, "
+            "doccano-members, argilla, prodigy, hugging-face, webanno (INCEpTION), brat, spacy or excel.",
         ),
     ] = None
     encoding: Annotated[str, typer.Option(metavar="NAME", help="The encoding of text files.")] = "utf-8"

@@ -30,17 +30,14 @@ class ModelOptions(Options):
         typer.Option(
             metavar="NAME",
             autocompletion=model_names,
-            help="auto (in plans and checks, unless a setting is given): chosen on the pilot; multinomial (in fit), "
-            "bernoulli or gaussian; logistic, linear-svm, boosting, forest, nearest-neighbors or self-training, to "
-            "plan with; for sequences hidden-markov (unless named), boltzmann-chain or conditional-random-field; or "
-            "package.module:name, an estimator of your own or a function that returns one, which is imported and "
-            "given texts and vectors as they are.",
+            help="auto: chosen on the labels (unless named, in plans and checks); multinomial (in fit), bernoulli, "
+            "gaussian; to plan with: logistic, linear-svm, boosting, forest, nearest-neighbors, self-training; of "
+            "sequences: hidden-markov (unless named), boltzmann-chain, conditional-random-field; or "
+            "package.module:name, an estimator of your own, which is imported.",
             rich_help_panel=COMMON,
         ),
     ] = None
-    smoothing: Annotated[
-        float, typer.Option("--smoothing", "--alpha", help="Smoothing of the counts."), Between(0), Keywords("alpha")
-    ] = 1.0
+    smoothing: Annotated[float, typer.Option(help="Smoothing of the counts."), Between(0), Keywords("alpha")] = 1.0
     class_smoothing: Annotated[
         float,
         typer.Option(help="Smoothing of class shares; 1e6 makes all classes equally frequent."),

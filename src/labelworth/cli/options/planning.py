@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self
 import typer
 
 from labelworth.cli.options.choosing import CHOOSING
-from labelworth.cli.options.table import Keywords, Options
+from labelworth.cli.options.table import COMMON, Keywords, Options
 
 if TYPE_CHECKING:
     from labelworth.cli.inputs.documents import Documents
@@ -34,7 +34,7 @@ class Question(Options):
     """Exactly one of them is asked."""
 
     budget: Annotated[
-        float | None, typer.Option(help="The least error for this much money, labels held included.")
+        float | None, typer.Option(help="The least error for this much money, with the labels that are held.")
     ] = None
     target: Annotated[
         str | None,
@@ -162,7 +162,9 @@ class PriceOptions(Options):
 
     panel: ClassVar[str] = "Prices"
 
-    price_label: Annotated[float, typer.Option(help="Of one label."), Keywords("per_label")] = 1.0
+    price_label: Annotated[
+        float, typer.Option(help="What one label costs.", rich_help_panel=COMMON), Keywords("per_label")
+    ] = 1.0
     price_token: Annotated[float, typer.Option(help="Of reading one token."), Keywords("per_token")] = 0.0
     price_sequence: Annotated[
         float, typer.Option(help="Of opening one document or sequence."), Keywords("per_sequence")

@@ -145,18 +145,23 @@ class Option:
         return next((name for name in self.declared if name.startswith("--")), _usual_flag(self.name))
 
     @property
+    def heading(self) -> str:
+        """Under which help shows it."""
+        own = self.info.rich_help_panel if isinstance(self.info, OptionInfo) else COMMON
+        return str(own or self.panel or COMMON)
+
+    @property
     def keywords(self) -> tuple[str, ...]:
         """What else the library may call it."""
         return next((part for part in self.metadata if isinstance(part, Keywords)), Keywords())
 
-    def parameter(self, *, taken: set[str | None]) -> inspect.Parameter:
-        """For the signature of a command; a second name gives way to another option of that name."""
+    def parameter(self) -> inspect.Parameter:
+        """For the signature of a command."""
         info = copy.copy(self.info)
         if isinstance(info, OptionInfo):
             info.rich_help_panel = info.rich_help_panel or self.panel
         if isinstance(info, OptionInfo) and self.declared:
-            kept = [name for name in self.declared if name == self.flag or name not in taken]
-            info.default, info.param_decls = ..., tuple(kept)
+            info.default, info.param_decls = ..., self.declared
         if info is not None and info.metavar is None:
             info.metavar = _metavar(self.type) if isinstance(info, OptionInfo) else self.name.upper()
         others = [part for part in self.metadata if part is not self.info]
@@ -201,8 +206,7 @@ def with_options(command: Callable[..., None]) -> Callable[..., None]:
             values[name] = group.built(given)
         command(**values)
 
-    taken = {option.flag for option in options.values()}
-    signature = inspect.Signature([option.parameter(taken=taken) for option in options.values()])
+    signature = inspect.Signature([option.parameter() for option in options.values()])
     spread.__dict__["__signature__"] = signature
     spread.__annotations__ = {}
     return spread

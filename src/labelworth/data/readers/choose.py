@@ -7,15 +7,19 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from labelworth.data.files import is_standard
 from labelworth.data.labels import by_text
 from labelworth.data.readers.cells import NOT_NAMED
 from labelworth.data.readers.notes import data_notes
 from labelworth.data.readers.raw import RawFeatures, RawTexts
+from labelworth.data.readers.streams import open_binary
 from labelworth.errors import InvalidInputError
 
 if TYPE_CHECKING:
     from labelworth.data.readers.raw_sequences import RawAttributes, RawTokens
 
+_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+_LONGEST_HEADER = 1 << 16
 _TEXT_OPTIONS = ("text_column", "label_column", "unlabeled")
 
 
@@ -219,6 +223,11 @@ def _format_name(path: Path, format: str | None, formats: Mapping[str, _Format],
                 f"{path.name!r} holds {holds}, not {other}: take a model of {holds} (model={_MODELS[holds]}), or "
                 "leave model= out."
             )
+        if is_standard(path):
+            raise InvalidInputError(
+                "Standard input does not say what it holds: it is no JSON, and its first line has neither commas nor "
+                f"tabs. Name it with format= (one of {', '.join(formats)})."
+            )
         endings = ", ".join(suffix for known in formats.values() for suffix in known.endings)
         raise InvalidInputError(
             f"The ending of {path.name!r} does not say what it holds. Known are {endings} (and .gz behind them); "
@@ -238,7 +247,23 @@ def document_format(path: Path) -> str | None:
 
 def ending(path: Path) -> str:
     """The ending that says what a file holds, without that of gzip."""
+    if is_standard(path):
+        return _ending_of_content(path)
     return (path.with_suffix("") if path.suffix.lower() == ".gz" else path).suffix.lower()
+
+
+def written_ending(path: Path) -> str:
+    """The ending that says how a file is written: what goes to standard output is JSON lines."""
+    return ".jsonl" if is_standard(path) else ending(path)
+
+
+def _ending_of_content(path: Path) -> str:
+    """What the first bytes of a table are the beginning of; nothing where they do not say."""
+    with open_binary(path) as stream:
+        first = stream.readline(_LONGEST_HEADER).removeprefix(_BYTE_ORDER_MARK).lstrip()
+    marks = {b"{": ".jsonl", b"[": ".jsonl", b"PAR1": ".parquet", b"PK": ".npz"}
+    known = next((name for mark, name in marks.items() if first.startswith(mark)), None)
+    return known or (".tsv" if b"\t" in first else ".csv" if b"," in first else "")
 
 
 def renamed(raw: Any, rename: str | Mapping[str, str] | None) -> Any:

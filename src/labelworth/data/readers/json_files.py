@@ -2,14 +2,13 @@
 
 import json
 import os
-import sys
 from collections.abc import Hashable, Iterator
 from pathlib import Path
 from typing import Any
 
 from labelworth.data.readers.cells import NOT_NAMED, TextRows, missing_column
 from labelworth.data.readers.raw import RawTexts
-from labelworth.data.readers.streams import read_lines
+from labelworth.data.readers.streams import on_disk, read_lines
 from labelworth.errors import DataUnavailableError, InvalidInputError
 
 _MOST_DIGITS = 300
@@ -19,7 +18,7 @@ _EXAMPLE = '{"text": "...", "label": "..."}'
 def read_json(path: str | os.PathLike[str], kind: str) -> Any:
     """The JSON document in a file, a `kind` of thing, as `parse_json` reads it; ``-`` is standard input."""
     try:
-        content = sys.stdin.buffer.read() if str(path) == "-" else Path(path).read_bytes()
+        content = on_disk(Path(path)).read_bytes()
     except (OSError, ValueError) as error:
         raise DataUnavailableError(
             f"Cannot read {str(path)!r}: {getattr(error, 'strerror', None) or error}."

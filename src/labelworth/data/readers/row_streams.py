@@ -8,6 +8,7 @@ from labelworth.data.guard import guarded
 from labelworth.data.readers.cells import NOT_NAMED, TextRows, missing_column
 from labelworth.data.readers.delimited import delimited_cells, find_delimiter
 from labelworth.data.readers.json_files import jsonl_cells
+from labelworth.data.readers.streams import on_disk
 from labelworth.errors import InvalidInputError
 
 STREAMED = ("jsonl", "csv", "tsv", "parquet")
@@ -45,7 +46,7 @@ def _parquet_cells(path: Path, text_column: str, label_column: str | None) -> It
             f"Reading {path} needs pyarrow, which is not installed. Use: pip install 'labelworth[parquet]'"
         ) from error
     cure = "Write or copy it again, with texts and labels as texts or numbers."
-    with guarded(path, "is not a whole Parquet file", cure), parquet.ParquetFile(path) as file:
+    with guarded(path, "is not a whole Parquet file", cure), parquet.ParquetFile(on_disk(path)) as file:
         names = list(file.schema_arrow.names)
         for keyword, name in (("text_column", text_column), ("label_column", label_column)):
             if name is not None and name not in names:

@@ -3,13 +3,18 @@
 import difflib
 import gzip
 import os
+import shutil
+import sys
+import tempfile
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cache
 from io import TextIOWrapper
 from pathlib import Path
 from typing import IO, cast
 
+from labelworth.data.files import is_standard
 from labelworth.data.guard import most_unpacked, unpacks_to_too_much
 from labelworth.errors import DataUnavailableError, InvalidInputError
 
@@ -19,7 +24,7 @@ _UTF_16_MARKS = (b"\xff\xfe", b"\xfe\xff")
 
 @contextmanager
 def open_binary(path: Path) -> Iterator[IO[bytes]]:
-    """Open a file for reading, unpacking gzip on the way whatever the file is called.
+    """Open a file, or standard input (``-``), for reading, unpacking gzip on the way whatever the file is called.
 
     Raises
     ------
@@ -29,7 +34,7 @@ def open_binary(path: Path) -> Iterator[IO[bytes]]:
         If it is empty, or its compression is damaged.
     """
     try:
-        raw = path.open("rb")
+        raw = on_disk(path).open("rb")
     except (OSError, ValueError) as error:
         raise DataUnavailableError(_why_not_opened(path, error)) from error
     with raw:
@@ -44,6 +49,20 @@ def open_binary(path: Path) -> Iterator[IO[bytes]]:
             raise InvalidInputError(
                 f"{path} is damaged or cut off ({error}). Copy or download it again; `gzip -t` tests a file."
             ) from error
+
+
+def on_disk(path: Path) -> Path:
+    """The file itself; of standard input (``-``) a copy, since data are read more than once."""
+    return Path(_copy_of(sys.stdin.buffer).name) if is_standard(path) else path
+
+
+@cache
+def _copy_of(stream: IO[bytes]) -> "tempfile._TemporaryFileWrapper[bytes]":
+    # Deleted when the program ends. On the disk, so that memory does not bound it.
+    copied = tempfile.NamedTemporaryFile(prefix="labelworth-", suffix=".stdin")  # noqa: SIM115
+    shutil.copyfileobj(stream, copied)
+    copied.flush()
+    return copied
 
 
 class _Unpacked(gzip.GzipFile):

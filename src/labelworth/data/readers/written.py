@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from labelworth.data.readers.choose import document_format, ending
+from labelworth.data.readers.choose import document_format, ending, written_ending
 from labelworth.errors import InvalidInputError
 
 LINES, COLUMNS = (".jsonl", ".ndjson"), (".conll", ".iob", ".iob2", ".bio")
@@ -100,7 +100,7 @@ def written_cells(path: Path, format: str | None, encoding: str, names: Sequence
 
 def require_ending(path: Path | None, endings: Sequence[str], what: str, allowed: str) -> None:
     """Refuse to write to a file that ends in none of `endings`."""
-    if path is not None and ending(path) not in endings:
+    if path is not None and written_ending(path) not in endings:
         raise InvalidInputError(f"{what} written as {allowed}. Got {ending(path)!r}; name another file.")
 
 
@@ -123,7 +123,7 @@ def own_column(name: str, taken: Sequence[str]) -> str:
 
 def rows_text(path: Path, records: Sequence[Mapping[str, Any]]) -> str:
     """Rows as the ending of a file asks for: JSON lines, or a table with the columns of all of them."""
-    if ending(path) in LINES:
+    if written_ending(path) in LINES:
         return json_lines(records)
     names = list(dict.fromkeys(name for record in records for name in record))
     return table_text(names, records, _DELIMITERS[ending(path)])

@@ -130,7 +130,7 @@ def _pieces(parts: Any) -> Iterator[sp.csr_array]:
 def _fit(folder: Path, n_documents: int, seed: int, workers: int) -> dict[str, Any]:
     """`labelworth fit` until it has converged."""
     record = _command(
-        "fit", folder / "shards", "-o", folder / "model.lw", "--alpha", 0.1, "--workers", workers, "--model",
+        "fit", folder / "shards", "-o", folder / "model.lw", "--smoothing", 0.1, "--workers", workers, "--model",
         "multinomial",
     )  # fmt: skip
     return {name: record[name] for name in ("n_iterations", "objective", "converged")}
