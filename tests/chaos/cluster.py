@@ -73,8 +73,13 @@ class ClusterOfProcesses:
         self.nannies = subprocess.Popen(
             [*dask[:2], f"{dask[2]}.{workers[0]}", *workers[1:], "--nworkers", str(n_workers)], **options
         )
-        self.client = Client(self.address, timeout=120)
-        self.client.wait_for_workers(n_workers, timeout=240)
+        self.client: Client | None = None
+        try:
+            self.client = Client(self.address, timeout=120)
+            self.client.wait_for_workers(n_workers, timeout=240)
+        except BaseException:
+            self.close()
+            raise
 
     def workers(self) -> list[psutil.Process]:
         """Those that do the work; their nannies are threads of the process that has started them."""
@@ -85,7 +90,8 @@ class ClusterOfProcesses:
 
     def close(self) -> None:
         with suppress(Exception):
-            self.client.close(timeout=5)
+            if self.client is not None:
+                self.client.close(timeout=5)
         workers = self.workers()
         for process in (self.nannies, self.scheduler):
             process.kill()

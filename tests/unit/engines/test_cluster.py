@@ -1,5 +1,6 @@
 """A cluster of real processes on this machine: workers are killed and hang, and no bit changes."""
 
+import gc
 import os
 import random
 import signal
@@ -33,6 +34,13 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore::DeprecationWarning"),
     pytest.mark.filterwarnings("ignore::UserWarning"),
 ]
+
+
+@pytest.fixture(autouse=True)
+def nothing_is_left_for_other_tests() -> Iterator[None]:
+    """What dask leaves behind is collected here, where it is ignored."""
+    yield
+    gc.collect()
 
 
 @pytest.fixture(scope="module")

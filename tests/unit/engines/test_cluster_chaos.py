@@ -1,6 +1,8 @@
 """The short version of `make cluster-chaos`: a few kills in every kind of work, and no bit changes."""
 
+import gc
 import random
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -14,6 +16,13 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore::DeprecationWarning"),
     pytest.mark.filterwarnings("ignore::UserWarning"),
 ]
+
+
+@pytest.fixture(autouse=True)
+def nothing_is_left_for_other_tests() -> Iterator[None]:
+    """What dask leaves behind is collected here, where it is ignored."""
+    yield
+    gc.collect()
 
 
 def test_workers_that_are_killed_and_a_control_that_is_told(tmp_path: Path) -> None:
