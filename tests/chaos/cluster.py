@@ -338,7 +338,8 @@ class Counted(Cluster):
         self.begun, self._kill_in, self._scheduler = 0, kill_in, scheduler
 
     def _tried(self, function: Any, shared: Any, items: Any, *, is_total: bool) -> list[Any]:
-        self.begun += 1
+        # Passes are totals and refits are maps of one; a look at every shard before the first pass is neither.
+        self.begun += is_total or len(items) == 1
         if self.begun == self._kill_in:
             threading.Timer(0.05, self._scheduler.kill).start()
         return super()._tried(function, shared, items, is_total=is_total)
