@@ -59,7 +59,7 @@ class SquaredExtrapolation:
     _walk: FloatArray | None = None  # Room for three iterates, kept from step to step: new memory takes longer.
 
     def from_models(self, models: tuple[ParametersT, ParametersT, ParametersT]) -> ParametersT | None:
-        """Extrapolate from three models; None where it would not reach further."""
+        """Extrapolate from three models; None where it would not reach further, or leaves what doubles can hold."""
         coordinates = models[-1].coordinates
         if self._walk is None:
             self._walk = np.empty((3, coordinates.n_unconstrained))
@@ -67,7 +67,12 @@ class SquaredExtrapolation:
             coordinates.unconstrained(model.tables, vector)
         if not self.step(*self._walk):
             return None
-        return models[-1].with_tables(coordinates.from_unconstrained(self._walk[0]))
+        try:
+            with np.errstate(all="ignore"):
+                return models[-1].with_tables(coordinates.from_unconstrained(self._walk[0]))
+        except InvalidInputError:
+            self.refused()
+            return None
 
     def step(self, start: FloatArray, first: FloatArray, second: FloatArray) -> bool:
         """Move `start` to where three iterates in unconstrained coordinates lead; False: no further than they did."""
@@ -198,11 +203,16 @@ class ExpectationMaximization(Generic[ParametersT]):
             if not self._is_far(first.objective - current.objective, first.objective):
                 steps = first.model.divergence(current.model), second_model.divergence(first.model)
                 converged = stopping_rule.is_met(*steps)
-            leap = None
+            further = None
             if extrapolation is not None and not converged:
-                leap = self._leap(extrapolation, (current.model, first.model, second_model), first.objective)
+                further = extrapolation.from_models((current.model, first.model, second_model))
+            least = first.objective
             # Nobody asks for the models before it from here on.
             del first, current
+            leap = None
+            if extrapolation is not None and further is not None:
+                leap = self._leap(extrapolation, further, least)
+            del further
             current = self.evaluate(second_model) if leap is None else leap
             del second_model, leap
             path.append(current.objective)
@@ -214,23 +224,17 @@ class ExpectationMaximization(Generic[ParametersT]):
         return gain > max(_FAR * self.tolerance * self.total_weight, _MEASURABLE * abs(objective))
 
     def _leap(
-        self,
-        extrapolation: SquaredExtrapolation,
-        iterates: tuple[ParametersT, ParametersT, ParametersT],
-        objective: float,
+        self, extrapolation: SquaredExtrapolation, model: ParametersT, least: float
     ) -> Point[ParametersT] | None:
-        """The extrapolated point, if there is one and the objective does not fall below that of the last step."""
+        """The extrapolated model, evaluated, if the objective does not fall below that of the last step."""
         try:
             # A step too far may leave what doubles can hold; then it is refused like any other.
             with np.errstate(all="ignore"):
-                model = extrapolation.from_models(iterates)
-                if model is None:
-                    return None
                 point = self.evaluate(model)
         except InvalidInputError:
             extrapolation.refused()
             return None
-        if point.objective >= objective:
+        if point.objective >= least:
             extrapolation.accepted()
             return point
         extrapolation.refused()
