@@ -4,7 +4,6 @@ EM, L-BFGS and Lanczos walk the same way from the same start, so a run that was 
 passes but the one that was under way.
 """
 
-import io
 import zipfile
 from collections.abc import Iterator, Sequence
 from importlib.metadata import version
@@ -53,9 +52,9 @@ class KeptRunner:
 def _write(path: Path, sums: Sums) -> None:
     with atomic_writer(path) as stream, zipfile.ZipFile(stream, "w", zipfile.ZIP_STORED) as archive:
         for name, array in sums.items():
-            member = io.BytesIO()
-            np.lib.format.write_array(member, np.asarray(array, order="C"), allow_pickle=False)
-            archive.writestr(f"{name}.npy", member.getvalue())
+            # A sum may be large: it is written as it is, without a copy.
+            with archive.open(f"{name}.npy", "w", force_zip64=True) as member:
+                np.lib.format.write_array(member, np.asarray(array, order="C"), allow_pickle=False)
 
 
 def _read(path: Path) -> Sums | None:
