@@ -145,7 +145,7 @@ def _needed(extra: str | None) -> Iterator[_Package]:
 
 def _numbers(version: str) -> tuple[int, ...]:
     """The numbers that a version begins with: (2, 4) of "2.4rc1"."""
-    return tuple(int(number) for number in re.match(r"[\d.]*", version)[0].strip(".").split(".") if number)  # type: ignore[index]
+    return tuple(map(int, re.findall(r"\d+", re.split(r"[^\d.]", version)[0])))
 
 
 def _look_at_threads(found: Checkup) -> None:
