@@ -40,10 +40,10 @@ def typed(line: str) -> None:
     assert code == 0, f"{line}\n{stderr}"
 
 
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
     """A file of mails with some labels, answers about them, and parameters of a model."""
-    home, draw = tmp_path_factory.mktemp("home"), random.Random(0)
+    home, draw = tmp_path, random.Random(0)
     lines = ["id,text,label"]
     for row in range(240):
         kind = draw.choice(("ham", "spam"))
