@@ -1,6 +1,7 @@
 """Ask every question of `cases` again and say where an answer differs from its golden record.
 
-``python tests/golden/compare.py [NAME ...]``: exit 0 if all agree, floats to 1e-9; 1 if not, with the places.
+``python tests/golden/compare.py [NAME ...]``: exit 0 if all agree, floats to 1e-9, of classifiers of scikit-learn
+to 1e-7; 1 if not, with the places.
 """
 
 import json
@@ -14,6 +15,10 @@ from typing import Any
 from cases import NAMES, RECORDS, answer, write_data
 
 _TOLERANCE = 1e-9
+_OF_OTHERS = ".models.others["
+_TOLERANCE_OF_OTHERS = 1e-7
+"""Classifiers of scikit-learn are fitted to tolerances of their own, by sums that OpenBLAS adds as the processor
+has it: with OPENBLAS_CORETYPE=Nehalem and Haswell a linear SVM's log-loss differs by 3e-9, on other machines by 1e-8."""
 _MOST_SHOWN = 12
 
 
@@ -29,16 +34,16 @@ def differences(golden: Any, now: Any, where: str = "") -> Iterator[str]:
         for index, (old, new) in enumerate(zip(golden, now, strict=True)):
             yield from differences(old, new, f"{where}[{index}]")
     elif isinstance(golden, float) or isinstance(now, float):
-        if not _close(golden, now):
+        if not _close(golden, now, _TOLERANCE_OF_OTHERS if _OF_OTHERS in where else _TOLERANCE):
             yield f"{where}: {golden!r} -> {now!r}"
     elif golden != now:
         yield f"{where}: {golden!r} -> {now!r}"
 
 
-def _close(golden: Any, now: Any) -> bool:
+def _close(golden: Any, now: Any, tolerance: float) -> bool:
     if not (isinstance(golden, int | float) and isinstance(now, int | float)):
         return False
-    return math.isclose(golden, now, rel_tol=_TOLERANCE, abs_tol=1e-13)
+    return math.isclose(golden, now, rel_tol=tolerance, abs_tol=1e-13)
 
 
 def main(names: list[str]) -> int:
