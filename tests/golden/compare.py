@@ -18,7 +18,8 @@ _TOLERANCE = 1e-9
 _OF_OTHERS = ".models.others["
 _TOLERANCE_OF_OTHERS = 1e-7
 """Classifiers of scikit-learn are fitted to tolerances of their own, by sums that OpenBLAS adds as the processor
-has it: with OPENBLAS_CORETYPE=Nehalem and Haswell a linear SVM's log-loss differs by 3e-9, on other machines by 1e-8."""
+has it: with OPENBLAS_CORETYPE=Nehalem or Haswell a linear SVM's log-loss is 3e-9 apart,
+on other machines 1e-8."""
 _MOST_SHOWN = 12
 
 
