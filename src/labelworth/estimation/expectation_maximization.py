@@ -65,10 +65,11 @@ class SquaredExtrapolation:
             self._walk = np.empty((3, coordinates.n_unconstrained))
         for model, vector in zip(models, self._walk, strict=True):
             coordinates.unconstrained(model.tables, vector)
-        if not self.step(*self._walk):
-            return None
         try:
+            # A step too far may leave what doubles can hold; then it is refused like any other.
             with np.errstate(all="ignore"):
+                if not self.step(*self._walk):
+                    return None
                 return models[-1].with_tables(coordinates.from_unconstrained(self._walk[0]))
         except InvalidInputError:
             self.refused()
@@ -228,7 +229,6 @@ class ExpectationMaximization(Generic[ParametersT]):
     ) -> Point[ParametersT] | None:
         """The extrapolated model, evaluated, if the objective does not fall below that of the last step."""
         try:
-            # A step too far may leave what doubles can hold; then it is refused like any other.
             with np.errstate(all="ignore"):
                 point = self.evaluate(model)
         except InvalidInputError:
