@@ -49,8 +49,10 @@ FACTOR = 4
 _RIGHT = 1e-3
 """Errors are counted as no smaller, and no nearer to one."""
 STAYS = "stays"
-_LEARNED_FROM, _ALL = 0.8, 16
-"""A pilot's error is that of four fifths of it; what stays is told by sets of so many times the pilot or more."""
+_LEARNED_FROM = 0.8
+"""A pilot's error is that of four fifths of it."""
+TIMES_ALL = 16
+"""What stays is told by sets of so many times the pilot or more."""
 
 
 def compute(cell: Cell) -> Result:
@@ -60,13 +62,14 @@ def compute(cell: Cell) -> Result:
     """
     curves = np.load(corpus_file("lcdb", "lcdb.npz"), allow_pickle=False)
     names = [str(name) for name in curves["learners"]]
+    test_errors = curves["test_error"].astype(float)  # They are stored in single precision.
     if cell["kind"] == STAYS:
-        best = np.nanmin(_filled(curves["test_error"][:, [name not in _NOT_LEARNERS for name in names]]), axis=1)
-        chances = np.nanmin(_filled(curves["test_error"][:, names.index(_CHANCE)]), axis=1)
+        best = np.nanmin(_filled(test_errors[:, [name not in _NOT_LEARNERS for name in names]]), axis=1)
+        chances = np.nanmin(_filled(test_errors[:, names.index(_CHANCE)]), axis=1)
         return {"stays": _what_stays(curves["anchors"], best, chances)}
     slopes = []
     for name in cell["learners"] or [name for name in names if name not in _NOT_LEARNERS]:
-        for errors in curves["test_error"][:, names.index(name)]:
+        for errors in test_errors[:, names.index(name)]:
             own = [slope for pilot in PILOTS if (slope := _slopes(curves["anchors"], errors, pilot)) is not None]
             if own:
                 slopes.append(np.mean(own, axis=0).tolist())
@@ -97,9 +100,10 @@ def _what_stays(anchors: FloatArray, best: FloatArray, chances: FloatArray) -> l
     for index, (errors, chance) in enumerate(zip(best, chances, strict=True)):
         known = errors < 1
         for pilot in PILOTS:
-            if not known.any() or anchors[known].min() > _LEARNED_FROM * pilot or anchors[known].max() < _ALL * pilot:
+            least, most = _LEARNED_FROM * pilot, TIMES_ALL * pilot
+            if not known.any() or anchors[known].min() > least or anchors[known].max() < most:
                 continue
-            missed = float(np.interp(np.log(_LEARNED_FROM * pilot), np.log(anchors[known]), errors[known]))
+            missed = float(np.interp(np.log(least), np.log(anchors[known]), errors[known]))
             if missed > 0:
                 part = min(float(errors[known][-1]) / missed, 1.0)
                 rows.append([index, min(missed / chance, 1.0), -float(np.log(1 - chance)), part])

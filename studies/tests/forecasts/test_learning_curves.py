@@ -1,9 +1,15 @@
 """What LCDB says of parts that stay, recovered from draws."""
 
+import json
+
 import numpy as np
+import pytest
 from scipy.special import expit
 
-from labelworth_studies.forecasts.learning_curves import fitted_parts
+from labelworth.simulation.open_labels import USUAL_PARTS
+from labelworth.simulation.power_law import USUAL_SLOPES
+from labelworth_studies.forecasts.learning_curves import STAYS, compute, fitted_parts
+from support.page_rows.records import figures
 
 TRUTH = (-1.0, 2.0, -0.4, 3.0)
 
@@ -31,3 +37,18 @@ def test_sets_count_the_same_however_many_pilots_they_have() -> None:
     rows = drawn(60, 1)
     more = np.concatenate([rows, rows[:20], rows[:20]])
     np.testing.assert_allclose(fitted_parts(rows)[0], fitted_parts(more)[0], rtol=1e-6)
+
+
+def test_the_constants_in_use_are_those_of_the_record() -> None:
+    found = figures("learning-curves")
+    assert tuple(round(value, 2) for value in found["stays"]["fitted"]) == USUAL_PARTS
+    for kind, (mean, spread) in USUAL_SLOPES.items():
+        assert (mean, spread) == (round(found[kind]["before"], 2), round(found[kind]["before_sd"], 2))
+
+
+@pytest.mark.corpus("lcdb")
+def test_what_stays_is_computed_as_it_was_for_the_record() -> None:
+    stays = compute({"kind": STAYS, "learners": []})["stays"]
+    assert json.loads(json.dumps(stays)) == stays
+    found, _ = fitted_parts(np.array(stays))
+    np.testing.assert_allclose(found, figures("learning-curves")["stays"]["fitted"], rtol=1e-3)

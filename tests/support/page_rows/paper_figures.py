@@ -1,27 +1,13 @@
-"""What docs/studies/paper_figures.md must say, word by word, if it agrees with the records in results/."""
+"""The figures of the paper, measured again."""
 
-import csv
-import json
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-ROOT = Path(__file__).resolve().parents[2]
-PAGE = ROOT / "docs" / "studies" / "paper_figures.md"
+from support.page_rows.records import figures, share, table
+
 _CORPORA = {"rcv1": "RCV1", "r52": "R52"}
-
-
-def figures(name: str) -> dict[str, Any]:
-    """The figures of a record."""
-    return json.loads((ROOT / "results" / f"{name}.json").read_text())["figures"]
-
-
-def plain(value: float, digits: int = 2) -> str:
-    """Without the zero before the point."""
-    text = f"{value:.{digits}f}"
-    return text.replace("0.", ".", 1) if text.lstrip("-").startswith("0.") else text
 
 
 def percent(value: float, digits: int = 0) -> str:
@@ -39,13 +25,11 @@ def _titles() -> dict[str, str]:
 
 def _labels_alone(corpus: str, words: str, size: str) -> float:
     """The error of 5 % labels without the unlabeled documents, as they are."""
-    with (ROOT / "results" / "fig1-error.csv").open() as table:
-        rows = [
-            row
-            for row in csv.DictReader(table)
-            if (row["corpus"], row["n_words"], row["n_samples"], row["document_length"])
-            == (corpus, words, size, "raw")
-        ]
+    rows = [
+        row
+        for row in table("fig1-error")
+        if (row["corpus"], row["n_words"], row["n_samples"], row["document_length"]) == (corpus, words, size, "raw")
+    ]
     return float(min(rows, key=lambda row: float(row["fraction"]))["error_labels_only"])
 
 
@@ -55,8 +39,8 @@ def reuters_lines() -> Iterator[str]:
     names = ("mse", "paper_total_variance", "robust_mse", "robust_error", "simulated_mse", "simulated_error")
     correlations = np.array([[one["rank_correlations"]["error"][name] for name in names] for one in settings])
     for one, row in zip(settings, correlations, strict=True):
-        yield f"| {titles[one['setting']]} | " + " | ".join(plain(value) for value in row) + " |"
-    means = [plain(value) for value in correlations.mean(axis=0)]
+        yield f"| {titles[one['setting']]} | " + " | ".join(share(value, 2) for value in row) + " |"
+    means = [share(value, 2) for value in correlations.mean(axis=0)]
     for place in (1, 3, 5):
         means[place] = f"**{means[place]}**"
     yield "| mean | " + " | ".join(means) + " |"
@@ -69,14 +53,14 @@ def reuters_lines() -> Iterator[str]:
         yield f"| {titles[one['setting']]} | " + " | ".join(shares) + " |"
     worth = {name: [one["worth_of_labels"][name] for one in settings] for name in ("mse", "paper_total_variance")}
     paper = correlations[:, 1]
-    yield f"its rank correlation with error is {plain(paper.min())} to {plain(paper.max())}"
+    yield f"its rank correlation with error is {share(paper.min(), 2)} to {share(paper.max(), 2)}"
     yield f"by a factor of {min(worth['mse']):.0f} to {max(worth['mse']):.0f} (geometric mean over n)"
     expected = worth["paper_total_variance"]
     yield f"the formula expects {min(expected):.3f} to {max(expected):.3f}"
     error = figures("fig1-error")["settings"]
     off = [one["mean_absolute_difference_to_robust_error"] for one in error]
-    yield f"its expected error is {plain(min(off), 3)} to {plain(max(off), 3)} off the measured one"
-    yield f"Labels alone reach {plain(_labels_alone('r52', '500', '4000'), 3)} there"
+    yield f"its expected error is {share(min(off), 3)} to {share(max(off), 3)} off the measured one"
+    yield f"Labels alone reach {share(_labels_alone('r52', '500', '4000'), 3)} there"
     harm = [one["share_of_points_where_unlabeled_harm"] for one in error]
     for corpus, part in (("RCV1", harm[:4]), ("R52", harm[4:])):
         yield f"{percent(min(part))} to {percent(max(part))} % of them on {corpus}"
@@ -112,15 +96,15 @@ def chain_lines() -> Iterator[str]:
     for formula in ("paper", "robust"):
         for loss, found in (("joint", joint), ("conditional", conditional)):
             parts = [one["agreement"][formula] for one in found]
-            cells = [f"{plain(part['spearman'])} ({part['n_told']})" for part in parts]
+            cells = [f"{share(part['spearman'], 2)} ({part['n_told']})" for part in parts]
             yield f"| {formula}, {loss} | " + " | ".join(cells) + " |"
     errors = [panel["token_error_findings"]["agreement"]["robust"] for panel in panels]
-    yield "| robust, token error | " + " | ".join(f"{plain(e['spearman'])} ({e['n_told']})" for e in errors) + " |"
+    yield "| robust, token error | " + " | ".join(f"{share(e['spearman'], 2)} ({e['n_told']})" for e in errors) + " |"
     for panel, title in zip(panels, ("window", "nothing"), strict=True):
-        for place, share in reversed(list(enumerate(panel["shares_whole"]))):
-            if share == 1 and title == "window":
+        for place, whole in reversed(list(enumerate(panel["shares_whole"]))):
+            if whole == 1 and title == "window":
                 continue
-            yield f"| {plain_share(share)}, {title} | {_design(panel, place)} |"
+            yield f"| {_share_whole(whole)}, {title} | {_design(panel, place)} |"
 
 
 def chain_words() -> Iterator[str]:
@@ -128,7 +112,7 @@ def chain_words() -> Iterator[str]:
     panels = [figures("fig2-chunks-window"), figures("fig2-chunks-none")]
     limit, nothing = panels[1]["limit"], panels[1]
     yield f"{limit['joint']:.2f} nats joint, {limit['conditional']:.2f} conditional"
-    yield f"token error {plain(limit['token_error'], 3)}"
+    yield f"token error {share(limit['token_error'], 3)}"
     ranges = {
         (loss, formula): _range([panel[f"{loss}_findings"]["agreement"][formula] for panel in panels])
         for loss in ("joint", "conditional")
@@ -138,7 +122,7 @@ def chain_words() -> Iterator[str]:
     yield f"up to {joint:.1f} times in joint and {conditional:.1f} in conditional log-loss"
     for loss in ("joint", "conditional"):
         low, high = ranges[loss, "robust"]
-        yield f"{plain(low)} to {high:.2f} ({loss})"
+        yield f"{share(low, 2)} to {high:.2f} ({loss})"
     # All labels at n = 700, over p = .1; what was measured there.
     yield f"{nothing['joint_findings']['paper_excess'][-1][-1] / 0.1:.2f} at p = .1, n = 700"
     yield f"{nothing['joint'][0][-1] - limit['joint']:.1f} was measured"
@@ -146,9 +130,9 @@ def chain_words() -> Iterator[str]:
     yield f"({labels[1][-1]:,.0f} labels) have an excess of {joint[1][-1] - limit['joint']:.2f}".replace(",", " ")
     yield f"({labels[-1][0]:,.0f} labels) {joint[-1][0] - limit['joint']:.2f}".replace(",", " ")
     added = nothing["conditional_findings"]["whole_instead"][0]
-    yield f"{plain(added['added'])} ± {plain(added['added_se'])} more conditional log-loss"
+    yield f"{share(added['added'], 2)} ± {share(added['added_se'], 2)} more conditional log-loss"
     tokens = [panel["token_error_findings"]["agreement"]["robust"]["spearman"] for panel in panels]
-    yield f"its rank correlation is {plain(tokens[0])} with windows and {plain(tokens[1])} with nothing"
+    yield f"its rank correlation is {share(tokens[0], 2)} with windows and {share(tokens[1], 2)} with nothing"
 
 
 def _range(parts: list[dict[str, Any]]) -> tuple[float, float]:
@@ -156,8 +140,8 @@ def _range(parts: list[dict[str, Any]]) -> tuple[float, float]:
     return min(values), max(values)
 
 
-def plain_share(share: float) -> str:
-    return "1" if share == 1 else f"{share:g}".replace("0.", ".")
+def _share_whole(whole: float) -> str:
+    return "1" if whole == 1 else f"{whole:g}".replace("0.", ".")
 
 
 def _steps(found: dict[str, Any]) -> str:
@@ -185,7 +169,7 @@ def _design(panel: dict[str, Any], place: int) -> str:
 
 
 def _short(value: float) -> str:
-    return f"{value:.1f}" if abs(value) >= 10 else plain(value)
+    return f"{value:.1f}" if abs(value) >= 10 else share(value, 2)
 
 
 def crf_lines() -> Iterator[str]:
@@ -197,14 +181,14 @@ def crf_lines() -> Iterator[str]:
     yield "| CRF dominated designs of 24 | " + " | ".join(_dominated(one) for one in found) + " |"
     for formula in ("paper", "robust"):
         parts = [one["agreement"][formula] for one in found]
-        cells = [f"{plain(part['spearman'])} ({part['n_told']})" for part in parts]
+        cells = [f"{share(part['spearman'], 2)} ({part['n_told']})" for part in parts]
         yield f"| CRF, rank correlation with the {formula} formula | " + " | ".join(cells) + " |"
-        ratios = [f"{plain(low)} to {plain(high)}" for low, high in (_range([part]) for part in parts)]
+        ratios = [f"{share(low, 2)} to {share(high, 2)}" for low, high in (_range([part]) for part in parts)]
         yield f"| CRF, experiment over {formula} formula | " + " | ".join(ratios) + " |"
     errors = [panel["token_error_findings"]["agreement"]["robust"] for panel in panels]
     yield (
         "| CRF, rank correlation, token error | "
-        + " | ".join(f"{plain(e['spearman'])} ({e['n_told']})" for e in errors)
+        + " | ".join(f"{share(e['spearman'], 2)} ({e['n_told']})" for e in errors)
         + " |"
     )
 
@@ -238,7 +222,7 @@ def two_stage_lines() -> Iterator[str]:
 
 
 def _number(value: float) -> str:
-    text = f"{100 * value:.0f}" if abs(value) >= 0.095 else plain(100 * value, 1)
+    text = f"{100 * value:.0f}" if abs(value) >= 0.095 else share(100 * value, 1)
     return ".0" if text == "-.0" else text
 
 
@@ -261,13 +245,12 @@ def theory_lines() -> Iterator[str]:
     yield f"{loss[0]}, {loss[1]} and {loss[2]}"
 
 
-SECTIONS = {
-    "fig1": reuters_lines,
-    "fig2-unachievable": newsgroups_lines,
-    "fig2-chunks": chain_lines,
-    "fig2-chunks in words": chain_words,
-    "fig3-crf": crf_lines,
-    "fig3-theory": theory_lines,
-    "fig3-two-stage": two_stage_lines,
-}
-"""The lines and fragments of every section."""
+def paper_figures() -> Iterator[str]:
+    """Of all panels."""
+    yield from reuters_lines()
+    yield from newsgroups_lines()
+    yield from chain_lines()
+    yield from chain_words()
+    yield from crf_lines()
+    yield from theory_lines()
+    yield from two_stage_lines()
