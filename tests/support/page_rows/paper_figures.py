@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from support.page_rows.records import figures, share, table
+from support.page_rows.records import figures, share, spaced, table
 
 _CORPORA = {"rcv1": "RCV1", "r52": "R52"}
 
@@ -54,12 +54,23 @@ def reuters_lines() -> Iterator[str]:
     worth = {name: [one["worth_of_labels"][name] for one in settings] for name in ("mse", "paper_total_variance")}
     paper = correlations[:, 1]
     yield f"its rank correlation with error is {share(paper.min(), 2)} to {share(paper.max(), 2)}"
-    yield f"by a factor of {min(worth['mse']):.0f} to {max(worth['mse']):.0f} (geometric mean over n)"
+    factors = f"{min(worth['mse']):.0f} to {max(worth['mse']):.0f}"
+    yield f"from 5 % labeled to all, the measured squared error falls by a factor of {factors}"
+    (n_points,) = {len(one["n_samples"]) * len(one["fractions"]) for one in settings}
+    yield f"over the grid ({n_points} points each)"
     expected = worth["paper_total_variance"]
     yield f"the formula expects {min(expected):.3f} to {max(expected):.3f}"
     error = figures("fig1-error")["settings"]
     off = [one["mean_absolute_difference_to_robust_error"] for one in error]
     yield f"its expected error is {share(min(off), 3)} to {share(max(off), 3)} off the measured one"
+    (raw,) = [one for one in error if one["setting"] == "r52-500-raw"]
+    few = raw["error"][0]
+    yield (
+        f"on R52 with 500 raw words and 5 % labeled it goes from {share(few[0])} at n = 200 down to "
+        f"{share(min(few))} and up again to {share(few[-1])} at n = 4 000"
+    )
+    (raw,) = [one for one in settings if one["setting"] == "r52-500-raw"]
+    yield f"sees that coming ({percent(raw['robust_error_falls_with_n'])} % of falling steps in n)"
     yield f"Labels alone reach {share(_labels_alone('r52', '500', '4000'), 3)} there"
     harm = [one["share_of_points_where_unlabeled_harm"] for one in error]
     for corpus, part in (("RCV1", harm[:4]), ("R52", harm[4:])):
@@ -79,15 +90,26 @@ def newsgroups_lines() -> Iterator[str]:
     )
     for name, words in (("error", "less error at {}"), ("mse", "less squared error at {}")):
         alone, both = (np.array(found[key])[:-1] for key in (f"{name}_labels_only", name))
-        yield words.format(int((alone < both).sum()))
+        yield words.format(
+            f"{int((alone < both).sum())}" + (f" of the {alone.size} designs" if name == "mse" else "")
+        )
     paper = np.array(found["paper_total_variance"])
-    yield f"5 % labeled cost {np.median(paper[0] / paper[-1]):.2f} times the variance of all"
+    mse = np.array(found["mse"])
+    cost, falls = np.median(paper[0] / paper[-1]), np.exp(np.log(mse[0] / mse[-1]).mean())
+    yield f"5 % labeled cost {cost:.2f} times the variance of all"
+    yield f"where the measured squared error falls {falls:.0f} times"
+    robust, error = np.array(found["robust_error"]), np.array(found["error"])
+    least, most = ([share(values[place, place], 2) for values in (robust, error)] for place in (0, -1))
+    yield f"at n = 500 with 5 % labeled it expects an error of {least[0]} (measured {least[1]});"
+    yield f"it is too hopeful ({most[0]} against {most[1]} at n = 8 000, all labeled)"
 
 
 def chain_lines() -> Iterator[str]:
     """The Boltzmann chain: steps, dominated designs, both formulas."""
     panels = [figures("fig2-chunks-window"), figures("fig2-chunks-none")]
     joint = [panel["joint_findings"] for panel in panels]
+    yield "| joint log-perplexity | otherwise a window of 5 | otherwise nothing |"
+    yield "| | otherwise a window of 5 | otherwise nothing |"
     for direction, title in (("sentences", "falls with n"), ("share_whole", "falls with p")):
         yield f"| {title} | " + " | ".join(_steps(one["steps"][direction]) for one in joint) + " |"
     yield "| dominated designs of 24 (labels as cost) | " + " | ".join(_dominated(one) for one in joint) + " |"
@@ -110,6 +132,18 @@ def chain_lines() -> Iterator[str]:
 def chain_words() -> Iterator[str]:
     """What the prose about the Boltzmann chain says in numbers."""
     panels = [figures("fig2-chunks-window"), figures("fig2-chunks-none")]
+    last, shares = panels[0]["n_sentences"][-1], len(panels[0]["shares_whole"])
+    dominated = [sum(one["n_sentences"] == last for one in own["joint_findings"]["dominated"]) for own in panels]
+    told = f"{dominated[0]} of {shares} with windows, {dominated[1]} with nothing"
+    yield f"designs with n = {last} are dominated ({told})"
+    n_designs = [panel["joint_findings"]["agreement"]["robust"]["n_designs"] for panel in panels]
+    yield f"over how many of the {n_designs[0]} designs"
+    yield f"over all {sum(n_designs)} designs"
+    off = max(max(panel["joint_findings"]["agreement"]["paper"]["ratio_all_labels"]) for panel in panels)
+    yield f"right within {100 * (off - 1):.0f} % with all labels"
+    yield f"Excess joint log-loss in nats per sentence, n = {panels[0]['n_sentences'][0]} / {last}:"
+    first = panels[1]["joint_findings"]["whole_instead"][0]
+    yield f"the two are equal (+{share(first['added'])} ± {share(first['added_se'])})"
     limit, nothing = panels[1]["limit"], panels[1]
     yield f"{limit['joint']:.2f} nats joint, {limit['conditional']:.2f} conditional"
     yield f"token error {share(limit['token_error'], 3)}"
@@ -127,10 +161,15 @@ def chain_words() -> Iterator[str]:
     yield f"{nothing['joint_findings']['paper_excess'][-1][-1] / 0.1:.2f} at p = .1, n = 700"
     yield f"{nothing['joint'][0][-1] - limit['joint']:.1f} was measured"
     labels, joint = nothing["labels"], nothing["joint"]
-    yield f"({labels[1][-1]:,.0f} labels) have an excess of {joint[1][-1] - limit['joint']:.2f}".replace(",", " ")
-    yield f"({labels[-1][0]:,.0f} labels) {joint[-1][0] - limit['joint']:.2f}".replace(",", " ")
+    told = f"({spaced(labels[1][-1])} labels) have an excess of {joint[1][-1] - limit['joint']:.2f}"
+    yield f"here 700 sentences of which a fifth are labeled whole and the others not at all {told}"
+    told = f"({spaced(labels[-1][0])} labels) {joint[-1][0] - limit['joint']:.2f}."
+    yield f"100 sentences labeled whole {told}"
     added = nothing["conditional_findings"]["whole_instead"][0]
-    yield f"{share(added['added'], 2)} ± {share(added['added_se'], 2)} more conditional log-loss"
+    more = f"{share(added['added'], 2)} ± {share(added['added_se'], 2)} more conditional log-loss"
+    n_whole = added["n_whole"]
+    yield f"And 200 sentences labeled whole or not at all with p = .5 (about {n_whole} of each) have {more}"
+    yield f"than {n_whole} whole ones alone"
     tokens = [panel["token_error_findings"]["agreement"]["robust"]["spearman"] for panel in panels]
     yield f"its rank correlation is {share(tokens[0], 2)} with windows and {share(tokens[1], 2)} with nothing"
 
@@ -176,6 +215,14 @@ def crf_lines() -> Iterator[str]:
     """The CRF: steps, dominated designs, both formulas."""
     panels = [figures("fig3-crf")[rule] for rule in ("window:5", "nothing")]
     found = [panel["conditional_findings"] for panel in panels]
+    limit = panels[0]["limit"]
+    yield f"limit is {limit['conditional']:.2f} nats conditional, token error {share(limit['token_error'])}"
+    yield "| conditional log-perplexity | otherwise a window of 5 | otherwise nothing |"
+    (n_designs,) = {one["agreement"]["robust"]["n_designs"] for one in found}
+    yield f"how many of the {n_designs} designs are told"
+    chain = [figures(f"fig2-chunks-{name}")["conditional_findings"]["dominated"] for name in ("window", "none")]
+    (n_dominated,) = {len(one) for one in chain}
+    yield f"there {n_dominated} of {n_designs} designs are dominated by conditional log-perplexity"
     for direction, title in (("sentences", "falls with n"), ("share_whole", "falls with p")):
         yield f"| CRF {title} | " + " | ".join(_steps(one["steps"][direction]) for one in found) + " |"
     yield "| CRF dominated designs of 24 | " + " | ".join(_dominated(one) for one in found) + " |"
@@ -204,6 +251,8 @@ def two_stage_lines() -> Iterator[str]:
         ("2000 words, labels alone", (2000, "total_variance_labels_only", 1.0)),
         ("2000 words, labels alone, robust", (2000, "robust_variance_labels_only", 1.0)),
     )
+    pilots = found[500, "total_variance", 1.0]["pilots"]
+    yield f"| pilot r | {' | '.join(str(pilot) for pilot in pilots)} |"
     for title, key in rows:
         one = found[key]
         cells = [
@@ -214,11 +263,25 @@ def two_stage_lines() -> Iterator[str]:
         close = [f"{percent(share)} %" for share in one["share_within_5_percent"]]
         yield f"| {title}, within 5 % | " + " | ".join(close) + " |"
     for key, words in (
-        ((500, "total_variance", 1.0), "from r = {} on with 500 words"),
+        ((500, "total_variance", 1.0), "within 5 % in nine draws of ten from r = {} on with 500 words"),
         ((2000, "total_variance", 1.0), "from r = {} on with 2000"),
         ((2000, "total_variance_labels_only", 1.0), "is within 5 % from r = {} on"),
     ):
         yield words.format(found[key]["within_5_percent_from"])
+    yield "With 500 words the paper is confirmed"
+    alone, both = (
+        found[2000, name, 1.0]["relative_median"][0] for name in ("total_variance_labels_only", "total_variance")
+    )
+    yield f"off by {percent(alone)} % instead of {percent(both)} % at r = {pilots[0]}"
+    low = [found[500, "excess_log_loss", fraction]["relative_median"] for fraction in (1.0, 0.5)]
+    ends = [f"{-100 * low[0][place]:.0f} to {-100 * low[1][place]:.0f} %" for place in (-1, pilots.index(1000))]
+    yield f"log-loss is {ends[0]} too low at r = {pilots[-1]} and {ends[1]} at r = 1000"
+    above, below = (
+        found[words, "robust_variance", 1.0]["truth"] / found[words, "total_variance", 1.0]["truth"] - 1
+        for words in (500, 2000)
+    )
+    yield f"is {percent(above)} % above the paper's with 500 words"
+    yield f"and {percent(-below)} % below it with 2000"
 
 
 def _number(value: float) -> str:
