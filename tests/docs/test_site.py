@@ -1,5 +1,8 @@
 """The site: its reference is complete, formulas lead to code, numbers come from records, its first page runs."""
 
+import ast
+import inspect
+import operator
 import re
 import shlex
 from pathlib import Path
@@ -39,9 +42,9 @@ def test_every_formula_leads_to_code_that_is_there(symbol: str) -> None:
     assert line >= 1
 
 
-def test_every_section_of_the_theory_with_a_formula_leads_to_code() -> None:
+def test_every_section_of_the_theory_leads_to_as_many_places_of_code_as_it_has_formulas() -> None:
     sections = re.split(r"^## ", text_of(DOCS / "theory" / "index.md"), flags=re.MULTILINE)[1:]
-    assert [one.splitlines()[0] for one in sections if "```{math}" in one and "{source}" not in one] == []
+    assert [one.splitlines()[0] for one in sections if one.count("{source}") < one.count("```{math}")] == []
 
 
 @pytest.mark.parametrize("claim", claims.CLAIMS, ids=lambda claim: claim.records[0])
@@ -113,6 +116,27 @@ def test_commands_of_the_readme_and_the_table_are_there() -> None:
         word for page in pages for word in re.findall(r"(?:`|^)labelworth ([a-z]+)\b", text_of(page), re.MULTILINE)
     }
     assert sorted(named - set(known)) == []
+
+
+def test_the_table_of_commands_has_every_command() -> None:
+    from typer.main import get_command
+
+    from labelworth.cli.main import app
+
+    text = text_of(DOCS / "commands.md")
+    known = {name for name, own in get_command(app).commands.items() if not own.hidden}  # type: ignore[attr-defined]
+    assert sorted(name for name in known if f"`labelworth {name}" not in text) == []
+
+
+@pytest.mark.parametrize("page", [ROOT / "README.md", DOCS / "python.md", *sorted((DOCS / "doors").glob("*.md"))])
+def test_calls_that_pages_show_are_calls_that_the_library_takes(page: Path) -> None:
+    """Pages whose data are the reader's: nothing is run, names and arguments are held against signatures."""
+    for block in re.findall(r"```python\n(.*?)```", text_of(page), flags=re.DOTALL):
+        for call in ast.walk(ast.parse(block)):
+            if isinstance(call, ast.Call) and re.fullmatch(r"lw(\.\w+)+", ast.unparse(call.func)):
+                called = operator.attrgetter(ast.unparse(call.func).removeprefix("lw."))(lw)
+                names = {keyword.arg: None for keyword in call.keywords if keyword.arg}
+                inspect.signature(called).bind_partial(*call.args, **names)
 
 
 def test_the_readme_fits_a_screen_and_shows_a_picture_that_a_command_makes() -> None:
