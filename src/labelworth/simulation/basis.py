@@ -1,7 +1,7 @@
 """What a forecast rests on: the pilot's points and simulated curves, as plain values that can be kept."""
 
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -226,7 +226,8 @@ def forecast_basis(
         for choosing in choosings
         if choosing.by != "worth" or mode in learner.worth_modes
     ]
-    for name, source in (sources or sources_of(learner, data, workers)).items():
+    asked = sources or sources_of(learner, data, workers)
+    for name, source in asked.items():
         # A fit of the learner itself errs as its points say.
         own: Any = name
         source_errors[name] = float(points[own, "error"].means[-1] if source.error is None else source.error)
@@ -240,6 +241,7 @@ def forecast_basis(
             sizes,
             n_replicates=n_replicates,
             seed=seed,
+            first=first_replicate(asked, name),
             metrics=metrics,
             workers=workers,
             progress=progress,
@@ -328,6 +330,14 @@ def label_source(source: Source, error: float, n_labeled: int) -> LabelSource:
         if error >= overlap - _CHANCE * np.sqrt(overlap * (1 - overlap) / n_labeled):
             return drawn
     return LabelSource(source.prediction, _SHARP)
+
+
+def first_replicate(sources: Iterable[str], name: str) -> int:
+    """The number of a source's first replicate.
+
+    Every source has draws of its own: what one order of few labels happens to teach is averaged out over them.
+    """
+    return _MOST_REPLICATES * sorted(sources).index(name)
 
 
 def _under(prefix: str, keep: Keep) -> Keep:

@@ -6,7 +6,7 @@ from functools import cached_property
 from types import MappingProxyType
 
 import numpy as np
-from scipy.special import ndtr, ndtri
+from scipy.special import logit, ndtr, ndtri
 
 from labelworth.arrays import FloatArray, IntArray
 from labelworth.errors import InvalidInputError
@@ -27,13 +27,17 @@ class Constants:
     """
 
     weights: Mapping[str, float]  # Of the curves simulated with labels from every source, relative to each other.
-    error_scale: float  # A source that misses this much more of the pilot's labels than the best weighs 1 / e of it.
+    # A source whose misses of the pilot's labels have so much larger log-odds than the best one's weighs 1 / e of it.
+    source_scale: float
     law: float  # The share of a power law through the pilot's points in the blend.
     level_mean: float  # How far off simulated curves are everywhere.
     level_sd: float
     tilt_mean: float  # How much faster the truth falls than a simulated curve, per unit of log(labels).
     tilt_sd: float
     drift_sd: float  # Spread of the truth around the tilted curve, per square root of a unit of log(labels).
+    # How much the squares of these spreads grow, relative to themselves, per unit of sampling variance of the pilot's
+    # last point: sources are fits to the pilot, and know no better than it what few errors say.
+    growth: float = 0.0
 
     def widened(self, times: float) -> "Constants":
         """The same with spreads of level, tilt and drift so many times as wide."""
@@ -49,9 +53,15 @@ def _tuned(tilt_mean: float, *, law: float = 0.1, width: float = 1.0) -> Mapping
 
     Metrics start from the error's, and have spreads of their own (``METRIC_SPREADS``), the same for all kinds.
     """
-    error = Constants(_SOURCES, 0.08, law, 0.05, 0.22, tilt_mean - 0.05, 0.055, 0.16)
-    log_loss = Constants(_SOURCES, 0.08, law, 0.0, 0.3, tilt_mean, 0.045, 0.12)
-    return MappingProxyType({"error": error.widened(width), "log_loss": log_loss.widened(width), "metric": error})
+    error = Constants(_SOURCES, 0.5, law, 0.05, 0.22, tilt_mean - 0.05, 0.055, 0.16)
+    log_loss = Constants(_SOURCES, 0.5, law, 0.0, 0.3, tilt_mean, 0.045, 0.12)
+    return MappingProxyType(
+        {
+            "error": replace(error.widened(width), growth=15.0),
+            "log_loss": log_loss.widened(width),
+            "metric": error,
+        }
+    )
 
 
 # Round numbers near the least surprise on the pilots of `labelworth reproduce forecast`, which judges every corpus
@@ -168,7 +178,7 @@ class CurvesAt:
     """What is known of a curve beforehand at some numbers of labels, on the scale of the measure."""
 
     simulated: Mapping[str, FloatArray]  # (n_sizes,) each: By source of labels.
-    errors: Mapping[str, float]  # What share of the pilot's labels every source misses.
+    misses: Mapping[str, float]  # Log-odds of the share of the pilot's labels that every source misses.
     law: FloatArray  # (n_sizes,): Through the pilot's points.
     steps: FloatArray  # (n_sizes,): log(L / r).
 
@@ -185,14 +195,16 @@ class CurvesAt:
                 f"No simulated label is of the class that {measure} speaks of: label more at random, then plan again."
             )
         law = _law_at(basis, mode, measure, sizes)
-        return cls(simulated, basis.source_errors, law, np.log(sizes / basis.n_labeled))
+        n = basis.n_labeled
+        misses = {source: float(logit((n * error + 0.5) / (n + 1))) for source, error in basis.source_errors.items()}
+        return cls(simulated, misses, law, np.log(sizes / n))
 
     def weights(self, constants: Constants) -> FloatArray:
         """Of the sources, in order, summing to one: the more labels of the pilot one misses the less it weighs."""
-        least = min(self.errors.values())
+        least = min(self.misses.values())
         weights = np.array(
             [
-                constants.weights[source] * np.exp(-(self.errors[source] - least) / constants.error_scale)
+                constants.weights[source] * np.exp(-(self.misses[source] - least) / constants.source_scale)
                 for source in self.simulated
             ]
         )
@@ -253,7 +265,8 @@ class Regression:
             axis=1,
         )
         prior = curves + constants.level_mean + constants.tilt_mean * steps
-        spread = factor**2 * (
+        growth = 1 + constants.growth * float(self.noise[-1, -1])
+        spread = (factor**2 * growth) * (
             constants.level_sd**2
             + constants.tilt_sd**2 * np.outer(steps, steps)
             + constants.drift_sd**2 * _shared_way(steps)

@@ -9,7 +9,7 @@ import numpy as np
 from labelworth.arrays import FloatArray, IntArray
 from labelworth.data.protocol import DataT
 from labelworth.progress import SILENT, Progress
-from labelworth.simulation.basis import ForecastBasis, label_source, sources_of
+from labelworth.simulation.basis import ForecastBasis, first_replicate, label_source, sources_of
 from labelworth.simulation.jobs import Keep, Refit, keep_nothing, run_fits
 from labelworth.simulation.learner import Learner, Source
 from labelworth.simulation.metrics import Metric
@@ -120,7 +120,10 @@ def simulate_pool_use(
     n_pool = basis.n_units - held_out_units(basis.n_units, int(ends.sizes.max()))
     used = _units_used(ends.sizes, n_pool)
     n_replicates = min(N_REPLICATES, len(ends.values))
-    replicates = [Replicate(data, truth, basis.n_units - n_pool, seed, index) for index in range(n_replicates)]
+    first = first_replicate(basis.source_errors, source)
+    replicates = [
+        Replicate(data, truth, basis.n_units - n_pool, seed, first + index) for index in range(n_replicates)
+    ]
     jobs = [
         _Job(replicate, int(size), int(n))
         for replicate in range(n_replicates)

@@ -176,6 +176,7 @@ def simulate(
     *,
     n_replicates: int,
     seed: int,
+    first: int = 0,
     metrics: Sequence[Metric] = (),
     workers: int | None = 1,
     progress: Progress = SILENT,
@@ -194,6 +195,8 @@ def simulate(
         Labels in `data` are not looked at.
     sizes : integer array
         Numbers of labeled units.
+    first : int
+        Number of the first replicate; replicates of other numbers draw otherwise.
     metrics : sequence of Metric
         What else to tell of every refit.
     keep : function
@@ -205,7 +208,7 @@ def simulate(
         If a size exceeds what the pool holds beside the units kept out.
     """
     n_held_out = held_out_units(data.n_samples, int(np.max(sizes)))
-    replicates = [Replicate(data, source, n_held_out, seed, index) for index in range(n_replicates)]
+    replicates = [Replicate(data, source, n_held_out, seed, first + index) for index in range(n_replicates)]
     jobs = [
         _Job(replicate, design, int(size))
         for replicate in range(n_replicates)

@@ -63,17 +63,19 @@ def test_curves_are_straight_in_log_labels_between_and_beyond_nodes() -> None:
     np.testing.assert_allclose(interpolated("error", both, NODES), logit([0.3, 0.4]).mean())
 
 
-@pytest.mark.parametrize("share", [0.0, 0.3])
-def test_given_a_share_the_posterior_is_that_of_drawn_curves(share: float) -> None:
+@pytest.mark.parametrize(("share", "growth"), [(0.0, 0.0), (0.3, 0.0), (0.3, 20.0)])
+def test_given_a_share_the_posterior_is_that_of_drawn_curves(share: float, growth: float) -> None:
     """Against least squares with level, tilt and every step of the drift as unknowns of their own."""
     basis = basis_of(np.array([0.6, 0.5, 0.42, 0.35]))
     regression = regression_of(basis, "labels-only", "error", ASKED)
-    _, means, covariances = (part[0] for part in regression.given(CONSTANTS, np.array([share])))
+    constants = replace(CONSTANTS, growth=growth)
+    _, means, covariances = (part[0] for part in regression.given(constants, np.array([share])))
     sizes = np.concatenate([SIZES, ASKED])
     law = fit_odds_law(np.log(SIZES / 100), regression.observed, regression.noise, basis.kind)
     simulated = [logit(share * CHANCE + (1 - share) * curve(sizes, source)) for source in MODES]
-    # The second source has three times the weight, and misses 0.05 more labels.
-    second = 3 * np.exp(-0.5) / (1 + 3 * np.exp(-0.5))
+    # The second source has three times the weight, and misses more: 40 labels of 100, not 35.
+    behind = np.log((40.5 / 60.5) / (35.5 / 65.5)) / CONSTANTS.source_scale
+    second = 3 * np.exp(-behind) / (1 + 3 * np.exp(-behind))
     prior = (
         0.9 * ((1 - second) * simulated[0] + second * simulated[1])
         + 0.1 * law.at(np.log(sizes / 100))
@@ -88,6 +90,7 @@ def test_given_a_share_the_posterior_is_that_of_drawn_curves(share: float) -> No
             lengths = np.diff(np.abs(steps[way[: number + 1]]), prepend=0.0)
             drift[size, way[: number + 1]] = CONSTANTS.drift_sd * np.sqrt(lengths)
     unknowns = np.column_stack([np.full(7, CONSTANTS.level_sd), CONSTANTS.tilt_sd * steps, drift])
+    unknowns *= np.sqrt(1 + growth * regression.noise[3, 3])
     prior = prior + CONSTANTS.tilt_mean * steps
     weights = np.linalg.inv(regression.noise)
     information = unknowns[:4].T @ weights @ unknowns[:4] + np.eye(9)

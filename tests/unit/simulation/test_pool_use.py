@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from labelworth.data.samples import Samples
-from labelworth.simulation.basis import ForecastBasis, forecast_basis, label_source, sources_of
+from labelworth.simulation.basis import ForecastBasis, first_replicate, forecast_basis, label_source, sources_of
 from labelworth.simulation.pool_use import N_REPLICATES, SHARES, PoolUse, simulate_pool_use
 from labelworth.simulation.simulator import WHOLE, CurveDesign, Replicate, held_out_units
 from support.learners import document_learner, documents
@@ -34,7 +34,8 @@ def use(samples: Samples, basis: ForecastBasis) -> PoolUse:
 def replicate(samples: Samples, basis: ForecastBasis, use: PoolUse) -> Replicate[Samples]:
     learner = document_learner(samples)
     n_held_out = held_out_units(N_DOCUMENTS, int(use.sizes.max()))
-    return Replicate(samples, label_source(sources_of(learner, samples)[use.source], 1.0, 1), n_held_out, 5, 0)
+    source = label_source(sources_of(learner, samples)[use.source], 1.0, 1)
+    return Replicate(samples, source, n_held_out, 5, first_replicate(basis.source_errors, use.source))
 
 
 def test_the_ends_of_a_replicate_are_the_curves_of_the_basis(
