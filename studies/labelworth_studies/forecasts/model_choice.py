@@ -73,7 +73,7 @@ def compute(cell: Cell) -> Result:
     order = rng.permutation(whole.n_samples)
     n_pool = min(N_POOL, round(0.7 * whole.n_samples))
     n_pilot = min(int(cell["n_pilot"]), n_pool - _LEAST_REST)
-    rows, truths = _shown(whole.take(order[: n_pool + N_TEST]), n_pilot)
+    rows, truths = shown_rows(whole.take(order[: n_pool + N_TEST]), n_pilot)
     pool, rest = np.arange(n_pool), np.arange(n_pool, rows.n_samples)
     models = candidates(rows)
     _, choice = AutomaticModel(seed=int(cell["seed"][1])).choose(rows.take(pool), models)
@@ -108,7 +108,7 @@ def compute(cell: Cell) -> Result:
     }
 
 
-def _shown(rows: Samples, n_pilot: int) -> tuple[Samples, IntArray]:
+def shown_rows(rows: Samples, n_pilot: int) -> tuple[Samples, IntArray]:
     """The rows with the labels of the first few, whose classes are all that is known; and the classes of all.
 
     A class that the pilot has no label of is -1, which nobody predicts.

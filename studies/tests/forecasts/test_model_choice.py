@@ -7,11 +7,11 @@ from labelworth.data.evidence import Evidence
 from labelworth.data.samples import Samples
 from labelworth_studies.forecasts import model_choice
 from labelworth_studies.forecasts.model_choice import (
-    _shown,
     compute,
     cost_of_doubt,
     left_out_weight,
     regret,
+    shown_rows,
     truth,
     unlabeled_regret,
     verdicts,
@@ -65,7 +65,7 @@ def test_the_grid_has_every_corpus_at_every_size() -> None:
 
 def test_classes_without_a_label_are_unknown() -> None:
     rows = Samples(np.arange(8.0).reshape(4, 2), Evidence(np.array([2, 0, 1, 2]), ("a", "b", "c")))
-    shown, truths = _shown(rows, 2)
+    shown, truths = shown_rows(rows, 2)
     assert shown.evidence.classes == ("a", "c")
     assert shown.evidence.codes.tolist() == [1, 0, -1, -1]
     assert truths.tolist() == [1, 0, -1, 1]
