@@ -12,11 +12,9 @@ from typing import Any
 import numpy as np
 
 import labelworth as lw
-from labelworth.arrays import UNLABELED, IntArray
-from labelworth.data.evidence import Evidence
 from labelworth.data.samples import Samples
 from labelworth.errors import LabelworthWarning
-from labelworth.estimators.automatic import candidates
+from labelworth.estimators.automatic import candidates, with_telling_features
 from labelworth.report.values import ComparisonPanel, Curve, Measured, Outcome, Picture, Table
 from labelworth_studies.forecasts.model_choice import CORPORA, corpus_samples, digest, prepare, shown_rows
 from labelworth_studies.forecasts.parts.forecast_cell import FACTORS
@@ -47,8 +45,8 @@ def compute(cell: Cell) -> Result:
     order = np.random.default_rng([seed, n_pilot]).permutation(whole.n_samples)
     n_test = min(N_TEST, round(0.3 * whole.n_samples))
     n_pool = min(whole.n_samples - n_test, N_POOL * (2 if n_pilot >= SIZES[-1] else 1))
-    rows, truths = shown_rows(whole.take(np.concatenate([order[n_test:][:n_pool], order[:n_test]])), n_pilot)
-    pool = rows.take(np.arange(n_pool))
+    rows = with_telling_features(whole.take(np.concatenate([order[n_test:][:n_pool], order[:n_test]])))
+    pool = shown_rows(rows, np.arange(n_pilot))[0].take(np.arange(n_pool))
     factors = [factor for factor in FACTORS if factor * n_pilot <= n_pool - _LEAST_REST]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", LabelworthWarning)
@@ -61,25 +59,23 @@ def compute(cell: Cell) -> Result:
         "factors": factors,
         "told": [curve.at(size) for size in sizes],
         "power_law": np.interp(np.log(sizes), np.log(curve.labels), curve.power_law).tolist(),
-        "realized": [_realized(rows, truths, chosen.name, n_pilot, n_pool, seed, size) for size in sizes],
+        "realized": [_realized(rows, chosen.name, n_pilot, n_pool, seed, size) for size in sizes],
     }
 
 
-def _realized(
-    rows: Samples, truths: IntArray, name: str, n_pilot: int, n_pool: int, seed: int, size: int
-) -> list[float]:
-    """Errors with so many labels, those of the pilot among them, for every way to add the others."""
+def _realized(rows: Samples, name: str, n_pilot: int, n_pool: int, seed: int, size: int) -> list[float]:
+    """Errors with so many labels, those of the pilot among them, for every way to add the others.
+
+    Classes that the pilot has not are known once a label is of them.
+    """
     pool, rest = np.arange(n_pool), np.arange(n_pool, rows.n_samples)
-    model = next(model for model in candidates(rows.take(pool)) if model.name == name)
-    data, learner = model.estimator.refits(rows)
     errors = []
     for extension in range(_N_EXTENSIONS):
         added = n_pilot + np.random.default_rng([seed, n_pilot, extension, 1]).permutation(n_pool - n_pilot)
-        labeled = np.concatenate([pool[:n_pilot], added])[:size]
-        codes = np.full(n_pool, UNLABELED)
-        codes[labeled] = truths[labeled]  # A class that the pilot has not stays unknown.
-        shown = data.take(pool).with_evidence(Evidence(codes, rows.evidence.classes))
-        best = learner.predict(learner.fit(shown), data.take(rest)).best
+        shown, truths = shown_rows(rows, np.concatenate([pool[:n_pilot], added])[:size])
+        model = next(model for model in candidates(shown) if model.name == name)
+        data, learner = model.estimator.refits(shown)
+        best = learner.predict(learner.fit(data.take(pool)), data.take(rest)).best
         errors.append(float(np.mean(best != truths[n_pool:])))
     return errors
 

@@ -73,7 +73,8 @@ def compute(cell: Cell) -> Result:
     order = rng.permutation(whole.n_samples)
     n_pool = min(N_POOL, round(0.7 * whole.n_samples))
     n_pilot = min(int(cell["n_pilot"]), n_pool - _LEAST_REST)
-    rows, truths = shown_rows(whole.take(order[: n_pool + N_TEST]), n_pilot)
+    rows = with_telling_features(whole.take(order[: n_pool + N_TEST]))
+    rows, truths = shown_rows(rows, np.arange(n_pilot))
     pool, rest = np.arange(n_pool), np.arange(n_pool, rows.n_samples)
     models = candidates(rows)
     _, choice = AutomaticModel(seed=int(cell["seed"][1])).choose(rows.take(pool), models)
@@ -108,19 +109,20 @@ def compute(cell: Cell) -> Result:
     }
 
 
-def shown_rows(rows: Samples, n_pilot: int) -> tuple[Samples, IntArray]:
-    """The rows with the labels of the first few, whose classes are all that is known; and the classes of all.
+def shown_rows(rows: Samples, labeled: IntArray) -> tuple[Samples, IntArray]:
+    """The rows with these labels, whose classes are all that is known; and the classes of all.
 
-    A class that the pilot has no label of is -1, which nobody predicts.
+    A class that no label is of is -1, which nobody predicts.
     """
     codes = rows.evidence.codes
-    known = np.unique(codes[:n_pilot])
+    known = np.unique(codes[labeled])
     renamed = np.full(rows.evidence.n_classes, UNLABELED)
     renamed[known] = np.arange(len(known))
     truths = renamed[codes]
-    shown = np.where(np.arange(len(codes)) < n_pilot, truths, UNLABELED)
+    shown = np.full(len(codes), UNLABELED)
+    shown[labeled] = truths[labeled]
     classes = tuple(rows.evidence.classes[code] for code in known)
-    return with_telling_features(rows.with_evidence(Evidence(shown, classes))), truths
+    return rows.with_evidence(Evidence(shown, classes)), truths
 
 
 def tested(result: Mapping[str, Any], name: str) -> float:

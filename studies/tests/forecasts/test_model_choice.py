@@ -65,7 +65,7 @@ def test_the_grid_has_every_corpus_at_every_size() -> None:
 
 def test_classes_without_a_label_are_unknown() -> None:
     rows = Samples(np.arange(8.0).reshape(4, 2), Evidence(np.array([2, 0, 1, 2]), ("a", "b", "c")))
-    shown, truths = shown_rows(rows, 2)
+    shown, truths = shown_rows(rows, np.arange(2))
     assert shown.evidence.classes == ("a", "c")
     assert shown.evidence.codes.tolist() == [1, 0, -1, -1]
     assert truths.tolist() == [1, 0, -1, 1]
