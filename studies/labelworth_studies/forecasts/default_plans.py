@@ -141,8 +141,8 @@ def summarize(pairs: Sequence[tuple[Cell, Result]]) -> Outcome:
         Curve("power law", realized, law, style="points", color=2),
         Curve("forecast", realized, forecast, style="points", color=0),
     )
-    panel = ComparisonPanel("no model named", "realized error", "forecast error", curves)
-    picture = Picture("Error at 2, 4 and 8 times the labels of a pilot, as plans forecast it", (panel,), n_columns=1)
+    panel = ComparisonPanel("2, 4 and 8 times the labels, no model named", "realized error", "forecast error", curves)
+    picture = Picture("What plans said, and what came true", (panel,), n_columns=1)
     return Outcome(figures=figures, words=words, tables=(table,), pictures={"": picture})
 
 

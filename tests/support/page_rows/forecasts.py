@@ -44,7 +44,17 @@ def forecast() -> Iterator[str]:
     yield "others, 85-95 % coverage overall"
     missed = f"{above} of {len(cells)} cells are above 1.1 and {below} hold less than 80 %"
     yield f"1.1 and 80 % on every corpus and learner are not reached: {missed}"
+    yield from _default_plans()
     yield from _harm_verdicts()
+
+
+def _default_plans() -> Iterator[str]:
+    own = figures("default-plans-quick")
+    n_pilots, every = record("default-plans-quick")["n_cells"], own["all"]["all"]
+    yield f"{n_pilots} pilots, {every['n_forecasts']} forecasts"
+    for part, words in (("all", "{}"), ("corpora", "{}"), ("factors", "at {} x"), ("pilots", "{} labels")):
+        for name, group in own[part].items():
+            yield f"| {words.format(name)} | {_judged(group)} |"
 
 
 def _judged(group: dict[str, float]) -> str:
@@ -181,6 +191,8 @@ def priors() -> Iterator[str]:
     yield f"{tilts['sequences']} for sequences"
     yield f"{usual.drift_sd:g}^2 per unit"
     yield f"have {narrow.level_sd / usual.level_sd:g} times these spreads"
+    yield f"squares of all three grow by the factor 1 + {usual.growth:g} v"
+    yield f"misses have log-odds {usual.source_scale:g} above those of the best"
     yield f"share p of the law is {usual.law:g}, {error['local'].law:g} for neighbors and trees"
     (wider, widest), (often, seldom) = zip(*list(TAILS.items())[1:], strict=True)
     times = f"{wider:g} and {widest:g} times those"
