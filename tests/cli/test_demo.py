@@ -6,25 +6,25 @@ from pathlib import Path
 import pytest
 
 from labelworth.report.record import validate
-from support.command_line import Answer, labelworth
+from support.command_line import labelworth
+from support.demonstrations import Told, told_twice
 
 
 @pytest.fixture(scope="module")
-def demonstration(tmp_path_factory: pytest.TempPathFactory) -> tuple[Answer, Path]:
-    picture = tmp_path_factory.mktemp("demo") / "demo.png"
-    return labelworth("demo", "--quick", "--output", picture, "--json"), picture
+def demonstration(tmp_path_factory: pytest.TempPathFactory) -> Told:
+    return told_twice("digits", "--quick", picture=tmp_path_factory.mktemp("demo") / "demo.png")
 
 
-def test_it_answers_with_one_valid_record_and_a_picture(demonstration: tuple[Answer, Path]) -> None:
-    answer, picture = demonstration
+def test_it_answers_with_one_valid_record_and_a_picture(demonstration: Told) -> None:
+    answer, picture = demonstration.as_record, demonstration.picture
     assert answer.code == 0, answer.stderr
     validate(answer.record)
     assert picture.read_bytes().startswith(b"\x89PNG")
     assert f"Wrote {picture}" in answer.stderr
 
 
-def test_errors_are_forecast_within_chance(demonstration: tuple[Answer, Path]) -> None:
-    sizes = demonstration[0].record["sizes"]
+def test_errors_are_forecast_within_chance(demonstration: Told) -> None:
+    sizes = demonstration.as_record.record["sizes"]
     assert len([size for size in sizes if size["unlabeled_weight"] == 0]) == 3
     for size in sizes:
         assert size["predicted_error_low"] < size["predicted_error"] < size["predicted_error_high"]
@@ -33,15 +33,15 @@ def test_errors_are_forecast_within_chance(demonstration: tuple[Answer, Path]) -
         assert gap < 5 * (size["predicted_error_se"] ** 2 + size["realized_error_se"] ** 2) ** 0.5
 
 
-def test_most_errors_lie_in_their_intervals(demonstration: tuple[Answer, Path]) -> None:
+def test_most_errors_lie_in_their_intervals(demonstration: Told) -> None:
     """Meant for nine in ten: two in three leave room for one unlucky pilot, by which all of them are forecast."""
-    sizes = demonstration[0].record["sizes"]
+    sizes = demonstration.as_record.record["sizes"]
     inside = [size["predicted_error_low"] <= size["realized_error"] <= size["predicted_error_high"] for size in sizes]
     assert 3 * sum(inside) >= 2 * len(inside)
 
 
-def test_believing_the_model_misses_what_unlabeled_images_do(demonstration: tuple[Answer, Path]) -> None:
-    sizes = [size for size in demonstration[0].record["sizes"] if size["unlabeled_weight"] == 1]
+def test_believing_the_model_misses_what_unlabeled_images_do(demonstration: Told) -> None:
+    sizes = [size for size in demonstration.as_record.record["sizes"] if size["unlabeled_weight"] == 1]
     gaps, believing = [
         sum(abs(size[name] - size["realized_error"]) for size in sizes)
         for name in ("predicted_error", "predicted_error_believing_the_model")
@@ -49,8 +49,8 @@ def test_believing_the_model_misses_what_unlabeled_images_do(demonstration: tupl
     assert gaps < believing
 
 
-def test_the_pilot_foresees_the_harm_that_follows(demonstration: tuple[Answer, Path]) -> None:
-    record = demonstration[0].record
+def test_the_pilot_foresees_the_harm_that_follows(demonstration: Told) -> None:
+    record = demonstration.as_record.record
     at_pilot = {size["unlabeled_weight"]: size for size in record["sizes"] if size["n_labels"] == record["n_pilot"]}
     assert record["check"]["verdict"] == "hurts"
     assert at_pilot[1.0]["realized_error"] > at_pilot[0.0]["realized_error"] + 0.02
@@ -65,8 +65,8 @@ def test_a_picture_of_another_kind_is_refused(tmp_path: Path) -> None:
     assert ".png or .svg" in answer.stderr
 
 
-def test_the_story_comes_first_and_fits_on_a_screen(tmp_path: Path) -> None:
-    answer = labelworth("demo", "--quick", "--output", tmp_path / "demo.png")
+def test_the_story_comes_first_and_fits_on_a_screen(demonstration: Told) -> None:
+    answer = demonstration.in_words
     assert answer.stdout.startswith("The question. ")
     lines = answer.stdout.splitlines()
     assert len(lines) <= 40
