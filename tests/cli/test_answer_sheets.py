@@ -321,6 +321,49 @@ def test_a_plan_with_kinds_of_labels_says_who_answers_what(planned: tuple[Path, 
     assert "cannot both be filled in" in same.stderr
 
 
+def test_a_plan_asks_for_gold_where_there_are_answers_and_for_answers_where_there_is_gold(
+    planned: tuple[Path, Path],
+) -> None:
+    """Answers to thirty rows with gold and forty without; the crowd is asked about other labels than those thirty."""
+    data, _ = planned
+    labels = [json.loads(line)["label"] for line in data.read_text().splitlines()]
+    has_gold = [row for row, label in enumerate(labels) if label is not None]
+    open_rows = [row for row, label in enumerate(labels) if label is None][:40]
+    answers, plan = data.with_name("held.csv"), data.with_name("held.json")
+    lines = [f"{row},w{row % 4},{labels[row] or 'a'},crowd\n" for row in (*has_gold[:30], *open_rows)]
+    answers.write_text("row,worker,label,kind\n" + "".join(lines))
+    asked = ("--source", "asymptotic", "--criterion", "excess_log_loss", "--price-label", 0.1, "--budget", 30)
+    kind = ("--kind", "crowd: price 0.02, unknown", "--kind", "expert: price 0.05, accuracy 0.95")
+    made = labelworth("plan", data, *asked, *kind, "--answers", answers, "-o", plan)
+    assert made.code == 0, made.stderr
+    record = json.loads(plan.read_text())
+    offers = {offer["arm"]: offer for offer in record["menu"]}
+    assert offers["gold for answered"]["onto"] == "answered"
+    assert offers["crowd for labeled"]["onto"] == "labeled"
+    assert offers["crowd for labeled"]["price"] == 0.02
+    batch, sheet = data.with_name("gold.jsonl"), data.with_name("asked.csv")
+    draw = ("next", data, "--plan", plan, "-o", batch, "--sheet", sheet, "--annotators", "ann,bob")
+
+    def ask(**wanted: int) -> None:
+        arms = [{**arm, "count": wanted.get(arm["arm"], 0)} for arm in record["recommended"]["arms"]]
+        plan.write_text(json.dumps({**record, "recommended": {**record["recommended"], "arms": arms}}))
+
+    ask(**{"gold for answered": 25, "crowd for labeled": 60, "gold": 5, "crowd": 10})
+    told = labelworth(*draw)
+    assert told.code == 0, told.stderr
+    gold, asked_about = {row["row"] for row in rows_of(batch)}, {int(row["row"]) for row in rows_of(sheet)}
+    assert (len(gold), len(gold & set(open_rows))) == (30, 25)
+    assert (len(asked_about), len(asked_about & set(has_gold))) == (70, 60)
+    assert not asked_about & {*has_gold[:30], *open_rows, *gold}
+    # Whoever stops early has filled in some of either.
+    is_open = [row["row"] in open_rows for row in rows_of(batch)]
+    assert is_open not in (sorted(is_open), sorted(is_open, reverse=True))
+    ask(**{"crowd for labeled": 91})
+    refused = labelworth(*draw)
+    assert refused.code == 1
+    assert "Only 90 documents with a label and no answer" in refused.stderr
+
+
 @pytest.mark.parametrize(
     ("options", "words"),
     [

@@ -53,6 +53,7 @@ def test_a_plan_says_whom_to_ask_and_what_answers_are_worth(asked: tuple) -> Non
         "crowd",
         "crowd x 3",
         "gold + crowd",
+        "crowd for labeled",
     ]
     assert "who is asked" in page.read_text()
 

@@ -108,6 +108,8 @@ def test_what_is_still_empty_is_told_and_a_second_merge_is_harmless(lines: Path)
     again = labelworth("merge", lines, batch, "--in-place")
     assert again.code == 0
     assert "In the data already: 4 labels." in again.stdout
+    assert "No label is new: the data stay as they were." in again.stdout
+    assert "Wrote" not in again.stderr
     assert lines.read_bytes() == once
 
 

@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 
 from labelworth.errors import InfeasiblePlanError, NotIdentifiableError
 from labelworth.fisher.criteria import CRITERIA
-from labelworth.tradeoff.asymptotic_accuracy import AsymptoticAccuracy
 from labelworth.tradeoff.costs import ArmPrices
 from labelworth.tradeoff.problem import LOGARITHMIC
 from support.menus import accuracy_of, random_menu, rounded, solved
@@ -111,9 +110,7 @@ def test_arms_in_another_order_get_the_same(case, random) -> None:
     accuracy, costs, money, pool = case
     order = list(range(len(costs.arms)))
     random.shuffle(order)
-    shuffled = AsymptoticAccuracy(
-        accuracy.information, accuracy.criterion, tuple(accuracy.chosen[place] for place in order), accuracy.held
-    )
+    shuffled = replace(accuracy, arms=tuple(accuracy.arms[place] for place in order), steps=accuracy.steps[order])
     prices = ArmPrices(shuffled.arms, costs.per_sample[order], costs.fixed)
     try:
         one = solved(accuracy, costs, budget=costs.fixed + money, pool=pool)

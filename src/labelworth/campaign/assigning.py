@@ -1,8 +1,8 @@
 """Requests: which items, or tokens of them, are asked about next, by which rule and with which probability."""
 
 import json
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,12 +12,15 @@ from labelworth.arrays import BoolArray, FloatArray, IntArray
 from labelworth.campaign.schema import annotators, items, requests, standing
 from labelworth.campaign.values import GOLD, Assigned, PlanJob, Settings
 from labelworth.errors import InfeasiblePlanError, InvalidInputError, NotWantedError
+from labelworth.planning.answer import Onto
 from labelworth.planning.next import (
     EVERYTHING,
     Batch,
+    by_pool,
     chosen_documents,
     counts_of_plan,
     counts_of_policy,
+    held_offers,
     next_sequences,
 )
 from labelworth.policies.choosing import RANDOM, Choosing
@@ -45,7 +48,7 @@ class Draw:
     seed: int | None = None  # None: the number of the batch.
     choosing: Choosing = field(default_factory=Choosing)
     scores: Mapping[int, float] | None = None  # By item; items without one came later, and are not drawn.
-    audit: bool = False  # Whether items with a gold label are asked about, and no others.
+    onto: Mapping[str, Onto] = field(default_factory=dict)  # By arm: about which held items; others are new.
 
 
 def policy_counts(settings: Settings, count: int, policy: str | None) -> dict[str, int]:
@@ -59,8 +62,8 @@ def policy_counts(settings: Settings, count: int, policy: str | None) -> dict[st
     return counts_of_policy(parse_policy(policy or EVERYTHING), count)
 
 
-def asked_by_plan(job: PlanJob, usual: Asked) -> tuple[dict[str, int], dict[str, list[Asked]]]:
-    """How many items a plan gives to every arm, and what each of these is asked.
+def asked_by_plan(job: PlanJob, usual: Asked) -> tuple[dict[str, int], dict[str, list[Asked]], dict[str, Onto]]:
+    """How many items a plan gives to every arm, what each of these is asked, and which arms are of held ones.
 
     Arms of a plan without kinds of labels are rules, and all are asked alike.
     """
@@ -69,7 +72,7 @@ def asked_by_plan(job: PlanJob, usual: Asked) -> tuple[dict[str, int], dict[str,
     counts = counts_of_plan(job.record, f"Plan {job.id}", "assign, by count")
     menu = {offer["arm"]: offer for offer in job.record.get("menu", ())}
     if not menu:
-        return counts, {EVERYTHING: [usual]}
+        return counts, {EVERYTHING: [usual]}, {}
     about = {kind["kind"]: kind.get("question") for kind in job.record.get("kinds", ())}
     asks = {}
     for arm in counts:
@@ -79,7 +82,7 @@ def asked_by_plan(job: PlanJob, usual: Asked) -> tuple[dict[str, int], dict[str,
             for kind, votes in menu[arm]["asks"].items()
         ]
         asks[arm] = [*gold, *others]
-    return counts, asks
+    return counts, asks, held_offers(job.record)
 
 
 def assigned(
@@ -92,10 +95,14 @@ def assigned(
 ) -> Assigned:
     """Draw items and write down what is asked of them, in the order of the draw."""
     known = _require_classes(draw, settings)
-    numbers, taken = _pool(connection, draw)
     batch = _last_batch(connection) + 1
-    seed = batch if draw.seed is None else draw.seed
-    drawn = _drawn(draw, settings, numbers, taken, lambda: sequences(connection), seed)
+    seed, parts = batch if draw.seed is None else draw.seed, []
+    for onto, counts in by_pool(draw.counts, draw.onto, lambda arm: [own.channel for own in known(arm)]):
+        own = replace(draw, counts=counts)
+        channels = {one.channel for arm in counts for one in known(arm)}
+        numbers, taken = _pool(connection, own, onto, channels)
+        parts.append(_drawn(own, settings, numbers, taken, lambda: sequences(connection), seed))
+    drawn = Batch.joined(parts)
     probabilities = _probabilities(drawn)
     rows = []
     for index, row in enumerate(drawn.rows.tolist()):
@@ -164,17 +171,20 @@ def _told(connection: sa.Connection, batch: int, rows: Sequence[Mapping[str, Any
     return Assigned(batch, len({row["item_id"] for row in rows}), len(rows), sum(labels), cost, notes)
 
 
-def _pool(connection: sa.Connection, draw: Draw) -> tuple[IntArray, BoolArray]:
-    """All items, and which of them are not to be drawn."""
+def _pool(connection: sa.Connection, draw: Draw, onto: Onto, channels: Collection[str]) -> tuple[IntArray, BoolArray]:
+    """All items, and which of them are not to be drawn: to be asked about by these channels."""
     asked = sa.select(requests.c.id).where(requests.c.item_id == items.c.id)
-    if draw.audit:
-        channels = {own.channel for arm in draw.asks.values() for own in arm}
-        gold = (
-            sa.select(standing.c.answer_id)
-            .join(requests, requests.c.id == standing.c.request_id)
-            .where(standing.c.item_id == items.c.id, requests.c.channel == GOLD)
-        )
-        is_taken = sa.or_(~gold.exists(), asked.where(requests.c.channel.in_(channels - {GOLD})).exists())
+    answered = (
+        sa.select(standing.c.answer_id)
+        .join(requests, requests.c.id == standing.c.request_id)
+        .where(standing.c.item_id == items.c.id)
+    )
+    if onto == "labeled":
+        others = asked.where(requests.c.channel.in_({*channels} - {GOLD}))
+        is_taken = sa.or_(~answered.where(requests.c.channel == GOLD).exists(), others.exists())
+    elif onto == "answered":
+        gold = asked.where(requests.c.channel == GOLD)
+        is_taken = sa.or_(~answered.where(requests.c.channel != GOLD).exists(), gold.exists())
     else:
         is_taken = asked.exists()
     rows = connection.execute(sa.select(items.c.id, is_taken.label("taken")).order_by(items.c.id)).all()

@@ -341,9 +341,10 @@ class Campaign:
             raise InvalidInputError("Documents are chosen by a score; of sequences policy= says which tokens to ask.")
         asked = assigning.Asked(channel, self.settings.votes if votes is None else votes, tuple(question))
         if plan is not None:
-            counts, asks = assigning.asked_by_plan(self.plan_job(plan), asked)
+            counts, asks, onto = assigning.asked_by_plan(self.plan_job(plan), asked)
         else:
             counts, asks = assigning.policy_counts(self.settings, count or 0, policy), {EVERYTHING: [asked]}
+            onto = dict.fromkeys(counts, "labeled") if audit else {}
         words = f"plan {plan}" if plan is not None else f"{count:,} drawn by {by}"
         draw = assigning.Draw(
             counts=counts,
@@ -352,7 +353,7 @@ class Campaign:
             seed=seed,
             choosing=Choosing(by=by),
             scores=None if by == RANDOM else planning.scores(self._snapshot(), by, model, seed or 0),
-            audit=audit,
+            onto=onto,
         )
         now = self._clock()
 

@@ -97,9 +97,11 @@ class Together:
         known = {channel.name: channel for channel in channels}
         absent = [name for name, _ in self.asks if name not in known]
         if absent or self.name in known:
+            others = f"kinds of labels are {', '.join(known)}" if known else "there are no other kinds of labels"
             raise InvalidInputError(
-                f"{self.name!r} asks {' + '.join(name for name, _ in self.asks)} about the same row; kinds of labels "
-                f"are {', '.join(known)}. {'Name those' if absent else 'Give it a name of its own'}."
+                f"{self.name!r} asks {' + '.join(name for name, _ in self.asks)} about the same row; {others}. "
+                f"{'Name those' if absent else 'Give it a name of its own'}."
+                f"{' Gold and an unknown kind on the same row are on offer anyway.' if GOLD.name in absent else ''}"
             )
         return Arm(self.name, False, tuple((known[name], votes) for name, votes in self.asks))
 

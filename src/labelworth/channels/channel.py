@@ -17,6 +17,7 @@ RESERVED = ("nothing", "gold", "everything")
 
 _MOST_VOTES = 1000
 _VOTES = re.compile(r" x \d+$")
+_ENDINGS = (" for answered", " for labeled", " (held)", ", audited")
 
 
 @dataclass(frozen=True, eq=False, init=False)
@@ -82,6 +83,11 @@ class Channel:
         if " + " in name or _VOTES.search(name):
             raise InvalidInputError(
                 f"No channel may be called {name!r}: 'a + b' is two on one row, and 'a x 3' three votes of one."
+            )
+        if name.endswith(_ENDINGS):
+            raise InvalidInputError(
+                f"No channel may be called {name!r}: plans call what is asked of documents that are held so. Take "
+                "another name."
             )
         if isinstance(confusion, str) and confusion != "unknown":
             raise InvalidInputError(f"The confusion of channel {name!r} is a table or 'unknown'. Got {confusion!r}.")

@@ -22,7 +22,11 @@ EXAMPLE = "expert: price 0.5, accuracy 0.97"
 _FLAGS = ("unknown", "independent")
 _WORDS = ("price", "accuracy", "confusion", "votes", "question", "sets", "answers", *_FLAGS)
 _TABLES = ("confusion", "sets")
-_SUM = re.compile(r"[^,+]+(\+[^,+]+)+")
+_SUM = re.compile(r"(^|\s)\+|\+(\s|$)")
+"""A plus between names, not within a number as 1e+3."""
+_WORD = re.compile(r"([^\s:=]+)\s*[:=]?\s*(.*)", re.DOTALL)
+_COMMAS = re.compile(r",(?![^\[]*\])(?!\s*\[)")
+"""Those outside of brackets."""
 
 
 Kind = Channel | Together
@@ -50,7 +54,7 @@ def read_kind(text: str) -> Kind:
     ('yes', 'no')
     """
     name, colon, rest = text.partition(":")
-    if not colon or not name.strip():
+    if not colon or not name.strip() or name.strip()[0] in "{[":
         raise InvalidInputError(
             f"A kind of label is a name, a colon and what is known of it: {EXAMPLE!r}. Got {text!r}."
         )
@@ -157,7 +161,7 @@ def kind_of(name: str, said: Any) -> Kind:
         If there is no such word, or a value is none of it.
     """
     if isinstance(said, str):
-        if _SUM.fullmatch(said.strip()):
+        if _SUM.search(said):
             return _together(name, said)
         said = _said(name, said)
     if not isinstance(said, Mapping):
@@ -170,14 +174,23 @@ def kind_of(name: str, said: Any) -> Kind:
         )
     values = {word: _value(name, word, value) for word, value in said.items() if value is not None}
     common = {word: values[word] for word in ("price", "votes", *_FLAGS) if word in values}
+    if "answers" in values and "accuracy" in values:
+        raise InvalidInputError(
+            f"Of the kind {name!r} answers name the columns of a confusion, and it has an accuracy: an answer is a "
+            "class then. Leave answers out, or give a confusion."
+        )
     for word in ("question", "sets"):
         if word in values:
             others = [other for other in ("question", "sets", "confusion", "answers") if other in values]
             if len(others) > 1:
                 raise InvalidInputError(f"The kind {name!r} is one of {' or '.join(others)}, not both.")
-            accuracy = {"accuracy": values["accuracy"]} if "accuracy" in values else {}
+            if "accuracy" not in values:
+                raise InvalidInputError(
+                    f"Of the kind {name!r} must be said how often its answers to the {word} are right: accuracy 0.9; "
+                    "with unknown, as a guess."
+                )
             asked = Channel.question if word == "question" else Channel.sets
-            return asked(name, values[word], **accuracy, **common)
+            return asked(name, values[word], accuracy=values["accuracy"], **common)
     confusion = values.get("confusion")
     if confusion is None and "accuracy" not in values:
         if not values.get("unknown"):
@@ -192,8 +205,13 @@ def kind_of(name: str, said: Any) -> Kind:
 def _together(name: str, text: str) -> Together:
     asks = []
     for part in text.split("+"):
-        kind, _, votes = part.strip().rpartition(" x ")
-        asks.append((kind.strip(), _whole(name, "votes", votes)) if kind else (part.strip(), 1))
+        kind, times, votes = f" {part.strip()} ".rpartition(" x ")
+        if not (kind if times else part).strip() or (times and not votes.strip()) or "," in part:
+            raise InvalidInputError(
+                f"Kinds of labels on the same row are names with + between, as 'both: model + crowd x 3'. Got "
+                f"{f'{name}: {text.strip()}'!r}."
+            )
+        asks.append((kind.strip(), _whole(name, "votes", votes.strip())) if times else (part.strip(), 1))
     return Together(name, tuple(asks))
 
 
@@ -205,16 +223,16 @@ def _hint(word: str) -> str:
     return f" Is {near[0]!r} meant?" if near else ""
 
 
-def _said(name: str, text: str) -> dict[str, str | bool]:
-    """Words and the texts behind them, colons or not; commas inside of brackets part nothing."""
-    said: dict[str, str | bool] = {}
+def _said(name: str, text: str) -> dict[str, Any]:
+    """Words and the texts behind them, with a colon, an equal sign or neither; commas in brackets part nothing."""
+    said: dict[str, Any] = {}
     bare = text.strip()
     bare = bare[1:-1] if bare.startswith("{") and bare.endswith("}") else bare
-    for part in re.split(r",(?![^\[]*\])", bare):
-        word, _, value = part.strip().partition(" ")
-        word = word.removesuffix(":")
-        if not word:
+    for part in _COMMAS.split(bare):
+        found = _WORD.fullmatch(part.strip())
+        if found is None:
             continue
+        word, value = found[1].strip("\"'").lower(), found[2]
         if word in said:
             raise InvalidInputError(f"The kind {name!r} says its {word} twice.")
         if word in _FLAGS and not value.strip():
@@ -222,7 +240,7 @@ def _said(name: str, text: str) -> dict[str, str | bool]:
         elif word in _WORDS and not value.strip():
             raise InvalidInputError(f"The kind {name!r} names its {word} and does not say it, as in {EXAMPLE!r}.")
         else:
-            said[word] = value.strip()
+            said[word] = _plain(value.strip()) if value.startswith("[") else value.strip()
     return said
 
 
@@ -273,11 +291,16 @@ def _number(name: str, word: str, value: Any) -> float:
     except (TypeError, ValueError):
         told = any(other in _WORDS for other in str(value).split()) if isinstance(value, str) else False
         comma = " Part words by commas." if told else ""
-        raise InvalidInputError(f"The {word} of the kind {name!r} must be a number. Got {value!r}.{comma}") from None
+        raise InvalidInputError(
+            f"The {word} of the kind {name!r} must be a number, as 0.9, with nothing beside it. Got {value!r}.{comma}"
+        ) from None
 
 
 def _whole(name: str, word: str, value: Any) -> int:
-    number = _number(name, word, value)
+    try:
+        number = _number(name, word, value)
+    except InvalidInputError:
+        number = 0.5
     if not number.is_integer():
         raise InvalidInputError(f"The {word} of the kind {name!r} are whole numbers, as 1 3 5. Got {value!r}.")
     return int(number)

@@ -238,12 +238,12 @@ class DenseInformation:
         return self.whitened.point(criterion, counts)
 
     def left_out(self, criterion: Criterion, counts: FloatArray) -> FloatArray:
-        """The figures of the means of all batches but one, (n_batches,); infinite where one is singular."""
+        """The figures of the means of all batches but one, (n_batches,); infinite where one is not positive."""
         if self._replicates is None:
             return np.empty(0)
         try:
             return self._replicates.figures([criterion], counts)[:, 0]
-        except np.linalg.LinAlgError:
+        except (np.linalg.LinAlgError, MoreSamplesNeededError):
             return np.full(self.n_replicates, np.inf)
 
     def standard_error(self, criterion: Criterion, counts: FloatArray) -> float | None:
@@ -253,7 +253,10 @@ class DenseInformation:
             return np.inf
         if self.batches is None:
             return None
-        noise = Jackknife.of(point.value, self.left_out(criterion, counts))
+        left_out = self.left_out(criterion, counts)
+        if not np.isfinite(left_out).all():
+            return np.inf
+        noise = Jackknife.of(point.value, left_out)
         return float(np.sqrt(noise.variance + noise.correction**2))
 
     def estimate(self, criterion: Criterion, weights: FloatArray) -> tuple[float, float | None]:

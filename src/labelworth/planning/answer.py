@@ -122,6 +122,10 @@ class Worth:
         return NORMAL_95 * (self.gain_se or 0.0)
 
 
+Onto = Literal["new", "answered", "labeled"]
+"""Which documents are asked about: some of the pool, or held ones with answers and no gold, or with gold."""
+
+
 @dataclass(frozen=True)
 class Offer:
     """What a row can get: an arm as records keep it."""
@@ -134,11 +138,12 @@ class Offer:
         None  # Of a sequence, the rule by which its tokens are chosen; None: a row is asked about whole.
     )
     positions: float = 1.0  # Tokens of a sequence that are asked about, in the mean.
+    onto: Onto = "new"
 
     def to_dict(self) -> dict[str, Any]:
         figures = asdict(self)
-        whole = ("part", "positions") if self.part is None else ()
-        return {name: value for name, value in figures.items() if name not in whole}
+        usual = (*(("part", "positions") if self.part is None else ()), *(("onto",) if self.onto == "new" else ()))
+        return {name: value for name, value in figures.items() if name not in usual}
 
 
 @dataclass(frozen=True)
@@ -156,7 +161,8 @@ class KindWorth:
     # By simulation: as many gold labels do as much as so many answers; None: not simulated.
     stands_for: float | None = None
     of_answers: float | None = None
-    worth_se: float | None = None  # The standard error of what an answer is worth, where it was simulated.
+    # Where it was simulated: what an answer may be worth at least and at most; less than nothing is harm.
+    worth_ends: tuple[float, float] | None = None
     n_held: int = 0  # Answers that there are already.
     n_audited: int = 0  # Those of them to rows with a gold label.
     faith: str | None = None  # Where nobody has looked how often it errs: that, in words.
@@ -165,7 +171,7 @@ class KindWorth:
     @property
     def is_clear(self) -> bool:
         """Whether what is worth something can be told from nothing; of nothing 5 % can."""
-        return self.worth is None or self.worth_se is None or self.worth > NORMAL_95 * self.worth_se
+        return self.worth is None or self.worth_ends is None or self.worth_ends[0] > 0
 
 
 @dataclass(frozen=True)

@@ -44,10 +44,9 @@ from labelworth.planning.units import apart, criterion_words, flat_beyond, in_un
 from labelworth.planning.words import LABELS_PER_CLASS
 from labelworth.progress import SILENT, Progress
 from labelworth.simulation.selection import ModelChoice
-from labelworth.tradeoff.accuracy import RulesAccuracy
 from labelworth.tradeoff.direction import direction_of
 from labelworth.tradeoff.problem import Question
-from labelworth.wording import count, money, number
+from labelworth.wording import money, number
 
 
 @dataclass(frozen=True, eq=False)
@@ -175,7 +174,6 @@ def assemble(
             *_bias_notes(bias, asked),
             *_limit_notes(situation, asked, answer.counts, advice, forecast),
             *(_lead_notes(situation, answer.counts) if advice == "label" else ()),
-            *_audit_notes(situation, answer.counts),
         ),
         pilot=background.pilot,
         model=background.model,
@@ -190,22 +188,6 @@ def assemble(
         menu=() if situation.kinds is None else situation.kinds.offers,
         kinds=kinds,
     )
-
-
-def _audit_notes(situation: Situation, counts: FloatArray) -> list[str]:
-    """What gold for documents that have answers would do: it tells of their kinds too, and is not on the menu."""
-    kinds, accuracy = situation.kinds, situation.accuracy
-    if kinds is None or not isinstance(accuracy, RulesAccuracy) or accuracy.criterion == "worst_direction":
-        return []
-    share = kinds.worth_of_audits(accuracy, counts)
-    if share is None:
-        return []
-    first = "label those first" if share > 1 else "new ones are the better buy"
-    return [
-        f"A gold label for one of the {count(kinds.n_done, situation.held.sample)} with answers and no gold does "
-        f"{share:.2g} times what one for a new {situation.held.sample} does after this plan: {first}. `labelworth "
-        "next --count N --audit -o gold.csv --answers FILE` draws them."
-    ]
 
 
 @dataclass(frozen=True, eq=False)
@@ -316,15 +298,15 @@ def _bias_notes(bias: tuple[float, float] | None, asked: PlanQuestion) -> list[s
 def _limit_notes(
     situation: Situation, asked: PlanQuestion, counts: FloatArray, advice: Advice, curve: ForecastCurve
 ) -> list[str]:
-    if asked.problem != "budget" or situation.pool < 1 or advice == "larger pilot":
+    if asked.problem != "budget" or situation.is_used_up or advice == "larger pilot":
         return []
     design, labeling = situation.design(counts), [arm != "nothing" for arm in situation.accuracy.arms]
     left = asked.value - design.cost_in_all
-    if float(counts[labeling].sum()) >= np.floor(situation.pool):
+    if situation.n_asked(counts) >= np.floor(situation.pool):
         if left <= 0:
             return []
         return [
-            f"The budget would pay for more than the pool holds: all {situation.pool:,.0f} samples are to be "
+            f"The budget would pay for more than the pool holds: all {counts[labeling].sum():,.0f} samples are to be "
             f"labeled, and {money(left, situation.currency)} is left over."
         ]
     if situation.kinds is not None:

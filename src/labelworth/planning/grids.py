@@ -22,7 +22,7 @@ _N_KNOTS, _N_KNOTS_OF_KINDS = 97, 33
 def grid_solutions(situation: Situation) -> Solutions:
     """Answers along grids of budgets, targets and alphas, for whoever wants to move through them."""
     most = situation.prices.most(situation.pool)
-    if most <= 0 or situation.pool < 1:
+    if most <= 0 or situation.is_used_up:
         return Solutions()
     steps = np.concatenate([[0.0], np.geomspace(0.002, 1.0, _N_QUESTIONS - 1)])
     budgets = situation.held.cost + steps * most
@@ -110,7 +110,7 @@ class _Ladder:
         # Every mix of kinds of labels is a program of its own, and the cheap ones need little money.
         least, n_knots = (1e-3, _N_KNOTS) if situation.kinds is None else (1e-4, _N_KNOTS_OF_KINDS)
         money = np.concatenate([[0.0], np.geomspace(least, 1.0, n_knots - 1)])
-        most = float(prices.per_sample.max()) * situation.pool
+        most = prices.most(situation.pool) - prices.fixed
         lines = lines_of(accuracy, prices, situation.pool)
         if len(lines) == 1:
             counts = np.array([lines[0].counts(share * situation.pool) for share in money])
@@ -144,7 +144,9 @@ class _Ladder:
         """Rounded up, samples may be more than there are; free ones fill the pool again."""
         accuracy, pool = self.situation.accuracy, float(np.floor(self.situation.pool))
         unlabeled = accuracy.arms.index("nothing") if "nothing" in accuracy.arms else None
-        labeling = np.array([arm != unlabeled for arm in range(len(counts))])
+        apart = self.situation.prices.apart
+        counts = np.minimum(counts, apart)
+        labeling = np.isinf(apart) & (np.arange(len(counts)) != (-1 if unlabeled is None else unlabeled))
         excess = counts[labeling].sum() - pool
         if excess > 0:
             counts[int(np.argmax(np.where(labeling, counts, -1.0)))] -= excess

@@ -1,6 +1,6 @@
 """What to label now: samples without a label, drawn at random as a plan or a policy demands, or chosen."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,6 +12,7 @@ from labelworth.data.sequences import Sequences
 from labelworth.errors import InfeasiblePlanError, InvalidInputError
 from labelworth.estimators.pools.documents import LABELS_ONLY
 from labelworth.estimators.pools.pool import Pool
+from labelworth.planning.answer import Onto
 from labelworth.policies.choosing import RANDOM, By, Choosing
 from labelworth.policies.policy import Policy
 from labelworth.policies.rule import Rule
@@ -33,6 +34,26 @@ class Batch:
     # (size,): With what probability each was drawn, and by what: "random", or what it was chosen by; None: all alike.
     probabilities: FloatArray | None = None
     drawn_by: tuple[By, ...] | None = None
+
+    @classmethod
+    def joined(cls, parts: "Sequence[Batch]") -> "Batch":
+        """Documents that were drawn from several pools, all in random order."""
+        if len(parts) == 1:
+            return parts[0]
+        rows, seed = np.concatenate([part.rows for part in parts]), parts[0].seed
+        order = np.random.default_rng([seed, 4]).permutation(len(rows))
+        arms = [arm for part in parts for arm in part.arms]
+        by = [own for part in parts for own in part.drawn_by or ()]
+        chances = [part.probabilities for part in parts if part.probabilities is not None]
+        return cls(
+            rows[order],
+            tuple(arms[index] for index in order),
+            None,
+            seed,
+            sum(part.n_pool for part in parts),
+            np.concatenate(chances)[order] if by else None,
+            tuple(by[index] for index in order) if by else None,
+        )
 
     @property
     def n_labels(self) -> int:
@@ -218,6 +239,32 @@ def counts_of_plan(figures: Mapping[str, Any], source: str, draw: str) -> dict[s
     if not counts:
         raise InfeasiblePlanError(f"The plan says to stop: {figures['why_stop'] or 'nothing is to be labeled.'}")
     return counts
+
+
+def by_pool(
+    counts: Mapping[str, int], onto: Mapping[str, Onto], asked: Callable[[str], Collection[str]]
+) -> list[tuple[Onto, dict[str, int]]]:
+    """Arms whose samples are drawn together: from new ones, from those with answers, from those with a label.
+
+    Of the last, those who ask the same kinds: about what these have not answered.
+
+    Parameters
+    ----------
+    onto : mapping
+        What samples an arm asks about, where they are not new.
+    asked : function
+        Kinds of labels that an arm asks.
+    """
+    pools: dict[tuple[Onto, frozenset[str]], dict[str, int]] = {}
+    for arm, count in counts.items():
+        which = onto.get(arm, "new")
+        pools.setdefault((which, frozenset(asked(arm) if which == "labeled" else ())), {})[arm] = count
+    return [(which, own) for (which, _), own in pools.items()]
+
+
+def held_offers(figures: Mapping[str, Any]) -> dict[str, Onto]:
+    """Of the record of a plan: arms that ask more about held documents, and about which."""
+    return {offer["arm"]: offer["onto"] for offer in figures.get("menu", ()) if "onto" in offer}
 
 
 def counts_of_policy(policy: Policy, count: int) -> dict[str, int]:

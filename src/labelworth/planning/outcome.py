@@ -13,6 +13,7 @@ from labelworth.planning.landscape import ForecastCurve, FrontierDesign, Surface
 from labelworth.planning.simulated import SimulatedAccuracy
 from labelworth.planning.situation import Situation
 from labelworth.tradeoff.accuracy import ConvexAccuracy
+from labelworth.tradeoff.costs import Costs
 from labelworth.tradeoff.problem import dominators
 
 _N_CURVE = 13
@@ -27,8 +28,7 @@ def next_samples(situation: Situation, counts: FloatArray) -> int:
     About a tenth of those labeled by then, at least ten. No more than there are; where none is left, those are the
     last.
     """
-    labeling = [arm != "nothing" for arm in situation.accuracy.arms]
-    labeled = float(counts[labeling].sum())
+    labeled = situation.n_asked(counts)
     left = situation.held.n_pool - labeled
     fitting = max(10.0, (situation.held.n_labeled + labeled) / 10)
     return int(10 ** math.floor(math.log10(min(fitting, left) if left >= 1 else fitting)))
@@ -51,7 +51,7 @@ def worth(situation: Situation, counts: FloatArray) -> tuple[Worth, ...]:
     worths = []
     for index, arm in enumerate(accuracy.arms):
         gain, price = gains[index], prices[index]
-        if index != unlabeled:
+        if index != unlabeled and np.isinf(situation.prices.apart[index]):
             gain, price = gain - gain_less, price - price_less
         others = gain / of_unlabeled if index != unlabeled and of_unlabeled > 0 and gain > 0 else None
         spread = accuracy.gain_error(counts, index) if isinstance(accuracy, SimulatedAccuracy) else None
@@ -59,7 +59,10 @@ def worth(situation: Situation, counts: FloatArray) -> tuple[Worth, ...]:
         of_next = _gain_of_next(situation, counts, index, n_next, unlabeled if is_swap else None)
         next_gain = n_next * float(gain) if of_next is None else of_next
         worths.append(Worth(arm, float(gain), price, per_money, others, spread, n_next, next_gain))
-    return tuple(worths)
+    # Documents with answers, or with gold, may be left when all others are used up, and the other way round.
+    is_left = [situation.n_left(counts, index) >= 1 for index in range(len(worths))]
+    left = [own for own, is_there in zip(worths, is_left, strict=True) if is_there or own.arm == "nothing"]
+    return tuple(left if any(own.arm != "nothing" for own in left) else worths)
 
 
 def _gain_of_next(
@@ -73,9 +76,9 @@ def _gain_of_next(
         return None
     moved = counts.copy()
     moved[arm] += n_next
-    if replaced is not None and arm != replaced:
+    if replaced is not None and arm != replaced and np.isinf(situation.prices.apart[arm]):
         moved[replaced] -= n_next
-    if moved.min() < 0 or moved.sum() > situation.pool:
+    if not situation.prices.fit(moved, situation.pool):
         return None
     gain = situation.accuracy.error(counts) - situation.accuracy.error(moved)
     return float(gain) if np.isfinite(gain) else None
@@ -100,17 +103,19 @@ def _gains(situation: Situation, counts: FloatArray) -> FloatArray:
 
 def curve_counts(situation: Situation) -> list[FloatArray]:
     """Designs along which the error is shown: more and more labels of the most expensive arm that is sensible."""
-    accuracy, pool = situation.accuracy, situation.pool
+    accuracy, pool, most = situation.accuracy, situation.pool, situation.n_without_gold
     amounts = np.unique(
-        np.round(np.concatenate([[0.0], np.geomspace(max(pool / 200, 1.0), max(pool, 1.0), _N_CURVE - 1)]))
+        np.round(np.concatenate([[0.0], np.geomspace(max(most / 200, 1.0), max(most, 1.0), _N_CURVE - 1)]))
     )
     arm = situation.labeled_whole
     designs = []
-    for amount in amounts[amounts <= pool]:
+    for amount in amounts[amounts <= most]:
         counts = np.zeros(len(accuracy.arms))
-        counts[arm] = amount
+        counts[arm] = min(amount, pool)
+        if amount > pool and situation.kinds is not None:
+            counts[situation.kinds.onto.index("answered")] = amount - pool
         if situation.unlabeled_is_free:
-            counts[accuracy.arms.index("nothing")] = pool - amount
+            counts[accuracy.arms.index("nothing")] = pool - counts[arm]
         designs.append(counts)
     return designs
 
@@ -177,9 +182,9 @@ def cloud(situation: Situation) -> tuple[FrontierDesign, ...]:
     designs = []
     is_documents = situation.held.kind == "documents"
     listed = (
-        _along_rays(accuracy, pool)
+        _along_rays(accuracy, prices, pool)
         if isinstance(accuracy, KindsAccuracy)
-        else _candidates(accuracy.arms, pool, is_documents=is_documents and situation.kinds is None)
+        else _candidates(prices, pool, is_documents=is_documents and situation.kinds is None)
     )
     for name, counts in listed:
         error = accuracy.error(counts)
@@ -192,20 +197,22 @@ def cloud(situation: Situation) -> tuple[FrontierDesign, ...]:
     )
 
 
-def _along_rays(accuracy: KindsAccuracy, pool: float) -> list[tuple[str, FloatArray]]:
+def _along_rays(accuracy: KindsAccuracy, prices: Costs, pool: float) -> list[tuple[str, FloatArray]]:
     """Designs along the ways that were simulated."""
     sizes = [np.zeros(1), *(np.geomspace(ray.sizes[-1] / 50, ray.sizes[-1], _N_CLOUD) for ray in accuracy.rays)]
     steps = [accuracy.rays[0].step, *(ray.step for ray in accuracy.rays)]
     listed = {}
     for step, own in zip(steps, sizes, strict=True):
-        for size in own[own <= pool]:
+        for size in own:
             counts = np.floor(size * step + 1e-9)
-            listed[counts.tobytes()] = (_named(accuracy.arms, counts, is_documents=False), counts)
+            if prices.fit(counts, pool):
+                listed[counts.tobytes()] = (_named(accuracy.arms, counts, is_documents=False), counts)
     return list(listed.values())
 
 
-def _candidates(arms: tuple[str, ...], pool: float, *, is_documents: bool) -> list[tuple[str, FloatArray]]:
+def _candidates(prices: Costs, pool: float, *, is_documents: bool) -> list[tuple[str, FloatArray]]:
     """Designs and what they are called: sizes of every mix of labeling arms, beside shares of the rest unlabeled."""
+    arms, apart = prices.arms, prices.apart
     sizes = np.concatenate([[0.0], np.geomspace(max(pool / 500, 1.0), max(pool, 1.0), _N_CLOUD)])
     sizes = np.unique(np.round(sizes[sizes <= pool]))
     unlabeled = arms.index("nothing") if "nothing" in arms else None
@@ -214,9 +221,9 @@ def _candidates(arms: tuple[str, ...], pool: float, *, is_documents: bool) -> li
         for size in sizes:
             for rest in _SHARES if unlabeled is not None else (0.0,):
                 counts = np.zeros(len(arms))
-                counts[list(mix)] = np.floor(size / len(mix))
+                counts[list(mix)] = np.floor(np.minimum(size / len(mix), apart[list(mix)]))
                 if unlabeled is not None:
-                    counts[unlabeled] = np.floor(rest * (pool - counts.sum()))
+                    counts[unlabeled] = np.floor(rest * (pool - prices.of_pool(counts)))
                 candidates.append((_named(arms, counts, is_documents=is_documents), counts))
     return candidates
 

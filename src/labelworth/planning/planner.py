@@ -353,7 +353,9 @@ class Planner:
             uses_unlabeled=self.uses_unlabeled and not self.chosen.is_simulated,
             together=self.settings.together,
         )
-        return replace(menu, guesses=guesses)
+        # Alone such audits buy nothing, and a simulation mixes what does something alone.
+        audits = self.pool.kind == "documents" and not self.chosen.is_simulated
+        return menu.with_held(guesses, self.pool.n_labeled, audits=audits)
 
     def _require_answers_learned(self) -> None:
         if not self.pool.learner.learns_answers:
@@ -520,12 +522,12 @@ class Planner:
         from labelworth.planning.formulas.documents import formula_excess, why_no_excess
 
         pool: Any = self.pool
-        most = pool.n_labeled + situation.pool
+        most = pool.n_labeled + situation.n_without_gold
         excess = formula_excess(pool, self._mode, chosen.criterion, most, self.settings.seed)
         return excess, [] if excess is not None else [why_no_excess(pool)]
 
     def _forecast(self, chosen: ChosenSource, situation: Situation, excess: Excess | None) -> ForecastCurve:
-        most = self.pool.n_labeled + situation.pool
+        most = self.pool.n_labeled + situation.n_without_gold
         return simulated_curve(self.basis, self._mode, chosen.criterion, most, situation.positions_per_sample, excess)
 
     def _surface(self, chosen: ChosenSource) -> Surface | None:

@@ -76,7 +76,7 @@ class Situation:
         """What these counts, beyond what is held, amount to."""
         labels = _whole_where_near(counts * self.accuracy.labels_per_sample)
         costs = self._costs_in_turn(counts)
-        n_samples = self.held.n_samples if self.keeps_rest else self.held.n_labeled + float(counts.sum())
+        n_samples = self.held.n_samples if self.keeps_rest else self._n_held + self.prices.of_pool(counts)
         in_all = self.held.n_labels + float(labels.sum())
         return Design(
             tuple(
@@ -92,6 +92,31 @@ class Situation:
             self.accuracy.error(counts),
             self.accuracy.standard_error(counts),
         )
+
+    @property
+    def _n_held(self) -> int:
+        """Samples that are labeled or answered already."""
+        return self.held.n_labeled + (0 if self.kinds is None else self.kinds.n_done)
+
+    def n_asked(self, counts: FloatArray) -> float:
+        """Samples of the pool that these counts label, or ask somebody about."""
+        is_asking = np.array([arm != "nothing" for arm in self.accuracy.arms])
+        return self.prices.of_pool(np.where(is_asking, counts, 0.0))
+
+    def n_left(self, counts: FloatArray, arm: int) -> float:
+        """Samples that are left for an arm beside these counts; what nobody is asked about is."""
+        apart = float(self.prices.apart[arm])
+        return apart - float(counts[arm]) if np.isfinite(apart) else self.pool - self.n_asked(counts)
+
+    @property
+    def n_without_gold(self) -> float:
+        """Samples that can still get a label: those of the pool, and those that have answers alone."""
+        return self.pool + (0 if self.kinds is None else self.kinds.n_done)
+
+    @property
+    def is_used_up(self) -> bool:
+        """Whether there is nothing left to label."""
+        return self.prices.is_empty(self.pool)
 
     def gold_labels(self, counts: FloatArray) -> float:
         """Labels among what these counts buy; answers of kinds of labels are none."""
@@ -124,7 +149,8 @@ class Situation:
         """Whether these counts take all of the pool, so that the next label goes to a sample used without one."""
         if "nothing" not in self.accuracy.arms:
             return False
-        is_used = counts[self.accuracy.arms.index("nothing")] >= 1 and counts.sum() >= np.floor(self.pool)
+        is_full = self.prices.of_pool(counts) >= np.floor(self.pool)
+        is_used = counts[self.accuracy.arms.index("nothing")] >= 1 and is_full
         return self.unlabeled_is_free or bool(is_used)
 
     def with_error_of_today(self) -> "Situation":

@@ -87,7 +87,7 @@ def _how_surely(situation: Situation, target: float, counts: FloatArray) -> str:
 def may_be_met(situation: Situation, target: float) -> bool:
     """Whether a target that a forecast does not reach lies within its interval at some size that can still be had."""
     doubt = situation.doubt
-    if not isinstance(doubt, Band) or situation.pool < 1:
+    if not isinstance(doubt, Band) or situation.is_used_up:
         return False
     try:
         continuous(doubt.low, situation.prices, situation.pool, "target", target)

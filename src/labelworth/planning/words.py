@@ -68,7 +68,13 @@ def _carried_out(plan: "Plan") -> float:
     """Samples that are labeled when the next ones come: those of the plan, unless a larger pilot comes first."""
     if plan.advice == "larger pilot":
         return 0.0
-    return sum(arm.count for arm in plan.recommended.arms if arm.arm != "nothing")
+    onto = {offer.arm: offer.onto for offer in plan.menu}
+    return sum(
+        arm.count
+        for arm in plan.recommended.arms
+        # What has gold is labeled before.
+        if arm.arm != "nothing" and onto.get(arm.arm) != "labeled"
+    )
 
 
 def _kinds(plan: "Plan") -> list[str]:

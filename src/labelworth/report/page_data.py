@@ -98,7 +98,9 @@ def _moved(plan: Plan, problem: Problem, answer: GridAnswer) -> dict[str, Any]:
         interval = None
     # A simulated plan learns from all documents that it does not label, or from none of them.
     keeps_rest = plan.source == "simulated" and plan.uses_unlabeled
-    n_samples = plan.held.n_samples if keeps_rest else plan.held.n_labeled + sum(counts)
+    new = [offer.onto == "new" for offer in plan.menu] or [True] * len(counts)
+    n_new = sum(count for count, is_new in zip(counts, new, strict=True) if is_new)
+    n_samples = plan.held.n_samples if keeps_rest else plan.held.n_labeled + n_new
     total = plan.held.n_labels + labels
     return {
         "amount": _reached(plan, answer.value) if problem == "target" else answer.value,

@@ -1,6 +1,5 @@
 """What every source of accuracy offers a trade-off: the error as a function of how many samples go to each arm."""
 
-from collections.abc import Sequence
 from typing import Literal, Protocol, runtime_checkable
 
 from labelworth.arrays import FloatArray
@@ -55,11 +54,3 @@ class ConvexAccuracy(Accuracy, Protocol):
 
     def open_directions(self, counts: FloatArray) -> tuple[str, ...]:
         """What these counts leave open, by the names of the parameters; empty if nothing, or if it is not known."""
-
-
-@runtime_checkable
-class RulesAccuracy(Accuracy, Protocol):
-    """An error that knows of more rules than are on its menu."""
-
-    def worth_of(self, rules: Sequence[str], counts: FloatArray) -> FloatArray:
-        """By how much one more sample under each of these rules lowers the error."""

@@ -20,10 +20,12 @@ class AsymptoticAccuracy:
 
     .. math::
 
-        error(w) = \phi\Bigl(\bigl(\sum_j (h_j + w_j) I_j\bigr)^{-1}\Bigr)
+        error(w) = \phi\Bigl(\bigl(\sum_j (h_j + (w S)_j) I_j\bigr)^{-1}\Bigr)
 
-    with h the samples already held, on the contrasts that complete labels can estimate. Convex in the counts for
-    every criterion: a trace with a positive semi-definite weight, the log determinant, the largest eigenvalue.
+    with h the samples already held under every rule, S what one sample of every arm adds to these (one of its own
+    rule; of an arm that asks more about a sample that is held, one under a rule for one under another), on the
+    contrasts that complete labels can estimate. Convex in the counts for every criterion: a trace with a positive
+    semi-definite weight, the log determinant, the largest eigenvalue.
 
     Notes
     -----
@@ -32,7 +34,8 @@ class AsymptoticAccuracy:
 
     information: Information  # However it was computed.
     criterion: str  # A name of `labelworth.fisher.criteria.CRITERIA`.
-    chosen: tuple[int, ...] = ()  # The indices of the arms among the rules; all rules when empty.
+    arms: tuple[str, ...] = ()  # What can be had; all rules when empty.
+    steps: FloatArray | None = None  # (n_arms, n_rules): S. None: arms are rules, by name.
     held: tuple[float, ...] = ()  # Samples already there, by rule; none when empty.
     level: float = 0.0  # What the true model pays, where the figure is a loss as it will be measured.
     shift: float = 0.0  # Moves the figure on the scale on which noise adds, its logarithm: as convex as before.
@@ -40,11 +43,12 @@ class AsymptoticAccuracy:
 
     def __post_init__(self) -> None:
         self.information.require_criterion(require_criterion(self.criterion))
-        n_rules = len(self.information.rules)
-        chosen = self.chosen or tuple(range(n_rules))
-        if len(set(chosen)) < len(chosen) or not set(chosen) <= set(range(n_rules)):
-            raise InvalidInputError(f"chosen must be distinct indices of {n_rules} rules. Got {self.chosen}.")
-        object.__setattr__(self, "chosen", chosen)
+        rules = self.information.rules
+        n_rules, arms = len(rules), self.arms or rules
+        if len(set(arms)) < len(arms):
+            raise InvalidInputError(f"Every arm needs a name of its own. Got {', '.join(arms)}.")
+        object.__setattr__(self, "arms", arms)
+        require_shape("steps", self._steps, (len(arms), n_rules))
         held = self.held or (0.0,) * n_rules
         if len(held) != n_rules or not all(np.isfinite(count) and count >= 0 for count in held):
             raise InvalidInputError(f"held must be a non-negative number for each of {n_rules} rules. Got {held}.")
@@ -56,11 +60,13 @@ class AsymptoticAccuracy:
         information: Information,
         criterion: str,
         *,
-        menu: Sequence[str] | None = None,
+        menu: Sequence[str] | Mapping[str, Mapping[str, float]] | None = None,
         held: Mapping[str, float] | None = None,
         level: float = 0.0,
     ) -> "AsymptoticAccuracy":
         """Arms are the rules of `menu`, by name, all of them when absent; samples are held by rule.
+
+        A menu may also say of every arm what one sample of it adds to the rules.
 
         Raises
         ------
@@ -68,7 +74,9 @@ class AsymptoticAccuracy:
             If a rule is named whose information is not there.
         """
         rules, names = information.rules, information.rules if menu is None else tuple(menu)
-        absent = [name for name in (*names, *(held or ())) if name not in rules]
+        added = menu if isinstance(menu, Mapping) else {name: {name: 1.0} for name in names}
+        named = [rule for own in added.values() for rule in own]
+        absent = [name for name in (*named, *(held or ())) if name not in rules]
         if absent or not names:
             raise InvalidInputError(
                 f"A menu takes its rules from: {', '.join(rules)}. Got {', '.join(absent or names) or 'nothing'}."
@@ -76,20 +84,16 @@ class AsymptoticAccuracy:
         return cls(
             information,
             criterion,
-            tuple(rules.index(name) for name in names),
+            names,
+            np.array([[added[name].get(rule, 0.0) for rule in rules] for name in names]),
             tuple(float((held or {}).get(name, 0.0)) for name in rules),
             level=level,
         )
 
     @property
-    def arms(self) -> tuple[str, ...]:
-        """The rules on the menu."""
-        return tuple(self.information.rules[index] for index in self.chosen)
-
-    @property
     def labels_per_sample(self) -> FloatArray:
         """Expected labels of one sample of every arm."""
-        return self.information.expected_labels[list(self.chosen)]
+        return np.asarray(self._steps @ self.information.expected_labels)
 
     @property
     def source(self) -> Source:
@@ -134,22 +138,8 @@ class AsymptoticAccuracy:
                 f"Information by {self.information.method} does not give the slope of the worst direction. Take "
                 "another criterion, or search without a certificate."
             )
-        slope = point.slope[list(self.chosen)]
+        slope = np.asarray(self._steps @ point.slope)
         return slope if self._criterion.is_logarithmic else slope * float(np.exp(self.shift))
-
-    def worth_of(self, rules: Sequence[str], counts: FloatArray) -> FloatArray:
-        """By how much one more sample under each of these rules lowers the error, on the menu or not.
-
-        Raises
-        ------
-        NotIdentifiableError
-            Where the error is infinite.
-        """
-        self.slope(counts)
-        point = self._at(counts)
-        slope = np.zeros(0) if point is None or point.slope is None else point.slope
-        scale = 1.0 if self._criterion.is_logarithmic else float(np.exp(self.shift))
-        return -scale * slope[[self.information.rules.index(rule) for rule in rules]]
 
     def standard_error(self, counts: FloatArray) -> float | None:
         """Of the figure, where the information was sampled; None if it is exact, infinite where the error is."""
@@ -166,6 +156,11 @@ class AsymptoticAccuracy:
     def apart(self) -> "AsymptoticAccuracy":
         """The same, sharing nothing that is written to: for another thread."""
         return replace(self)
+
+    @cached_property
+    def _steps(self) -> FloatArray:
+        rules = self.information.rules
+        return np.eye(len(rules))[[rules.index(arm) for arm in self.arms]] if self.steps is None else self.steps
 
     @cached_property
     def _criterion(self) -> Criterion:
@@ -185,7 +180,5 @@ class AsymptoticAccuracy:
 
     def _total(self, counts: FloatArray) -> FloatArray:
         """Held and new, by rule."""
-        require_shape("counts", np.asarray(counts), (len(self.chosen),))
-        total = np.array(self.held)
-        total[list(self.chosen)] += counts
-        return total
+        require_shape("counts", np.asarray(counts), (len(self.arms),))
+        return np.asarray(np.array(self.held) + counts @ self._steps)

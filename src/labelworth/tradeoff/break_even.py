@@ -67,13 +67,14 @@ def switch_price(
     arms: Sequence[int],
     answers: FloatArray,
     beside: FloatArray,
+    of_pool: FloatArray | None = None,
 ) -> float:
     r"""The most that one answer may cost for arms that are made of such answers to come into an optimum without them.
 
-    With u samples of these arms, h(u) what they lower the error by, :math:`v' u` answers and :math:`b' u` money for
-    all else that is bought with them (gold, of an audited row),
+    With u samples of these arms, h(u) what they lower the error by, :math:`v' u` answers, :math:`b' u` money for
+    all else that is bought with them (gold, of an audited row), and :math:`p' u` samples of the pool,
 
-    .. math:: c^* = \max_u \frac{h(u) - \nu \, 1'u - \mu \, b'u}{\mu \, v'u}
+    .. math:: c^* = \max_u \frac{h(u) - \nu \, p'u - \mu \, b'u}{\mu \, v'u}
 
     Where the confusion of the answers is known h is linear, and the best arm alone has the ratio. Where it is not,
     arms that learn it together are worth more than each by itself; h is concave, and every two arms are mixed.
@@ -86,6 +87,8 @@ def switch_price(
         Their indices.
     answers, beside : arrays of shape (n_arms,)
         v and b of each.
+    of_pool : array of shape (n_arms,), optional
+        p: 0 of arms that ask more about samples that are held, else 1, as of all when absent.
 
     Returns
     -------
@@ -103,7 +106,8 @@ def switch_price(
         unit = np.zeros(len(counts))
         unit[list(arms)] = shares
         gain = -float(accuracy.slope(counts + hair * unit) @ unit)
-        return (gain - sample - money * float(shares @ beside)) / (money * float(shares @ answers))
+        drawn = 1.0 if of_pool is None else float(shares @ of_pool)
+        return (gain - sample * drawn - money * float(shares @ beside)) / (money * float(shares @ answers))
 
     corners = np.eye(len(arms))
     best = max(ratio(corner) for corner in corners)

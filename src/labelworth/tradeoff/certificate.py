@@ -2,8 +2,8 @@ r"""How much better any other design could be: linear programs over the designs,
 
 A convex error lies above each of its tangents, so :math:`error(w') \ge e - \sum_j d_j w'_j` with :math:`d_j` what one
 more sample of arm j is worth. Minimizing the right-hand side over the designs that fit is a linear program with two
-limits, money and samples; its dual has one free number and is minimized at one of few kinks. Any dual value is a
-bound, so rounding cannot make a certificate false.
+limits, money and samples, and one for each arm whose samples are not of the pool; its dual has one free number and is
+minimized at one of few kinks. Any dual value is a bound, so rounding cannot make a certificate false.
 """
 
 from dataclasses import dataclass
@@ -37,19 +37,24 @@ class Bound:
     of_samples: float
 
 
-def most_gain(worth: FloatArray, prices: FloatArray, money: float, samples: float) -> Bound:
+def most_gain(
+    worth: FloatArray, prices: FloatArray, money: float, samples: float, apart: FloatArray | None = None
+) -> Bound:
     r"""The most of worth . w' that money and samples buy.
 
     .. math::
 
-        \max_{w' \ge 0,\; c \cdot w' \le b,\; \sum w' \le N} d \cdot w' =
-        \min_{\mu \ge 0} \; b \mu + N \max_j (d_j - \mu c_j)_+
+        \max_{w' \ge 0,\; c \cdot w' \le b,\; \sum_{pool} w' \le N,\; w'_a \le n_a} d \cdot w' =
+        \min_{\mu \ge 0} \; b \mu + N \max_{j \in pool} (d_j - \mu c_j)_+ + \sum_a n_a (d_a - \mu c_a)_+
 
     Parameters
     ----------
     worth, prices : array of shape (n_arms,)
     money, samples : float
         May be infinite.
+    apart : array of shape (n_arms,), optional
+        How many samples there are of arms a whose samples are not of the pool; infinite for the others, as for all
+        when absent.
 
     Examples
     --------
@@ -58,38 +63,58 @@ def most_gain(worth: FloatArray, prices: FloatArray, money: float, samples: floa
     >>> most_gain(np.array([3.0, 1.0]), np.array([1.0, 0.0]), 2.0, 10.0)
     Bound(value=14.0, of_money=2.0, of_samples=1.0)
     """
+    stock = np.full(len(worth), np.inf) if apart is None else apart
+    is_pool = np.isinf(stock)
     if not np.isfinite(money):
         # Nothing may lean on a limit that is not there.
-        each = max(float(worth.max()), 0.0)
-        return Bound(_times(samples, each), 0.0, each)
+        each = float(worth[is_pool].max(initial=0.0))
+        return Bound(_times(samples, each) + float(_of_apart(worth, stock)), 0.0, each)
+    kinks, limit = _kinks(worth, prices), samples
     if not np.isfinite(samples):
-        each = _largest_ratio(worth, prices)
-        return Bound(_times(money, each), each, 0.0)
-    kinks = _kinks(worth, prices)
-    over = np.maximum((worth - kinks[:, None] * prices).max(axis=1), 0.0)
-    values = money * kinks + samples * over
+        least = _largest_ratio(worth[is_pool], prices[is_pool])
+        if not np.isfinite(least):
+            return Bound(_times(money, least), least, 0.0)
+        kinks, limit = np.append(kinks[kinks > least], least), 0.0
+    left = worth - kinks[:, None] * prices
+    over = left[:, is_pool].max(axis=1, initial=0.0) * np.isfinite(samples)
+    values = money * kinks + limit * over + _of_apart(left, stock)
     best = float(values.min())
     tied = values <= best + 1e-13 * abs(best)
     return Bound(best, float(kinks[tied].min()), float(over[tied].min()))
 
 
-def cost_bound(minorant: Minorant, target: float, prices: FloatArray, samples: float) -> float:
+def cost_bound(
+    minorant: Minorant, target: float, prices: FloatArray, samples: float, apart: FloatArray | None = None
+) -> float:
     r"""No design with an error of at most `target` costs less.
 
     .. math::
 
-        \min_{w' \ge 0,\; d \cdot w' \ge e - t,\; \sum w' \le N} c \cdot w' =
-        \max_{\lambda \ge 0} \; \lambda (e - t) - N \max_j (\lambda d_j - c_j)_+
+        \min_{w' \ge 0,\; d \cdot w' \ge e - t,\; \sum_{pool} w' \le N,\; w'_a \le n_a} c \cdot w' =
+        \max_{\lambda \ge 0} \; \lambda (e - t) - N \max_{j \in pool} (\lambda d_j - c_j)_+
+        - \sum_a n_a (\lambda d_a - c_a)_+
     """
-    needed = minorant.intercept - target
+    needed, worth = minorant.intercept - target, minorant.worth
     if needed <= 0:
         return 0.0
+    stock = np.full(len(worth), np.inf) if apart is None else apart
+    is_pool = np.isinf(stock)
+    kinks, limit = _kinks(prices, worth), samples
     if not np.isfinite(samples):
-        ratio = _largest_ratio(minorant.worth, prices)
-        return needed / ratio if ratio > 0 else np.inf
-    kinks = _kinks(prices, minorant.worth)
-    over = np.maximum((kinks[:, None] * minorant.worth - prices).max(axis=1), 0.0)
-    return float(max((kinks * needed - samples * over).max(), 0.0))
+        ratio, limit = _largest_ratio(worth[is_pool], prices[is_pool]), 0.0
+        if ratio > 0:
+            kinks = np.append(kinks[kinks < 1 / ratio], 1 / ratio)
+        elif float(_of_apart(worth, stock)) < needed:
+            return np.inf
+    left = kinks[:, None] * worth - prices
+    bounds = kinks * needed - limit * left[:, is_pool].max(axis=1, initial=0.0) - _of_apart(left, stock)
+    return float(max(bounds.max(), 0.0))
+
+
+def _of_apart(each: FloatArray, stock: FloatArray) -> FloatArray:
+    """What all samples that are not of the pool add, where they add something: of the last axis, arms."""
+    is_apart = np.isfinite(stock)
+    return np.asarray(np.maximum(each[..., is_apart], 0.0) @ stock[is_apart])
 
 
 def _kinks(levels: FloatArray, rates: FloatArray) -> FloatArray:

@@ -67,7 +67,7 @@ def solve_convex(accuracy: ConvexAccuracy, prices: ArmPrices, question: Question
         )
     _require_identifiable(accuracy, prices)
     answer = {"budget": _within_budget, "target": _within_target, "alpha": _weighted}[question.kind]
-    return answer(_LeastErrors(accuracy, prices.per_sample, question.pool), prices, question)
+    return answer(_LeastErrors(accuracy, prices, question.pool), prices, question)
 
 
 def is_stationary(solution: Solution, prices: ArmPrices) -> bool:
@@ -98,8 +98,8 @@ def _require_identifiable(accuracy: ConvexAccuracy, prices: ArmPrices) -> None:
 class _LeastErrors:
     """The least error of one polytope after another; planes below the error that one taught are used in the next."""
 
-    def __init__(self, accuracy: ConvexAccuracy, prices: FloatArray, pool: float) -> None:
-        self.accuracy, self.prices, self.pool = accuracy, prices, pool
+    def __init__(self, accuracy: ConvexAccuracy, costs: ArmPrices, pool: float) -> None:
+        self.accuracy, self.prices, self.apart, self.pool = accuracy, costs.per_sample, costs.apart, pool
         self.has_kinks = accuracy.has_kinks
         self.aim = _AIM_AT_KINKS if self.has_kinks else _AIM
         self._error = Objective(accuracy.error, accuracy.slope, partial(size_of_errors, accuracy.criterion))
@@ -113,7 +113,11 @@ class _LeastErrors:
         NotIdentifiableError
             If none pins the model down.
         """
-        return self._least(self._error, self._bundle, Polytope(self.prices, money, self.pool), None)
+        return self._least(self._error, self._bundle, Polytope(self.prices, money, self.pool, self.apart), None)
+
+    def cost_bound(self, best: Optimum, ceiling: float) -> float:
+        """What no design with an error of at most the ceiling undercuts, as far as the plane of an optimum tells."""
+        return cost_bound(best.minorant, ceiling, self.prices, self.pool, self.apart)
 
     def free(self) -> Optimum | None:
         """The least error of what is free; None if that does not pin the model down."""
@@ -131,7 +135,8 @@ class _LeastErrors:
             lambda value: alpha * size_of_errors(accuracy.criterion, value / alpha),
             lambda counts: alpha * accuracy.slope(counts),
         )
-        return self._least(objective, Bundle(objective), Polytope(prices, most_money, self.pool), near)
+        polytope = Polytope(prices, most_money, self.pool, self.apart)
+        return self._least(objective, Bundle(objective), polytope, near)
 
     def _least(self, objective: Objective, bundle: Bundle, polytope: Polytope, near: FloatArray | None) -> Optimum:
         counts = least(objective, polytope, first_identified(self.accuracy, objective, polytope, near))
@@ -178,7 +183,7 @@ def _cheapest(errors: _LeastErrors, question: Question) -> tuple[Optimum, float]
     best = errors.within(np.inf)
     among = f"within the pool of {pool:g} samples"
     ceiling = error_ceiling(question, criterion, best.value, TOLERANCE, among=among)
-    spent, bound = float(prices @ best.counts), cost_bound(best.minorant, ceiling, prices, pool)
+    spent, bound = float(prices @ best.counts), errors.cost_bound(best, ceiling)
     if spent - bound <= errors.aim * spent:
         return best, bound
     # The least errors of budgets scatter by as much as ends a walk.
@@ -192,7 +197,7 @@ def _first_met(errors: _LeastErrors, ceiling: float, start: Optimum) -> tuple[Op
     money = high = float(prices @ start.counts)
     low = bound = 0.0
     for _ in range(_MOST_BUDGETS):
-        bound = max(bound, cost_bound(best.minorant, ceiling, prices, errors.pool))
+        bound = max(bound, errors.cost_bound(best, ceiling))
         if best.value <= ceiling:
             money = float(prices @ best.counts)
             reached, high = (best, money) if reached is None or money < high else (reached, high)
@@ -233,11 +238,11 @@ def _weighted(errors: _LeastErrors, prices: ArmPrices, question: Question) -> So
     accuracy, alpha, is_limited = errors.accuracy, question.value, bool(np.isfinite(question.pool))
     if accuracy.criterion in LOGARITHMIC and not is_limited:
         raise InvalidInputError("alpha with a criterion in nats needs a pool: say how many samples there are.")
-    money = question.pool * float(prices.per_sample.max()) if is_limited else _most_money(errors, alpha)
+    money = prices.most(question.pool) if is_limited else _most_money(errors, alpha)
     # Without a pool no design that costs more than a known value of the whole can be better.
     best = errors.weighted(alpha, np.inf if is_limited else money, _near_weighted(errors, alpha, money))
-    over = float((-accuracy.slope(best.counts) - prices.per_sample / alpha).max()) if is_limited else 0.0
-    best = replace(best, of_money=1 / alpha, of_samples=max(over, 0.0))
+    left = (-accuracy.slope(best.counts) - prices.per_sample / alpha)[np.isinf(prices.apart)]
+    best = replace(best, of_money=1 / alpha, of_samples=float(left.max(initial=0.0)) if is_limited else 0.0)
     return _solution(accuracy, prices, question, best, best.gap)
 
 
@@ -246,7 +251,7 @@ def _most_money(errors: _LeastErrors, alpha: float) -> float:
     corner = Polytope(errors.prices, 1.0, np.inf).most / len(errors.prices)
 
     def value(size: float) -> float:
-        return size + alpha * errors.accuracy.error(size * corner)
+        return size + alpha * errors.accuracy.error(np.minimum(size * corner, errors.apart))
 
     size = 1.0
     # The value has one valley, wherever the units of money and error put it.

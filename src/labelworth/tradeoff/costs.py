@@ -18,11 +18,37 @@ from labelworth.policies.spec import parse_rule
 CostFunction = Callable[[Mapping[str, float], float], float]
 """A user's cost of (policy, n): the share of every arm, by name, and the number of samples."""
 
+_ROUNDING = 1e-12
+
 
 class Costs(ABC):
     """Counts of samples per arm -> money."""
 
     arms: tuple[str, ...]
+
+    @property
+    def apart(self) -> FloatArray:
+        """(n_arms,): Of arms whose samples are not of the pool, how many there are; infinite for all others."""
+        return np.full(len(self.arms), np.inf)
+
+    def of_pool(self, counts: FloatArray) -> float:
+        """Samples of the pool among these counts."""
+        return float(counts[np.isinf(self.apart)].sum())
+
+    def fit(self, counts: FloatArray, pool: float) -> bool:
+        """Whether there are so many samples."""
+        is_there = bool((counts <= self.apart * (1 + _ROUNDING)).all())
+        return is_there and float(counts.min()) >= 0 and self.of_pool(counts) <= pool * (1 + _ROUNDING)
+
+    def is_empty(self, pool: float) -> bool:
+        """Whether there is no sample left."""
+        return pool < 1 and not (np.isfinite(self.apart) & (self.apart >= 1)).any()
+
+    def longest(self, step: FloatArray, pool: float) -> float:
+        """How many times a step there are samples for."""
+        drawn, is_used = self.of_pool(step), step > 0
+        of_pool = pool / drawn if drawn > 0 else np.inf
+        return float((self.apart[is_used] / step[is_used]).min(initial=of_pool))
 
     @abstractmethod
     def cost(self, counts: FloatArray) -> float:
@@ -38,8 +64,11 @@ class Costs(ABC):
         return self.cost(counts + np.eye(len(self.arms))[arm]) - self.cost(counts)
 
     def most(self, pool: float) -> float:
-        """What all of the pool costs by the most expensive arm."""
-        return max(self.cost(pool * unit) for unit in np.eye(len(self.arms)))
+        """What all of the pool costs by the most expensive arm, with all samples that are not of the pool."""
+        is_apart = np.isfinite(self.apart)
+        others = np.where(is_apart, self.apart, 0.0)
+        units = np.eye(len(self.arms))[~is_apart]
+        return max((self.cost(pool * unit + others) for unit in units), default=self.cost(others))
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,6 +78,7 @@ class ArmPrices(Costs):
     arms: tuple[str, ...]
     per_sample: FloatArray  # (n_arms,): Expected over the lengths and over what a rule draws.
     fixed: float = 0.0  # Paid whatever is labeled.
+    stock: FloatArray | None = None  # What `apart` says; None: all samples are of the pool.
 
     def __post_init__(self) -> None:
         prices = as_floats("The prices of the arms", self.per_sample, ndim=1)
@@ -62,6 +92,16 @@ class ArmPrices(Costs):
             )
         _require_price("fixed", self.fixed)
         object.__setattr__(self, "per_sample", prices)
+
+    @property
+    def apart(self) -> FloatArray:
+        return super().apart if self.stock is None else self.stock
+
+    def some(self, chosen: Sequence[int]) -> "ArmPrices":
+        """Of some arms alone."""
+        own = list(chosen)
+        names = tuple(self.arms[index] for index in own)
+        return ArmPrices(names, self.per_sample[own], self.fixed, self.apart[own])
 
     def cost(self, counts: FloatArray) -> float:
         """Fixed + sum of counts times prices."""

@@ -7,7 +7,7 @@ from functools import cached_property
 import numpy as np
 import scipy.optimize
 
-from labelworth.arrays import FloatArray, IntArray
+from labelworth.arrays import BoolArray, FloatArray, IntArray
 from labelworth.errors import NotIdentifiableError
 from labelworth.tradeoff.accuracy import ConvexAccuracy
 from labelworth.tradeoff.certificate import Bound, Minorant, most_gain
@@ -35,36 +35,50 @@ _PATIENCE = 80
 
 @dataclass(frozen=True, eq=False)
 class Polytope:
-    """The designs that fit: w >= 0, prices . w <= money, sum w <= samples; every arm is bounded by a limit."""
+    """The designs that fit: w >= 0, prices . w <= money, sum w <= samples; every arm is bounded by a limit.
+
+    Arms whose samples are not of the pool are not in that sum, and have limits of their own.
+    """
 
     prices: FloatArray  # (n_arms,)
     money: float
     samples: float
+    apart: FloatArray | None = None  # (n_arms,): Those limits, infinite for arms of the pool; None: there are none.
 
     @cached_property
     def most(self) -> FloatArray:
         """How many samples of each arm fit if nothing else is used, (n_arms,)."""
         with np.errstate(divide="ignore", invalid="ignore"):
             bought = np.where(self.prices > 0, self.money / self.prices, np.inf)
-        return np.minimum(bought, self.samples)
+        return np.minimum(bought, np.where(self._is_pool, self.samples, self._stock))
+
+    @cached_property
+    def _stock(self) -> FloatArray:
+        return np.full(len(self.prices), np.inf) if self.apart is None else self.apart
+
+    @property
+    def _is_pool(self) -> BoolArray:
+        return np.isinf(self._stock)
 
     @cached_property
     def limits(self) -> FloatArray:
         """Rows a with a . w <= 1, one for each limit that is there, (n_limits, n_arms)."""
         rows = [self.prices / self.money] if 0 < self.money < np.inf else []
-        rows += [np.full(len(self.prices), 1 / self.samples)] if 0 < self.samples < np.inf else []
+        rows += [self._is_pool / self.samples] if 0 < self.samples < np.inf else []
+        units = np.eye(len(self.prices))
+        rows += [units[arm] / self._stock[arm] for arm in np.flatnonzero(~self._is_pool) if self._stock[arm] > 0]
         return np.array(rows).reshape(-1, len(self.prices))
 
     def shrunk(self, counts: FloatArray) -> FloatArray:
         """The counts, scaled down until they fit: rounding must not spend money that is not there."""
-        positive = np.where(self.most > 0, np.maximum(counts, 0.0), 0.0)
-        spent, used = float(self.prices @ positive), float(positive.sum())
+        positive = np.minimum(np.where(self.most > 0, np.maximum(counts, 0.0), 0.0), self._stock)
+        spent, used = float(self.prices @ positive), float(positive[self._is_pool].sum())
         factor = min(1.0, self.money / spent if spent > 0 else 1.0, self.samples / used if used > 0 else 1.0)
         return positive * factor
 
     def most_gain(self, worth: FloatArray) -> Bound:
         """The most of worth . w that fits."""
-        return most_gain(worth, self.prices, self.money, self.samples)
+        return most_gain(worth, self.prices, self.money, self.samples, self.apart)
 
     def gap(self, value: float, minorant: Minorant) -> float:
         """By how much a design that fits can be better than `value`, at most."""

@@ -126,7 +126,8 @@ def lines_of(accuracy: Accuracy, costs: Costs, pool: float) -> tuple[Line, ...]:
     """
     ways = getattr(accuracy, "rays", ())
     if ways:
-        return tuple(Line(accuracy, costs, np.zeros(len(accuracy.arms)), way.step, pool) for way in ways)
+        none = np.zeros(len(accuracy.arms))
+        return tuple(Line(accuracy, costs, none, way.step, costs.longest(way.step, pool)) for way in ways)
     units = np.eye(len(accuracy.arms))
     if accuracy.arms == ("everything", "nothing") and costs.is_free("nothing", pool):
         return (Line(accuracy, costs, pool * units[1], units[0] - units[1], pool),)
@@ -281,4 +282,4 @@ def whole_near(line: Line, question: Question, x: float) -> FloatArray:
         return counts
     # Along a mix of arms whole samples are near the line: no more than a budget pays, no fewer than a target needs.
     whole = np.ceil(counts - _ROUNDING) if question.kind == "target" else np.floor(counts + _ROUNDING)
-    return whole if whole.sum() <= question.pool else np.floor(counts + _ROUNDING)
+    return whole if line.costs.fit(whole, question.pool) else np.floor(counts + _ROUNDING)

@@ -139,7 +139,7 @@ class _Hunt:
 
     def line(self, direction: FloatArray) -> Line:
         """To the end of the pool, and for a budget to the end of the money."""
-        most = self.question.pool / float(direction.sum())
+        most = self.costs.longest(direction, self.question.pool)
         return Line(self.accuracy, self.costs, np.zeros(len(direction)), direction, most).within(self.question)
 
     def _corners(self) -> list[FloatArray]:
@@ -148,7 +148,7 @@ class _Hunt:
             return []
         prices, money, pool = self.costs.per_sample, self.question.value - self.costs.fixed, self.question.pool
         corners = []
-        for expensive, cheap in permutations(range(len(prices)), 2):
+        for expensive, cheap in permutations(np.flatnonzero(np.isinf(self.costs.apart)), 2):
             if prices[cheap] * pool < money < prices[expensive] * pool < np.inf:
                 corner = np.zeros(len(prices))
                 corner[expensive] = (money - prices[cheap] * pool) / (prices[expensive] - prices[cheap])

@@ -62,13 +62,14 @@ class _WholeDesigns:
 
     def fits(self, counts: FloatArray) -> bool:
         """Whether the pool has so many samples, and the budget pays for them."""
-        if counts.min() < 0 or counts.sum() > self.question.pool * (1 + 1e-12):
+        if not self.costs.fit(counts, self.question.pool):
             return False
         return self.question.kind != "budget" or self.costs.cost(counts) <= self.question.value * (1 + 1e-12)
 
     def room(self, counts: FloatArray, arm: int) -> int:
         """How many more samples of an arm fit; some, where nothing limits them."""
-        left = self.question.pool - float(counts.sum())
+        is_apart = np.isfinite(self.costs.apart[arm])
+        left = self.costs.apart[arm] - counts[arm] if is_apart else self.question.pool - self.costs.of_pool(counts)
         most = int(np.floor(left * (1 + 1e-12) + _ROUNDING)) if np.isfinite(left) else self._unlimited(counts, arm)
         unit = np.eye(len(counts))[arm]
         return _last(lambda number: self.fits(counts + number * unit), max(most, 0))

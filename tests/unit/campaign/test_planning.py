@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -116,6 +118,34 @@ class TestPlans:
         batch = pilot.status().batches[-1]
         assert "crowd" in batch.channels
 
+    def test_ask_for_gold_where_there_are_answers_and_for_answers_where_there_is_gold(self, pilot, monkeypatch):
+        bob = pilot.invite("bob", channel="crowd", price=0.05).person
+        pilot.assign(count=40, channel="crowd", audit=True)
+        pilot.assign(count=30, channel="crowd")
+        answered = set()
+        while tasks := pilot.lease(bob, n=20):
+            for task in tasks:
+                answered.add(task.item.name)
+                pilot.answer(bob, task.request.id, truth(task.item.name), key=str(task.request.id))
+        pilot.assign(count=10)  # Asked about, and not answered: neither new nor held.
+        job = pilot.plan(budget=75, model="multinomial", source="asymptotic", criterion="excess_error", n_draws=10)
+        wanted = {"gold for answered": 12, "crowd for labeled": 15, "gold": 5}
+        arms = [{**arm, "count": wanted.get(arm["arm"], 0)} for arm in job.record["recommended"]["arms"]]
+        record = {**job.record, "recommended": {**job.record["recommended"], "arms": arms}}
+        monkeypatch.setattr(pilot, "plan_job", lambda number: replace(job, record=record))
+        last = pilot.assign(plan=job.id).batch
+        known = {pilot.item(str(number)).id: str(number) for number in range(200)}
+        names = {"gold": set(), "crowd": set()}
+        for number in range(1, 250):
+            request = pilot.request(number)
+            if request is not None and request.batch == last:
+                names[request.channel].add(known[request.item_id])
+        labeled = {str(number) for number in range(60)}
+        assert (len(names["gold"]), len(names["gold"] & answered)) == (17, 12)
+        assert not names["gold"] & labeled
+        assert len(names["crowd"]) == 15
+        assert names["crowd"] <= labeled - answered
+
 
 @pytest.mark.parametrize("where", ["sqlite"], indirect=True)
 def test_sequences_are_planned_too(begin):
@@ -130,6 +160,18 @@ def test_sequences_are_planned_too(begin):
     job = campaign.plan(budget=200, source="asymptotic", n_draws=10, rules=["everything", "nothing", "window:2"])
     assert job.record["held"]["n_labels"] == 120
     assert len(campaign.guess("59")) == 6
+    # Answers about tokens say how often their kind errs, and what they have cost.
+    eve = campaign.invite("eve", channel="crowd", price=0.1).person
+    campaign.assign(count=10, channel="crowd", audit=True)
+    for task in campaign.lease(eve, n=10):
+        said = ["P" if word in ("ann", "bob") else "O" for word in task.item.tokens]
+        campaign.answer(eve, task.request.id, said, key=str(task.request.id))
+    job = campaign.plan(budget=200, source="asymptotic", n_draws=0)
+    [crowd] = job.record["kinds"]
+    assert (crowd["kind"], crowd["n_audited"]) == ("crowd", 60)
+    assert job.record["held"]["n_answers"] == 60
+    assert job.record["held"]["cost"] == pytest.approx(120 + 60 * 0.1)
+    assert [offer["arm"] for offer in job.record["menu"]][1:3] == ["everything", "everything by crowd"]
 
 
 @pytest.mark.parametrize("where", ["sqlite"], indirect=True)

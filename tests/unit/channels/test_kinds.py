@@ -112,7 +112,27 @@ def test_sets_answers_and_flags() -> None:
         ("expert", "a name, a colon"),
         (": price 1", "a name, a colon"),
         ("expert: price 0.5", "how often it is right"),
-        ("expert: price cheap, accuracy 0.9", "price of the kind 'expert' must be a number. Got 'cheap'"),
+        ("expert: price cheap, accuracy 0.9", "price of the kind 'expert' must be a number, .* Got 'cheap'"),
+        ("expert: price $0.02, accuracy 0.9", r"with nothing beside it. Got '\$0.02'"),
+        ("expert: price nan, accuracy 0.9", "non-negative number. Got nan"),
+        ("expert: price 0.1; accuracy 0.9", "Got '0.1; accuracy 0.9'. Part words by commas"),
+        ("expert: accuracy 90 percent", "with nothing beside it. Got '90 percent'"),
+        ('{"expert": {"accuracy": 0.9}}', "a name, a colon"),
+        ("expert: ,,,", "how often it is right"),
+        ("expert: unknown, unknown", "says its unknown twice"),
+        ("crowd: accuracy 0.9, votes 1-5", "whole numbers, as 1 3 5. Got '1-5'"),
+        ("crowd: accuracy 0.9, votes 2 2", r"distinct numbers. Got \[2, 2\]"),
+        ("crowd: confusion 0.9,0.1/0.2,0.8", "with a point"),
+        ("crowd: confusion nan 0.5 / 0.5 0.5", "must be finite"),
+        ("crowd: accuracy 0.9, answers yes no", "answers name the columns of a confusion"),
+        ("screener: question spam", "how often its answers to the question are right"),
+        ("screener: sets a b / c, unknown", "how often its answers to the sets are right"),
+        ("both: crowd +", "names with \\+ between, as 'both: model \\+ crowd x 3'. Got 'both: crowd \\+'"),
+        ("both: crowd + + expert", "names with \\+ between"),
+        ("both: crowd x + expert", "names with \\+ between"),
+        ("both: crowd + expert, price 0.1", "names with \\+ between"),
+        ("both: crowd x 2.5 + expert", "whole numbers, as 1 3 5. Got '2.5'"),
+        ("gold for answered: accuracy 0.9", "plans call what is asked of documents that are held so"),
         ("expert: accuracy -0.2", r"must lie in \[0, 1\]"),
         ("expert: accuracy 1.2", r"must lie in \[0, 1\]"),
         ("expert: accuracy 97", "97 % is 0.97"),
@@ -139,6 +159,22 @@ def test_sets_answers_and_flags() -> None:
 def test_what_is_no_kind_is_refused_in_words(text: str, message: str) -> None:
     with pytest.raises(InvalidInputError, match=message):
         read_kind(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "crowd: price=0.02, accuracy=0.9",
+        "crowd: Price 0.02, ACCURACY: 90 %",
+        "crowd: {'price': 0.02, 'accuracy': 0.9}",
+        "crowd: price 2e-2, accuracy 9e-1",
+        "crowd: confusion [[0.9, 0.1], [0.1, 0.9]], price 0.02",
+    ],
+)
+def test_a_line_may_be_written_as_people_write_such_lines(text: str) -> None:
+    read = read_kind(text)
+    assert read.price == 0.02
+    np.testing.assert_allclose(read.table(CLASSES).probabilities, [[0.9, 0.1], [0.1, 0.9]])
 
 
 def test_files_that_hold_no_kinds_are_refused(tmp_path: Path) -> None:
@@ -196,9 +232,13 @@ def test_several_kinds_on_one_row_are_a_sum_of_their_names(tmp_path: Path) -> No
     assert [channel.name for channel in channels] == ["expert", "crowd", "screener"]
     assert together == (both,)
     assert together[0].arm(channels).asked == ((channels[0], 1), (channels[1], 3))
-    with pytest.raises(InvalidInputError, match="Name those"):
+    with pytest.raises(InvalidInputError, match=r"kinds of labels are expert\. Name those"):
         split_kinds(kinds_of([expert, "both: expert + crowd"]))
+    with pytest.raises(
+        InvalidInputError, match=r"there are no other kinds of labels\. Name those\. Gold and an unknown"
+    ):
+        split_kinds(kinds_of("both: gold + crowd"))
     with pytest.raises(InvalidInputError, match="two or more different ones"):
         read_kind("both: expert + expert")
-    with pytest.raises(InvalidInputError, match="votes of the kind 'both'"):
+    with pytest.raises(InvalidInputError, match="votes of the kind 'both' are whole numbers"):
         read_kind("both: expert + crowd x many")

@@ -351,3 +351,23 @@ def test_carried_directions_do_not_depend_on_which_eigenvectors_were_found(seed:
     np.testing.assert_allclose(moves[0], moves[1], rtol=1e-8, atol=1e-10)
     # Directions that are taken in the basis as it is do depend on it.
     assert not np.allclose(rules.vectors @ (spread * draws), other.vectors @ (spread * draws))
+
+
+def test_draws_that_do_not_tell_a_channel_without_each_batch_leave_its_noise_open() -> None:
+    """The mean of three batches tells a confusion, without the first it does not: the figure stands."""
+
+    def batch(of_confusion: float) -> np.ndarray:
+        return np.array([np.diag([1.0, 0.0]), np.diag([4.0, 0.0]), [[2.0, 0.1], [0.1, of_confusion]]])
+
+    batches = np.stack([batch(1.0), batch(0.5), batch(-0.9)])
+    line = Coordinates((FreeTable("start", [""], ["a"]),))
+    rules, labels = ("nothing", "everything", "crowd"), np.array([0.0, 1.0, 1.0])
+    information = DenseInformation(
+        line, rules, batches.mean(axis=0), 1, 0, labels, "sampling", batches, 10, nuisance=("crowd: a for b",)
+    )
+    criterion, counts = CRITERIA["total_variance"], np.array([10.0, 5.0, 5.0])
+    assert information.point(criterion, counts).value == pytest.approx(1 / (10 + 20 + 10 - 5 * 0.1**2 / 0.2))
+    assert np.isinf(information.left_out(criterion, counts)).all()
+    assert information.standard_error(criterion, counts) == np.inf
+    sure = replace(information, matrices=batches[:2].mean(axis=0), batches=batches[:2])
+    assert np.isfinite(sure.standard_error(criterion, counts))

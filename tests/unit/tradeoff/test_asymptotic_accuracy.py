@@ -149,7 +149,7 @@ def test_bad_input_is_told(menu) -> None:
         accuracy_of(menu, "total_variance", arms=[])
     with pytest.raises(InvalidInputError, match="matrix must have shape"):
         accuracy_of(menu, "total_variance", held=np.eye(2))
-    with pytest.raises(InvalidInputError, match="distinct indices"):
-        AsymptoticAccuracy(menu, "total_variance", (0, 0))
+    with pytest.raises(InvalidInputError, match="a name of its own"):
+        AsymptoticAccuracy(menu, "total_variance", menu.rules[:1] * 2)
     with pytest.raises(InvalidInputError, match="counts must have shape"):
         accuracy_of(menu, "total_variance").error(np.ones(2))

@@ -44,6 +44,35 @@ def test_the_least_cost_is_that_of_the_linear_program(seed: int) -> None:
     )
 
 
+@pytest.mark.parametrize("is_limited", [True, False])
+@pytest.mark.parametrize("seed", range(60))
+def test_arms_with_samples_of_their_own_have_limits_of_their_own(seed: int, *, is_limited: bool) -> None:
+    """Against the linear programs, with a pool and without; were their samples of the pool, bounds would differ."""
+    worth, prices, money, samples = drawn(seed)
+    rng = np.random.default_rng([seed, 1])
+    apart = np.where(rng.random(len(worth)) < 0.5, samples * rng.exponential(size=len(worth)), np.inf)
+    of_pool = np.isinf(apart).astype(float)
+    prices = np.where(of_pool * (not is_limited) > 0, np.maximum(prices, 0.1), prices)
+    pool = samples if is_limited else np.inf
+    limits, sizes = ([of_pool], [samples]) if is_limited else ([], [])
+    bounds = [(0.0, most) for most in apart]
+    program = scipy.optimize.linprog(-worth, np.array([prices, *limits]), [money, *sizes], bounds=bounds)
+    bound = most_gain(worth, prices, money, pool, apart)
+    assert bound.value == pytest.approx(-program.fun, rel=1e-8, abs=1e-12)
+    more = most_gain(worth, prices, money * (1 + 1e-9), pool, apart).value
+    assert more - bound.value == pytest.approx(bound.of_money * money * 1e-9, rel=1e-3, abs=1e-14 * abs(bound.value))
+    needed = 0.9 * bound.value
+    cheapest = scipy.optimize.linprog(prices, np.array([-worth, *limits]), [-needed, *sizes], bounds=bounds)
+    least = cost_bound(Minorant(needed, worth), 0.0, prices, pool, apart)
+    assert least == pytest.approx(cheapest.fun, rel=1e-7, abs=1e-10)
+
+
+def test_samples_apart_from_the_pool_add_to_it() -> None:
+    worth, prices = np.array([3.0, 2.0]), np.array([1.0, 1.0])
+    together = most_gain(worth, prices, 100.0, 10.0).value
+    assert (together, most_gain(worth, prices, 100.0, 10.0, np.array([np.inf, 4.0])).value) == (30.0, 38.0)
+
+
 @pytest.mark.parametrize("currency", [1e-20, 1e-12, 1.0, 1e12, 1e20])
 @pytest.mark.parametrize("unit", [1e-20, 1e-12, 1.0, 1e12, 1e20])
 def test_a_limit_that_is_not_there_does_not_count(currency: float, unit: float) -> None:

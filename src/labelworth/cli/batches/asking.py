@@ -14,7 +14,8 @@ from labelworth.cli.console import name_of
 from labelworth.cli.inputs.answered import AnswersBeside
 from labelworth.cli.options.answers import AnswerFileOptions
 from labelworth.errors import InfeasiblePlanError, InvalidInputError
-from labelworth.planning.next import EVERYTHING, Batch, shared_out
+from labelworth.planning.answer import Onto
+from labelworth.planning.next import EVERYTHING, Batch, by_pool, held_offers, shared_out
 from labelworth.wording import count
 
 if TYPE_CHECKING:
@@ -74,7 +75,8 @@ class Asking:
     asks: Mapping[str, Mapping[str, int]]  # By arm, how many answers of every kind.
     gold: frozenset[str]  # Arms that get a label, whether or not a file was named for labels.
     has_kinds: bool = False  # Whether a plan said so.
-    audit: bool = False
+    onto: Mapping[str, Onto] = field(default_factory=dict)  # By arm: about which held samples; others are new.
+    offered: tuple[str, ...] = ()  # All kinds of labels that a plan knows, bought or not.
 
     @classmethod
     def of(
@@ -85,7 +87,8 @@ class Asking:
             if names or votes is not None or (audit and not has_output):
                 flag = "--annotators" if names else "--votes" if votes is not None else "--audit"
                 raise InvalidInputError(f"{flag} goes with --sheet FILE: where to write who should answer what.")
-            return cls(None, {}, {}, {EVERYTHING: {}}, frozenset({EVERYTHING}), audit=audit)
+            onto: dict[str, Onto] = {EVERYTHING: "answered"} if audit else {}
+            return cls(None, {}, {}, {EVERYTHING: {}}, frozenset({EVERYTHING}), onto=onto)
         annotators = _annotators(names, [_SOMEBODY])
         if not annotators and votes in (None, 1):
             raise InvalidInputError(
@@ -93,34 +96,65 @@ class Asking:
                 "each sample gets from whoever comes."
             )
         asks = {EVERYTHING: {_SOMEBODY: votes or 1}}
-        return cls(sheet, annotators, {_SOMEBODY: AskedKind()}, asks, frozenset(), audit=audit)
+        return cls(
+            sheet,
+            annotators,
+            {_SOMEBODY: AskedKind()},
+            asks,
+            frozenset(),
+            onto={EVERYTHING: "labeled"} if audit else {},
+        )
 
-    def taken(
-        self, batches: "DocumentBatches | SequenceBatches", held: AnswerFileOptions, size: int
-    ) -> BoolArray | None:
-        """Samples that are not to be drawn: with a label or an answer; in an audit without a label, or audited.
-
-        None: those with a label. An audit asks about what others have answered too; one without a sheet labels what
-        has answers and no label.
+    def drawn(
+        self,
+        batches: "DocumentBatches | SequenceBatches",
+        held: AnswerFileOptions,
+        counts: Mapping[str, int],
+        policy: str | None,
+        seed: int,
+    ) -> Batch:
+        """Samples of every arm.
 
         Raises
         ------
         InfeasiblePlanError
-            If fewer than `size` are left.
+            If there are fewer.
         """
-        if self.audit and self.sheet is None:
+        parts = [
+            batches.draw(own, policy, seed, self._taken(batches, held, onto, own))
+            for onto, own in by_pool(counts, self.onto, lambda arm: self.asks.get(arm, ()))
+        ]
+        return Batch.joined(parts)
+
+    def _taken(
+        self,
+        batches: "DocumentBatches | SequenceBatches",
+        held: AnswerFileOptions,
+        onto: Onto,
+        counts: Mapping[str, int],
+    ) -> BoolArray | None:
+        """Samples that are not to be drawn; None: those with a label.
+
+        Of new ones those with a label or an answer; of those with a label the others, and what was answered by whom
+        it is for; of those with answers the others, and what has a label.
+        """
+        size = sum(counts.values())
+        if onto == "answered":
             return self._labeled_or_unanswered(batches, held, size)
         exported = batches.samples.exported
         is_answered = exported is not None and exported.is_answered
         if self.sheet is None and held.answers is None and not is_answered:
             return None
-        taken = ~batches.labeled if self.audit else batches.labeled
-        names = {name for own in self.annotators.values() for name in own} if self.audit else set()
+        is_audit = onto == "labeled"
+        taken = ~batches.labeled if is_audit else batches.labeled
+        asked = {kind for arm in counts for kind in self.asks.get(arm, ())} if is_audit and self.has_kinds else set()
+        names = asked or {name for own in self.annotators.values() for name in own if is_audit}
         if held.answers is not None and held.answers.exists():
-            taken = np.asarray(taken | answered_samples(AnswersBeside(batches.samples, held), names))
-        elif exported is not None and is_answered and not self.audit:
+            beside = AnswersBeside(batches.samples, held)
+            taken = np.asarray(taken | answered_samples(beside, names, self.offered if asked else ()))
+        elif exported is not None and is_answered and not is_audit:
             taken = np.asarray(taken | exported.answered)
-        what = "a label and no answer of these annotators" if self.audit else "neither a label nor an answer"
+        what = "a label and no answer of these annotators" if is_audit else "neither a label nor an answer"
         return _enough(taken, batches, what, size)
 
     def _labeled_or_unanswered(
@@ -161,7 +195,8 @@ class Asking:
         """For records: nothing where no answers are asked for, as they were before any could be."""
         if self.sheet is None:
             return {}
-        return {"sheet": self.sheet, "annotators": list(annotators or ()), "votes": votes, "audit": self.audit}
+        audit = EVERYTHING in self.onto
+        return {"sheet": self.sheet, "annotators": list(annotators or ()), "votes": votes, "audit": audit}
 
 
 def _enough(taken: BoolArray, batches: "DocumentBatches | SequenceBatches", what: str, size: int) -> BoolArray:
@@ -195,7 +230,16 @@ def asked_of_plan(figures: Mapping[str, Any], sheet: Path | None, names: Sequenc
     described = {kind["kind"]: kind for kind in figures.get("kinds", ())}
     kinds = {kind: _asked_kind(described.get(kind, {})) for kind in bought}
     gold = frozenset(arm for arm in asks if offers[arm]["gold"])
-    return Asking(sheet if bought else None, _annotators(names, bought), kinds, asks, gold, has_kinds=True)
+    return Asking(
+        sheet if bought else None,
+        _annotators(names, bought),
+        kinds,
+        asks,
+        gold,
+        has_kinds=True,
+        onto=held_offers(figures),
+        offered=tuple(described),
+    )
 
 
 def _asked_kind(kind: Mapping[str, Any]) -> AskedKind:

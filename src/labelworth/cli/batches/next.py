@@ -131,7 +131,7 @@ def next_batch(
         counts, expected = {"everything": int(count or 0)}, None
         asking = Asking.of(sheet, list(annotators or ()), votes, audit=audit, has_output=output is not None)
     batch = None if sheet is not None or audit else chosen_batch(batches, counts, choosing, model, prices, seed)
-    batch = batch or batches.draw(counts, policy, seed, asking.taken(batches, held, sum(counts.values())))
+    batch = batch or asking.drawn(batches, held, counts, policy, seed)
     asked = asking.text_of(batches, batch, seed)
     labels = asking.with_gold(batch, also=output is not None)
     told: list[tuple[Path, str]] = [] if sheet is None else [(sheet, asked.text)]

@@ -234,9 +234,13 @@ def _text(records: Sequence[Mapping[str, Any]], file: _AnswersFile | None, outpu
     return rows_text(output, records)
 
 
-def answered_samples(beside: AnswersBeside, names: Collection[str] = ()) -> BoolArray:
-    """Which samples somebody has answered for, or somebody of these names."""
+def answered_samples(beside: AnswersBeside, names: Collection[str] = (), kinds: Collection[str] = ()) -> BoolArray:
+    """Which samples somebody has answered for, or somebody of these names: of annotators, or of some of the kinds."""
     answers, samples = beside.read(), beside.samples
+    if kinds:
+        from labelworth.planning.kinds.guesses import by_kind
+
+        answers = by_kind(answers, kinds)
     own = [code for code, name in enumerate(answers.names) if name in names or not names]
     rows = answers.rows[np.isin(answers.annotators, own)]
     if samples.offsets is not None:

@@ -1,6 +1,6 @@
 """What the formulas say of documents that anybody answers: experts, crowds, models, gold, nobody."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -76,7 +76,7 @@ class KindFormulas(DocumentFormulas):
                 model,
                 information,
                 self._documents,
-                self.kinds.names,
+                self.kinds.added,
                 held,
                 adds_level=self.criterion == "error",
                 seed=self.seed,
@@ -85,7 +85,7 @@ class KindFormulas(DocumentFormulas):
         return AsymptoticAccuracy.of(
             information,
             "excess_log_loss" if is_loss else self.criterion,
-            menu=self.kinds.names,
+            menu=self.kinds.added,
             held=held,
             level=entropy(model, self._documents) if is_loss else 0.0,
         )
@@ -167,8 +167,8 @@ class KindError:
     model: AnyModel  # Taken for true.
     information: DenseInformation
     documents: Samples  # Averaged over where there are too many distinct ones to enumerate.
-    arms: tuple[str, ...]
-    held: Mapping[str, float]  # Documents already there, by arm.
+    added: Mapping[str, Mapping[str, float]]  # By arm: what one document of it adds to the arms of the information.
+    held: Mapping[str, float]  # Documents already there, by arm of the information.
     adds_level: bool = True  # Whether the error of the true model is added; else it is the excess alone.
     seed: int = 0
 
@@ -179,8 +179,12 @@ class KindError:
             raise InvalidInputError("By formulas the error of kinds of labels is that of two classes.")
 
     @property
+    def arms(self) -> tuple[str, ...]:
+        return tuple(self.added)
+
+    @property
     def labels_per_sample(self) -> FloatArray:
-        return self.information.expected_labels[self._chosen]
+        return np.asarray(self._steps @ self.information.expected_labels)
 
     @property
     def criterion(self) -> str:
@@ -207,9 +211,6 @@ class KindError:
         return float(np.sqrt(weights**2 @ np.square(lost - weights @ lost)))
 
     def slope(self, counts: FloatArray) -> FloatArray:
-        return -self.worth_of(self.arms, counts)
-
-    def worth_of(self, rules: Sequence[str], counts: FloatArray) -> FloatArray:
         root = self._root(counts)
         if root is None:
             raise NotIdentifiableError(
@@ -223,8 +224,7 @@ class KindError:
         density = np.exp(-np.square(margin / spread) / 2) / np.sqrt(2 * np.pi)
         rates = self._inputs.weights * stakes * density * margin / (2 * spread**3)
         moved = carried @ half
-        own = arms[[self.information.rules.index(rule) for rule in rules]]
-        return np.asarray(np.tensordot(own, (rates[:, None] * moved).T @ moved, axes=2))
+        return -np.asarray(self._steps @ np.tensordot(arms, (rates[:, None] * moved).T @ moved, axes=2))
 
     def open_directions(self, counts: FloatArray) -> tuple[str, ...]:
         return self.information.open_directions(self._total(counts))
@@ -235,15 +235,13 @@ class KindError:
         return float(self._inputs.weights @ (1 - self._inputs.posterior.max(axis=1)))
 
     @cached_property
-    def _chosen(self) -> list[int]:
-        return [self.information.rules.index(arm) for arm in self.arms]
+    def _steps(self) -> FloatArray:
+        """(n_arms, n_rules)."""
+        return np.array([[own.get(rule, 0.0) for rule in self.information.rules] for own in self.added.values()])
 
     def _total(self, counts: FloatArray) -> FloatArray:
-        total = np.zeros(len(self.information.rules))
-        total[self._chosen] += counts
-        for arm, count in self.held.items():
-            total[self.information.rules.index(arm)] += count
-        return total
+        held = np.array([self.held.get(rule, 0.0) for rule in self.information.rules])
+        return np.asarray(held + counts @ self._steps)
 
     def _root(self, counts: FloatArray) -> tuple[FloatArray, FloatArray] | None:
         total = self._total(counts)

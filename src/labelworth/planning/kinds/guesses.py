@@ -1,6 +1,6 @@
 """What a pilot's answers tell of kinds of labels: how often each errs, how surely, and what rests on faith."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -49,6 +49,10 @@ class HeldAnswers:
             for (gold, *asked), count in zip(alike.tolist(), counts.tolist(), strict=True)
         )
 
+    def asks_for(self, kind: str) -> bool:
+        """Whether there are answers of a kind among them."""
+        return any(name == kind for name, _ in self.asks)
+
     def arm(self, channels: Sequence[Channel]) -> Arm:
         known = {channel.name: channel for channel in channels}
         words = " + ".join(f"{name} x {votes}" for name, votes in self.asks)
@@ -84,7 +88,7 @@ class KindGuesses:
             untold = {channel.name: rests_on_faith(None, [channel]) for channel in channels}
             return cls(tuple(channels), faith={name: own[0] for name, own in untold.items() if own})
         data: Samples | Sequences = pool.data
-        known = by_kind(answers.recoded(data.evidence.classes), channels)
+        known = by_kind(answers.recoded(data.evidence.classes), [channel.name for channel in channels])
         audits = Audits.of(known, data.evidence)
         tables = _fitted(known, channels, pool)
         told, notes, warnings = list[Channel](), list[str](), list[str]()
@@ -124,10 +128,9 @@ class KindGuesses:
             # Of sequences: what was asked of which of their parts is not on record.
             return ["Answers that are held tell how often their kinds err; they are not counted among what is held."]
         open_rows = sum(own.count for own in self.held if not own.has_gold)
-        done = (
-            f" The {count(open_rows, 'document')} with answers and no gold are taken for done." if open_rows else ""
-        )
-        return [f"Answers that are held are counted among what is held.{done}"]
+        documents = f"{count(open_rows, 'document')} with answers and no gold"
+        offered = f" For the {documents}, gold is on offer, and no more answers." if open_rows else ""
+        return [f"Answers that are held are counted among what is held.{offered}"]
 
     def n_held(self, channel: str) -> int:
         """Answers of a channel that documents have."""
@@ -160,7 +163,7 @@ class KindGuesses:
         return tuple(drawn)
 
 
-def by_kind(answers: Answers, channels: Sequence[Channel]) -> Answers:
+def by_kind(answers: Answers, names: Collection[str]) -> Answers:
     """The same answers with kinds of labels for annotators.
 
     Of the kind that an answer says; else of the kind that its annotator is called after; else of the one kind that
@@ -171,7 +174,6 @@ def by_kind(answers: Answers, channels: Sequence[Channel]) -> Answers:
     InvalidInputError
         If answers say to be of no kind there is, or could be of several.
     """
-    names = [channel.name for channel in channels]
     callers = np.array([name if name in names else "" for name in answers.names])[answers.annotators]
     called = callers if answers.kinds is None else np.where(answers.kinds == "", callers, answers.kinds)
     absent = sorted(set(called.tolist()) - {"", *names})
@@ -199,8 +201,8 @@ def paid_for(answers: Answers | None, channels: Sequence[Channel]) -> float:
     """What answers have cost: each what it says, else the price of its kind."""
     if answers is None:
         return 0.0
-    known = by_kind(answers, channels)
     price_of = {channel.name: channel.price for channel in channels}
+    known = by_kind(answers, price_of)
     usual = np.array([price_of[name] for name in known.names])[known.annotators]
     return float(usual.sum() if known.prices is None else np.where(np.isnan(known.prices), usual, known.prices).sum())
 

@@ -13,11 +13,11 @@ from labelworth.channels.channel import Channel
 from labelworth.channels.forms import Classes, IsItOneOf
 from labelworth.errors import InfeasiblePlanError, NotIdentifiableError
 from labelworth.fisher.documents.channels import ArmSet
-from labelworth.planning.answer import KindWorth, Offer
+from labelworth.planning.answer import KindWorth, Offer, Onto
 from labelworth.planning.kinds.guesses import KindGuesses
 from labelworth.policies.catalog import Nothing
 from labelworth.policies.rule import Rule
-from labelworth.tradeoff.accuracy import Accuracy, ConvexAccuracy, RulesAccuracy, Source
+from labelworth.tradeoff.accuracy import Accuracy, ConvexAccuracy, Source
 from labelworth.tradeoff.break_even import switch_price
 from labelworth.tradeoff.costs import ArmPrices
 from labelworth.tradeoff.problem import Question
@@ -43,6 +43,7 @@ class KindMenu:
     rules: tuple[Rule, ...]  # One per arm: about which part of a sample it asks.
     positions: FloatArray  # (n_arms,): How many positions that are, in the mean.
     prices: ArmPrices
+    onto: tuple[Onto, ...]  # One per arm: which documents it asks about.
     guesses: KindGuesses | None = None  # What a pilot's answers told of them, and what rests on faith.
 
     @classmethod
@@ -92,6 +93,43 @@ class KindMenu:
             tuple(part.rule for part, _ in pairs),
             np.array([part.positions for part, _ in pairs]),
             ArmPrices(names, np.array(each)),
+            tuple("new" for _ in pairs),
+        )
+
+    def with_held(self, guesses: KindGuesses, n_labeled: int, *, audits: bool) -> "KindMenu":
+        """The same with what answers told, and with more to ask about documents that have answers or a label.
+
+        Gold for what has answers and no gold, and an answer of each unknown kind to what has gold and none of it:
+        either says how often that kind errs, and neither takes a new document.
+
+        Parameters
+        ----------
+        audits : bool
+            Whether the second is on offer.
+        """
+        told = replace(self, guesses=guesses)
+        asked: list[tuple[Arm, Onto, float, int]] = []
+        if told.n_done:
+            asked.append((GOLD, "answered", float(self.prices.per_sample[self.gold]), told.n_done))
+        for channel in guesses.channels if audits else ():
+            n_left = n_labeled - sum(own.count for own in guesses.held if own.has_gold and own.asks_for(channel.name))
+            if channel.is_unknown and n_left > 0:
+                asked.append((Arm.of(channel, votes=1), "labeled", channel.price, n_left))
+        if not asked:
+            return told
+        arms, onto, prices, stock = zip(*asked, strict=True)
+        return replace(
+            told,
+            arms=(*self.arms, *arms),
+            onto=(*self.onto, *onto),
+            rules=(*self.rules, *(self.rules[self.gold] for _ in asked)),
+            positions=np.append(self.positions, np.ones(len(asked))),
+            prices=ArmPrices(
+                (*self.names, *(f"{arm.name} for {which}" for arm, which in zip(arms, onto, strict=True))),
+                np.append(self.prices.per_sample, prices),
+                self.prices.fixed,
+                np.append(np.full(len(self.arms), np.inf), stock),
+            ),
         )
 
     @property
@@ -119,37 +157,36 @@ class KindMenu:
     @cached_property
     def arm_set(self) -> ArmSet:
         """With nothing and gold in any case: figures need them."""
-        held = [arm for arm, _ in self.held]
-        return ArmSet.of([*(arm for arm in self.arms if arm.asked), *held, *self._audited.values()], self.classes)
+        new = [arm for arm, onto in zip(self.arms, self.onto, strict=True) if arm.asked and onto == "new"]
+        return ArmSet.of([*new, *(arm for arm, _ in (*self.held, *self.audited))], self.classes)
 
     @cached_property
-    def _audited(self) -> dict[str, Arm]:
-        """By the arm of documents that have answers and no gold: the same with gold."""
-        return {
-            arm.name: replace(arm, name=f"{arm.name}, audited", has_gold=True)
-            for arm, _ in self.held
+    def audited(self) -> tuple[tuple[Arm, int], ...]:
+        """What documents with answers and no gold would have been asked with gold, and how many of them there are."""
+        return tuple(
+            (replace(arm, name=f"{arm.name}, audited", has_gold=True), count)
+            for arm, count in self.held
             if not arm.has_gold
-        }
+        )
 
-    def worth_of_audits(self, accuracy: RulesAccuracy, counts: FloatArray) -> float | None:
-        r"""What gold for a document with answers does, as a share of what it does for one without any.
+    @property
+    def added(self) -> dict[str, dict[str, float]]:
+        """By arm: documents that one of it adds, by what they have been asked in the end.
 
-        None where there are no such documents.
-
-        .. math:: \frac{\sum_h n_h (d_{h + gold} - d_h)}{(d_{gold} - d_{nothing}) \sum_h n_h}
-
-        with :math:`n_h` documents that were asked h, d what one more document of an arm is worth, and
-        :math:`d_{nothing}` where documents without any label are learned from for nothing.
+        More about a document that is held is one of another kind in its place; of those with answers it is drawn at
+        random.
         """
-        if not self._audited:
-            return None
-        names = [*(arm.name for arm in self._audited.values()), *self._audited, GOLD.name, NOTHING.name]
-        worth = dict(zip(names, accuracy.worth_of(names, counts), strict=True))
-        n_held = {arm.name: count for arm, count in self.held if not arm.has_gold}
-        gained = sum(n * (worth[self._audited[name].name] - worth[name]) for name, n in n_held.items())
-        is_free = NOTHING in self.arms and self.prices.per_sample[self.arms.index(NOTHING)] == 0
-        new = worth[GOLD.name] - (worth[NOTHING.name] if is_free else 0.0)
-        return float(gained / (sum(n_held.values()) * new))
+        added = {}
+        for name, arm, onto in zip(self.names, self.arms, self.onto, strict=True):
+            if onto == "new":
+                added[name] = {arm.name: 1.0}
+            elif onto == "labeled":
+                [(channel, votes)] = arm.asked
+                added[name] = {Arm.of(channel, gold=True, votes=votes).name: 1.0, GOLD.name: -1.0}
+            else:
+                added[name] = {own.name: count / self.n_done for own, count in self.audited}
+                added[name] |= {own.name: -count / self.n_done for own, count in self.held if not own.has_gold}
+        return added
 
     @cached_property
     def held(self) -> tuple[tuple[Arm, int], ...]:
@@ -179,12 +216,11 @@ class KindMenu:
     @property
     def offers(self) -> tuple[Offer, ...]:
         offers = []
-        for name, arm, price, rule, positions in zip(
-            self.names, self.arms, self.prices.per_sample.tolist(), self.rules, self.positions.tolist(), strict=True
-        ):
+        each = self.prices.per_sample.tolist(), self.rules, self.positions.tolist(), self.onto
+        for name, arm, price, rule, positions, onto in zip(self.names, self.arms, *each, strict=True):
             asks = {channel.name: count for channel, count in arm.asked}
             part = {"part": rule.spec, "positions": positions} if self.is_of_parts else {}
-            offers.append(Offer(name, arm.has_gold, asks, price, **part))
+            offers.append(Offer(name, arm.has_gold, asks, price, onto=onto, **part))
         return tuple(offers)
 
     @property
@@ -232,7 +268,7 @@ class KindMenu:
         counts : array
             What is to be bought.
         """
-        if question.pool < 1:
+        if self.prices.is_empty(question.pool):
             return self.counted(counts)
         known = zip(self.counted(counts), self.channels, strict=True)
         told = [(kind, self._break_even(accuracy, question, channel)) for kind, channel in known]
@@ -272,22 +308,25 @@ class KindMenu:
         )
 
     def _break_even(self, accuracy: Accuracy, question: Question, channel: Channel) -> float | None:
-        own, votes = self.asking(channel), self._votes(channel)
-        if not isinstance(accuracy, ConvexAccuracy):
+        asking = self.asking(channel)
+        is_left = [self.prices.longest(unit, question.pool) >= 1 for unit in np.eye(len(self.arms))[asking]]
+        if not isinstance(accuracy, ConvexAccuracy) or not any(is_left):
             return None
-        others = [index for index in range(len(self.arms)) if index not in own]
+        own, votes = np.array(asking)[is_left], self._votes(channel)[is_left]
+        others = [index for index in range(len(self.arms)) if index not in asking]
         without = Subset(accuracy, tuple(others))
-        prices = ArmPrices(without.arms, self.prices.per_sample[others], self.prices.fixed)
         try:
-            best = solve(without, prices, question)
+            best = solve(without, self.prices.some(others), question)
         except (InfeasiblePlanError, NotIdentifiableError):
             return np.inf
-        if best.shadow_price_of_money is None:
+        if not best.shadow_price_of_money:
+            # Not known, or there is more money than can be spent.
             return None
         counts = np.zeros(len(self.arms))
         counts[others] = best.counts
         beside = self.prices.per_sample[own] - votes * channel.price
-        return switch_price(accuracy, replace(best, counts=counts), own, votes, beside)
+        of_pool = np.isinf(self.prices.apart[own]).astype(np.float64)
+        return switch_price(accuracy, replace(best, counts=counts), own.tolist(), votes, beside, of_pool)
 
 
 @dataclass(frozen=True, eq=False)

@@ -26,6 +26,7 @@ class Ray:
     log_gold: FloatArray
     spread: FloatArray
     left_out: FloatArray  # (n_replicates, n_nodes): `log_gold` without each replicate.
+    ends: tuple[float, float] | None = None  # Of the last node: an interval of its `log_gold`; None: it is exact.
 
     def at(self, size: float) -> tuple[float, float]:
         """Log gold and its standard error: gold labels along straight lines between nodes, beyond them by a power."""
@@ -37,10 +38,11 @@ class Ray:
         return float(np.exp(self.log_gold[-1]) - np.exp(self.log_gold[0]))
 
     @property
-    def gained_se(self) -> float:
-        """The standard error of that (the jackknife)."""
-        every, n = np.exp(self.left_out[:, -1]) - np.exp(self.left_out[:, 0]), len(self.left_out)
-        return float(np.sqrt((n - 1) / n * np.square(every - every.mean()).sum()))
+    def gained_ends(self) -> tuple[float, float]:
+        """The interval of that; it holds the figure itself."""
+        low, high = self.ends or (self.log_gold[-1],) * 2
+        held = np.exp(self.log_gold[0])
+        return min(float(np.exp(low) - held), self.gained), max(float(np.exp(high) - held), self.gained)
 
     def left_out_at(self, size: float) -> FloatArray:
         """Log gold without each replicate, (n_replicates,)."""
@@ -135,15 +137,17 @@ def simulated_worths(menu: KindMenu, accuracy: KindsAccuracy, counts: FloatArray
         for ray in accuracy.rays:
             arm = int(np.argmax(ray.step))
             offer = menu.offers[arm]
-            if ray.step[arm] == 1 and arm in own and not offer.gold and len(offer.asks) == 1:
+            is_plain = offer.onto == "new" and not offer.gold and len(offer.asks) == 1
+            if ray.step[arm] == 1 and arm in own and is_plain:
                 answers = float(ray.sizes[-1]) * offer.asks[kind.kind] * offer.positions
                 each = gold_price / answers
-                told = (each * ray.gained, ray.gained * gold.positions, answers, each * ray.gained_se)
+                low, high = ray.gained_ends
+                told = (each * ray.gained, ray.gained * gold.positions, answers, (each * low, each * high))
                 best = told if best is None or told > best else best
         if best is None:
             worths.append(kind)
         else:
             worths.append(
-                replace(kind, worth=max(best[0], 0.0), stands_for=best[1], of_answers=best[2], worth_se=best[3])
+                replace(kind, worth=max(best[0], 0.0), stands_for=best[1], of_answers=best[2], worth_ends=best[3])
             )
     return tuple(worths)

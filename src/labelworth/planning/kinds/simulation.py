@@ -8,9 +8,11 @@ from typing import Any
 
 import numpy as np
 from scipy.optimize import isotonic_regression
+from scipy.stats import t as student
 
-from labelworth.arrays import FloatArray
+from labelworth.arrays import FloatArray, IntArray
 from labelworth.channels.arm import Arm
+from labelworth.planning.answer import LEVEL
 from labelworth.planning.kinds.menu import KindMenu
 from labelworth.planning.kinds.rays import KindsAccuracy, Ray
 from labelworth.planning.menu import held_before
@@ -67,7 +69,7 @@ class KindSimulation:
         """
         units = np.eye(len(self.menu.arms))
         alone = [unit for unit in units if self._top(unit) >= 1]
-        gold, first = self._simulated(alone)
+        gold, first = self._simulated(alone, _NODES)
         if not first:
             # Nothing more can be had, and what is held is still told.
             return (self._ray(np.zeros(len(units)), [], gold, np.empty((len(gold), 0))),)
@@ -76,17 +78,18 @@ class KindSimulation:
         steps = [self._mixed(pair, share) for pair in combinations(sorted(best), 2) for share in _MONEY_SHARES]
         steps += [step for pair in combinations(sorted(best), 2) for step in self._filled(pair)]
         mixes = [step for step in steps if self._top(step) >= len(_NODES)]
-        if not mixes or not self.progress.has_time(self._work(mixes) * FEWEST_REPLICATES):
+        # Where the money is known, mixes are compared at the end of it; the best are looked at more closely then.
+        nodes = _NODES if self.money is None else _NODES[-1:]
+        if not mixes or not self.progress.has_time(self._work(mixes, nodes) * FEWEST_REPLICATES):
             return tuple(first)
-        every = [*first, *self._simulated(mixes, gold)[1]]
-        is_known = [ray.step[self.menu.gold] == 1 and not self._held for ray in every]
-        best_first = sorted((ray for ray, own in zip(every, is_known, strict=True) if not own), key=_last_gold)
+        every = [*first, *self._simulated(mixes, nodes, gold)[1]]
+        best_first = sorted((ray for ray in every if not self._is_exact(ray.step)), key=_last_gold)
         confirmed = [ray.step for ray in best_first[:_CONFIRMED]]
         # Without a budget it is not known how far one goes, and so not which way is the best.
-        if self.money is None or not self.progress.has_time(self._work(confirmed) * len(self._replicates)):
+        if self.money is None or not self.progress.has_time(self._work(confirmed, _NODES) * len(self._replicates)):
             return tuple(every)
         n = len(self._replicates)
-        again = self._simulated(confirmed, replicates=range(n, 2 * n))[1]
+        again = self._simulated(confirmed, _NODES, replicates=range(n, 2 * n))[1]
         rest = [ray for ray in first if not any(ray.step is step for step in confirmed)]
         return (*rest, *again)
 
@@ -103,7 +106,8 @@ class KindSimulation:
         """The dearer of two arms for as much as the money pays, so that all other documents go to the cheaper one."""
         dear, cheap = sorted(pair, key=lambda arm: -self.menu.prices.per_sample[arm])
         most, prices = float(min(self.room, self._capacity)), self.menu.prices.per_sample
-        if self.money is None or prices[dear] == prices[cheap]:
+        is_apart = np.isfinite(self.menu.prices.apart[list(pair)]).any()
+        if self.money is None or prices[dear] == prices[cheap] or is_apart:
             return []
         amount = (self.money - most * prices[cheap]) / (prices[dear] - prices[cheap])
         if not 1 <= amount <= most - 1:
@@ -114,8 +118,11 @@ class KindSimulation:
 
     def _top(self, step: FloatArray) -> int:
         """The most documents that can go one way in a simulation."""
-        most = min(self.room, self._capacity)
-        price = float(self.menu.prices.per_sample @ step)
+        # A replicate may hold fewer documents with answers than there are.
+        prices = self.menu.prices
+        there = replace(prices, stock=np.where(np.isinf(prices.apart), np.inf, self._n_done))
+        most = there.longest(step, min(self.room, self._capacity))
+        price = float(prices.per_sample @ step)
         if self.money is not None and price > 0:
             most = min(most, self.money / price)
         return int(np.floor(most + 1e-9))
@@ -148,41 +155,56 @@ class KindSimulation:
 
     @cached_property
     def _gold_sizes(self) -> FloatArray:
-        """Numbers of gold labels at which refits are made, the held ones among them."""
-        held, most = self.pool.n_labeled, self._n_learned
+        """Numbers of gold labels at which refits are made, the held ones among them.
+
+        As many as any design has rows that somebody is asked about: none stands for more.
+        """
+        held, units = self.pool.n_labeled, np.eye(len(self.menu.arms))
+        asked = max(self._top(unit) for unit in units[np.isinf(self.menu.prices.apart)])
+        most = held + self._n_done + asked
         above = held * _RATIO ** np.arange(1, 1 + int(np.floor(np.log(most / held) / np.log(_RATIO))))
         sizes = np.concatenate([held * np.array([_BELOW, 0.5, 1.0]), above, [most]])
         return np.unique(np.rint(np.maximum(sizes, 2)))
 
-    def _nodes(self, step: FloatArray) -> list[AskedDesign]:
-        top = self._top(step)
-        designs = []
-        for share in _NODES:
-            counts = np.rint(share * top * step).astype(np.int64)
-            designs.append(self._beside_held(counts.tolist()))
-        return designs
+    def _nodes(self, step: FloatArray, shares: Sequence[float]) -> list[IntArray]:
+        """Numbers of documents of every arm."""
+        return [np.rint(share * self._top(step) * step).astype(np.int64) for share in shares]
 
-    def _beside_held(self, counts: Sequence[int]) -> AskedDesign:
+    def _is_exact(self, step: FloatArray) -> bool:
+        """Whether it is known by definition what it stands for: gold labels alone."""
+        return bool(step[self.menu.gold] == 1) and not self._held
+
+    def _beside_held(self, counts: IntArray) -> AskedDesign:
         """So many more documents of every arm; answers that are held are the same in all of these."""
-        audited = sum(count for arm, count in self.menu.held if arm.has_gold)
-        return AskedDesign(self.pool.n_labeled - audited, (*self._held, *counts))
+        with_gold = sum(count for arm, count in self.menu.held if arm.has_gold)
+        held, is_new = np.array(self._held, dtype=np.int64), np.array([onto == "new" for onto in self.menu.onto])
+        # Documents with answers get gold beside them, of every sort in proportion.
+        is_open = np.array([not arm.has_gold for arm, _ in self.menu.held], dtype=bool)
+        share = counts[~is_new].sum() / max(self._n_done, 1)
+        audited = np.diff(np.rint(share * held[is_open].cumsum()).astype(np.int64), prepend=0)
+        held[is_open] -= audited
+        return AskedDesign(
+            self.pool.n_labeled - with_gold, (*held.tolist(), *audited.tolist(), *counts[is_new].tolist())
+        )
 
     def _gold_designs(self) -> list[AskedDesign]:
         """Gold labels alone, then what is held, where that is more than labels."""
-        none = (0,) * (len(self._held) + len(self.menu.arms))
+        nothing_more = self._beside_held(np.zeros(len(self.menu.arms), dtype=np.int64))
+        none = (0,) * len(nothing_more.counts)
         alone = [AskedDesign(int(size), none) for size in self._gold_sizes]
-        return [*alone, self._beside_held((0,) * len(self.menu.arms))] if self._held else alone
+        return [*alone, nothing_more] if self._held else alone
 
-    def _work(self, steps: Sequence[FloatArray]) -> int:
+    def _work(self, steps: Sequence[FloatArray], shares: Sequence[float]) -> int:
         learner = self.pool.learner.in_mode(self.mode)
-        return sum(learner.work(design.n_rows, self.pool.n_samples) for step in steps for design in self._nodes(step))
+        designs = [self._beside_held(counts) for step in steps for counts in self._nodes(step, shares)]
+        return sum(learner.work(design.n_rows, self.pool.n_samples) for design in designs)
 
     @cached_property
     def _replicates(self) -> range:
         """As many as there is time for."""
         learner = self.pool.learner.in_mode(self.mode)
         # Mixes come later, about as many as there are arms.
-        each = 2 * self._work(list(np.eye(len(self.menu.arms)))) + 2 * sum(
+        each = 2 * self._work(list(np.eye(len(self.menu.arms))), _NODES) + 2 * sum(
             learner.work(design.n_rows, self.pool.n_samples) for design in self._gold_designs()
         )
         wanted = range(N_REPLICATES, FEWEST_REPLICATES, -1)
@@ -217,34 +239,43 @@ class KindSimulation:
         return np.asarray(losses[:, :, (*MEASURES, *(metric.spec for metric in self.metrics)).index(self.measure)])
 
     def _arms_of(self, number: int) -> tuple[Arm, ...]:
-        """What documents were asked already, then the arms of the menu, as confusions may be in a replicate."""
+        """What documents were asked already, with gold beside it, then what new ones are asked.
+
+        All with confusions as they may be in a replicate.
+        """
         drawn = self.menu.drawn(np.random.default_rng([self.seed, 21, number]))
-        return (*(arm for arm, _ in drawn.held), *drawn.arms)
+        new = [arm for arm, onto in zip(drawn.arms, drawn.onto, strict=True) if onto == "new"]
+        return (*(arm for arm, _ in (*drawn.held, *drawn.audited)), *new)
 
     def _simulated(
-        self, steps: Sequence[FloatArray], gold: FloatArray | None = None, replicates: range | None = None
+        self,
+        steps: Sequence[FloatArray],
+        shares: Sequence[float],
+        gold: FloatArray | None = None,
+        replicates: range | None = None,
     ) -> tuple[FloatArray, list[Ray]]:
-        """The losses of gold labels, (n_replicates, n_sizes), and rays."""
-        nodes = [self._nodes(step) for step in steps]
-        asked = [design for own in nodes for design in own]
+        """The losses of gold labels, (n_replicates, n_sizes), and rays with nodes at these shares of the way."""
+        nodes = [self._nodes(step, shares) for step in steps]
+        refitted = [[] if self._is_exact(step) else own for step, own in zip(steps, nodes, strict=True)]
+        asked = [self._beside_held(counts) for own in refitted for counts in own]
         n_gold = 0 if gold is not None else len(self._gold_designs())
         losses = self._losses(
             [*(self._gold_designs() if gold is None else ()), *asked], replicates or self._replicates
         )
         gold = losses[:, :n_gold] if gold is None else gold
         rays, start = [], n_gold
-        for step, own in zip(steps, nodes, strict=True):
-            rays.append(self._ray(step, own, gold, losses[:, start : start + len(own)]))
-            start += len(own)
+        for step, own, n_own in zip(steps, nodes, map(len, refitted), strict=True):
+            rays.append(self._ray(step, own, gold, losses[:, start : start + n_own]))
+            start += n_own
         return gold, rays
 
-    def _ray(self, step: FloatArray, nodes: list[AskedDesign], gold: FloatArray, losses: FloatArray) -> Ray:
+    def _ray(self, step: FloatArray, nodes: list[IntArray], gold: FloatArray, losses: FloatArray) -> Ray:
         """Gold labels that do as much, averaged over replicates and without each of them (the jackknife)."""
         n_held = self.pool.n_labeled + self._n_done
-        sizes = np.array([0.0, *(design.n_rows - n_held for design in nodes)])
+        sizes = np.array([0.0, *(counts.sum() for counts in nodes)])
+        n_rows = n_held + np.array([0.0, *(self.menu.prices.of_pool(counts.astype(float)) for counts in nodes)])
         n = len(losses)
-        if step[self.menu.gold] == 1 and not self._held:
-            # By definition, whatever chance says.
+        if self._is_exact(step):
             exact = np.log(self.pool.n_labeled + sizes)
             return Ray(step, sizes, exact, np.zeros(len(sizes)), np.tile(exact, (n, 1)))
         kept = [np.arange(n) != index for index in range(n)]
@@ -252,7 +283,7 @@ class KindSimulation:
         # What is held first, which is by definition as many labels where there are no answers.
         losses = np.column_stack([gold[:, len(self._gold_sizes) :], losses]) if self._held else losses
         # No answers to a row tell more than its gold label does.
-        most = np.log(n_held + sizes[len(sizes) - losses.shape[1] :])
+        most = np.log(n_rows[len(sizes) - losses.shape[1] :])
         means = [
             np.minimum(self._log_gold(alone[rows].mean(axis=0), losses[rows].mean(axis=0)), most)
             for rows in (slice(None), *kept)
@@ -260,12 +291,39 @@ class KindSimulation:
         told = np.array([[np.log(n_held), *own][-len(sizes) :] for own in means])
         left_out = told[1:]
         spread = np.sqrt((n - 1) / n * np.square(left_out - left_out.mean(axis=0)).sum(axis=0))
-        return Ray(step, sizes, told[0], spread, left_out)
+        ends = None if not nodes else self._ends(alone, losses[:, -1], most[-1])
+        return Ray(step, sizes, told[0], spread, left_out, ends)
+
+    def _ends(self, gold: FloatArray, losses: FloatArray, most: float) -> tuple[float, float]:
+        """The logarithms of the fewest and the most gold labels that draws cannot tell from a design.
+
+        Fewer are clearly worse and more are clearly better, replicates paired. Where labels make no difference, that
+        is all numbers up to `most`.
+        """
+        behind, sizes = losses[:, None] - gold, np.log(self._gold_sizes)
+        spread = behind.std(axis=0, ddof=1) / np.sqrt(len(losses))
+        score = behind.mean(axis=0) / np.maximum(spread, np.finfo(np.float64).tiny)
+        level = float(student.isf((1 - LEVEL) / 2, len(losses) - 1))
+        high = _first_beyond(sizes, score, level)
+        low = -_first_beyond(-sizes[::-1], -score[::-1], level)
+        return min(low, most), min(high, most)
 
     def _log_gold(self, gold: FloatArray, losses: FloatArray) -> FloatArray:
         """The fewest gold labels with the losses of designs, on a falling curve; its ends, where they are beyond."""
         falling, first = np.unique(-isotonic_regression(gold, increasing=False).x, return_index=True)
         return np.asarray(np.interp(-losses, falling, np.log(self._gold_sizes[first])))
+
+
+def _first_beyond(sizes: FloatArray, scores: FloatArray, level: float) -> float:
+    """The first size with a score above a level, along straight lines; infinite where there is none."""
+    above = np.flatnonzero(scores > level)
+    if not above.size:
+        return np.inf
+    first = int(above[0])
+    if first == 0:
+        return float(sizes[0])
+    share = (level - scores[first - 1]) / (scores[first] - scores[first - 1])
+    return float(sizes[first - 1] + share * (sizes[first] - sizes[first - 1]))
 
 
 def _last_gold(ray: Ray) -> float:

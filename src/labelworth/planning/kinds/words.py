@@ -4,11 +4,12 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from labelworth.planning.answer import NORMAL_95
 from labelworth.wording import count, money, number
 
 if TYPE_CHECKING:
-    from labelworth.planning.answer import KindWorth, Offer, Plan
+    from labelworth.planning.answer import KindWorth, Offer, Onto, Plan
+
+_HELD: dict["Onto", str] = {"new": "", "answered": " that have answers", "labeled": " that have gold"}
 
 
 def action(plan: "Plan") -> str:
@@ -40,6 +41,7 @@ def _given(plan: "Plan", offer: "Offer", amount: float) -> str:
     documents = count(amount, plan.held.sample)
     if offer.part not in (None, "everything"):
         documents = f"{offer.part} of {documents}"
+    documents += _HELD[offer.onto]
     if not offer.asks:
         return f"gold labels for {documents}"
     asked = " and ".join(_asked(plan, kind, votes) for kind, votes in offer.asks.items())
@@ -83,13 +85,17 @@ def _worth(plan: "Plan", own: "KindWorth") -> str:
 
 
 def _untold(plan: "Plan", own: "KindWorth") -> str:
-    """That a simulation cannot tell answers from nothing, and what can."""
-    most = (own.worth or 0.0) + NORMAL_95 * (own.worth_se or 0.0)
-    bound, drawn = money(f"{most:.2g}", plan.currency), count(round(own.of_answers or 0), "answer")
+    """That a simulation cannot tell answers from nothing, and what can; or that they do harm."""
+    most, drawn = (own.worth_ends or (0.0, 0.0))[1], count(round(own.of_answers or 0), "answer")
+    if most <= 0:
+        return (
+            f"An answer of {own.kind} is worth nothing: in simulated draws a model that learns from {drawn} errs "
+            "more than one without them."
+        )
     return (
-        f"What an answer of {own.kind} is worth cannot be told from zero: in simulated draws {drawn} do no more than "
-        f"chance does, so one is worth {bound} at most. Answers to some {plan.held.samples} with gold would tell: "
-        "get them, then `labelworth check --answers`."
+        f"What an answer of {own.kind} is worth cannot be told from zero: in simulated draws what {drawn} do is "
+        f"within chance, so one is worth {money(f'{most:.2g}', plan.currency)} at most. Answers to some "
+        f"{plan.held.samples} with gold would tell: get them, then `labelworth check --answers`."
     )
 
 
@@ -104,7 +110,9 @@ def _best_question(plan: "Plan") -> list[str]:
 def next_samples(plan: "Plan", arm: str, how_many: int) -> str:
     """The next samples of an arm."""
     offer = next(own for own in plan.menu if own.arm == arm)
-    if offer.part is not None:
+    if offer.onto != "new":
+        whom = "with answers given gold labels" if offer.gold else f"with gold answered by {' + '.join(offer.asks)}"
+    elif offer.part is not None:
         whom = "labeled whole" if arm == "everything" else f"with {arm}"
     else:
         whom = "with gold labels" if arm == "gold" else f"answered by {arm}" if " + " not in arm else f"with {arm}"

@@ -36,7 +36,7 @@ def why_stop(situation: Situation, problem: Problem, value: float, counts: Float
     """Why no more labels should be bought; None if some should."""
     if float(counts @ situation.accuracy.labels_per_sample) > 0:
         return None
-    if situation.pool < 1:
+    if situation.is_used_up:
         return Stop("there is nothing left to label.", is_forecast=False)
     if problem == "target":
         target = target_words(value, situation.accuracy.criterion, article="the")

@@ -20,10 +20,10 @@ from labelworth.fisher.documents.channels import ArmSet, enumerated_channels
 from labelworth.models.classes.multinomial import MultinomialModel
 from labelworth.planning.kinds.formulas import KindError, KindFormulas
 from labelworth.planning.kinds.guesses import KindGuesses, by_kind, paid_for
-from labelworth.planning.kinds.menu import KindMenu, Part
-from labelworth.planning.plan import planner_of
-from labelworth.planning.source import PlanSettings
+from labelworth.planning.kinds.menu import KindMenu, Part, Subset
 from labelworth.policies.catalog import Everything
+from labelworth.tradeoff.problem import Question
+from labelworth.tradeoff.solve import solve
 
 CLASSES = ("ham", "spam")
 WORDS = np.random.default_rng(3).dirichlet(np.full(6, 1.0), 2)
@@ -101,13 +101,13 @@ def test_an_accuracy_that_audited_rows_contradict_is_told() -> None:
 def test_annotators_of_other_names_are_the_crowd() -> None:
     rows = np.arange(6)
     answers = Answers(rows, np.array([0, 1, 2, 0, 1, 2]), ("w1", "expert", "w2"), Evidence(np.zeros(6, int), CLASSES))
-    named = by_kind(answers, KINDS)
+    named = by_kind(answers, ["crowd", "expert"])
     assert named.names == ("crowd", "expert")
     assert named.annotators.tolist() == [0, 1, 0, 0, 1, 0]
     with pytest.raises(InvalidInputError, match="could be of 'crowd' or 'other'"):
-        by_kind(answers, [*KINDS, Channel("other", accuracy=0.9)])
+        by_kind(answers, ["crowd", "expert", "other"])
     with pytest.raises(InvalidInputError, match="none, as each has an annotator of its name"):
-        by_kind(answers, [KINDS[1]])
+        by_kind(answers, ["expert"])
 
 
 def test_an_accuracy_and_a_question_stay_what_they_are() -> None:
@@ -179,8 +179,8 @@ def test_answers_that_are_held_are_information_as_the_same_answers_bought() -> N
         # The same rows as a design: 60 + 20 gold, 40 audited, one answer for 30 + 30, two for 30.
         total = np.array([200.0, 80.0, 60.0, 30.0, 40.0])
         if criterion == "error":
-            names = tuple(information.rules)
-            brute = KindError(pool.model, information, pool.data, names, {}).error(total)
+            added = {rule: {rule: 1.0} for rule in information.rules}
+            brute = KindError(pool.model, information, pool.data, added, {}).error(total)
         else:
             brute = information.point(CRITERIA[criterion], total).value
         assert formulas.error(counts) == pytest.approx(brute, rel=1e-9)
@@ -203,50 +203,121 @@ def test_plans_say_what_held_answers_count_for() -> None:
         "use_unlabeled": "yes",
     }
     plan = lw.plan(drawn.counts, y, answers=answers, **asked)
-    assert any("are counted among what is held. The 60 documents" in note for note in plan.notes)
+    assert any("For the 60 documents with answers and no gold, gold is on offer" in note for note in plan.notes)
     few = said(drawn.evidence.codes, np.arange(150, 200), TRUE, "crowd", 1)
     assert plan.held.error < lw.plan(drawn.counts, y, answers=few, **asked).held.error
 
 
+@pytest.fixture(scope="module")
+def half_answered() -> tuple[Any, Any, Any]:
+    """Of 400 documents 200 have gold; 110 have answers, 50 of them with gold, 20 of the others twice."""
+    drawn, y, pool = world(400, 200)
+    rows = np.concatenate([np.arange(150, 260), np.arange(240, 260)])
+    answers = said(drawn.evidence.codes, rows, TRUE, "crowd", 1)
+    part = Part(Everything(), 1.0, 0.5)
+    guesses = KindGuesses.of(KINDS, answers, pool)
+    menu = KindMenu.of(guesses.channels, CLASSES, [part], 0.0, uses_unlabeled=True)
+    return (drawn, y, answers), pool, menu.with_held(guesses, 200, audits=True)
+
+
 @pytest.mark.parametrize("criterion", ["excess_log_loss", "error"])
-def test_gold_for_documents_with_answers_is_worth_what_a_little_of_it_does(criterion: str) -> None:
-    """Against differences: some of the documents that were asked are moved to those that have gold beside it."""
-    drawn, y, _ = world(400, 200)
-    answers = said(drawn.evidence.codes, np.arange(150, 260), TRUE, "crowd", 1)
-    settings = PlanSettings(
-        prices={"per_label": 0.5},
-        channels=KINDS,
-        answers=answers,
-        criterion=criterion,
-        source="asymptotic",
-        use_unlabeled="yes",
+def test_more_about_documents_that_are_held_is_what_the_same_documents_would_tell(
+    half_answered: tuple[Any, Any, Any], criterion: str
+) -> None:
+    """Against a design in which they have been asked that from the start, and against slopes by differences."""
+    _, pool, menu = half_answered
+    arms = dict(zip(menu.names, range(len(menu.names)), strict=True))
+    assert list(arms)[-2:] == ["gold for answered", "crowd for labeled"]
+    np.testing.assert_array_equal(menu.prices.apart[-2:], [60, 150])
+    np.testing.assert_array_equal(menu.prices.per_sample[-2:], [0.5, 0.02])
+    crowd = menu.channels[0]
+    states = ArmSet.of(
+        [Arm.of(crowd), Arm.of(crowd, votes=2), *(Arm.of(crowd, gold=True, votes=votes) for votes in (1, 2))], CLASSES
     )
-    planner = planner_of(drawn.counts, y, settings, model="multinomial", unlabeled="", classes=CLASSES)
-    situation = planner.situation(np.inf)[0]
-    kinds, accuracy, more = situation.kinds, situation.accuracy, situation.nothing_more
-    names = list(accuracy.arms)
-    more[names.index("gold")], more[names.index("nothing")] = 1.0, more[names.index("nothing")] - 1.0
+    information = enumerated_channels(pool.model, states)
+    accuracy = KindFormulas(pool, menu.names, criterion, 0, kinds=menu).accuracy()
+    counts = np.zeros(len(arms))
+    counts[[arms["nothing"], arms["gold"], arms["gold for answered"], arms["crowd for labeled"]]] = 100, 10, 30, 45
+    # Nothing; gold alone; one answer; two; gold and one; gold and two.
+    total = np.array([100.0, 150 + 10 - 45, 40 - 20, 20 - 10, 50 + 45 + 20, 10])
 
-    def with_audited(amount: float) -> Any:
-        """As many of the sixty documents that the crowd answered have gold too."""
-        moved = {"crowd x 1 (held)": 60 - amount, "crowd x 1 (held), audited": amount}
-        if isinstance(accuracy.held, tuple):
-            rules = accuracy.information.rules
-            return replace(accuracy, held=tuple(moved.get(r, n) for r, n in zip(rules, accuracy.held, strict=True)))
-        return replace(accuracy, held={**accuracy.held, **moved})
+    def brute(at: np.ndarray) -> float:
+        if criterion == "error":
+            added = {rule: {rule: 1.0} for rule in information.rules}
+            return KindError(pool.model, information, pool.data, added, {}).error(at)
+        return float(information.point(CRITERIA[criterion], at).value)
 
-    def with_gold(amount: float) -> np.ndarray:
-        counts = more.copy()
-        counts[names.index("gold")] += amount
-        counts[names.index("nothing")] -= amount
-        return counts
+    assert accuracy.error(counts) == pytest.approx(brute(total), rel=1e-9)
+    # Controls: without that gold; with the same gold for new documents.
+    without = total + np.array([0, 0, 20, 10, -20, -10])
+    assert accuracy.error(counts) < brute(without) * (1 - 1e-4)
+    assert accuracy.error(counts) != pytest.approx(brute(without + 30 * np.eye(6)[1]), rel=1e-4)
+    h, slope = 1e-3, accuracy.slope(counts)
+    for arm in ("gold for answered", "crowd for labeled"):
+        step = h * np.eye(len(arms))[arms[arm]]
+        by_differences = (accuracy.error(counts + step) - accuracy.error(counts - step)) / (2 * h)
+        assert slope[arms[arm]] == pytest.approx(by_differences, rel=1e-5)
+    np.testing.assert_allclose(accuracy.labels_per_sample[-2:], 1.0, rtol=1e-12)
 
-    h = 1e-3
-    of_audit = with_audited(1 - h).error(more) - with_audited(1 + h).error(more)
-    of_new = with_audited(1).error(with_gold(-h)) - with_audited(1).error(with_gold(h))
-    assert kinds.worth_of_audits(with_audited(1), more) == pytest.approx(of_audit / of_new, rel=1e-4)
-    # The control: gold takes the place of the answers' own information, and is no more beside it.
-    assert of_audit / of_new < 0.99
+
+@pytest.mark.parametrize("criterion", ["excess_log_loss", "error"])
+def test_a_second_kind_may_audit_what_a_first_one_has(criterion: str) -> None:
+    """All labels have answers of the crowd; given the class, answers of a model say of it what they say anywhere."""
+    drawn, _, pool = world(400, 200)
+    kinds = [KINDS[0], Channel("model", TRUE, price=0.01, unknown=True)]
+    answers = said(drawn.evidence.codes, np.arange(200), TRUE, "crowd", 1)
+    guesses = KindGuesses.of(kinds, answers, pool)
+    menu = KindMenu.of(guesses.channels, CLASSES, [Part(Everything(), 1.0, 0.5)], 0.0, uses_unlabeled=True)
+    menu = menu.with_held(guesses, 200, audits=True)
+    assert menu.names[-1] == "model for labeled"
+    assert "crowd for labeled" not in menu.names
+    counts = np.zeros(len(menu.names))
+    counts[[menu.names.index("nothing"), menu.names.index("model"), len(counts) - 1]] = 100, 50, 80
+    accuracy = KindFormulas(pool, menu.names, criterion, 0, kinds=menu).accuracy()
+    crowd, model = guesses.channels
+    arms = [Arm.of(model), Arm.of(crowd, gold=True, votes=1), Arm.of(crowd, model, gold=True, votes=1)]
+    information, total = enumerated_channels(pool.model, ArmSet.of(arms, CLASSES)), np.array([100.0, 0, 50, 120, 80])
+    if criterion == "error":
+        added = {rule: {rule: 1.0} for rule in information.rules}
+        brute = KindError(pool.model, information, pool.data, added, {}).error(total)
+    else:
+        brute = information.point(CRITERIA[criterion], total).value
+    assert accuracy.error(counts) == pytest.approx(brute, rel=1e-9)
+
+
+@pytest.mark.parametrize("budget", [10.0, 60.0, 200.0])
+def test_the_best_mix_with_what_is_held_is_certified_and_no_random_design_beats_it(
+    half_answered: tuple[Any, Any, Any], budget: float
+) -> None:
+    _, pool, menu = half_answered
+    accuracy = KindFormulas(pool, menu.names, "excess_log_loss", 0, kinds=menu).accuracy()
+    best = solve(accuracy, menu.prices, Question("budget", budget, 140.0))
+    assert best.is_certified
+    assert menu.prices.fit(best.counts, 140.0)
+    rng = np.random.default_rng(3)
+    for _ in range(200):
+        shares = rng.dirichlet(np.full(len(menu.names), 0.3))
+        most = min(menu.prices.longest(shares, 140.0), budget / float(menu.prices.per_sample @ shares))
+        assert accuracy.error(most * shares) >= best.error * (1 - 1e-8)
+    # The control: without what is held on offer the best mix is worse.
+    new = [index for index, onto in enumerate(menu.onto) if onto == "new"]
+    without = solve(Subset(accuracy, tuple(new)), menu.prices.some(new), Question("budget", budget, 140.0))
+    assert without.error > best.error * (1 + 1e-6)
+
+
+def test_an_answer_is_worth_what_the_optimizer_would_pay_with_audits_of_held_labels(
+    half_answered: tuple[Any, Any, Any],
+) -> None:
+    """The break-even price of the crowd: bought at a little less, and not at a little more."""
+    _, pool, menu = half_answered
+    accuracy = KindFormulas(pool, menu.names, "excess_log_loss", 0, kinds=menu).accuracy()
+    question = Question("budget", 20.0, 140.0)
+    worth, crowd = menu.worths(accuracy, question, np.zeros(len(menu.names)))[0].worth, menu.channels[0]
+    votes = np.array([offer.asks.get("crowd", 0) for offer in menu.offers])
+    for factor, is_bought in ((0.99, True), (1.01, False)):
+        per_sample = menu.prices.per_sample + votes * (factor * worth - crowd.price)
+        best = solve(accuracy, replace(menu.prices, per_sample=per_sample), question)
+        assert (float(best.counts @ votes) > 1e-6) == is_bought
 
 
 def test_a_budget_pays_for_the_answers_that_are_held() -> None:
@@ -276,25 +347,38 @@ def test_a_budget_pays_for_the_answers_that_are_held() -> None:
         lw.plan(drawn.counts, y, answers=dear, budget=104.0, **asked)
 
 
-def test_where_all_is_answered_on_faith_a_plan_says_so_and_prices_nothing() -> None:
+def test_where_all_is_answered_on_faith_gold_for_that_is_on_offer() -> None:
+    """Six hundred documents with an answer, none of them with gold, and no document without an answer."""
     drawn, y, _ = world()
     everywhere = said(drawn.evidence.codes, np.arange(len(y)), TRUE, "crowd", 1)
     alone = everywhere.take(np.array([label == "" for label in y]))
-    asked = {"model": "multinomial", "prices": {"per_label": 0.5}, "budget": 1000.0, "criterion": "excess_log_loss"}
-    plan = lw.plan(
-        drawn.counts,
-        y,
-        answers=alone,
-        unlabeled="",
-        classes=CLASSES,
-        n_draws=40,
-        channels=[KINDS[0].guessed(TRUE), KINDS[1]],
-        source="asymptotic",
-        **asked,
-    )
-    assert plan.advice == "stop"
+    asked = {
+        "model": "multinomial",
+        "prices": {"per_label": 0.5},
+        "criterion": "excess_log_loss",
+        "answers": alone,
+        "unlabeled": "",
+        "classes": CLASSES,
+        "n_draws": 40,
+        "channels": [KINDS[0].guessed(TRUE), KINDS[1]],
+        "source": "asymptotic",
+    }
+    plan = lw.plan(drawn.counts, y, budget=200.0, **asked)
+    assert {arm.arm: arm.count for arm in plan.recommended.arms if arm.count} == {"gold for answered": 76}
+    assert plan.lines()[0] == "For 38: gold labels for 76 documents that have answers (38)."
+    assert any("next 10 documents with answers given gold labels lower it" in line for line in plan.lines())
+    assert any("All 900 labels would bring it" in line for line in plan.lines())
     assert any("rests on faith" in line for line in plan.lines())
-    assert not any("worth any price" in line for line in plan.lines())
+    assert plan.recommended.labels_in_all == 376
+    assert plan.recommended.n_samples == 900
+    crowd, expert = plan.kinds
+    assert crowd.worth is not None  # For documents that have gold.
+    assert crowd.worth <= crowd.price
+    assert expert.worth is None
+    all_of_it = lw.plan(drawn.counts, y, budget=1000.0, **asked)
+    assert {arm.arm: arm.count for arm in all_of_it.recommended.arms if arm.count} == {"gold for answered": 600}
+    assert any("all 600 samples are to be labeled" in note for note in all_of_it.notes)
+    assert not any("worth any price" in line for line in all_of_it.lines())
 
 
 def test_answers_are_of_the_kind_they_say() -> None:
@@ -306,13 +390,13 @@ def test_answers_are_of_the_kind_they_say() -> None:
         Evidence(np.zeros(5, int), CLASSES),
         kinds=np.array(["crowd", "expert", "", "", ""]),
     )
-    kinds = [*KINDS, Channel("other", accuracy=0.9)]
+    kinds = ["crowd", "expert", "other"]
     named = by_kind(answers, kinds)
     assert [named.names[code] for code in named.annotators] == ["crowd", "expert", "expert", "other", "other"]
     with pytest.raises(InvalidInputError, match="of the kind 'crowd', and kinds of labels are 'expert'"):
-        by_kind(answers, [KINDS[1]])
+        by_kind(answers, ["expert"])
     with pytest.raises(InvalidInputError, match="column 'kind'"):
-        by_kind(answers, [*kinds, Channel("one more", accuracy=0.9)])
+        by_kind(answers, [*kinds, "one more"])
 
 
 def test_answers_have_cost_what_they_say_or_what_their_kind_costs() -> None:

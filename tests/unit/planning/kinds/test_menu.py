@@ -19,6 +19,7 @@ from labelworth.planning.answer import Plan
 from labelworth.planning.formulas.levels import ErrorAccuracy
 from labelworth.planning.kinds import words as kind_words
 from labelworth.planning.kinds.formulas import KindError
+from labelworth.planning.kinds.guesses import KindGuesses
 from labelworth.planning.kinds.menu import KindMenu, Part
 from labelworth.policies.catalog import Everything
 from labelworth.tradeoff.asymptotic_accuracy import AsymptoticAccuracy
@@ -76,12 +77,15 @@ def test_a_plan_mixes_kinds_with_a_certificate_and_whole_counts(plan: Plan) -> N
         "gold + model",
         "screener",
         "other",
+        "crowd for labeled",
+        "model for labeled",
     )
     assert plan.certificate is not None
     assert plan.certificate.gap <= 1e-8 * plan.recommended.error
     counts = np.array([arm.count for arm in plan.recommended.arms])
     assert (counts == np.rint(counts)).all()
-    assert counts.sum() <= 450
+    assert counts[:-2].sum() <= 450
+    assert counts[-2:].max() <= 150
     prices = np.array([offer.price for offer in plan.menu])
     assert plan.recommended.cost == pytest.approx(prices @ counts)
     assert plan.held.cost + plan.recommended.cost <= 90.0 * (1 + 1e-12)
@@ -162,7 +166,7 @@ def test_errors_of_two_classes_have_a_slope_and_agree_with_gold_alone() -> None:
         MODEL,
         enumerated_channels(MODEL, kinds.arm_set),
         MODEL.sample(3, np.random.default_rng(0)),
-        kinds.names,
+        kinds.added,
         {"gold": 30.0},
     )
     plain = ErrorAccuracy(
@@ -275,9 +279,11 @@ def test_the_best_mix_is_that_of_the_solver_at_the_fit() -> None:
     X, y = pilot()
     plan = planned(budget=90.0, n_draws=0)
     pool = pool_of(X, y, "multinomial", unlabeled="", seed=0)
-    kinds = KindMenu.of(kinds_of(KINDS), pool.data.evidence.classes, GOLD, 0.0, uses_unlabeled=True)
+    channels = kinds_of(KINDS)
+    new = KindMenu.of(channels, pool.data.evidence.classes, GOLD, 0.0, uses_unlabeled=True)
+    kinds = new.with_held(KindGuesses.of(channels, None, pool), 150, audits=True)
     accuracy = AsymptoticAccuracy.of(
-        enumerated_channels(pool.model, kinds.arm_set), "excess_log_loss", menu=kinds.names, held={"gold": 150.0}
+        enumerated_channels(pool.model, kinds.arm_set), "excess_log_loss", menu=kinds.added, held={"gold": 150.0}
     )
     best = solve(accuracy, kinds.prices, Question.of(budget=15.0, pool=450))
     assert plan.recommended.error == pytest.approx(best.error, rel=2e-3)

@@ -2,6 +2,8 @@
 
 from collections.abc import Iterator
 from dataclasses import replace
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -13,8 +15,9 @@ from labelworth.data.lengths import LengthDistribution
 from labelworth.errors import InvalidInputError
 from labelworth.estimators.reading import pool_of
 from labelworth.models.classes.multinomial import MultinomialModel
-from labelworth.planning.answer import Plan
+from labelworth.planning.answer import KindWorth, Plan
 from labelworth.planning.kinds import simulation
+from labelworth.planning.kinds import words as kind_words
 from labelworth.planning.kinds.rays import KindsAccuracy, Ray
 from labelworth.planning.plan import planner_of
 from labelworth.planning.planner import Planner
@@ -22,6 +25,7 @@ from labelworth.planning.simulated import ForecastLine
 from labelworth.planning.situation import Situation
 from labelworth.planning.source import ChosenSource, PlanSettings
 from labelworth.planning.trust.verdict import Verdict
+from labelworth.simulation.asked import AskedDesign
 
 CLASSES = ("a", "b", "c")
 WORDS = np.random.default_rng(3).dirichlet(np.full(30, 0.5), 3)
@@ -180,13 +184,17 @@ def test_a_lead_has_the_noise_of_paired_replicates() -> None:
     assert spread == pytest.approx(np.sqrt(2 / 3 * 2 * 0.05**2) * 0.5 / np.sqrt(90), rel=2e-2)
 
 
-def situated(answers: Answers | None, pool: float, kind: str = MODEL_KIND) -> Situation:
+def planner(answers: Answers | None, kind: str = MODEL_KIND) -> Planner:
     drawn = MODEL.sample(700, np.random.default_rng(0))
     y = np.where(np.arange(700) < 60, np.array(CLASSES, dtype=object)[drawn.evidence.codes], "")
     settings = PlanSettings(
         prices={"per_label": 0.5}, channels=[kind], answers=answers, source="simulated", use_unlabeled="yes"
     )
-    return planner_of(drawn.counts, y, settings, model="multinomial", unlabeled="").situation(pool)[0]
+    return planner_of(drawn.counts, y, settings, model="multinomial", unlabeled="")
+
+
+def situated(answers: Answers | None, pool: float, kind: str = MODEL_KIND) -> Situation:
+    return planner(answers, kind).situation(pool)[0]
 
 
 def answered(n_open: int, n_audited: int = 0) -> Answers:
@@ -209,6 +217,22 @@ def test_answers_that_are_held_are_in_the_refits_as_the_same_answers_bought() ->
     assert abs(held.gold_of(np.zeros(len(held.arms))) - 60) > 1
 
 
+def test_gold_for_all_that_has_answers_is_that_gold() -> None:
+    """The confusion is known, so answers beside gold say nothing more."""
+    own = planner(answered(300))
+    simulated = own._kind_simulation(own.kinds, 340.0, None)
+    assert own.kinds.names == ("gold", "model", "gold for answered")
+    designs = [simulated._beside_held(np.array([0, 0, count])) for count in (300, 120)]
+    assert [design.counts for design in designs] == [(0, 300, 0, 0), (180, 120, 0, 0)]
+    alone = [AskedDesign(size, (0,) * 4) for size in (360, 60)]
+    losses = simulated._losses([*designs, *alone, simulated._beside_held(np.zeros(3, dtype=int))], range(3))
+    np.testing.assert_allclose(losses[:, 0], losses[:, 2], rtol=1e-6)
+    # Controls: half of that gold is something else, and so are the answers alone.
+    assert (np.abs(losses[:, 1] - losses[:, 0]) > 1e-4).any()
+    assert (np.abs(losses[:, 4] - losses[:, 3]) > 1e-4).any()
+    assert simulated._top(np.array([0.0, 0.0, 1.0])) == 300
+
+
 def test_audited_rows_are_labels_and_answers_and_leave_all_others_to_ask() -> None:
     told = situated(answered(0, n_audited=40), np.inf, "model: price 0.001, unknown")
     assert told.pool == 640
@@ -218,11 +242,13 @@ def test_audited_rows_are_labels_and_answers_and_leave_all_others_to_ask() -> No
     assert both.pool == 540
 
 
-def test_where_all_is_answered_what_is_held_is_told_and_nothing_is_bought() -> None:
+def test_where_all_is_answered_gold_for_that_is_left() -> None:
     told = situated(answered(640), np.inf)
     assert told.pool == 0
-    assert len(told.accuracy.rays) == 1
+    assert [told.accuracy.arms[int(np.argmax(ray.step))] for ray in told.accuracy.rays] == ["gold for answered"]
     assert np.isfinite(told.held.error)
+    all_of_it = 640 * told.accuracy.rays[0].step
+    assert told.accuracy.gold_of(all_of_it) > told.accuracy.gold_of(0 * all_of_it)
 
 
 def test_what_draws_cannot_tell_from_nothing_is_said_to_be_open() -> None:
@@ -236,3 +262,48 @@ def test_what_draws_cannot_tell_from_nothing_is_said_to_be_open() -> None:
     assert "`labelworth check --answers`" in words
     assert "of sure do as much as" in words
     assert "is worth at most 0;" not in words
+    assert dice.worth_ends[0] <= 0 < dice.worth_ends[1] <= 0.5
+    assert 0 < sure.worth_ends[0] <= sure.worth <= sure.worth_ends[1] <= 0.5
+
+
+def bare_simulation(sizes: list[float]) -> Any:
+    own = object.__new__(simulation.KindSimulation)
+    own.__dict__["_gold_sizes"] = np.array(sizes)
+    return own
+
+
+def test_an_interval_of_gold_labels_holds_the_truth_as_often_as_promised() -> None:
+    """Losses of 100 / n with noise that replicates share, a design that does as much as 90 labels; 4000 runs of 200.
+
+    Each end is one-sided at 5 %: false alarms of 3 to 7 % would be within 1e-6 of a binomial of that size.
+    """
+    sizes, rng = [25.0, 50.0, 100.0, 200.0, 400.0], np.random.default_rng(0)
+    own, missed = bare_simulation(sizes), np.zeros(2)
+    for _ in range(4000):
+        shared, apart = rng.normal(size=(200, 1)), rng.normal(size=(200, 6))
+        losses = 100 / np.array([*sizes, 100.0]) + shared + 0.5 * apart
+        low, high = own._ends(losses[:, :5], losses[:, 5], np.inf)
+        missed += [low > np.log(100) + 1e-12, high < np.log(100) - 1e-12]
+    assert (missed / 4000 > 0.03).all()
+    assert (missed / 4000 < 0.07).all()
+
+
+def test_where_labels_make_no_difference_answers_may_be_worth_as_much_as_gold() -> None:
+    """And where every number of labels is better, answers do harm."""
+    own, most = bare_simulation([25.0, 50.0, 100.0]), float(np.log(300))
+    flat = np.full((8, 3), 0.2)
+    assert own._ends(flat, np.full(8, 0.2), most) == (-np.inf, most)
+    assert own._ends(flat, np.full(8, 0.3), most) == (-np.inf, float(np.log(25)))
+    assert own._ends(flat, np.full(8, 0.1), most) == (float(np.log(100)), most)
+
+
+def told_worth(ends: tuple[float, float]) -> str:
+    kind = KindWorth("crowd", 0.02, 0.0, False, 0, 0, 0.0, True, stands_for=-3.0, of_answers=50.0, worth_ends=ends)
+    plan = SimpleNamespace(currency="", kinds=(kind,), held=SimpleNamespace(samples="documents"))
+    return kind_words.worth_lines(plan)[0]
+
+
+def test_nothing_is_said_to_be_worth_nothing_where_draws_cannot_tell() -> None:
+    assert "cannot be told from zero" in told_worth((-0.1, 0.012))
+    assert "one is worth 0.012 at most" in told_worth((-0.1, 0.012))
+    assert "is worth nothing: in simulated draws a model that learns from 50 answers errs more" in told_worth((-1, 0))

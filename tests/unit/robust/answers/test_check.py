@@ -98,7 +98,8 @@ def test_copies_without_gold_beside_them_are_told_by_the_model(seed: int) -> Non
     found = report(samples, answers, 300, seed)
     assert found.copies.by == "model"
     assert found.copies.answer == "err together"
-    assert any("as far as the model's probabilities can be trusted" in line for line in found.lines())
+    [line] = [line for line in found.lines() if "as far as the model's probabilities can be trusted" in line]
+    assert f"more often than independent ones would be (p = {found.copies.least_p:.2g})" in line
     assert all(one.decision != "use" or one.harm is not None for one in found.annotators)
 
 
