@@ -60,7 +60,7 @@ check: $(STAMP)                ## format, lint, types, floors, spelling
 
 docs: $(STAMP)                 ## the site, offline, into build/site: every example is run, warnings are errors, links are followed
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[docs]'
-	PATH="$(CURDIR)/$(BIN):$$PATH" OPENBLAS_NUM_THREADS=1 $(BIN)/python -m sphinx -q -W --keep-going -b html docs build/site
+	PATH="$(CURDIR)/$(BIN):$$PATH" OPENBLAS_NUM_THREADS=1 $(BIN)/python -m sphinx -q -W --keep-going -j auto -b html docs build/site
 	$(BIN)/python docs/_ext/links.py build/site
 
 picture: $(STAMP)              ## the picture of the README

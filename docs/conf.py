@@ -7,7 +7,6 @@ HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE / "_ext"))
 
 import labelworth  # noqa: E402
-from site_style import drawn_as_reports_are  # noqa: E402
 
 project = "labelworth"
 author = "the authors of labelworth"
@@ -68,16 +67,11 @@ html_theme_options = {
 html_sidebars = {"index": [], "live": [], "first_five_minutes": []}
 copyright = f"{author}; MIT licence. Version {release}"
 
-
-def _before_an_example(gallery_conf, fname):
-    drawn_as_reports_are()
-
-
 sphinx_gallery_conf = {
     "examples_dirs": [str(HERE.parent / "examples")],
     "gallery_dirs": ["gallery"],
     "filename_pattern": r"plot_",
-    "reset_modules": (_before_an_example,),
+    "reset_modules": ("site_style.before_an_example",),
     "within_subsection_order": "question_order.QuestionOrder",
     "abort_on_example_error": False,
     "show_memory": False,
@@ -89,5 +83,5 @@ sphinx_gallery_conf = {
     "image_srcset": [],
     "capture_repr": (),
     "write_computation_times": True,
-    "parallel": False,
+    "parallel": True,  # as many processes as `-j` says
 }

@@ -103,13 +103,29 @@ class Live(SphinxDirective):
         ]
 
 
-def _build(app: Sphinx) -> None:
-    if app.builder.format == "html":
-        logging.getLogger(__name__).info("writing the pages of three plans")
-        write_pages(Path(app.outdir) / FOLDER)
-
-
 def setup(app: Sphinx) -> dict[str, Any]:
     app.add_directive("live", Live)
-    app.connect("builder-inited", _build)
-    return {"parallel_read_safe": False, "parallel_write_safe": True}
+    app.connect("builder-inited", _begin)
+    app.connect("build-finished", _end)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}
+
+
+def _begin(app: Sphinx) -> None:
+    """A process of its own computes the plans: nothing else waits for them."""
+    if app.builder.format == "html":
+        logging.getLogger(__name__).info("writing the pages of three plans")
+        command = [sys.executable, __file__, str(Path(app.outdir) / FOLDER)]
+        app.live_pages = subprocess.Popen(command)  # type: ignore[attr-defined]
+
+
+def _end(app: Sphinx, exception: Exception | None) -> None:
+    if app.builder.format == "html":
+        writing: subprocess.Popen[bytes] = app.live_pages  # type: ignore[attr-defined]
+        if exception is not None:
+            writing.terminate()
+        elif writing.wait():
+            raise RuntimeError("The pages of plans were not written.")
+
+
+if __name__ == "__main__":
+    write_pages(Path(sys.argv[1]))

@@ -38,7 +38,7 @@ class SourceRole(SphinxRole):
 
     def run(self) -> tuple[list[nodes.Node], list[nodes.system_message]]:
         module, line = located(self.text)
-        self.env.metadata.setdefault("_sources", {})[module] = ""
+        self.env.metadata[self.env.docname].setdefault("sources", set()).add(module)
         uri = f"{_up(self.env.docname)}code/{module}.html#L-{line}"
         words = self.text.removeprefix(f"{module}.").removeprefix("labelworth.")
         link = nodes.reference("", "", nodes.literal(words, words), refuri=uri, internal=True, classes=["source"])
@@ -167,7 +167,7 @@ def command_help() -> Iterator[tuple[str, str]]:
 
 def code_pages(app: Sphinx) -> Iterator[tuple[str, dict[str, Any], str]]:
     """A page per module that is linked to, with numbered lines."""
-    for module in sorted(app.env.metadata.get("_sources", {})):
+    for module in sorted({module for own in app.env.metadata.values() for module in own.get("sources", ())}):
         text = inspect.getsource(importlib.import_module(module))
         shown = highlight(text, PythonLexer(), HtmlFormatter(linenos="inline", lineanchors="L", anchorlinenos=True))
         body = f'<h1>{escape(module)}</h1>\n<div class="highlight-python code-page">{shown}</div>'
@@ -192,4 +192,4 @@ def setup(app: Sphinx) -> dict[str, Any]:
     app.add_directive("corpora", Corpora)
     app.connect("html-collect-pages", code_pages)
     app.connect("build-finished", copy_records)
-    return {"parallel_read_safe": False, "parallel_write_safe": True}
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

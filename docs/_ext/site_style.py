@@ -1,5 +1,12 @@
 """Pictures of examples in the colors and the type of the page of a plan."""
 
+from typing import Any
+
+
+def before_an_example(gallery_conf: dict[str, Any], name: str) -> None:
+    """What sphinx-gallery calls before every example."""
+    drawn_as_reports_are()
+
 
 def drawn_as_reports_are() -> None:
     """Set matplotlib for all pictures to come."""
