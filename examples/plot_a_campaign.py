@@ -67,6 +67,7 @@ status = campaign.status()
 figure, ax = plt.subplots(figsize=(7, 2.6))
 held = [batch.given for batch in status.batches]
 ax.barh([f"batch {n}: {batch.why}" for n, batch in enumerate(status.batches, 1)], held)
+ax.invert_yaxis()
 ax.set(xlabel="answers given", title=f"{status.n_labeled} labels for {status.settings.currency} {status.spent:.2f}")
 figure.tight_layout()
 plt.show()

@@ -65,7 +65,9 @@ grid = np.stack(np.meshgrid(np.linspace(-5, 7, 80), np.linspace(-5, 7, 80)), axi
 ill = model.predict_proba(grid.reshape(-1, 2))[:, 1].reshape(80, 80)
 figure, ax = plt.subplots(figsize=(6, 4.4))
 ax.contourf(grid[..., 0], grid[..., 1], ill, levels=10, alpha=0.35, cmap="Blues")
-ax.scatter(*rows[60:].T, s=12, facecolors="none", edgecolors="gray", linewidths=0.6)
-ax.scatter(*rows[:60].T, s=22, c=["C0" if code else "C1" for code in codes[:60]])
-ax.set(xlim=(-5, 7), ylim=(-5, 7), title="probability of 'ill'")
+ax.scatter(*rows[60:].T, s=12, facecolors="none", edgecolors="gray", linewidths=0.6, label="no label")
+for code, color in ((1, "C0"), (0, "C1")):
+    ax.scatter(*rows[:60][codes[:60] == code].T, s=22, color=color, label=model.classes[code])
+ax.set(xlim=(-5, 7), ylim=(-5, 7), title="probability of 'ill': the darker, the higher")
+ax.legend(loc="lower right")
 plt.show()

@@ -47,11 +47,13 @@ class PlanFrontier:
         first, last = self.boundary[0], self.boundary[-1]
         errors = [in_units(point.error, self.criterion) for point in (first, last)]
         costs = [money(point.cost, self.currency) for point in (first, last)]
-        dominated = len(self.points) - len(self.boundary)
+        worth, dominated = len(self.boundary), len(self.points) - len(self.boundary)
         used = "" if self.uses_unlabeled else " Unlabeled data is not used."
         return [
-            f"{count(len(self.boundary), 'design')} of {len(self.points):,} are worth considering; the other "
-            f"{dominated:,} cost and err no less than one of these.",
+            f"{count(worth, 'design')} of {len(self.points):,} are worth considering; the other {dominated:,} cost "
+            "and err no less than one of these."
+            if dominated
+            else f"All of {count(worth, 'design')} are worth considering: what costs more errs less.",
             f"{self.criterion_words[:1].upper()}{self.criterion_words[1:]}: {errors[0]} for "
             f"{costs[0]} more, {direction_of(self.criterion).toward} to {errors[1]} for {costs[1]} more.",
             f"Figures are {self.source} ({self.reason}).{used}",

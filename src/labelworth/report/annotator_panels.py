@@ -13,6 +13,7 @@ from labelworth.report.values import OwnPanel
 
 _NAMED = 30  # so many names are still readable beside each other
 _WRITTEN = 6  # classes up to which every share is written into its field
+_BESIDE = 40  # letters that stand beside each other below an axis
 _SHORT = 22
 _DOT = 40.0
 _FEWEST = 10
@@ -38,9 +39,11 @@ class AccuracyPanel(OwnPanel):
         size = _DOT if len(order) <= _NAMED else _DOT / 4
         ax.scatter(rank, accuracies, s=size * (0.2 + people.n_answers[order] / largest), color=PALETTE[0], zorder=3)
         ax.set_ylim(0.0, 1.02)
-        ax.set_ylabel("share meant rightly")
+        ax.set_ylabel("share of answers")
         if len(order) <= _NAMED:
-            ax.set_xticks(rank, [_short(people.names[index]) for index in order], rotation=60, ha="right")
+            names = [_short(people.names[index]) for index in order]
+            turned = {"rotation": 60, "ha": "right"} if sum(map(len, names)) > _BESIDE else {}
+            ax.set_xticks(rank, names, **turned)
         else:
             ax.set_xlabel(f"{len(order)} annotators, the best first")
 

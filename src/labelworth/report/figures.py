@@ -63,6 +63,8 @@ _STYLE: Any = {
 _PANEL_SIZE = (5.4, 4.3)
 _ROOM_FOR_NAMES = 56
 """Characters beside each other below an axis."""
+_MOST_BREAKS = 2
+"""In a name below a bar; bars with longer names lie, and have them beside."""
 _FORMATS = ("png", "svg")
 _SHADE = "#8a8f98"
 _MARGIN = 0.045
@@ -220,23 +222,32 @@ def _plot_comparison(panel: ComparisonPanel, ax: "Axes") -> None:
 def _plot_bars(panel: BarsPanel, ax: "Axes") -> None:
     positions = np.arange(len(panel.categories), dtype=np.float64)
     width = 0.8 / len(panel.series)
+    room = min(14, _ROOM_FOR_NAMES // len(positions))
+    names = [fill(category, room, break_long_words=False) for category in panel.categories]
+    lies = panel.y_scale == "linear" and max(name.count("\n") for name in names) > _MOST_BREAKS
     for number, series in _numbered(panel.series):
         offset = (number - (len(panel.series) - 1) / 2) * width
         if panel.y_scale == "log":
             # A logarithmic axis has no zero for bars to stand on.
             _plot_curve(replace(series, x=positions + offset, style="points"), ax, number)
             continue
-        ax.bar(
+        draw, spread = (ax.barh, "xerr") if lies else (ax.bar, "yerr")
+        draw(
             positions + offset,
             series.y,
             width * 0.92,
-            yerr=error_bars(series),
             color=color_of(series, number),
             error_kw={"elinewidth": 1.0, "capsize": 2.5},
             label=series.label or None,
+            **{spread: error_bars(series)},
         )
-    room = min(14, _ROOM_FOR_NAMES // len(positions))
-    names = [fill(category, room, break_long_words=False) for category in panel.categories]
+    if lies:
+        ax.set_yticks(positions, panel.categories)
+        ax.invert_yaxis()
+        ax.grid(False, axis="y")
+        ax.set_xlabel(panel.y_label)
+        legend(ax)
+        return
     ax.set_xticks(positions, names)
     ax.set_yscale(panel.y_scale)
     if panel.y_scale == "log":
@@ -254,6 +265,8 @@ def _plot_frontier(panel: FrontierPanel, ax: "Axes") -> None:
         # The boundary has the first color of the palette; markers are those of the other panels.
         number = index + 1 if group.color is None else group.color
         color, marker = color_of(group, number), MARKERS[index % len(MARKERS)]
+        if not len(group.x):  # Nothing that the legend could tell of.
+            continue
         ax.plot(group.x, group.y, marker, color=color, markersize=4.5, alpha=0.85, label=group.label or None)
     ax.step(panel.boundary_x, panel.boundary_y, where="post", color=PALETTE[0], label="nothing better")
     if panel.recommended is not None:

@@ -90,3 +90,10 @@ def test_policies_stand_side_by_side_with_the_labels_they_take() -> None:
     assert panel.series[0].y[0] < panel.series[0].y[1]
     with pytest.raises(InvalidInputError, match="no figure 'cost'"):
         PolicyDisplay(table, figure="cost")
+
+
+def test_a_legend_tells_of_no_dots_where_there_are_none() -> None:
+    names = ("nothing more", "10 labeled")
+    points = tuple(FrontierDesign(name, (n,), n, n, 0.2 / (1 + n), None) for n, name in enumerate(names))
+    ax = FrontierDisplay(points).plot(Figure().add_subplot())
+    assert "achievable" not in [text.get_text() for text in ax.get_legend().get_texts()]

@@ -74,3 +74,14 @@ def test_a_surface_of_nothing_but_zeros_is_refused() -> None:
     flat = SurfacePanel("Flat", "n", "f", "v", np.arange(2.0), np.arange(2.0), np.zeros((2, 2)))
     with pytest.raises(InvalidInputError, match="positive"):
         plot(flat)
+
+
+def test_bars_with_long_names_lie_and_have_them_beside() -> None:
+    values = Curve("", np.arange(3.0), np.array([0.3, 0.2, 0.1]))
+    names = ("every other token", "a half of all sentences, whole, and nothing of the others", "all")
+    ax = plot(BarsPanel("Bars", "error", names, (values,)))
+    assert [label.get_text() for label in ax.get_yticklabels()] == list(names)
+    assert [bar.get_width() for bar in ax.patches] == [0.3, 0.2, 0.1]
+    assert ax.get_xlabel() == "error"
+    stands = plot(BarsPanel("Bars", "error", ("a", "b", "c"), (values,)))
+    assert [bar.get_height() for bar in stands.patches] == [0.3, 0.2, 0.1]
