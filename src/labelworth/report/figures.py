@@ -232,6 +232,7 @@ def _plot_bars(panel: BarsPanel, ax: "Axes") -> None:
             _plot_curve(replace(series, x=positions + offset, style="points"), ax, number)
             continue
         draw, spread = (ax.barh, "xerr") if lies else (ax.bar, "yerr")
+        errors: dict[str, Any] = {spread: error_bars(series)}
         draw(
             positions + offset,
             series.y,
@@ -239,7 +240,7 @@ def _plot_bars(panel: BarsPanel, ax: "Axes") -> None:
             color=color_of(series, number),
             error_kw={"elinewidth": 1.0, "capsize": 2.5},
             label=series.label or None,
-            **{spread: error_bars(series)},
+            **errors,
         )
     if lies:
         ax.set_yticks(positions, panel.categories)
