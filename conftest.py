@@ -2,6 +2,7 @@
 
 import os
 import signal
+from collections.abc import Iterator
 from importlib.util import find_spec
 
 import pytest
@@ -27,6 +28,14 @@ settings.load_profile("same examples")
 def seed() -> int:
     """The seed of all chance in a test: 42 unless LABELWORTH_TEST_SEED names another. Tests hold for every seed."""
     return int(os.environ.get("LABELWORTH_TEST_SEED", "42"))
+
+
+@pytest.fixture(scope="module")
+def few_replicates() -> Iterator[None]:
+    """Forecasts from four simulated replicates, not sixteen: where it is tested what is asked, read and said."""
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr("labelworth.simulation.basis._MOST_REPLICATES", 4)
+        yield
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:

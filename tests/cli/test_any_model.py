@@ -17,6 +17,8 @@ from support.blobs import texts, vectors
 from support.command_line import labelworth
 from support.files import write_jsonl
 
+pytestmark = pytest.mark.usefixtures("few_replicates")
+
 OWN = """
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.linear_model import LogisticRegression

@@ -12,6 +12,8 @@ from labelworth.cli.options import DataOptions
 from labelworth.report.record import validate
 from support.command_line import labelworth
 
+pytestmark = pytest.mark.usefixtures("few_replicates")
+
 N_ROWS, N_LABELED = 160, 40
 TOPICS = (("sun", "rain", "wind", "cloud", "snow"), ("goal", "team", "match", "player", "score"))
 

@@ -15,17 +15,21 @@ import typer
 from labelworth.cli.main import app
 from support.command_line import labelworth
 
-STORY = ("plan", "check", "frontier", "next", "merge", "fit", "predict", "information", "convert", "shard", "demo")
+STORY = ("plan", "check", "frontier", "next", "merge", "fit", "predict", "information", "convert", "shard")
 CAMPAIGN = ("new", "add", "people", "plan", "assign", "status", "answer", "export")
 ELSEWHERE = {"studio", "reproduce", "bench", "data", "doctor", "completion"}
 """A server, what is for the laboratory, and what is about the machine."""
 
 
-def examples_of(*words: str) -> list[str]:
+def command_of(*words: str) -> Any:
     command: Any = typer.main.get_command(app)
     for word in words:
         command = command.commands[word]
-    return (command.epilog or "").splitlines()
+    return command
+
+
+def examples_of(*words: str) -> list[str]:
+    return (command_of(*words).epilog or "").splitlines()
 
 
 def typed(line: str) -> None:
@@ -62,10 +66,9 @@ def folder(tmp_path: Path) -> Path:
 
 
 def test_every_command_has_examples_that_are_tried_here() -> None:
-    commands: Any = typer.main.get_command(app).commands
-    assert commands.keys() - ELSEWHERE == {*STORY, "campaign"}
-    assert commands["campaign"].commands.keys() == {*CAMPAIGN}
-    for words in [*((name,) for name in STORY), ("studio",), *(("campaign", name) for name in CAMPAIGN)]:
+    assert command_of().commands.keys() - ELSEWHERE == {*STORY, "demo", "campaign"}
+    assert command_of("campaign").commands.keys() == {*CAMPAIGN}
+    for words in [*((name,) for name in STORY), ("demo",), ("studio",), *(("campaign", name) for name in CAMPAIGN)]:
         lines = examples_of(*words)
         assert lines
         assert "Examples:\n   labelworth" in labelworth(*words, "--help").stdout
@@ -83,9 +86,13 @@ def test_the_examples_of_the_story_run(folder: Path, monkeypatch: pytest.MonkeyP
                     "\n".join([first, *(row.removesuffix(empty) + ",ham" for row in rows)]) + "\n"
                 )
         for line in examples_of(name):
-            # The whole demonstration takes a minute, and the quick one is the same.
-            if name != "demo" or "--quick" in line:
-                typed(line)
+            typed(line)
+
+
+def test_the_examples_of_the_demonstration_are_read() -> None:
+    """They are run by tests of their own."""
+    for line in examples_of("demo"):
+        command_of("demo").make_context("demo", shlex.split(line)[2:])
 
 
 def test_the_examples_of_a_campaign_run(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

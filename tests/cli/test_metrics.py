@@ -10,6 +10,8 @@ from labelworth.report.record import validate
 from support.command_line import labelworth
 from support.pilots import drawn_documents
 
+pytestmark = pytest.mark.usefixtures("few_replicates")
+
 MODEL = ("--model", "multinomial")
 
 

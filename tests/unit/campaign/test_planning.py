@@ -6,6 +6,8 @@ import pytest
 import labelworth as lw
 from labelworth.campaign.jobs import STALE
 
+pytestmark = pytest.mark.usefixtures("few_replicates")
+
 WORDS = {"ham": ["lunch", "meeting", "thanks", "home"], "spam": ["money", "win", "free", "prize"]}
 
 

@@ -12,6 +12,8 @@ import labelworth as lw
 from labelworth.errors import InvalidInputError, NotIdentifiableError
 from labelworth.estimators.written import WrittenModel
 
+pytestmark = pytest.mark.usefixtures("few_replicates")
+
 START = {"class_probabilities": np.array([0.5, 0.5]), "means": np.array([[-1.0], [1.0]]), "scale": 1.0}
 CONSTRAINTS = {"class_probabilities": "simplex", "scale": "positive"}
 TRUTH = {"class_probabilities": np.array([0.4, 0.6]), "means": np.array([[0.0], [2.0]]), "scale": 0.7}

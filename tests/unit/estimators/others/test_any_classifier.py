@@ -24,6 +24,8 @@ from labelworth.errors import InvalidInputError, NotIdentifiableError
 from labelworth.estimators.others.named_classifiers import NAMED, preparation_of
 from support.blobs import texts, vectors
 
+pytestmark = pytest.mark.usefixtures("few_replicates")
+
 TFIDF = make_pipeline(TfidfVectorizer(), LogisticRegression())
 
 

@@ -12,6 +12,8 @@ from labelworth.estimators.reading import takes_sequences
 from support.command_line import labelworth
 from support.taggers import CountTagger, NamingTagger, sentences
 
+pytestmark = pytest.mark.usefixtures("few_replicates")
+
 
 def _data(n: int = 60, n_labeled: int = 24, **options: Any) -> Any:
     return lw.AnyTagger(CountTagger())._read_as_known(*sentences(n, n_labeled, **options), None)
