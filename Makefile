@@ -10,7 +10,7 @@ demo: $(STAMP)                 ## the whole story on built-in data, with a pictu
 	$(BIN)/labelworth demo
 
 test: $(STAMP)                 ## every test
-	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --ignore=tests/browser
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --dist worksteal -rs --ignore=tests/browser
 
 fuzz: $(STAMP)                 ## thousands of damaged files through every door of the command line, damaged requests to the studio
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python tests/fuzz/run.py --count 2000 --keep build/fuzz
@@ -32,11 +32,12 @@ browser-test: $(STAMP)         ## the page of a plan and the studio in headless 
 	npm install --silent --no-audit --no-fund --prefix build/axe axe-core@4 || echo "axe-core is not there: accessibility is not checked"
 	LABELWORTH_AXE=$$(ls $(CURDIR)/build/axe/node_modules/axe-core/axe.min.js 2>/dev/null) $(BIN)/python -m pytest -q -rs tests/browser
 
-chaos: $(STAMP)                ## a studio is killed a hundred times, on SQLite, PostgreSQL, and as two on one; its disk is filled
+chaos: $(STAMP)                ## a studio is killed a hundred times, on SQLite, PostgreSQL, and as two on one; its disk is filled; a study is killed twenty times
 	$(BIN)/python tests/chaos/kills.py --kills 100
 	$(BIN)/python tests/chaos/kills.py --kills 100 --postgres
 	$(BIN)/python tests/chaos/kills.py --kills 20 --postgres --servers 2
 	$(BIN)/python tests/chaos/full_disk.py
+	LABELWORTH_TEST_KILLS=20 $(BIN)/python -m pytest -q studies/tests/commands/test_reproduce_killed.py -k kills
 
 cluster-chaos: $(STAMP)        ## workers of a real cluster are killed fifty times, and its scheduler; every bit is compared
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python tests/chaos/cluster.py --kills 50

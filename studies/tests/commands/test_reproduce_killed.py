@@ -11,7 +11,9 @@ from pathlib import Path
 
 import pytest
 
-N_CELLS, N_KILLS, N_WORKERS = 120, 20, 2
+N_CELLS, N_WORKERS = 120, 2
+# A few here, more by `make chaos`.
+N_KILLS = int(os.environ.get("LABELWORTH_TEST_KILLS", "5"))
 STUDY = """
 import time
 from labelworth_studies.runner import registry
@@ -74,7 +76,7 @@ def _wait_for_cells(process: subprocess.Popen[str], output: Path, n_cells: int) 
         time.sleep(0.002)
 
 
-def test_twenty_kills_lose_only_cells_in_flight_and_change_nothing(tmp_path: Path, script: Path) -> None:
+def test_kills_lose_only_cells_in_flight_and_change_nothing(tmp_path: Path, script: Path) -> None:
     undisturbed, _ = _finished(script, tmp_path / "undisturbed")
     output, moments = tmp_path / "killed", random.Random(0)
     kept: set[str] = set()
