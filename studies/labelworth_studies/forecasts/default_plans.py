@@ -13,9 +13,10 @@ import numpy as np
 
 import labelworth as lw
 from labelworth.data.samples import Samples
-from labelworth.errors import LabelworthWarning
+from labelworth.errors import InvalidInputError, LabelworthWarning
 from labelworth.estimators.automatic import candidates, with_telling_features
 from labelworth.report.values import ComparisonPanel, Curve, Measured, Outcome, Picture, Table
+from labelworth.simulation.learner import Mode
 from labelworth_studies.forecasts.model_choice import CORPORA, corpus_samples, digest, prepare, shown_rows
 from labelworth_studies.forecasts.parts.forecast_cell import FACTORS
 from labelworth_studies.forecasts.parts.forecast_scores import Score, grouped, summed_up
@@ -51,14 +52,17 @@ def compute(cell: Cell) -> Result:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", LabelworthWarning)
         plan = lw.plan(pool, budget=float(max(factors) * n_pilot), seed=seed)
-    chosen, curve = plan.models.chosen, plan.forecast
-    sizes = [factor * n_pilot for factor in factors]
+    choice, curve = plan.models, plan.forecast
+    if choice is None or curve is None:
+        raise InvalidInputError(f"A pilot of {n_pilot} labels is too small to choose a model on.")
+    chosen, sizes = choice.chosen, [factor * n_pilot for factor in factors]
+    law = np.array(curve.power_law, dtype=np.float64)
     return {
         "chosen": chosen.name,
         "uses_unlabeled": chosen.uses_unlabeled,
         "factors": factors,
         "told": [curve.at(size) for size in sizes],
-        "power_law": np.interp(np.log(sizes), np.log(curve.labels), curve.power_law).tolist(),
+        "power_law": np.interp(np.log(sizes), np.log(curve.labels), law).tolist(),
         "realized": [_realized(rows, chosen.name, n_pilot, n_pool, seed, size) for size in sizes],
     }
 
@@ -82,21 +86,28 @@ def _realized(rows: Samples, name: str, n_pilot: int, n_pool: int, seed: int, si
 
 def scores_of(pairs: Sequence[tuple[Cell, Result]]) -> list[Score]:
     """All forecasts beside what came true."""
-    return [
-        Score(
-            cell["corpus"],
-            "auto",
-            "semi-supervised" if result["uses_unlabeled"] else "labels-only",
-            int(cell["n_pilot"]),
-            factor,
-            *result["told"][place],
-            result["power_law"][place],
-            float(np.mean(result["realized"][place])),
-            seed=int(cell["seed"]),
-        )
-        for cell, result in pairs
-        for place, factor in enumerate(result["factors"])
-    ]
+    scores = []
+    for cell, result in pairs:
+        mode: Mode = "semi-supervised" if result["uses_unlabeled"] else "labels-only"
+        columns = (result["factors"], result["told"], result["power_law"], result["realized"])
+        for factor, (error, low, high), law, realized in zip(*columns, strict=True):
+            came_true = float(np.mean(realized))
+            scores.append(
+                Score(
+                    cell["corpus"],
+                    "auto",
+                    mode,
+                    int(cell["n_pilot"]),
+                    factor,
+                    error,
+                    low,
+                    high,
+                    law,
+                    came_true,
+                    seed=int(cell["seed"]),
+                )
+            )
+    return scores
 
 
 def summarize(pairs: Sequence[tuple[Cell, Result]]) -> Outcome:
