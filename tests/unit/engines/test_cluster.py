@@ -253,16 +253,3 @@ def test_a_cluster_without_workers_is_told(monkeypatch: pytest.MonkeyPatch) -> N
     )
     with nobody, distributed.Client(nobody) as alone, pytest.raises(LabelworthError, match="has no worker"):
         Cluster(alone, patience=1.5).total(refusing, "", range(2))
-
-
-def test_kills_in_every_kind_of_work_change_no_bit_and_a_control_is_told(tmp_path: Path) -> None:
-    """The short version of `make cluster-chaos`."""
-    from chaos.cluster import Works, is_control_caught, kill_workers
-
-    works = Works(tmp_path, 1)
-    works.make()
-    expected = {name: work(Threads(1), None) for name, work in works.all().items()}
-    told = kill_workers(works, expected, 4, 2, random.Random(0), slowest=1.0)
-    assert [case.kills for case in told] == [1, 1, 1, 1]
-    assert sum(case.wrong for case in told) == 0
-    assert is_control_caught(works, expected["EM"], 2)
