@@ -33,10 +33,10 @@ browser-test: $(STAMP)         ## the page of a plan and the studio in headless 
 	LABELWORTH_AXE=$$(ls $(CURDIR)/build/axe/node_modules/axe-core/axe.min.js 2>/dev/null) $(BIN)/python -m pytest -q -rs tests/browser
 
 chaos: $(STAMP)                ## a studio is killed a hundred times, on SQLite, PostgreSQL, and as two on one; its disk is filled; a study is killed twenty times
-	$(BIN)/python tests/chaos/kills.py --kills 100
-	$(BIN)/python tests/chaos/kills.py --kills 100 --postgres
-	$(BIN)/python tests/chaos/kills.py --kills 20 --postgres --servers 2
-	$(BIN)/python tests/chaos/full_disk.py
+	$(BIN)/python tests/chaos/kills.py --kills 100 --keep
+	$(BIN)/python tests/chaos/kills.py --kills 100 --postgres --keep
+	$(BIN)/python tests/chaos/kills.py --kills 20 --postgres --servers 2 --keep
+	$(BIN)/python tests/chaos/full_disk.py --keep
 	LABELWORTH_TEST_KILLS=20 $(BIN)/python -m pytest -q studies/tests/commands/test_reproduce_killed.py -k kills
 
 cluster-chaos: $(STAMP)        ## workers of a real cluster are killed fifty times, and its scheduler; every bit is compared
@@ -49,8 +49,8 @@ campaign-size: $(STAMP)        ## how long a campaign of 100,000 items and 1,000
 	$(BIN)/python tests/support/campaign_size.py
 
 load: $(STAMP)                 ## 200 answers a second for five minutes; then pages with 100,000 items and 1,000,000 answers
-	$(BIN)/python tests/chaos/load.py --rate 200 --minutes 5
-	$(BIN)/python tests/chaos/load.py --rate 2 --minutes 0.2 --large
+	$(BIN)/python tests/chaos/load.py --rate 200 --minutes 5 --keep
+	$(BIN)/python tests/chaos/load.py --rate 2 --minutes 0.2 --large --keep
 
 check: $(STAMP)                ## format, lint, types, floors, spelling
 	$(BIN)/ruff format --check .

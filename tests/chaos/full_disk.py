@@ -1,4 +1,4 @@
-"""A disk that fills up under a real studio while annotators answer: `python tests/chaos/full_disk.py`.
+"""A disk that fills up under a real studio while annotators answer: `python tests/chaos/full_disk.py [--keep]`.
 
 As root the campaign lies on a small file system of its own, which is filled and emptied again; else its files may not
 grow any further, which is the nearest that a system gives to anybody.
@@ -19,8 +19,9 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from chaos.kills import FAULTS, Annotator, begun, counted
-from support.studio_server import free_port, started
+from chaos.kills import FAULTS, LEASE_MINUTES, Annotator, counted
+from support.kept_figures import keep
+from support.studio_server import begun, free_port, started
 
 _SIZE = 64 << 20
 _ROOM = 64 << 10
@@ -66,7 +67,7 @@ def small_disk() -> Iterator[Disk]:
 def filled(disk: Disk, *, n_annotators: int = 4) -> dict[str, float]:
     """Answer, fill the disk until that is told, make room, answer on; what was lost."""
     where = str(disk.folder / "campaign.db")
-    tokens = begun(where, 4000, n_annotators)
+    tokens = begun(where, 4000, n_annotators, lease_minutes=LEASE_MINUTES)
     stop, port = threading.Event(), free_port()
     people = [Annotator(token, port, stop, random.Random(index)) for index, token in enumerate(tokens)]
     threads = [threading.Thread(target=person.run) for person in people]
@@ -106,6 +107,8 @@ def main() -> int:
         found = filled(disk)
     kind = "a file system of 64 MB" if disk.is_real else "files that may not grow"
     sys.stdout.write(f"A full disk ({kind}): {', '.join(f'{name} {value:,}' for name, value in found.items())}\n")
+    if "--keep" in sys.argv[1:]:
+        keep("studio-kills", "full disk", {"disk": kind, **found})
     return int(any(found[name] for name in FAULTS))
 
 

@@ -7,6 +7,7 @@
 import argparse
 import os
 import random
+import statistics
 import sys
 import tempfile
 import threading
@@ -24,11 +25,11 @@ import sqlalchemy as sa
 
 from labelworth.campaign.campaign import Campaign
 from labelworth.campaign.schema import answers, leases, requests, standing
-from support.postgres import programs, server
+from support.kept_figures import keep
+from support.postgres import programs, server, version
 from support.studio import task_fields
-from support.studio_server import free_port, started
+from support.studio_server import CLASSES, begun, free_port, started
 
-CLASSES = ["a", "b", "c"]
 LEASE_MINUTES = 0.1
 FAULTS = ("lost", "changed", "doubled", "leases left", "requests left")
 """What is to be 0."""
@@ -105,7 +106,7 @@ def chaos(
 ) -> dict[str, float]:
     """Kill, start, kill ..; what was lost, doubled, and left behind. Annotators are shared out among the servers."""
     n_items = int(200 * longest * kills) + 300
-    tokens = begun(where, n_items, n_annotators)
+    tokens = begun(where, n_items, n_annotators, lease_minutes=LEASE_MINUTES)
     stop = threading.Event()
     ports = [free_port() for _ in range(n_servers)]
     people = [
@@ -115,8 +116,13 @@ def chaos(
     start = time.monotonic()
     for thread in threads:
         thread.start()
+    between: list[int] = []
     killing = [
-        threading.Thread(target=_kill, args=(where, port, kills // n_servers, random.Random(seed + index), longest))
+        threading.Thread(
+            target=_kill,
+            args=(where, port, kills // n_servers, random.Random(seed + index), longest, people[index::n_servers]),
+            kwargs={"between": between},
+        )
         for index, port in enumerate(ports)
     ]
     for thread in killing:
@@ -127,21 +133,37 @@ def chaos(
     for thread in threads:
         thread.join()
     seconds = time.monotonic() - start
-    return {**counted(where, people), "kills": kills, "servers": n_servers, "seconds": round(seconds, 1)}
+    return {
+        **counted(where, people),
+        "kills": len(between),
+        "fewest between kills": min(between),
+        "median between kills": statistics.median(between),
+        "servers": n_servers,
+        "annotators": n_annotators,
+        "seconds": round(seconds, 1),
+    }
 
 
-def begun(where: str, n_items: int, n_annotators: int) -> list[str]:
-    """A campaign with so much to do, and the tokens of its annotators."""
-    with Campaign.create(where, name="chaos", classes=CLASSES, lease_minutes=LEASE_MINUTES) as campaign:
-        campaign.add([f"item {index}" for index in range(n_items)])
-        campaign.assign(count=n_items)
-        return [campaign.invite(f"annotator {index}").token for index in range(n_annotators)]
+def _kill(
+    where: str,
+    port: int,
+    kills: int,
+    chance: random.Random,
+    longest: float,
+    people: list[Annotator],
+    *,
+    between: list[int],
+) -> None:
+    """Kill the server of some people; how many answers it acknowledged before each kill is added to `between`."""
 
+    def kept() -> int:
+        return sum(len(person.acknowledged) for person in people)
 
-def _kill(where: str, port: int, kills: int, chance: random.Random, longest: float) -> None:
     for _ in range(kills):
+        before = kept()
         with started(where, "--port", str(port)):  # It ends by SIGKILL.
             time.sleep(chance.uniform(0.0, longest))
+        between.append(kept() - before)
     with started(where, "--port", str(port)):
         time.sleep(1.0)
 
@@ -197,9 +219,10 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--kills", type=int, default=100)
     parser.add_argument("--annotators", type=int, default=8)
-    parser.add_argument("--servers", type=int, default=1)
+    parser.add_argument("--servers", type=int, choices=[1, 2], default=1)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--postgres", action="store_true")
+    parser.add_argument("--keep", action="store_true", help="write what was found to results/")
     options = parser.parse_args()
     with ExitStack() as stack:
         if options.postgres:
@@ -216,9 +239,11 @@ def main() -> int:
             n_servers=options.servers,
             seed=options.seed,
         )
+    case = f"{'PostgreSQL' if options.postgres else 'SQLite'}{', two servers' if options.servers == 2 else ''}"
     said = ", ".join(f"{name} {value:,}" for name, value in found.items())
-    load = os.getloadavg()[0]
-    sys.stdout.write(f"{'PostgreSQL' if options.postgres else 'SQLite'}: {said} (load of the machine {load:.1f})\n")
+    sys.stdout.write(f"{case}: {said} (load of the machine {os.getloadavg()[0]:.1f})\n")
+    if options.keep:
+        keep("studio-kills", case, found, **({"postgresql": version()} if options.postgres else {}))
     return int(any(found[name] for name in FAULTS))
 
 

@@ -7,6 +7,7 @@ campaign of 100,000 items and 1,000,000 answers.
 
 import argparse
 import asyncio
+import json
 import os
 import random
 import re
@@ -18,13 +19,11 @@ from urllib.parse import urlencode
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from labelworth.campaign.campaign import Campaign
 from labelworth.studio.managing import EXPORTS
 from support.campaign_size import filled as large_campaign
+from support.kept_figures import keep
 from support.studio import task_fields
-from support.studio_server import started
-
-CLASSES = ["a", "b", "c"]
+from support.studio_server import begun, started
 
 
 class Line:
@@ -115,14 +114,6 @@ async def looked_at(port: int, token: str, paths: list[str]) -> dict[str, float]
     return found
 
 
-def begun(where: str, n_items: int, n_people: int) -> list[str]:
-    """A campaign with so much to do; the tokens of its people."""
-    with Campaign.create(where, name="load", classes=CLASSES) as campaign:
-        campaign.add([f"text number {index}" for index in range(n_items)])
-        campaign.assign(count=n_items)
-        return [campaign.invite(f"annotator {index}").token for index in range(n_people)]
-
-
 def large(where: str) -> list[str]:
     """One of 100,000 items with ten answers each, all counted; the token of somebody who labels there."""
     with large_campaign(where, 100_000, 10) as campaign:
@@ -144,6 +135,7 @@ def main() -> int:
     parser.add_argument("--minutes", type=float, default=5.0)
     parser.add_argument("--annotators", type=int, default=50)
     parser.add_argument("--large", action="store_true")
+    parser.add_argument("--keep", action="store_true", help="write what was found to results/")
     options = parser.parse_args()
     seconds = 60 * options.minutes
     n_items = int(options.rate * seconds) + 10 * options.annotators
@@ -164,13 +156,20 @@ def main() -> int:
             ]
             pages = asyncio.run(looked_at(port, link.partition("#")[2], paths))
     percentiles = {share: 1000 * took[int(share / 100 * (len(took) - 1))] for share in (50, 95, 99)}
-    sys.stdout.write(
-        f"{len(took):,} answers at {options.rate:g} a second for {seconds:g} s: median {percentiles[50]:.0f} ms, "
-        f"95 % within {percentiles[95]:.0f} ms, 99 % within {percentiles[99]:.0f} ms, slowest "
-        f"{1000 * took[-1]:.0f} ms; "
-        f"{1000 * spent / max(len(took), 1):.1f} ms of processor time an answer; pages in seconds {pages} "
-        f"(load of the machine {os.getloadavg()[0]:.1f})\n"
-    )
+    found = {
+        "n_answers": len(took),
+        "rate": options.rate,
+        "seconds": seconds,
+        "n_annotators": len(tokens),
+        "milliseconds": {f"{share} %": round(value, 1) for share, value in percentiles.items()},
+        "slowest_milliseconds": round(1000 * took[-1], 1),
+        "processor_milliseconds_an_answer": round(1000 * spent / max(len(took), 1), 2),
+        "page_seconds": pages,
+        "load_of_the_machine": round(os.getloadavg()[0], 2),
+    }
+    sys.stdout.write(json.dumps(found, indent=1) + "\n")
+    if options.keep:
+        keep("studio-load", "large" if options.large else f"{options.rate:g} a second", found)
     return int(percentiles[95] >= 100 or max(pages.values()) > 1)
 
 

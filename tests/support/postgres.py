@@ -27,6 +27,15 @@ def programs() -> Path | None:
     return max(folders, key=lambda path: [int(part) for part in path.parts if part.isdigit()], default=None)
 
 
+def version() -> str:
+    """Of the one that `server` starts."""
+    folder = programs()
+    if folder is None:
+        return "none"
+    told = subprocess.run([folder / "postgres", "--version"], check=True, capture_output=True, text=True).stdout
+    return told.split()[2]
+
+
 def install() -> None:
     """By apt, where there is one and we may."""
     if shutil.which("apt-get") is not None and os.geteuid() == 0:

@@ -9,7 +9,18 @@ from contextlib import contextmanager
 
 import httpx
 
+from labelworth.campaign.campaign import Campaign
+
+CLASSES = ["a", "b", "c"]
 RUN = "from labelworth.cli.main import run; run()"
+
+
+def begun(where: str, n_items: int, n_people: int, *, lease_minutes: float = 30.0) -> list[str]:
+    """A campaign of documents with so much to do; the tokens of its annotators."""
+    with Campaign.create(where, name="busy", classes=CLASSES, lease_minutes=lease_minutes) as campaign:
+        campaign.add([f"text number {index}" for index in range(n_items)])
+        campaign.assign(count=n_items)
+        return [campaign.invite(f"annotator {index}").token for index in range(n_people)]
 
 
 def free_port() -> int:

@@ -3,14 +3,16 @@
 import json
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import sqlalchemy as sa
 
 from labelworth.arrays import BoolArray, FloatArray, IntArray
+from labelworth.campaign.held import sequences_of
 from labelworth.campaign.schema import annotators, items, requests, standing
 from labelworth.campaign.values import GOLD, Assigned, PlanJob, Settings
+from labelworth.data.sequences import Sequences
 from labelworth.errors import InfeasiblePlanError, InvalidInputError, NotWantedError
 from labelworth.planning.answer import Onto
 from labelworth.planning.next import (
@@ -23,10 +25,7 @@ from labelworth.planning.next import (
     held_offers,
     next_sequences,
 )
-from labelworth.policies.choosing import RANDOM, Choosing
-
-if TYPE_CHECKING:
-    from labelworth.data.sequences import Sequences
+from labelworth.policies.choosing import RANDOM, By, Choosing
 
 
 @dataclass(frozen=True)
@@ -49,6 +48,43 @@ class Draw:
     choosing: Choosing = field(default_factory=Choosing)
     scores: Mapping[int, float] | None = None  # By item; items without one came later, and are not drawn.
     onto: Mapping[str, Onto] = field(default_factory=dict)  # By arm: about which held items; others are new.
+
+
+def drawing(
+    settings: Settings,
+    asked: Asked,
+    *,
+    count: int | None,
+    job: PlanJob | None,
+    by: By,
+    policy: str | None,
+    audit: bool,
+    why: str | None,
+    seed: int | None,
+    scores: Callable[[], Mapping[int, float]],
+) -> Draw:
+    """What is drawn for a count of items, or for a plan; `scores` are asked for where items are chosen by them."""
+    if by != RANDOM and settings.kind == "sequences":
+        raise InvalidInputError("Documents are chosen by a score; of sequences policy= says which tokens to ask.")
+    onto: dict[str, Onto] = {}
+    if job is not None and count is None:
+        (counts, asks, onto), words = asked_by_plan(job, asked), f"plan {job.id}"
+    elif count is not None and job is None:
+        counts, asks = policy_counts(settings, count, policy), {EVERYTHING: [asked]}
+        if audit:
+            onto = dict.fromkeys(counts, "labeled")
+        words = f"{count:,} drawn by {by}"
+    else:
+        raise InvalidInputError("Say how much is asked for, once: count= or plan=.")
+    return Draw(
+        counts=counts,
+        asks=asks,
+        why=why or ("audit of annotators" if audit else words),
+        seed=seed,
+        choosing=Choosing(by=by),
+        scores=None if by == RANDOM else scores(),
+        onto=onto,
+    )
 
 
 def policy_counts(settings: Settings, count: int, policy: str | None) -> dict[str, int]:
@@ -85,14 +121,7 @@ def asked_by_plan(job: PlanJob, usual: Asked) -> tuple[dict[str, int], dict[str,
     return counts, asks, held_offers(job.record)
 
 
-def assigned(
-    connection: sa.Connection,
-    settings: Settings,
-    draw: Draw,
-    sequences: Callable[[sa.Connection], "Sequences"],
-    *,
-    now: float,
-) -> Assigned:
+def assigned(connection: sa.Connection, settings: Settings, draw: Draw, *, now: float) -> Assigned:
     """Draw items and write down what is asked of them, in the order of the draw."""
     known = _require_classes(draw, settings)
     batch = _last_batch(connection) + 1
@@ -101,7 +130,7 @@ def assigned(
         own = replace(draw, counts=counts)
         channels = {one.channel for arm in counts for one in known(arm)}
         numbers, taken = _pool(connection, own, onto, channels)
-        parts.append(_drawn(own, settings, numbers, taken, lambda: sequences(connection), seed))
+        parts.append(_drawn(own, settings, numbers, taken, lambda: sequences_of(connection, settings), seed))
     drawn = Batch.joined(parts)
     probabilities = _probabilities(drawn)
     rows = []
@@ -200,7 +229,7 @@ def _drawn(
     settings: Settings,
     numbers: IntArray,
     taken: BoolArray,
-    sequences: "Callable[[], Sequences]",
+    sequences: Callable[[], Sequences],
     seed: int,
 ) -> Batch:
     total = sum(draw.counts.values())

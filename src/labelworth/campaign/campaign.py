@@ -1,10 +1,7 @@
 """`lw.Campaign`: the one door to a campaign's store."""
 
-import json
 import time
 from collections.abc import Callable, Sequence
-from contextlib import suppress
-from dataclasses import asdict
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
@@ -38,18 +35,17 @@ from labelworth.campaign.values import (
     Status,
     Task,
 )
-from labelworth.errors import DataUnavailableError, InvalidInputError, LabelworthError, OutputError
-from labelworth.progress import Both, Progress
+from labelworth.errors import InvalidInputError
+from labelworth.progress import Progress
 
 if TYPE_CHECKING:
     # What draws and plans is loaded when somebody draws or plans: who answers does not wait for it.
     from labelworth.campaign.export import What
     from labelworth.campaign.planning import Snapshot
-    from labelworth.data.sequences import Sequences
     from labelworth.policies.choosing import By
 
-_COUNTING, _AT_ONCE = 0.5, 1000
-"""For how many seconds answers are counted when somebody looks, and those of how many items at a time."""
+_COUNTING = 0.5
+"""For how many seconds answers are counted when somebody looks."""
 
 
 class Campaign:
@@ -113,21 +109,7 @@ class Campaign:
             The time in seconds since 1970.
         """
         settings = opening.new_settings(name, classes, kind, lease_minutes, votes, currency, clock())
-        if not opening.is_url(where):
-            path = Path(where)
-            if path.exists():
-                raise OutputError(f"There is a file {str(path)!r} already. Name another one for the new campaign.")
-            if not path.parent.is_dir():
-                raise OutputError(f"There is no folder {str(path.parent)!r}. Make it first.")
-        store = Store(where)
-        try:
-            store.write(lambda connection: opening.created(connection, settings, store.where))
-        except BaseException:
-            store.close()
-            if store.is_file:
-                with suppress(OSError):
-                    Path(where).unlink()
-            raise
+        store = opening.new_store(where, settings)
         return cls(store, settings, clock)
 
     @classmethod
@@ -143,19 +125,7 @@ class Campaign:
         StoreUnavailableError
             If it is locked, or its server is not there.
         """
-        if not opening.is_url(where) and not Path(where).is_file():
-            raise DataUnavailableError(
-                f"There is no campaign {str(where)!r}. Begin one with `labelworth campaign new`."
-            )
-        store = Store(where)
-        try:
-            version = store.read(lambda connection: opening.version_of(connection, store.where))
-            if version < schema.VERSION:
-                store.write(lambda connection: opening.upgraded(connection, store.where))
-            settings = store.read(opening.read_settings)
-        except BaseException:
-            store.close()
-            raise
+        store, settings = opening.opened_store(where)
         return cls(store, settings, clock)
 
     def close(self) -> None:
@@ -332,28 +302,18 @@ class Campaign:
             who asks twice by accident does so once.
         """
         from labelworth.campaign import assigning, planning
-        from labelworth.planning.next import EVERYTHING
-        from labelworth.policies.choosing import RANDOM, Choosing
 
-        if (count is None) == (plan is None):
-            raise InvalidInputError("Say how much is asked for, once: count= or plan=.")
-        if by != RANDOM and self.settings.kind == "sequences":
-            raise InvalidInputError("Documents are chosen by a score; of sequences policy= says which tokens to ask.")
-        asked = assigning.Asked(channel, self.settings.votes if votes is None else votes, tuple(question))
-        if plan is not None:
-            counts, asks, onto = assigning.asked_by_plan(self.plan_job(plan), asked)
-        else:
-            counts, asks = assigning.policy_counts(self.settings, count or 0, policy), {EVERYTHING: [asked]}
-            onto = dict.fromkeys(counts, "labeled") if audit else {}
-        words = f"plan {plan}" if plan is not None else f"{count:,} drawn by {by}"
-        draw = assigning.Draw(
-            counts=counts,
-            asks=asks,
-            why=why or ("audit of annotators" if audit else words),
+        draw = assigning.drawing(
+            self.settings,
+            assigning.Asked(channel, self.settings.votes if votes is None else votes, tuple(question)),
+            count=count,
+            job=None if plan is None else self.plan_job(plan),
+            by=by,
+            policy=policy,
+            audit=audit,
+            why=why,
             seed=seed,
-            choosing=Choosing(by=by),
-            scores=None if by == RANDOM else planning.scores(self._snapshot(), by, model, seed or 0),
-            onto=onto,
+            scores=lambda: planning.scores(self._snapshot(), by, model, seed or 0),
         )
         now = self._clock()
 
@@ -361,19 +321,9 @@ class Campaign:
             opening.one_at_a_time(connection)
             if after is not None:
                 assigning.require_last(connection, after)
-            return assigning.assigned(connection, self.settings, draw, self._sequences, now=now)
+            return assigning.assigned(connection, self.settings, draw, now=now)
 
         return self._store.write(work)
-
-    def _sequences(self, connection: sa.Connection) -> "Sequences":
-        """Of a campaign of sequences, all of them, as rules look at them."""
-        from labelworth.campaign import held
-        from labelworth.data.readers.raw_sequences import RawTokens
-
-        raw = held.raw_of(held.all_items(connection), {}, self.settings)
-        if not isinstance(raw, RawTokens):
-            raise InvalidInputError("Rules for tokens are for campaigns of sequences.")
-        return raw.sequences(classes=self.settings.classes)
 
     def request(self, number: int) -> Request | None:
         """What was asked of whom, and why."""
@@ -564,37 +514,10 @@ class Campaign:
         Its progress is kept with it. One whose worker says nothing for a minute is begun again by the next who comes;
         with `checkpoint`, where it was.
         """
-        worker, now = jobs.new_worker(), self._clock()
-        number = self._store.write(lambda connection: jobs.claimed(connection, plan, worker, now=now))
-        if number is None:
-            return None
-        with jobs.Reporter(self._store, number, worker, self._clock).beating() as reporter:
-            failure, values = self._made(
-                number, checkpoint, reporter if progress is None else Both(reporter, progress)
-            )
-        ended = {"ended_at": self._clock(), **values}
-        self._store.write(lambda connection: jobs.changed(connection, number, worker, **ended))
-        if failure is not None and (raises or not isinstance(failure, LabelworthError)):
-            raise failure
-        return self.plan_job(number)
+        from labelworth.campaign import making
 
-    def _made(
-        self, number: int, checkpoint: str | Path | None, progress: Progress
-    ) -> tuple[Exception | None, dict[str, Any]]:
-        """Compute: what is to be kept of it."""
-        from labelworth.campaign import planning
-
-        asked = self.plan_job(number).asked
-        try:
-            snapshot = self._snapshot()
-            record = planning.planned(snapshot, asked, checkpoint, progress)
-            guessed = planning.guesses(snapshot, asked, record)
-        except Exception as error:
-            words = str(error) if isinstance(error, LabelworthError) else f"{type(error).__name__}: {error}"
-            return error, {"state": jobs.FAILED, "error": words, "doing": "failed"}
-        self._store.write(lambda connection: adding.guessed(connection, guessed))
-        text = json.dumps(record, ensure_ascii=False)
-        return None, {"state": jobs.DONE, "record": text, "progress": 1.0, "doing": "done"}
+        number = making.made(self._store, self.settings, self._clock, plan, checkpoint, progress, raises=raises)
+        return None if number is None else self.plan_job(number)
 
     def plan_job(self, number: int) -> PlanJob:
         """A plan by its number, made or not, with what came true of it."""
@@ -611,14 +534,9 @@ class Campaign:
 
         None: no labels tell, or there are too few.
         """
-        from labelworth.campaign import planning
+        from labelworth.campaign import making
 
-        job = self.plan_job(plan)
-        measured = planning.came_true(self._snapshot(), job, now=self._clock())
-        if measured is not None:
-            values = {"plan_id": plan, **asdict(measured)}
-            self._store.write(lambda connection: connection.execute(sa.insert(schema.realised).values(**values)))
-        return measured
+        return making.measured(self._store, self.settings, self._clock, plan)
 
     def guess(self, item: str) -> Guess | None:
         """What the model of the last plan says of a document or every token: a class, and how probable it is."""
@@ -660,11 +578,7 @@ class Campaign:
 
     def count(self, seconds: float | None = None) -> None:
         """Count answers that are not counted yet, for so many seconds; all of them unless given."""
-        started, most = time.monotonic(), _AT_ONCE if seconds is not None else 20 * _AT_ONCE
-        while self._store.read(counting.n_behind):
-            self._store.write(lambda connection: counting.fold(connection, self.settings, most))
-            if seconds is not None and time.monotonic() - started > seconds:
-                return
+        counting.caught_up(self._store, self.settings, seconds)
 
     def confusion(self, annotator: str, against: Against = "gold") -> Confusion:
         """What somebody said where gold, or others, said something of the same."""

@@ -6,6 +6,7 @@ adds what they say now. So counts are what counting everything anew would give, 
 """
 
 import json
+import time
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
@@ -17,10 +18,13 @@ from sqlalchemy.dialects import postgresql, sqlite
 from labelworth.campaign.people import FILE
 from labelworth.campaign.said import from_json
 from labelworth.campaign.schema import annotators, answers, counts, requests, tallies, totals, unfolded
+from labelworth.campaign.store import Store
 from labelworth.campaign.tallies import Against, Cell, Said, Tally, tally
 from labelworth.campaign.values import GOLD, Settings, Unit
 
 _CHUNK = 500
+_AT_ONCE = 1000
+"""Answers about so many items are counted at a time where somebody waits."""
 
 
 @dataclass(frozen=True)
@@ -68,6 +72,15 @@ class Counted:
         self.counts["answered"] += sign * len({row.item for row in stands})
         gold = {row.item for row in stands if row.is_gold and any(unit is not None for unit in row.said)}
         self.counts["labeled"] += sign * len(gold)
+
+
+def caught_up(store: Store, settings: Settings, seconds: float | None) -> None:
+    """Count what is not counted yet, for so many seconds, or all of it."""
+    started, most = time.monotonic(), _AT_ONCE if seconds is not None else 20 * _AT_ONCE
+    while store.read(n_behind):
+        store.write(lambda connection: fold(connection, settings, most))
+        if seconds is not None and time.monotonic() - started > seconds:
+            return
 
 
 def fold(connection: sa.Connection, settings: Settings, most: int) -> int:

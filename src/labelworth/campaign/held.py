@@ -15,6 +15,7 @@ from labelworth.campaign.schema import annotators, answers, items, requests, sta
 from labelworth.campaign.values import GOLD, Item, Settings, Unit
 from labelworth.data.readers.raw import RawTexts
 from labelworth.data.readers.raw_sequences import RawTokens
+from labelworth.data.sequences import Sequences
 from labelworth.errors import InvalidInputError
 
 
@@ -128,6 +129,14 @@ def raw_of(held: Sequence[Item], labels: Mapping[tuple[int, int], Any], settings
     words = held[0].word_column or names[0]
     flat = tuple(labels.get((item.id, token)) for item in held for token in range(len(item.tokens or ())))
     return RawTokens(columns, names, names.index(words), offsets_of(held), flat, settings.name)
+
+
+def sequences_of(connection: sa.Connection, settings: Settings) -> Sequences:
+    """Of a campaign of sequences, all of them, as rules look at them."""
+    raw = raw_of(all_items(connection), {}, settings)
+    if not isinstance(raw, RawTokens):
+        raise InvalidInputError("Rules for tokens are for campaigns of sequences.")
+    return raw.sequences(classes=settings.classes)
 
 
 def offsets_of(held: Sequence[Item]) -> IntArray:

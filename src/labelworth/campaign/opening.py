@@ -2,14 +2,16 @@
 
 import json
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import asdict, fields
+from pathlib import Path
 
 import sqlalchemy as sa
 
 from labelworth.campaign import schema
-from labelworth.campaign.store import Where
+from labelworth.campaign.store import Store, Where
 from labelworth.campaign.values import KINDS, Settings
-from labelworth.errors import InvalidInputError
+from labelworth.errors import DataUnavailableError, InvalidInputError, OutputError
 
 _VERSION = "schema_version"
 
@@ -34,6 +36,41 @@ def new_settings(
 
 def is_url(where: Where) -> bool:
     return "://" in str(where)
+
+
+def new_store(where: Where, settings: Settings) -> Store:
+    """Make the store of a campaign, whole or not at all."""
+    if not is_url(where):
+        path = Path(where)
+        if path.exists():
+            raise OutputError(f"There is a file {str(path)!r} already. Name another one for the new campaign.")
+        if not path.parent.is_dir():
+            raise OutputError(f"There is no folder {str(path.parent)!r}. Make it first.")
+    store = Store(where)
+    try:
+        store.write(lambda connection: created(connection, settings, store.where))
+    except BaseException:
+        store.close()
+        if store.is_file:
+            with suppress(OSError):
+                Path(where).unlink()
+        raise
+    return store
+
+
+def opened_store(where: Where) -> tuple[Store, Settings]:
+    """The store of a campaign, brought up to this version, and its settings."""
+    if not is_url(where) and not Path(where).is_file():
+        raise DataUnavailableError(f"There is no campaign {str(where)!r}. Begin one with `labelworth campaign new`.")
+    store = Store(where)
+    try:
+        version = store.read(lambda connection: version_of(connection, store.where))
+        if version < schema.VERSION:
+            store.write(lambda connection: upgraded(connection, store.where))
+        return store, store.read(read_settings)
+    except BaseException:
+        store.close()
+        raise
 
 
 def created(connection: sa.Connection, settings: Settings, where: str) -> None:

@@ -3,6 +3,7 @@
 import logging
 import traceback
 from collections.abc import Iterable
+from functools import lru_cache
 from ipaddress import ip_address
 
 from starlette.datastructures import Headers, MutableHeaders
@@ -25,6 +26,9 @@ CONTENT_POLICY = "; ".join(
         "frame-ancestors 'none'",
     ]
 )
+_REMEMBERED = 1000
+"""So many addresses are not taken apart again: every request names two."""
+_LONGEST_ADDRESS = 45
 _HEADERS = {
     "Content-Security-Policy": CONTENT_POLICY,
     "X-Frame-Options": "DENY",
@@ -52,9 +56,8 @@ class Guard:
     def __init__(self, app: ASGIApp, *, hosts: Iterable[str], is_https: bool, limits: Limits) -> None:
         self._app, self._limits = app, limits
         self._hosts = {host.lower() for host in hosts} | {"localhost"}
-        self._headers = dict(_HEADERS)
-        if is_https:
-            self._headers["Strict-Transport-Security"] = "max-age=31536000"
+        headers = _HEADERS | ({"Strict-Transport-Security": "max-age=31536000"} if is_https else {})
+        self._headers = [(name.lower().encode(), value.encode()) for name, value in headers.items()]
         self._addresses = Meter(limits.address)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -70,10 +73,8 @@ class Guard:
             nonlocal begun
             if message["type"] == "http.response.start":
                 begun = True
-                headers = MutableHeaders(scope=message)
-                for name, value in self._headers.items():
-                    headers[name] = value
-                headers.setdefault("Cache-Control", "no-store")
+                MutableHeaders(scope=message).setdefault("Cache-Control", "no-store")
+                message["headers"] += self._headers
             await send(message)
 
         try:
@@ -106,7 +107,7 @@ class Guard:
             return False
         host = named[0].strip().lower()
         name = host[1:].partition("]")[0] if host.startswith("[") else host.partition(":")[0]
-        return name in self._hosts or _is_address(name)
+        return name in self._hosts or (len(name) <= _LONGEST_ADDRESS and _is_address(name))
 
     def _bounded(self, receive: Receive) -> Receive:
         seen = 0
@@ -131,10 +132,15 @@ def address_of(scope: Scope) -> str:
     client = scope.get("client")
     if client is None:
         return ""
+    return _network(str(client[0]))
+
+
+@lru_cache(_REMEMBERED)
+def _network(client: str) -> str:
     try:
-        address = ip_address(client[0])
+        address = ip_address(client)
     except ValueError:
-        return str(client[0])[:100]
+        return client[:100]
     return address.exploded[:19] if address.version == 6 else str(address)
 
 
@@ -146,6 +152,7 @@ def _too_large() -> Response:
     return PlainTextResponse("That is too large.", 413, {"Connection": "close"})
 
 
+@lru_cache(_REMEMBERED)
 def _is_address(name: str) -> bool:
     try:
         ip_address(name)
