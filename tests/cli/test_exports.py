@@ -147,3 +147,47 @@ def test_formats_that_cannot_take_a_batch_are_refused(tmp_path: Path) -> None:
         assert run.code == 2
         assert words in run.stderr
         assert not place.exists()
+
+
+@pytest.mark.parametrize("tool", ["hugging-face", "brat"])
+def test_a_folder_that_a_tool_wrote_is_data_for_every_command(tmp_path: Path, tool: str) -> None:
+    """Of texts with classes, and of texts with spans: brat does not say whether who marked nothing has looked."""
+    names, places = ["ann", "bob", "eve"], ["oslo", "rome"]
+    rng, lines = np.random.default_rng(1), []
+    for number in range(30):
+        words = [str(rng.choice(names)), "sees", str(rng.choice(places))]
+        tags = ["B-person", "O", "B-place"] if number < 20 else [None] * 3
+        lines.append(json.dumps({"tokens": words, "tags": tags}))
+    source, data, model = tmp_path / "tokens.jsonl", tmp_path / tool, tmp_path / "model.lw"
+    source.write_text("\n".join(lines) + "\n")
+    more = ("--empty-means", "unlabeled") if tool == "brat" else ()
+    assert labelworth("convert", source, data, "--to", tool, "--accept-losses").code == 0
+    assert data.is_dir()
+    place, batch = tmp_path / "campaign.db", tmp_path / "batch.jsonl"
+    assert labelworth("campaign", "new", place, "--kind", "sequences", "--classes", "B-person,B-place,O").code == 0
+    markov = ("--model", "hidden-markov")
+    for words in (
+        ("fit", data, *markov, "-o", model),
+        ("check", data, *markov),
+        ("predict", model, data, "-o", tmp_path / "predicted.jsonl"),
+        ("next", data, "--count", "10", "-o", batch),
+        ("campaign", "add", place, data),
+        ("shard", data, "-o", tmp_path / "shards"),
+    ):
+        run = labelworth(*words, *more)
+        assert run.code == 0, (words, run.stderr)
+    assert len(batch.read_text().splitlines()) == 10
+    assert labelworth("campaign", "status", place).stdout.count("30") >= 1
+
+
+def test_a_campaign_takes_what_several_people_said(tmp_path: Path) -> None:
+    data = label_studio(tmp_path / "export.json", n_annotators=2)
+    place = tmp_path / "campaign.db"
+    assert labelworth("campaign", "new", place, "--classes", "good,bad").code == 0
+    run = labelworth("campaign", "add", place, data, "--question", "mood")
+    assert "60 items added, with 0 labels and 100 answers" in run.stdout, run.stderr
+    refused = labelworth("campaign", "add", place, data, "--question", "other")
+    assert "has no question 'other'" in refused.stderr
+    without = tmp_path / "without.db"
+    assert labelworth("campaign", "new", without, "--classes", "good,bad").code == 0
+    assert "with 0 labels." in labelworth("campaign", "add", without, data, "--label-column", "none").stdout

@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     # What draws and plans is loaded when somebody draws or plans: who answers does not wait for it.
     from labelworth.campaign.export import What
     from labelworth.campaign.planning import Snapshot
+    from labelworth.formats.source import EmptyMeans
     from labelworth.policies.choosing import By
 
 _COUNTING = 0.5
@@ -197,6 +198,10 @@ class Campaign:
         label_column: str | None = None,
         format: str | None = None,
         encoding: str = "utf-8",
+        question: str | None = None,
+        empty_means: "EmptyMeans | None" = None,
+        approved: str | Path | None = None,
+        tokenizer: str | None = None,
         channel: str = "crowd",
     ) -> Added:
         """Add items; the same again changes nothing.
@@ -214,6 +219,10 @@ class Campaign:
             Where the file has ids, texts (or tokens) and labels; "none" for no labels.
         format, encoding : str
             Where the ending of the file does not say.
+        question, empty_means, approved
+            Of what an annotation tool exported, as `labelworth.read_export` takes them.
+        tokenizer : "words", "whitespace" or "own", optional
+            How texts with spans are cut into tokens; those of the tool where it has any, else words.
         channel : str
             Of which kind those people are who are not known here; they come in once they get a token.
 
@@ -223,16 +232,17 @@ class Campaign:
             If a label is no class, or an item with the same id has another content; nothing is added then.
         """
         from labelworth.campaign.reading import read_items
+        from labelworth.formats.source import Reading
 
+        beside = None if approved is None else Path(approved)
         new, notes = read_items(
             source,
-            self.settings.kind,
-            self.settings.classes,
+            self.settings,
+            Reading(text_column, question, empty_means, beside, encoding),
             id_column=id_column,
-            text_column=text_column,
             label_column=label_column,
             format=format,
-            encoding=encoding,
+            tokenizer=tokenizer,
             channel=channel,
         )
         now = self._clock()

@@ -6,17 +6,23 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from labelworth.campaign.items import Heard, NewItem
 from labelworth.campaign.people import FILE
-from labelworth.campaign.values import GOLD, Kind, Unit
+from labelworth.campaign.values import GOLD, Kind, Settings, Unit
 from labelworth.data.answers import Answers
 from labelworth.data.readers.raw import RawTexts
 from labelworth.data.readers.raw_sequences import RawTokens
+from labelworth.data.shards.manifest import refuse_shards
 from labelworth.errors import InvalidInputError
+from labelworth.formats.found import exported_data
+from labelworth.formats.source import Reading
+
+if TYPE_CHECKING:
+    from labelworth.formats.as_data import ExportedData
 
 _LABEL = "label"
 NO_LABELS = "none"
@@ -25,14 +31,13 @@ NO_LABELS = "none"
 
 def read_items(
     source: Any,
-    kind: Kind,
-    classes: Sequence[str],
+    settings: Settings,
+    reading: Reading,
     *,
     id_column: str,
-    text_column: str | None,
     label_column: str | None,
     format: str | None,
-    encoding: str,
+    tokenizer: str | None,
     channel: str,
 ) -> tuple[list[NewItem], tuple[str, ...]]:
     """From a file or a list; what was found or done while reading is told.
@@ -44,27 +49,18 @@ def read_items(
     InvalidInputError
         If the file holds nothing that could be shown to annotators, or labels that are no classes.
     """
+    kind, classes = settings.kind, set(settings.classes)
     if not isinstance(source, str | Path):
-        return list(_named([_from_entry(entry, kind, index) for index, entry in enumerate(source)], set(classes))), ()
+        return list(_named([_from_entry(entry, kind, index) for index, entry in enumerate(source)], classes)), ()
     path = Path(source)
-    tool = _tool(path, format, encoding)
-    if tool is not None:
-        return _from_export(path, kind, set(classes), text_column, tool, encoding, channel)
-    rows, notes = _from_file(path, kind, id_column, text_column, label_column, format, encoding)
-    return list(_named(rows, set(classes))), notes
-
-
-def _tool(path: Path, format: str | None, encoding: str) -> str | None:
-    """The annotation tool that exported a file; None: what plans read as it is, which has readers of its own."""
-    from labelworth.data.shards.manifest import refuse_shards
-    from labelworth.formats.choose import FORMATS, format_named, found_format
-    from labelworth.formats.source import Reading, Source
-
     refuse_shards(path)
-    tool = format_named(format) if format in FORMATS else None
-    if format is None:
-        tool = found_format(Source(path, Reading(encoding=encoding)))
-    return None if tool is None or tool.is_data else tool.name
+    named = None if label_column == NO_LABELS else label_column
+    data = exported_data(path, format, reading, tokenizer=tokenizer, label_column=named)
+    if data is not None:
+        new, notes = _from_export(data, path, kind, classes, channel)
+        return [replace(item, heard=()) for item in new] if label_column == NO_LABELS else new, notes
+    rows, notes = _from_file(path, kind, id_column, reading.text_field, label_column, format, reading.encoding)
+    return list(_named(rows, classes)), notes
 
 
 _Row = tuple[Any, str, int | None, tuple[Any, ...], str]
@@ -162,19 +158,9 @@ def _from_file(
 
 
 def _from_export(
-    path: Path,
-    kind: Kind,
-    classes: set[str],
-    text_column: str | None,
-    format: str,
-    encoding: str,
-    channel: str,
+    data: "ExportedData", path: Path, kind: Kind, classes: set[str], channel: str
 ) -> tuple[list[NewItem], tuple[str, ...]]:
     """What a tool exported: one judgement each, or what it marks as the truth, are labels; else they are answers."""
-    from labelworth.formats.as_data import ExportedData
-    from labelworth.formats.choose import read_export
-
-    data = ExportedData(read_export(path, format=format, text_column=text_column, encoding=encoding))
     if data.holds_sequences != (kind == "sequences"):
         found = "sequences" if data.holds_sequences else "documents"
         raise InvalidInputError(f"{path} holds {found}, and this is a campaign of {kind}.")

@@ -7,15 +7,12 @@ import typer
 
 from labelworth.cli.completion import export_names
 from labelworth.cli.console import STANDARD, name_of, tell
-from labelworth.cli.options import DataOptions, Only
+from labelworth.cli.options import OF_EXPORTS, DataOptions, Only
 
 
 def convert(
     *,
-    data: Annotated[
-        DataOptions,
-        Only("path", "text_column", "format", "encoding", "question", "empty_means", "approved", "tokenizer"),
-    ],
+    data: Annotated[DataOptions, Only("path", "text_column", "format", "encoding", *OF_EXPORTS)],
     converted: Annotated[
         Path,
         typer.Argument(

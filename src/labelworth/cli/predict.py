@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from labelworth.cli.console import STANDARD, answer, tell, working, write_json
-from labelworth.cli.options import DataOptions, EngineOptions, Json, Only
+from labelworth.cli.options import OF_EXPORTS, DataOptions, EngineOptions, Json, Only
 
 
 def predict(
@@ -27,7 +27,7 @@ def predict(
             "--known", help="For sequences: labels in the data are known; they are kept and help their neighbors."
         ),
     ] = False,
-    data: Annotated[DataOptions, Only("path", "text_column", "label_column", "format", "encoding")],
+    data: Annotated[DataOptions, Only("path", "text_column", "label_column", "format", "encoding", *OF_EXPORTS)],
     walkers: EngineOptions,
     as_json: Json = False,
 ) -> None:

@@ -8,8 +8,7 @@ import typer
 
 from labelworth.cli.campaigns.opening import Where, door, opened, tell_result
 from labelworth.cli.console import tell
-from labelworth.cli.options import Json
-from labelworth.cli.options.table import Between
+from labelworth.cli.options import OF_EXPORTS, Between, DataOptions, Json, Only
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -58,16 +57,8 @@ def new(
 def add(
     *,
     campaign: Where,
-    file: Annotated[Path, typer.Argument(metavar="DATA", help="What `labelworth plan` reads; - is standard input.")],
+    data: Annotated[DataOptions, Only("path", "text_column", "label_column", "format", "encoding", *OF_EXPORTS)],
     id_column: Annotated[str, typer.Option(metavar="NAME", help="The column of ids, which are kept.")] = "id",
-    text_column: Annotated[str | None, typer.Option(metavar="NAME", help="Of texts, or of tokens.")] = None,
-    label_column: Annotated[
-        str | None, typer.Option(metavar="NAME", help="Of labels; 'none': there is no such column.")
-    ] = None,
-    format: Annotated[
-        str | None, typer.Option(metavar="NAME", help="Of the file, where ending and content do not say.")
-    ] = None,
-    encoding: Annotated[str, typer.Option(metavar="NAME", help="The encoding of text files.")] = "utf-8",
     kind: Annotated[
         str,
         typer.Option(metavar="NAME", help="Where several people judged items of an export: which kind they are."),
@@ -85,12 +76,16 @@ def add(
 
     with opened(campaign) as own:
         added = own.add(
-            file,
+            data.path,
             id_column=id_column,
-            text_column=text_column,
-            label_column=label_column,
-            format=format,
-            encoding=encoding,
+            text_column=data.text_column,
+            label_column=data.label_column,
+            format=data.format,
+            encoding=data.encoding,
+            question=data.question,
+            empty_means=data.empty_means,
+            approved=data.approved,
+            tokenizer=data.tokenizer,
             channel=kind,
         )
     for note in added.notes:
@@ -98,7 +93,7 @@ def add(
     known = f"; {added.n_known:,} were there already" if added.n_known else ""
     answers = f" and {count(added.n_answers, 'answer')}" if added.n_answers else ""
     line = f"{count(added.n_new, 'item')} added, with {count(added.n_gold, 'label')}{answers}{known}."
-    asked = {"file": file, "id_column": id_column, "text_column": text_column, "label_column": label_column}
+    asked = {**data.asked(), "id_column": id_column, "kind": kind}
     tell_result("add", campaign, asked, asdict(added), lambda console: show_lines(console, [line]), as_json=as_json)
 
 

@@ -7,6 +7,7 @@ import typer
 from labelworth.cli.options.answers import AnsweredFitOptions as AnsweredFitOptions
 from labelworth.cli.options.answers import AnswerFileOptions as AnswerFileOptions
 from labelworth.cli.options.choosing import ChoosingOptions as ChoosingOptions
+from labelworth.cli.options.data import OF_EXPORTS as OF_EXPORTS
 from labelworth.cli.options.data import DataOptions as DataOptions
 from labelworth.cli.options.engine import EngineOptions as EngineOptions
 from labelworth.cli.options.model import ModelOptions as ModelOptions

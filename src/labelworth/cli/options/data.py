@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 NONE = "none"
 """Says of a column or a marker that there is none."""
 _TOOLS = "Exports of annotation tools"
-_OF_EXPORTS = ("question", "empty_means", "approved", "tokenizer")
+OF_EXPORTS = ("question", "empty_means", "approved", "tokenizer")
+"""Options that go with exports of annotation tools alone."""
 
 
 @dataclass(frozen=True)
@@ -147,43 +148,17 @@ class DataOptions(Options):
     @cached_property
     def exported(self) -> "ExportedData | None":
         """What an annotation tool exported; None where the file is data as it is."""
-        from labelworth.errors import InvalidInputError
-        from labelworth.formats.source import Reading, Source
+        from labelworth.formats.found import exported_data
+        from labelworth.formats.source import Reading
 
-        known = None
-        source = Source(self.path, Reading(self.text_column, encoding=self.encoding))
-        if self.format is not None or not source.is_plain:
-            from labelworth.formats.choose import FORMATS, format_named, found_format, read_export
-
-            if self.format is None:
-                known = found_format(source)
-            elif self.format in FORMATS:
-                known = format_named(self.format)
-        if known is None or known.is_data:
-            given = {name: getattr(self, name) for name in _OF_EXPORTS if getattr(self, name) is not None}
-            if given:
-                raise InvalidInputError(
-                    f"{next(iter(given))}= goes with exports of annotation tools, and {self.path} is none. "
-                    "Leave it out."
-                )
-            return None
-        from labelworth.formats.as_data import ExportedData
-
-        export = read_export(
-            self.path,
-            format=known.name,
-            text_column=self.text_column,
-            question=self.question if self.label_column in (None, NONE) else self.label_column,
-            empty_means=self.empty_means,
-            approved=self.approved,
-            encoding=self.encoding,
-        )
-        return ExportedData(export, self.tokenizer)
+        reading = Reading(self.text_column, self.question, self.empty_means, self.approved, self.encoding)
+        column = None if self.label_column == NONE else self.label_column
+        return exported_data(self.path, self.format, reading, tokenizer=self.tokenizer, label_column=column)
 
     def asked(self) -> dict[str, Any]:
         """What was said of exports only where it was, as records were before there were any."""
         asked = super().asked()
-        return {name: value for name, value in asked.items() if value is not None or name not in _OF_EXPORTS}
+        return {name: value for name, value in asked.items() if value is not None or name not in OF_EXPORTS}
 
     def holds_sequences(self, model: str | None = None) -> bool:
         """By the format or model that was named, the content or ending of the file, or its first line."""

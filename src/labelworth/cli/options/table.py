@@ -237,11 +237,14 @@ def in_options(message: str, flag_of: Mapping[str, str]) -> str:
     "Use --label-column 'unlabeled=3', or --unlabeled none; see labels= and --unlabeled."
     >>> in_options("per_label must be a non-negative number. Got -1.0 instead.", flag_of)
     '--price-label must be a non-negative number. Got -1.0 instead.'
+    >>> in_options("Write it all the same with accept_losses=True.", {"accept_losses": "--accept-losses"})
+    'Write it all the same with --accept-losses.'
     """
     if not flag_of:
         return message
     names = "|".join(map(re.escape, flag_of))
-    parts = rf"(?<!\w)'[^']*'(?!\w)|\b(?P<argument>{names})=(?P<none>None\b)?|^(?P<subject>{names})(?= must\b)"
+    argument = rf"\b(?P<argument>{names})=(?:(?P<none>None\b)|(?P<true>True\b))?"
+    parts = rf"(?<!\w)'[^']*'(?!\w)|{argument}|^(?P<subject>{names})(?= must\b)"
 
     def option(match: re.Match[str]) -> str:
         if match["subject"]:
@@ -251,6 +254,8 @@ def in_options(message: str, flag_of: Mapping[str, str]) -> str:
         flag = flag_of[match["argument"]]
         if match["none"]:
             return f"{flag} none"
+        if match["true"]:
+            return flag
         return f"{flag} " if message[match.end() :][:1].strip(" .,;:)") else flag
 
     return re.sub(parts, option, message)
