@@ -12,9 +12,9 @@ demo: $(STAMP)                 ## the whole story on built-in data, with a pictu
 test: $(STAMP)                 ## every test
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --dist worksteal -rs --ignore=tests/browser
 
-fuzz: $(STAMP)                 ## thousands of damaged files through every door of the command line, damaged requests to the studio
-	OPENBLAS_NUM_THREADS=1 $(BIN)/python tests/fuzz/run.py --count 2000 --keep build/fuzz
-	$(BIN)/python tests/fuzz/studio_requests.py --count 40000
+fuzz: $(STAMP)                 ## 100,000 damaged inputs: files through every door of the command line, requests to the studio
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python tests/fuzz/run.py --count 2400 --keep build/fuzz --record
+	$(BIN)/python tests/fuzz/studio_requests.py --count 40000 --record
 
 formats-test: $(STAMP)         ## 2,000 generated exports per format go out to it and come back
 	OPENBLAS_NUM_THREADS=1 LABELWORTH_FORMATS_EXAMPLES=2000 $(BIN)/python -m pytest -q -n auto tests/properties/test_formats.py

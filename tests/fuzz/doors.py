@@ -351,6 +351,40 @@ def _exported(name: str) -> Callable[[Random], bytes]:
     return make
 
 
+def _convert_folder(path: Path, folder: Path) -> list[object]:
+    with zipfile.ZipFile(path) as archive:
+        archive.extractall(folder / "export")
+    return _convert(folder / "export", folder)
+
+
+def _exported_folder(name: str) -> Callable[[Random], bytes]:
+    """A small export in a format that is a folder, with a file that is damaged or missing; packed on its way."""
+
+    def make(random: Random) -> bytes:
+        members = dict(_whole_folder(name, random.randrange(2)))
+        chosen = random.choice(sorted(members))
+        if random.random() < 0.1:
+            del members[chosen]
+        elif chosen.endswith((".ann", ".json", ".txt", ".jsonl")) and random.random() < 0.7:
+            members[chosen] = _some_text(members[chosen].decode(), random.choice(["\t", " ", '"']), random)
+        else:
+            members[chosen] = mutated_bytes(members[chosen], random)
+        return archive_of(members)
+
+    return make
+
+
+@cache
+def _whole_folder(name: str, number: int) -> dict[str, bytes]:
+    from labelworth.formats.choose import format_named
+
+    known = format_named(name)
+    with tempfile.TemporaryDirectory() as place:
+        folder = Path(place) / "export"
+        known.write(EXPORTS[number if "classes" in known.kinds else 1], folder)
+        return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
 @cache
 def _whole_export(name: str, number: int) -> bytes:
     from labelworth.formats.choose import format_named
@@ -368,6 +402,7 @@ _OBJECTS = {
     "argilla": ".json", "spacy": ".jsonl",
 }  # fmt: skip
 _EXPORTED = {**_OBJECTS, "webanno": ".tsv", "hugging-face": ".parquet", "excel": ".xlsx"}
+_FOLDERS = ("brat", "doccano-members", "hugging-face")
 EXPORTS = (
     Export(
         (
@@ -404,4 +439,5 @@ DOORS = {
     "spec": Door(".json", _spec, _information),
     "model": Door(".lw", _model, _predict),
     **{name: Door(ending, _exported(name), _convert) for name, ending in _EXPORTED.items()},
+    **{f"{name} folder": Door(".zip", _exported_folder(name), _convert_folder) for name in _FOLDERS},
 }

@@ -23,6 +23,7 @@ if __name__ == "__main__":
 
 from fuzz.doors import DOORS, Door
 from support.command_line import labelworth
+from support.kept_figures import keep
 
 SECONDS = 20
 MOST_BYTES = 2 << 30
@@ -87,6 +88,7 @@ def main() -> int:
     parser.add_argument("--count", type=int, default=2000, help="files per door")
     parser.add_argument("--first", type=int, default=0, help="the first seed")
     parser.add_argument("--keep", type=Path, help="a folder for the files that were answered badly")
+    parser.add_argument("--record", action="store_true", help="write the counts to results/")
     arguments = parser.parse_args()
     if arguments.keep:
         arguments.keep.mkdir(parents=True, exist_ok=True)
@@ -99,6 +101,10 @@ def main() -> int:
         for problem, count in problems.most_common():
             sys.stdout.write(f"  {count} x {problem}\n")
         sys.stdout.flush()
+        if arguments.record:
+            found = {"n_inputs": arguments.count, "answered_badly": sum(problems.values())}
+            limits = {"seconds_at_most": SECONDS, "bytes_at_most": MOST_BYTES}
+            keep("fuzz", name, {**found, **limits}, packages=("numpy", "pyarrow"))
     return 1 if n_problems else 0
 
 

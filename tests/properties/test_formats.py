@@ -2,6 +2,8 @@
 
 import os
 import tempfile
+from collections import Counter
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -16,9 +18,12 @@ from labelworth.formats.format import Format
 from labelworth.formats.source import Reading, Source
 from labelworth.formats.tokens import with_tokens
 from support.exports import exports
+from support.kept_figures import keep
 
+ASKED = os.environ.get("LABELWORTH_FORMATS_EXAMPLES")
+"""How many exports are generated per format, where that is a measurement; it is kept in results/ then."""
 MANY = settings(
-    max_examples=int(os.environ.get("LABELWORTH_FORMATS_EXAMPLES", "60")),
+    max_examples=int(ASKED or "60"),
     deadline=None,
     suppress_health_check=list(HealthCheck),
 )
@@ -39,22 +44,37 @@ def comparable(export: Export) -> Export:
     return replace(export, source="", notes=(), kind=kind)
 
 
+@pytest.fixture
+def seen(name: str) -> Iterator[Counter[str]]:
+    """How many exports came back whole, with losses that were told, or were refused."""
+    counts: Counter[str] = Counter()
+    yield counts
+    if ASKED is not None:
+        figures = {"asked": int(ASKED), **counts, "failed": 2 * counts["tried"] - counts.total()}
+        keep("formats", name, figures, command="make formats-test", packages=("hypothesis", "pyarrow", "openpyxl"))
+
+
 @pytest.mark.parametrize("name", FORMATS)
 @MANY
 @given(data=st.data())
-def test_what_goes_out_comes_back_or_the_loss_was_told_first(name: str, data: st.DataObject) -> None:
+def test_what_goes_out_comes_back_or_the_loss_was_told_first(
+    name: str, data: st.DataObject, seen: Counter[str]
+) -> None:
     known = format_named(name)
     kinds = known.kinds if known.kinds == ("classes",) else ("spans", "tags", *known.kinds)
     export = data.draw(exports(kinds=kinds if "classes" in known.kinds else ("spans", "tags")))
+    seen["tried"] += 1
     try:
         losses, left = known.kept(export)
         event("losses" if losses else "no losses")
         assert losses or left == as_needed(known, export, left)
         back = round_trip(known, left)
     except InvalidInputError as refusal:
+        seen["refused"] += 1
         event(f"refused: {str(refusal)[-40:]}")
         return
     assert comparable(back) == comparable(left)
+    seen["with told losses" if losses else "whole"] += 1
 
 
 @pytest.mark.parametrize("name", FORMATS)
