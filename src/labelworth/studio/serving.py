@@ -14,6 +14,8 @@ from labelworth.studio.doors import Place, Studio
 
 MANAGER = "manager"
 """What the first manager is called, unless somebody says otherwise."""
+CONNECTIONS = 1000
+"""So many at once; others are told to come later."""
 
 
 def listening(host: str, port: int) -> socket.socket:
@@ -99,7 +101,7 @@ def serve(studio: Studio, listener: socket.socket, *, where: str, behind_proxy: 
         proxy_headers=behind_proxy,
         forwarded_allow_ips="127.0.0.1,::1",
         timeout_keep_alive=30,
-        limit_concurrency=1000,
+        limit_concurrency=CONNECTIONS,
         backlog=2048,
         timeout_graceful_shutdown=5,
     )

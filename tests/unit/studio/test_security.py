@@ -3,6 +3,7 @@
 import asyncio
 import logging
 import re
+from pathlib import Path
 
 import pytest
 
@@ -10,6 +11,9 @@ from labelworth.campaign.campaign import Campaign
 from labelworth.errors import StoreUnavailableError
 from labelworth.studio.doors import DOORS
 from labelworth.studio.guard import CONTENT_POLICY
+from labelworth.studio.limits import Limits
+from labelworth.studio.pages import STATIC
+from labelworth.studio.serving import CONNECTIONS
 from support.studio import HERE, browser, forms_of, studio_of
 
 HOSTILE = '<script>window.hacked = 1</script><img src=x onerror="window.hacked = 1">\'"&{{ 7 * 7 }}'
@@ -268,3 +272,16 @@ def test_forms_carry_their_proof(people):
         forms = forms_of(people.mia.get(path).text)
         assert forms
         assert all(len(form.fields["proof"]) == 64 for form in forms.values())
+
+
+def test_the_threat_model_names_the_limits_that_hold():
+    limits, words = Limits(), (Path(__file__).resolve().parents[3] / "SECURITY.md").read_text(encoding="utf-8")
+    for figure in (
+        f"{limits.strangers.at_once:g} wrong tokens per address, then one a second",
+        f"{limits.address.per_second:g} requests a second per address, {limits.person.per_second:g} per person",
+        f"bodies up to {limits.body / 1e6:g} MB",
+        f"{CONNECTIONS:,} connections",
+        {3: "a table of three"}[len(STATIC)],
+    ):
+        assert figure in words
+    assert limits.strangers.per_second == 1
