@@ -14,16 +14,20 @@ import re
 import sys
 import tempfile
 import time
+from collections.abc import Iterable
 from pathlib import Path
 from urllib.parse import urlencode
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
+from labelworth.campaign.campaign import Campaign
 from labelworth.studio.managing import EXPORTS
 from support.campaign_size import filled as large_campaign
 from support.kept_figures import keep
 from support.studio import task_fields
 from support.studio_server import begun, started
+
+PAGES = ("/", "/manage", "/manage/live", "/manage/person/1")
 
 
 class Line:
@@ -40,15 +44,6 @@ class Line:
         assert found is not None, head
         self.cookie = found[1]
         return (await self.ask("GET", "/"))[1]
-
-    async def first(self, path: str) -> float:
-        """When the first of a page came; the rest is read too."""
-        await self._say("GET", path, "")
-        head = (await self._reader.readuntil(b"\r\n\r\n")).decode()
-        assert head.startswith("HTTP/1.1 200"), head
-        came = time.perf_counter()
-        await self._rest(head)
-        return came
 
     async def ask(self, method: str, path: str, body: str = "") -> tuple[str, str]:
         await self._say(method, path, body)
@@ -101,16 +96,18 @@ async def measured(port: int, tokens: list[str], rate: float, seconds: float) ->
     return took
 
 
-async def looked_at(port: int, token: str, paths: list[str]) -> dict[str, float]:
-    """How long pages take until they begin, the slower of two looks; files are had once."""
+async def looked_at(port: int, token: str, paths: Iterable[str], looks: int = 2) -> dict[str, float]:
+    """How long pages take until they are there whole, the slowest of some looks."""
     line, found = Line(port), {}
     await line.open(token)
     for path in paths:
-        looks = []
-        for _ in range(1 if "export" in path else 2):
+        took = []
+        for _ in range(looks):
             begun = time.perf_counter()
-            looks.append(await line.first(path) - begun)
-        found[path] = round(max(looks), 3)
+            head, _ = await line.ask("GET", path)
+            took.append(time.perf_counter() - begun)
+            assert head.startswith("HTTP/1.1 200"), head
+        found[path] = round(max(took), 3)
     return found
 
 
@@ -147,24 +144,24 @@ def main() -> int:
             before = processor(process.pid)
             took = sorted(asyncio.run(measured(port, tokens, options.rate, seconds)))
             spent = processor(process.pid) - before
-            paths = [
-                "/",
-                "/manage",
-                "/manage/live",
-                "/manage/person/1",
-                *(f"/manage/export/{name}" for name in EXPORTS),
-            ]
-            pages = asyncio.run(looked_at(port, link.partition("#")[2], paths))
+            token = link.partition("#")[2]
+            pages = asyncio.run(looked_at(port, token, PAGES))
+            files = asyncio.run(looked_at(port, token, [f"/manage/export/{name}" for name in EXPORTS], looks=1))
+        with Campaign.open(where) as campaign:
+            held = campaign.status()
     percentiles = {share: 1000 * took[int(share / 100 * (len(took) - 1))] for share in (50, 95, 99)}
     found = {
         "n_answers": len(took),
         "rate": options.rate,
         "seconds": seconds,
         "n_annotators": len(tokens),
+        "n_items": held.n_items,
+        "n_held": held.n_answers,
         "milliseconds": {f"{share} %": round(value, 1) for share, value in percentiles.items()},
         "slowest_milliseconds": round(1000 * took[-1], 1),
         "processor_milliseconds_an_answer": round(1000 * spent / max(len(took), 1), 2),
         "page_seconds": pages,
+        "file_seconds": files,
         "load_of_the_machine": round(os.getloadavg()[0], 2),
     }
     sys.stdout.write(json.dumps(found, indent=1) + "\n")

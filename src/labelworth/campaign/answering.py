@@ -6,7 +6,8 @@ from typing import Any
 import sqlalchemy as sa
 
 from labelworth.campaign import leases as holding
-from labelworth.campaign.rows import Row, one_request
+from labelworth.campaign.prepared import Prepared, Row
+from labelworth.campaign.rows import one_request
 from labelworth.campaign.said import from_json, read_said, to_json
 from labelworth.campaign.schema import annotators, answers, items, requests, standing, unfolded
 from labelworth.campaign.values import Acknowledged, Given, Person, Request
@@ -15,18 +16,21 @@ from labelworth.errors import InvalidInputError, NotWantedError
 _LONGEST_KEY = 200
 _who: sa.BindParameter[int] = sa.bindparam("annotator")
 
-# Statements that every answer needs are built once: building one takes longer than running it.
-_UNDER_KEY = sa.select(answers).where(answers.c.annotator_id == _who, answers.c.key == sa.bindparam("of_key"))
-_OF_ITEM = (
+_UNDER_KEY = Prepared(
+    sa.select(answers).where(answers.c.annotator_id == _who, answers.c.key == sa.bindparam("of_key"))
+)
+_OF_ITEM = Prepared(
     sa.select(standing.c.answer_id)
     .where(standing.c.annotator_id == _who, standing.c.item_id == sa.bindparam("item"))
     .limit(1)
 )
 _STANDS = sa.select(standing.c.answer_id).where(standing.c.answer_id == answers.c.id).exists()
-_LAST = sa.select(answers).where(answers.c.annotator_id == _who, _STANDS).order_by(answers.c.id.desc()).limit(1)
-_ADD = sa.insert(answers).returning(answers.c.id)
-_STAND, _COUNT = sa.insert(standing), sa.insert(unfolded)
-_NOW_GIVEN = (
+_LAST = Prepared(
+    sa.select(answers).where(answers.c.annotator_id == _who, _STANDS).order_by(answers.c.id.desc()).limit(1)
+)
+_ADD = Prepared(sa.insert(answers).returning(answers.c.id))
+_STAND, _COUNT = Prepared(sa.insert(standing)), Prepared(sa.insert(unfolded))
+_NOW_GIVEN = Prepared(
     sa.update(requests)
     .where(requests.c.id == sa.bindparam("request"))
     .values(given=requests.c.given + sa.bindparam("more"), held=requests.c.held - sa.bindparam("ended"))
@@ -76,8 +80,8 @@ def answered(
         given_at=now,
     )
     stands = {"answer_id": number, "request_id": request.id, "item_id": request.item_id, "annotator_id": person.id}
-    connection.execute(_STAND, stands)
-    connection.execute(_NOW_GIVEN, {"request": request.id, "more": 1, "ended": ended})
+    _STAND.run(connection, **stands)
+    _NOW_GIVEN.run(connection, request=request.id, more=1, ended=ended)
     return person, Acknowledged(number, sent.key, is_new=True)
 
 
@@ -114,7 +118,7 @@ def taken_back(
         given_at=now,
     )
     connection.execute(sa.delete(standing).where(standing.c.answer_id == row.id))
-    connection.execute(_NOW_GIVEN, {"request": row.request_id, "more": -1, "ended": 0})
+    _NOW_GIVEN.run(connection, request=row.request_id, more=-1, ended=0)
     if request.closed_at is None:
         holding.take(connection, person.id, row.request_id, row.item_id, now=now, until=until)
     return Acknowledged(number, key, is_new=True, task=_held(connection, annotator, row.request_id, now))
@@ -122,7 +126,7 @@ def taken_back(
 
 def last_of(connection: sa.Connection, annotator: int) -> Row | None:
     """The last answer of somebody that stands."""
-    return connection.execute(_LAST, {"annotator": annotator}).one_or_none()
+    return _LAST.one(connection, annotator=annotator)
 
 
 def given_by(connection: sa.Connection, annotator: int | None, limit: int) -> list[Given]:
@@ -165,7 +169,7 @@ def _held(connection: sa.Connection, annotator: int, request: int, now: float) -
 
 
 def _under_key(connection: sa.Connection, annotator: int, key: str) -> Row | None:
-    return connection.execute(_UNDER_KEY, {"annotator": annotator, "of_key": key}).one_or_none()
+    return _UNDER_KEY.one(connection, annotator=annotator, of_key=key)
 
 
 def _own(connection: sa.Connection, annotator: int, answer: int) -> Row | None:
@@ -176,8 +180,9 @@ def _own(connection: sa.Connection, annotator: int, answer: int) -> Row | None:
 
 def _added(connection: sa.Connection, **values: Any) -> int:
     """Add a row to the log, to be counted; its number."""
-    number = int(connection.execute(_ADD, values).scalar_one())
-    connection.execute(_COUNT, {"answer_id": number})
+    (added,) = _ADD.all(connection, **values)
+    number = int(added.id)
+    _COUNT.run(connection, answer_id=number)
     return number
 
 
@@ -192,8 +197,7 @@ def _require_wanted(connection: sa.Connection, person: Person, request: Request,
     """Refuse an answer that nobody asked this person for, or that is wanted no more; says how many leases it ends."""
     if request.closed_at is not None:
         raise NotWantedError("That question is no longer asked. Take another task.")
-    own = {"annotator": person.id, "item": request.item_id}
-    if connection.execute(_OF_ITEM, own).one_or_none() is not None:
+    if _OF_ITEM.one(connection, annotator=person.id, item=request.item_id) is not None:
         raise NotWantedError("You have answered for that item. Take your answer back to answer anew.")
     expired_at = holding.end_answered(connection, person.id, request.id, now=now)
     if expired_at is None and not holding.was_leased(connection, person.id, request.id):

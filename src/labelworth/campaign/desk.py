@@ -6,11 +6,12 @@ import sqlalchemy as sa
 
 from labelworth.campaign import leases
 from labelworth.campaign.answering import last_of
+from labelworth.campaign.prepared import Prepared
 from labelworth.campaign.said import from_json
 from labelworth.campaign.schema import guesses
 from labelworth.campaign.values import Desk, Guess, Person
 
-_GUESS = sa.select(guesses.c.said).where(guesses.c.item_id == sa.bindparam("item"))
+_GUESS = Prepared(sa.select(guesses.c.said).where(guesses.c.item_id == sa.bindparam("item")))
 
 
 def desk_of(
@@ -27,5 +28,5 @@ def desk_of(
 
 def guess_of(connection: sa.Connection, item: int) -> Guess | None:
     """What the model of the last plan says of an item."""
-    text = connection.execute(_GUESS, {"item": item}).scalar_one_or_none()
-    return None if text is None else tuple((name, share) for name, share in json.loads(text))
+    row = _GUESS.one(connection, item=item)
+    return None if row is None else tuple((name, share) for name, share in json.loads(row.said))

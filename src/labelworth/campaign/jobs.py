@@ -10,7 +10,7 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from labelworth.campaign.rows import Row
+from labelworth.campaign.prepared import Row
 from labelworth.campaign.schema import plans, realised
 from labelworth.campaign.store import Store
 from labelworth.campaign.values import PlanJob, Realised

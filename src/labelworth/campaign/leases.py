@@ -4,7 +4,8 @@ from dataclasses import replace
 
 import sqlalchemy as sa
 
-from labelworth.campaign.rows import ITEM, Row, item_of, one_request, person_of, request_of
+from labelworth.campaign.prepared import Prepared, Row
+from labelworth.campaign.rows import ITEM, item_of, one_request, person_of, request_of
 from labelworth.campaign.schema import OPEN, WANTED, annotators, items, leases, requests, standing
 from labelworth.campaign.values import Person, Task
 from labelworth.errors import InvalidInputError, NotWantedError
@@ -18,16 +19,15 @@ _who: sa.BindParameter[int] = sa.bindparam("annotator")
 _what: sa.BindParameter[int] = sa.bindparam("request")
 _now: sa.BindParameter[float] = sa.bindparam("now")
 
-# Statements that every answer needs are built once: building one takes longer than running it.
-_PERSON = sa.select(annotators).where(annotators.c.id == _who).with_for_update()
-_HELD = (
+_PERSON = Prepared(sa.select(annotators).where(annotators.c.id == _who).with_for_update())
+_HELD = Prepared(
     sa.select(requests, *ITEM, leases.c.id.label("lease_id"), leases.c.expires_at)
     .join(leases, leases.c.request_id == requests.c.id)
     .join(items, items.c.id == requests.c.item_id)
     .where(leases.c.annotator_id == _who, _OPEN, leases.c.expires_at > _now)
     .order_by(leases.c.id)
 )
-_RAN_OUT = (
+_RAN_OUT = Prepared(
     sa.select(leases.c.id, leases.c.request_id)
     .join(requests, requests.c.id == leases.c.request_id)
     .where(_OPEN, leases.c.expires_at <= _now)
@@ -41,7 +41,7 @@ _ANSWERED = sa.select(standing.c.item_id).where(
 _HOLDS = sa.select(leases.c.item_id).where(
     leases.c.annotator_id == _who, leases.c.item_id == requests.c.item_id, _OPEN
 )
-_FREE = (
+_FREE = Prepared(
     sa.select(requests, *ITEM)
     .join(items, items.c.id == requests.c.item_id)
     .where(_WANTED, requests.c.channel == sa.bindparam("channel"), ~_ANSWERED.exists(), ~_HOLDS.exists())
@@ -49,11 +49,15 @@ _FREE = (
     .limit(sa.bindparam("most"))
     .with_for_update(skip_locked=True, of=requests)
 )
-_TAKE = sa.insert(leases).returning(leases.c.id)
-_HOLD = sa.update(requests).where(requests.c.id == _what).values(held=requests.c.held + sa.bindparam("more"))
-_END = sa.update(leases).where(_OPEN).values(ended_at=_now, ended_by=sa.bindparam("how"))
-_END_ONE = _END.where(leases.c.id == sa.bindparam("lease"))
-_END_OWN = _END.where(leases.c.annotator_id == _who, leases.c.request_id == _what).returning(leases.c.expires_at)
+_TAKE = Prepared(sa.insert(leases).returning(leases.c.id))
+_HOLD = Prepared(
+    sa.update(requests).where(requests.c.id == _what).values(held=requests.c.held + sa.bindparam("more"))
+)
+_ended = sa.update(leases).where(_OPEN).values(ended_at=_now, ended_by=sa.bindparam("how"))
+_END_ONE = Prepared(_ended.where(leases.c.id == sa.bindparam("lease")))
+_END_OWN = Prepared(
+    _ended.where(leases.c.annotator_id == _who, leases.c.request_id == _what).returning(leases.c.expires_at)
+)
 
 
 def leased(connection: sa.Connection, annotator: int, n: int, *, now: float, until: float) -> list[Task]:
@@ -76,13 +80,13 @@ def at_least(connection: sa.Connection, person: Person, n: int, *, now: float, u
 
 def tasks_of(connection: sa.Connection, annotator: int, *, now: float) -> list[Task]:
     """What somebody holds now, longest held first."""
-    rows = connection.execute(_HELD, {"annotator": annotator, "now": now})
+    rows = _HELD.all(connection, annotator=annotator, now=now)
     return [Task(request_of(row), item_of(row, row.item_id), row.lease_id, row.expires_at) for row in rows]
 
 
 def recover(connection: sa.Connection, *, now: float) -> int:
     """Give back what was held for too long; says how many leases that were."""
-    rows = connection.execute(_RAN_OUT, {"now": now}).all()
+    rows = _RAN_OUT.all(connection, now=now)
     for row in sorted(rows, key=lambda row: row.request_id):
         _end(connection, row.id, row.request_id, "expired", now)
     return len(rows)
@@ -112,8 +116,8 @@ def end_answered(connection: sa.Connection, annotator: int, request: int, *, now
 
     The request still counts it as held: whoever answers says so together with the answer.
     """
-    own = {"annotator": annotator, "request": request, "now": now, "how": "answered"}
-    return connection.execute(_END_OWN, own).scalar_one_or_none()
+    ended = _END_OWN.one(connection, annotator=annotator, request=request, now=now, how="answered")
+    return None if ended is None else float(ended.expires_at)
 
 
 def was_leased(connection: sa.Connection, annotator: int, request: int) -> bool:
@@ -124,9 +128,10 @@ def was_leased(connection: sa.Connection, annotator: int, request: int) -> bool:
 
 def take(connection: sa.Connection, annotator: int, request: int, item: int, *, now: float, until: float) -> int:
     """Write a lease down; its number."""
+    _HOLD.run(connection, request=request, more=1)
     own = {"request_id": request, "item_id": item, "annotator_id": annotator, "taken_at": now, "expires_at": until}
-    connection.execute(_HOLD, {"request": request, "more": 1})
-    return int(connection.execute(_TAKE, own).scalar_one())
+    (lease,) = _TAKE.all(connection, **own)
+    return int(lease.id)
 
 
 def require_active(connection: sa.Connection, annotator: int) -> Person:
@@ -142,7 +147,7 @@ def active(person: Person) -> Person:
 
 def locked_person(connection: sa.Connection, annotator: int) -> Person:
     """Somebody, withdrawn or not; nobody else acts for them until the transaction ends."""
-    row = connection.execute(_PERSON, {"annotator": annotator}).one_or_none()
+    row = _PERSON.one(connection, annotator=annotator)
     if row is None:
         raise InvalidInputError(f"There is no annotator {annotator!r:.40} in this campaign.")
     return person_of(row)
@@ -150,10 +155,9 @@ def locked_person(connection: sa.Connection, annotator: int) -> Person:
 
 def _taken(connection: sa.Connection, person: Person, n: int, *, now: float, until: float) -> list[Task]:
     """New tasks of somebody, at most `n`."""
-    wanted = {"annotator": person.id, "channel": person.channel, "most": n}
     # Two requests may be about one item: the other is for somebody else.
     by_item: dict[int, Row] = {}
-    for row in connection.execute(_FREE, wanted):
+    for row in _FREE.all(connection, annotator=person.id, channel=person.channel, most=n):
         by_item.setdefault(row.item_id, row)
     tasks = []
     for row in by_item.values():
@@ -166,7 +170,7 @@ def _taken(connection: sa.Connection, person: Person, n: int, *, now: float, unt
 def _end(connection: sa.Connection, lease: int, request: int, how: str, now: float) -> bool:
     """End a lease, once; whoever ends one has its request first, so that nobody waits in a circle."""
     one_request(connection, request, locked=True)
-    if connection.execute(_END_ONE, {"lease": lease, "now": now, "how": how}).rowcount == 0:
+    if _END_ONE.run(connection, lease=lease, now=now, how=how) == 0:
         return False
-    connection.execute(_HOLD, {"request": request, "more": -1})
+    _HOLD.run(connection, request=request, more=-1)
     return True

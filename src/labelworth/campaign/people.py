@@ -5,6 +5,7 @@ import secrets
 
 import sqlalchemy as sa
 
+from labelworth.campaign.prepared import Prepared
 from labelworth.campaign.rows import one_person, person_of
 from labelworth.campaign.schema import annotators
 from labelworth.campaign.values import ROLES, Invitation, Person
@@ -12,9 +13,8 @@ from labelworth.errors import InvalidInputError
 
 FILE = "file"
 """Who gave the labels that came with the files."""
-# Every request asks this: building the statement takes longer than running it.
-_BY_TOKEN = sa.select(annotators).where(
-    annotators.c.token_hash == sa.bindparam("hash"), annotators.c.withdrawn_at.is_(None)
+_BY_TOKEN = Prepared(
+    sa.select(annotators).where(annotators.c.token_hash == sa.bindparam("hash"), annotators.c.withdrawn_at.is_(None))
 )
 
 
@@ -72,7 +72,7 @@ def withdrawn(connection: sa.Connection, name: str, *, now: float) -> Person:
 
 def who(connection: sa.Connection, token: str) -> Person | None:
     """Whose token it is; only its hash is looked for, so how long that takes tells nothing of other tokens."""
-    row = connection.execute(_BY_TOKEN, {"hash": _hash(token)}).one_or_none()
+    row = _BY_TOKEN.one(connection, hash=_hash(token))
     return None if row is None else person_of(row)
 
 

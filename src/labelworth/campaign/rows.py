@@ -1,19 +1,17 @@
 """Rows of the store as values."""
 
 import json
-from typing import Any
 
 import sqlalchemy as sa
 
+from labelworth.campaign.prepared import Prepared, Row
 from labelworth.campaign.schema import annotators, items, requests
 from labelworth.campaign.values import Item, Person, Request
 
-Row = sa.Row[Any]
 ITEM = (items.c.name, items.c.content, items.c.n_tokens)
 """What of an item is read beside other columns."""
-# Statements that every answer needs are built once: building one takes longer than running it.
-_REQUEST = sa.select(requests).where(requests.c.id == sa.bindparam("number"))
-_LOCKED = _REQUEST.with_for_update()
+_request = sa.select(requests).where(requests.c.id == sa.bindparam("number"))
+_REQUEST, _LOCKED = Prepared(_request), Prepared(_request.with_for_update())
 
 
 def person_of(row: Row) -> Person:
@@ -58,5 +56,5 @@ def one_person(connection: sa.Connection, name_or_id: str | int) -> Person | Non
 
 def one_request(connection: sa.Connection, number: int, *, locked: bool = False) -> Request | None:
     """A request; `locked`: nobody else changes it until the transaction ends."""
-    row = connection.execute(_LOCKED if locked else _REQUEST, {"number": number}).one_or_none()
+    row = (_LOCKED if locked else _REQUEST).one(connection, number=number)
     return None if row is None else request_of(row)

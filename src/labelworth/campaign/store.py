@@ -4,16 +4,16 @@ import sqlite3
 import threading
 import time
 from collections.abc import Callable
-from concurrent.futures import Future
 from contextlib import suppress
 from importlib.util import find_spec
 from os import PathLike
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import sqlalchemy as sa
 from sqlalchemy import event, exc
 
+from labelworth.campaign.prepared import Prepared
 from labelworth.errors import InvalidInputError, LabelworthError, StoreUnavailableError
 
 Result = TypeVar("Result")
@@ -42,8 +42,8 @@ class Store:
         self.is_file = not str(where).startswith(_SCHEMES)
         self.where = str(where) if self.is_file else _without_password(str(where))
         self.engine = _sqlite(Path(where)) if self.is_file else _postgresql(str(where))
-        self._waiting: list[tuple[Work[Any], Future[Any]]] = []
-        self._queue, self._writing = threading.Lock(), threading.Lock()
+        self._waiting: list[_Waiting] = []
+        self._queue, self._is_writing = threading.Lock(), False
 
     def close(self) -> None:
         self.engine.dispose()
@@ -78,40 +78,66 @@ class Store:
     def _grouped(self, work: Work[Result]) -> Result:
         """SQLite has one writer: those who wait for it share its next commit, and so one wait for the disk.
 
-        Whoever gets to write does so for all who wait by then; the others find their result.
+        Whoever comes when nobody writes does so, for all who wait by then; after that the first who came meanwhile.
         """
-        own: Future[Result] = Future()
-        with self._queue:
-            self._waiting.append((work, own))
-        with self._writing:
-            while not own.done():
-                with self._queue:
-                    group, self._waiting = self._waiting[:_GROUP], self._waiting[_GROUP:]
-                self._write_together(group)
-        return own.result()
+        own = _Waiting(work)
+        try:
+            with self._queue:
+                self._waiting.append(own)
+                if not self._is_writing:
+                    self._is_writing = True
+                    own.called.set()
+            own.called.wait()
+            if own.outcome is None:
+                self._write_for_all()
+        except BaseException:
+            self._hand_over(leaving=own)
+            raise
+        result, failure = own.outcome or (None, None)
+        if failure is not None:
+            raise failure
+        return cast("Result", result)
 
-    def _write_together(self, group: list[tuple[Work[Any], Future[Any]]]) -> None:
-        results: list[tuple[Future[Any], Any, BaseException | None]] = []
+    def _write_for_all(self) -> None:
+        with self._queue:
+            group, self._waiting = self._waiting[:_GROUP], self._waiting[_GROUP:]
+        try:
+            self._write_together(group)
+        finally:
+            self._hand_over()
+            for one in group:
+                one.called.set()
+
+    def _hand_over(self, leaving: "_Waiting | None" = None) -> None:
+        """Let the first who waits write; `leaving`: somebody who was interrupted, whose turn it may have been."""
+        with self._queue:
+            if leaving is not None:
+                if leaving not in self._waiting:
+                    return
+                self._waiting.remove(leaving)
+                if not leaving.called.is_set():
+                    return
+            if self._waiting:
+                self._waiting[0].called.set()
+            else:
+                self._is_writing = False
+
+    def _write_together(self, group: list["_Waiting"]) -> None:
+        """One transaction: every work of a group has its outcome when it is durable."""
+        interrupted = StoreUnavailableError(f"Writing to {self.where} was interrupted; send it again.")
+        outcomes: list[_Outcome] = [(None, interrupted)] * len(group)
         try:
             with self.engine.connect() as plain:
                 connection = plain.execution_options(writes=True)
                 with connection.begin():
-                    for work, future in group:
-                        results.append((future, *_tried(work, connection)))
-        except BaseException as error:
-            words: BaseException = self._in_words(error) if isinstance(error, exc.DBAPIError) else error
-            if not isinstance(error, Exception):
-                words = StoreUnavailableError(f"Writing to {self.where} was interrupted; send it again.")
-            for _, future in group:
-                future.set_exception(words)
-            if not isinstance(error, Exception):
-                raise
-            return
-        for future, result, failure in results:
-            if failure is None:
-                future.set_result(result)
-            else:
-                future.set_exception(failure)
+                    found = [_tried(one.work, connection) for one in group]
+            outcomes = found
+        except Exception as error:
+            words = self._in_words(error) if isinstance(error, exc.DBAPIError) else error
+            outcomes = [(None, words)] * len(group)
+        finally:
+            for one, outcome in zip(group, outcomes, strict=True):
+                one.outcome = outcome
 
     def _in_words(self, error: exc.DBAPIError) -> LabelworthError:
         """What went wrong, and what to do."""
@@ -126,19 +152,33 @@ class Store:
         return InvalidInputError(f"The database {self.where} refused: {said}.")
 
 
-def _tried(work: Work[Any], connection: sa.Connection) -> tuple[Any, BaseException | None]:
+_Outcome = tuple[Any, Exception | None]
+
+
+class _Waiting:
+    """Some work, and who waits for it: called when it is done, or when it is their turn to write."""
+
+    def __init__(self, work: Work[Any]) -> None:
+        self.work, self.called = work, threading.Event()
+        self.outcome: _Outcome | None = None
+
+
+_BEGIN_ONE, _END_ONE = Prepared(sa.text("SAVEPOINT one")), Prepared(sa.text("RELEASE one"))
+_UNDO_ONE = Prepared(sa.text("ROLLBACK TO one"))
+
+
+def _tried(work: Work[Any], connection: sa.Connection) -> _Outcome:
     """The result, or the error that undid this work alone; an error of the database undoes the whole group."""
-    connection.exec_driver_sql("SAVEPOINT one")
+    _BEGIN_ONE.run(connection)
     try:
-        result = work(connection)
+        outcome: _Outcome = (work(connection), None)
     except Exception as error:
         if isinstance(error, exc.DBAPIError) and not isinstance(error, exc.IntegrityError):
             raise
-        connection.exec_driver_sql("ROLLBACK TO one")
-        connection.exec_driver_sql("RELEASE one")
-        return None, error
-    connection.exec_driver_sql("RELEASE one")
-    return result, None
+        _UNDO_ONE.run(connection)
+        outcome = (None, error)
+    _END_ONE.run(connection)
+    return outcome
 
 
 def _sqlite_words(where: str, said: str) -> LabelworthError:

@@ -1,10 +1,11 @@
 """Every address of the studio: who may come through, and what answers. Nothing is reached by another way."""
 
+import asyncio
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Literal
 
-from starlette.concurrency import run_in_threadpool
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route, Router
@@ -19,6 +20,8 @@ from labelworth.studio.pages import Pages
 from labelworth.studio.visits import Visit, is_foreign, is_proved, read_form, token_in
 
 Who = Literal["anybody", "person", "manager"]
+_AT_ONCE = 24
+"""So many requests are worked on at once; those who wait for the store share its next commit."""
 _LATER = "The campaign cannot be read or written just now. Nothing that was acknowledged is lost. Try again."
 
 
@@ -74,6 +77,7 @@ class Studio:
         self.campaign, self.place = campaign, place
         self.limits = limits or Limits()
         self.pages = Pages(campaign.settings, place.url)
+        self._workers = ThreadPoolExecutor(_AT_ONCE, thread_name_prefix="studio")
         self._strangers, self._people = Meter(self.limits.strangers), Meter(self.limits.person)
         routes = [Route(door.path, self._opened(door), methods=[door.method]) for door in DOORS]
         app = Router(routes, redirect_slashes=False, default=_nothing_here)
@@ -85,7 +89,8 @@ class Studio:
                 body = await request.body() if door.method == "POST" else b""
             except ClientDisconnect:
                 return PlainTextResponse("", 400)
-            return await run_in_threadpool(self._answered, door, request, body)
+            loop = asyncio.get_running_loop()
+            return await loop.run_in_executor(self._workers, self._answered, door, request, body)
 
         return opened
 

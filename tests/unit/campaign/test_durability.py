@@ -210,3 +210,35 @@ class TestAFullDisk:
         told = [line.split("\t") for line in done.stdout.splitlines()]
         assert told
         require_whole(where, told)
+
+
+def test_a_writer_that_is_interrupted_lets_others_write(tmp_path):
+    """Whoever writes does so for those who wait: they are told, or done, and nobody waits for ever."""
+    where = str(tmp_path / "campaign.db")
+    begun(where, 3)
+    with Campaign.open(where) as campaign:
+        store, writing, go_on = campaign._store, threading.Event(), threading.Event()
+        outcomes: list[object] = []
+
+        def interrupted(connection: sa.Connection) -> None:
+            writing.set()
+            go_on.wait(60)
+            raise KeyboardInterrupt
+
+        def attempt(work) -> None:
+            try:
+                outcomes.append(store.write(work))
+            except BaseException as error:
+                outcomes.append(type(error).__name__)
+
+        threads = [threading.Thread(target=attempt, args=(interrupted,))]
+        threads[0].start()
+        writing.wait(60)
+        threads += [threading.Thread(target=attempt, args=(lambda _, n=n: n,)) for n in range(5)]
+        for thread in threads[1:]:
+            thread.start()
+        go_on.set()
+        for thread in threads:
+            thread.join(60)
+        assert sorted(map(str, outcomes)) == ["0", "1", "2", "3", "4", "KeyboardInterrupt"]
+        assert store.write(lambda _: "again") == "again"
