@@ -236,57 +236,6 @@ def _scale() -> str:
     )
 
 
-def _load() -> str:
-    steady, large = (figures("studio-load")[case] for case in ("200 a second", "large"))
-    slowest = max(large["page_seconds"].values())
-    return (
-        f"{steady['n_answers']:,} answers in {steady['seconds'] / 60:g} minutes, {steady['rate']:g} a second by "
-        f"{steady['n_annotators']} annotators, SQLite, {steady['cores']} cores: the next task is there within "
-        f"{steady['milliseconds']['95 %']:.0f} ms in 95 % of the cases (half of them within "
-        f"{steady['milliseconds']['50 %']:.0f}, the slowest {steady['slowest_milliseconds']:.0f}). With "
-        f"{large['n_items']:,} items and {large['n_held']:,} answers every page is there within {slowest:.2f} s"
-    )
-
-
-def _kills() -> str:
-    cases = figures("studio-kills")
-    killed = {name: own for name, own in cases.items() if name != "full disk"}
-
-    def told(name: str, own: dict[str, Any]) -> str:
-        return f"{name}: {own['kills']} kills, {own['acknowledged']:,} answers acknowledged"
-
-    def of_all(*faults: str) -> str:
-        return f"{sum(own[name] for own in cases.values() for name in faults):,}"
-
-    return (
-        f"{'; '.join(told(name, own) for name, own in killed.items())}; a disk that was full: "
-        f"{cases['full disk']['told']:,} times told. Lost or changed: {of_all('lost', 'changed')}, doubled: "
-        f"{of_all('doubled')}, leases or requests left behind: {of_all('leases left', 'requests left')}"
-    )
-
-
-def _formats() -> str:
-    own = figures("formats").values()
-    total = {
-        name: sum(one.get(name, 0) for one in own) for name in ("whole", "with told losses", "refused", "failed")
-    }
-    least = min(one["tried"] for one in own)
-    return (
-        f"at least {least:,} generated exports for each of {len(own)} formats: {total['whole']:,} came back whole, "
-        f"{total['with told losses']:,} as it was told before, {total['refused']:,} were refused with a reason, "
-        f"{total['failed']:,} came back otherwise"
-    )
-
-
-def _fuzz() -> str:
-    own = figures("fuzz").values()
-    return (
-        f"{sum(one['n_inputs'] for one in own):,} damaged files and requests at {len(own)} doors: "
-        f"{sum(one['answered_badly'] for one in own):,} answered with a traceback, not at all, or beyond the limits "
-        "of time and memory"
-    )
-
-
 def _reproduce(name: str) -> str:
     own = record(name)
     quick = " --quick" if own["asked"].get("quick") else ""
@@ -296,10 +245,6 @@ def _reproduce(name: str) -> str:
 
 def _claim(title: str, name: str, says: Callable[[], str]) -> Claim:
     return Claim(title, (name,), _reproduce(name), says)
-
-
-def _made(title: str, name: str, target: str, says: Callable[[], str]) -> Claim:
-    return Claim(title, (name,), f"make {target}", says)
 
 
 CLAIMS = (
@@ -319,10 +264,6 @@ CLAIMS = (
     _claim("CRF on CoNLL-2000", "chunking-crf", _chunking),
     _claim("Half of the tokens, labeled in seven ways", "policy-ranking", _policies),
     _claim("Data larger than the memory", "scale", _scale),
-    _made("The studio under load", "studio-load", "load", _load),
-    _made("The studio killed, and its disk full", "studio-kills", "chaos", _kills),
-    _made("Annotation tools' formats, out and back", "formats", "formats-test", _formats),
-    _made("Damaged files and requests", "fuzz", "fuzz", _fuzz),
 )
 
 

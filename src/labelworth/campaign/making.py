@@ -1,7 +1,7 @@
 """Making plans that wait, and measuring what came true of them; what is found is kept in the store."""
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -46,7 +46,7 @@ def made(
 
 
 def _computed(
-    store: Store, settings: Settings, asked: dict[str, Any], checkpoint: str | Path | None, progress: Progress
+    store: Store, settings: Settings, asked: Mapping[str, Any], checkpoint: str | Path | None, progress: Progress
 ) -> tuple[Exception | None, dict[str, Any]]:
     """What is to be kept of a plan."""
     try:

@@ -7,12 +7,14 @@ is read by name, as of any other statement; errors are those that SQLAlchemy wou
 from collections import namedtuple
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import sqlalchemy as sa
 from sqlalchemy import exc
 from sqlalchemy.sql.elements import CompilerElement
 
+_named: Any = partial(namedtuple, "Row")
 Row = Any
 """With an attribute for every column."""
 
@@ -43,8 +45,9 @@ class Prepared:
         written, cursor = self._run(connection, given)
         rows = cursor.fetchall()
         if written.row is None:
-            written.row = namedtuple("Row", [column[0] for column in cursor.description])._make  # type: ignore[misc]
-        return [written.row(row) for row in rows]
+            written.row = _named([column[0] for column in cursor.description])._make
+        make = written.row
+        return [make(row) for row in rows]
 
     def one(self, connection: sa.Connection, **given: Any) -> Row | None:
         """Run it: the only row that there is, None where there is none."""
