@@ -2,7 +2,7 @@
 
 import sys
 import warnings
-from collections.abc import Callable, Hashable, Iterator
+from collections.abc import Hashable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
@@ -21,7 +21,7 @@ from labelworth.data.samples import Samples
 from labelworth.data.views import are_counts, are_documents, in_numbers
 from labelworth.errors import InvalidInputError
 from labelworth.estimators.pools.documents import ClassPrediction
-from labelworth.estimators.pools.narrow import narrowed
+from labelworth.estimators.pools.narrow import fitted_narrowly
 from labelworth.estimators.pools.pool import Abilities, Pool, PoolKind
 from labelworth.estimators.pools.sources import row_sources
 from labelworth.simulation.learner import Learner, LearnerKind, Mode, Source, known_codes
@@ -65,7 +65,6 @@ class FittedClassifier:
     shares: FloatArray  # (n_classes,): Of the labels, smoothed.
     own_classes: AnyArray  # As the estimator names them, in the same order.
     failure: str = ""  # Why it could not be fitted.
-    narrow: Callable[[Any], Any] | None = None  # Makes of features what the estimator was given; None: nothing.
 
     def log_posteriors(self, features: Any, n_samples: int, smoothing: float | None = None) -> FloatArray:
         """log p(class | x) as far as the estimator says it, (n, n_classes); probabilities smoothed as usual, or so.
@@ -77,8 +76,6 @@ class FittedClassifier:
         """
         if self.estimator is None:
             return self.log_shares(n_samples)
-        if self.narrow is not None:
-            features = self.narrow(features)
         if hasattr(self.estimator, "predict_proba"):
             share = SMOOTHING if smoothing is None else smoothing
             return self._smoothed(_numbers(self.estimator.predict_proba(features)), share)
@@ -184,7 +181,7 @@ class AnyLearner(Learner[Rows]):
         counts = np.bincount(codes[codes >= 0], minlength=len(classes))
         shares = (counts + 0.5) / (counts.sum() + 0.5 * len(classes))
         present = np.flatnonzero(counts)
-        names, narrow = as_targets(classes), None
+        names = as_targets(classes)
         if len(present) < 2:
             return FittedClassifier(None, present, shares, names[present])
         with quietly():
@@ -196,15 +193,13 @@ class AnyLearner(Learner[Rows]):
                     fitted = clone(self.prepared).fit(data.features, targets)
                 else:
                     seen, classifier = data.take(codes >= 0), clone(labels_only(self.prepared))
-                    narrow = narrowed(classifier, seen.features)
-                    features = seen.features if narrow is None else narrow(seen.features)
-                    fitted = classifier.fit(features, names[known_codes(seen)])
+                    fitted = fitted_narrowly(classifier, seen.features, names[known_codes(seen)])
             except FAILURES as error:
                 return FittedClassifier(None, present, shares, names[present], in_short(error))
         own = np.asarray(getattr(fitted, "classes_", np.unique(names[present])))
         code_of = {name: code for code, name in enumerate(names.tolist())}
         own_codes = np.array([code_of[name] for name in own.tolist()])
-        return FittedClassifier(fitted, own_codes, shares, own, narrow=narrow)
+        return FittedClassifier(fitted, own_codes, shares, own)
 
     def predict(self, model: Any, data: Rows) -> ClassPrediction:
         try:

@@ -19,6 +19,7 @@ from labelworth.estimation.answered import AnsweredFamily
 from labelworth.estimation.fit import Fit, at_maximum, fit
 from labelworth.estimators.pools.pool import Abilities, Pool, PoolKind
 from labelworth.fisher.criteria import CRITERIA
+from labelworth.models.classes.alike_words import AlikeWords
 from labelworth.models.protocol import AnyFamily, Family, ModelT
 from labelworth.progress import SILENT, Progress
 from labelworth.robust.held_out import HeldOutPredictions, held_out_predictions
@@ -93,7 +94,11 @@ class ClassLearner(Learner[Samples], Generic[ModelT]):
             "max_iterations": self.max_iterations,
         }
         if data.answers is None:
-            return fit(self.family, data, start=start, **options).model
+            # A given start may tell alike words apart.
+            alike = AlikeWords.of(self.family, data) if start is None else None
+            if alike is None:
+                return fit(self.family, data, start=start, **options).model
+            return alike.apart(fit(alike.family, alike.samples, **options).model)
         names = data.answers.names
         known = [channel for channel in self.channels if channel.name in names]
         annotators = Annotators.of(names, self.family.classes, channels=known)

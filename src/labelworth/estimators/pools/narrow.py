@@ -2,7 +2,7 @@
 
 A penalized linear classifier sees a row only through its inner products with the rows it was fitted to. So columns
 that none of those has can be left out, and where rows are few, all columns can be turned into as many as there are
-rows: rotations change neither the penalty nor what is predicted.
+rows: rotations change neither the penalty nor what is predicted. What was fitted is turned back.
 """
 
 from dataclasses import dataclass
@@ -10,44 +10,67 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from scipy.linalg import solve_triangular
+from scipy.linalg.lapack import dpstrf
 
 from labelworth.arrays import FloatArray, IntArray
 
-_FEW_ROWS = 1500
-"""Up to so many rows they are rotated: finding the axes takes the cube of that."""
-_NONE = 1e-10
-"""Axes along which rows vary less than this share of the most are left out: rounding."""
+_FEW_ROWS = 4000
+"""Up to so many rows they are rotated: that takes the cube of their number, and its square of memory."""
+_NONE = 1e-12
+"""Rows of which less than this share of the longest lies outside the span of others add no axis: rounding."""
 
 
 @dataclass(frozen=True, eq=False)
 class Columns:
-    """Only some columns."""
+    """Only the columns that rows have."""
 
+    rows: sp.csr_array  # In those columns.
     kept: IntArray
+    n_columns: int
 
-    def __call__(self, features: Any) -> Any:
-        return features[:, self.kept]
+    @classmethod
+    def of(cls, rows: sp.csr_array) -> "Columns":
+        kept = np.flatnonzero(np.bincount(rows.indices, minlength=rows.shape[1]))
+        return cls(sp.csr_array(rows[:, kept]), kept, rows.shape[1])
+
+    def spread(self, coefficients: FloatArray) -> FloatArray:
+        """Coefficients of all columns, (n_outputs, n_columns), from those of the ones that are left."""
+        spread = np.zeros((len(coefficients), self.n_columns))
+        spread[:, self.kept] = coefficients
+        return spread
 
 
 @dataclass(frozen=True, eq=False)
 class RowSpace:
-    """Coordinates along orthogonal axes of the span of some rows X: with X X' = U S U', those are X' U S^(-1/2)."""
+    """Coordinates along orthogonal axes of the span of rows X: with X X' = L L' they are L.
 
-    rows: sp.csr_array
-    axes: FloatArray  # U S^(-1/2), (n_rows, n_axes)
+    Rows are taken in the order in which they lead furthest away from those before; whoever adds nothing has no axis.
+    """
+
+    rows: FloatArray  # (n_rows, n_axes): L.
+    basis: sp.csr_array  # (n_axes, n_columns): The rows that have an axis each, B.
+    triangle: FloatArray  # (n_axes, n_axes): Their coordinates, C; axes are C^(-1) B.
 
     @classmethod
     def of(cls, rows: sp.csr_array) -> "RowSpace":
-        values, vectors = np.linalg.eigh((rows @ rows.T).toarray())
-        is_axis = values > _NONE * max(values[-1], np.finfo(np.float64).tiny)
-        return cls(rows, vectors[:, is_axis] / np.sqrt(values[is_axis]))
+        products = np.asfortranarray((rows @ rows.T).toarray())
+        least = _NONE * max(float(products.diagonal().max()), np.finfo(np.float64).tiny)
+        factor, order, n_axes, _ = dpstrf(products, tol=least, lower=1, overwrite_a=1)
+        for axis in range(1, n_axes):
+            factor[:axis, axis] = 0.0
+        turned = np.empty((len(factor), n_axes))
+        turned[order - 1] = factor[:, :n_axes]
+        return cls(turned, rows[order[:n_axes] - 1], factor[:n_axes, :n_axes])
 
-    def __call__(self, features: Any) -> FloatArray:
-        return np.asarray((sp.csr_array(features) @ self.rows.T) @ self.axes)
+    def spread(self, coefficients: FloatArray) -> FloatArray:
+        """Coefficients of all columns, (n_outputs, n_columns), from those of the axes."""
+        of_basis = solve_triangular(self.triangle, coefficients.T, lower=True, trans="T")
+        return np.ascontiguousarray((self.basis.T @ of_basis).T)
 
 
-def narrowed(estimator: Any, features: Any) -> "Columns | RowSpace | None":
-    """How an estimator may be given fewer columns than the rows it is fitted to have; None: it may not."""
+def narrowed(estimator: Any, features: Any) -> Columns | RowSpace | None:
+    """The rows that an estimator is fitted to in fewer columns; None: it looks at all of them."""
     if type(estimator).__name__ != "LogisticRegression" or not hasattr(features, "tocsr"):
         return None
     settings = estimator.get_params()
@@ -56,5 +79,15 @@ def narrowed(estimator: Any, features: Any) -> "Columns | RowSpace | None":
     if not is_plain or settings.get("l1_ratio") or settings.get("warm_start"):
         return None
     rows = sp.csr_array(features.tocsr()).astype(np.float64)
-    kept = np.flatnonzero(np.bincount(rows.indices, minlength=rows.shape[1]))
-    return RowSpace.of(rows) if rows.shape[0] < min(len(kept), _FEW_ROWS) else Columns(kept)
+    columns = Columns.of(rows)
+    return RowSpace.of(rows) if rows.shape[0] < min(len(columns.kept), _FEW_ROWS) else columns
+
+
+def fitted_narrowly(estimator: Any, features: Any, targets: Any) -> Any:
+    """The estimator fitted to rows and their targets, in fewer columns where it does not mind: all are asked for."""
+    narrow = narrowed(estimator, features)
+    if narrow is None:
+        return estimator.fit(features, targets)
+    fitted = estimator.fit(narrow.rows, targets)
+    fitted.coef_, fitted.n_features_in_ = narrow.spread(fitted.coef_), features.shape[1]
+    return fitted

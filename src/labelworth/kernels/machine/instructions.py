@@ -67,15 +67,21 @@ def from_bits(pattern: int) -> float:
     return float(struct.unpack("<d", struct.pack("<Q", int(pattern) & (2**64 - 1)))[0])
 
 
+@compiled(within=True)
+def split(number: float) -> tuple[float, float]:
+    """The mantissa, from 1 to 2, and the exponent of a positive normal double."""
+    pattern = bits(number)
+    exponent = from_bits(((pattern >> 52) & 2047) + _INTEGER) - (4503599627370496.0 + 1023.0)
+    return from_bits((pattern & _MANTISSA) + _ONE), exponent
+
+
 @compiled(fastmath={"contract"})
 def logarithm(number: float) -> float:
     """The natural logarithm of a positive normal double, within two units in the last place.
 
     The number is m 2^n with m within a factor sqrt(2) of 1, and log m = 2 artanh(s), s = (m - 1) / (m + 1).
     """
-    pattern = bits(number)
-    exponent = from_bits(((pattern >> 52) & 2047) + _INTEGER) - (4503599627370496.0 + 1023.0)
-    mantissa = from_bits((pattern & _MANTISSA) + _ONE)
+    mantissa, exponent = split(number)
     large = mantissa > _SQRT2
     mantissa = 0.5 * mantissa if large else mantissa
     exponent = exponent + 1.0 if large else exponent

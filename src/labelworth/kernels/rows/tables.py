@@ -4,13 +4,24 @@ import numpy as np
 
 from labelworth.arrays import FloatArray, IntArray
 from labelworth.kernels.machine.compilation import compiled
-from labelworth.kernels.machine.instructions import SMALLEST_NORMAL, fetch_and_add, logarithm
+from labelworth.kernels.machine.instructions import (
+    LN2_HIGH,
+    LN2_LOW,
+    SMALLEST_NORMAL,
+    fetch_and_add,
+    logarithm,
+    split,
+)
 from labelworth.kernels.machine.threads import n_threads_for, run_together, wait_until
 
 _LANES = 4
 _CACHE_LINE = 64
 _TILE = 64
 _PIECE = 1 << 14
+_MOST_FACTORS = 512
+"""Mantissas below two that are multiplied before their product is split again."""
+_LARGE_EXPONENT = 64.0
+_LARGE = 2.0**_LARGE_EXPONENT
 
 
 def padded_width(n_classes: int) -> int:
@@ -54,32 +65,65 @@ def logarithms(values: FloatArray) -> FloatArray:
     return logs
 
 
-def sum_of_logarithms(values: FloatArray) -> float:
-    """The sum of the logarithms of all values, none of which is negative."""
-    return float(add_logarithms(np.ascontiguousarray(values).reshape(-1)))
+def sum_of_logarithms(values: FloatArray, times: FloatArray | None = None) -> float:
+    """The sum of the logarithms of all values, none of which is negative; of a column as often as `times` says."""
+    table = np.ascontiguousarray(values).reshape(len(values) if values.ndim > 1 else 1, -1)
+    return float(add_logarithms(table, np.ones(table.shape[1]) if times is None else times))
 
 
-def smoothed_shares(counts: FloatArray, smoothing: float) -> FloatArray:
-    """(count + smoothing) over the sum of its row, for non-negative counts; a row of zeros is shared evenly."""
+def smoothed_shares(counts: FloatArray, smoothing: float, times: FloatArray | None = None) -> FloatArray:
+    """(count + smoothing) over the sum of its row, for non-negative counts; a row of zeros is shared evenly.
+
+    `times` (n_columns,) is how often the smoothing, or an even share, falls on a column; once when None.
+    """
     counts = np.ascontiguousarray(counts)
     shares = np.empty(counts.shape)
     pieces = np.zeros((len(counts), -(-counts.shape[1] // _PIECE)))
     counters = np.zeros(4, dtype=np.int64)
-    arguments = (counts, smoothing, shares, pieces, counters)
+    times = np.ones(counts.shape[1]) if times is None else times
+    arguments = (counts, smoothing * times, times / times.sum(), shares, pieces, counters)
     run_together(work_on_shares, arguments, n_threads_for(counts.size), counters[3:], pieces.size)
     return shares
 
 
 @compiled()
-def add_logarithms(values: FloatArray) -> float:
-    """Sum logarithms, a tile at a time."""
-    logs = np.empty(_TILE)
+def add_logarithms(table: FloatArray, times: FloatArray) -> float:
+    """Sum the logarithms of a table, those of every column so many times.
+
+    The numbers of a column are multiplied, and one logarithm is taken of the product: of mantissas, that is, while
+    exponents are added, so that no product leaves what doubles hold.
+    """
+    products, exponents, logs = np.empty(_TILE), np.empty(_TILE), np.empty(_TILE)
     total = 0.0
-    for start in range(0, len(values), _TILE):
-        tile = values[start : start + _TILE]
-        fill_logarithms(tile, logs)
-        total += sum_smoothed(logs[: len(tile)], 0.0)
+    for start in range(0, table.shape[1], _TILE):
+        n_columns = min(_TILE, table.shape[1] - start)
+        products[:] = 1.0
+        exponents[:] = 0.0
+        for row in range(table.shape[0]):
+            multiply_mantissas(table[row, start : start + n_columns], products, exponents)
+            if row % _MOST_FACTORS == _MOST_FACTORS - 1:
+                logs[:] = products
+                products[:] = 1.0
+                multiply_mantissas(logs, products, exponents)
+        fill_logarithms(products, logs)
+        for column in range(n_columns):
+            rest = logs[column] + exponents[column] * LN2_LOW
+            total += times[start + column] * (exponents[column] * LN2_HIGH + rest)
     return total
+
+
+@compiled()
+def multiply_mantissas(values: FloatArray, products: FloatArray, exponents: FloatArray) -> None:
+    """Multiply the products by the mantissas of so many values, from 1 to 2, and add their exponents.
+
+    A value of zero makes a product zero.
+    """
+    for position in range(len(values)):
+        value = values[position]
+        is_small = value < SMALLEST_NORMAL
+        mantissa, exponent = split(value * _LARGE if is_small else value)
+        products[position] *= 0.0 if value == 0.0 else mantissa
+        exponents[position] += exponent - _LARGE_EXPONENT if is_small else exponent
 
 
 @compiled()
@@ -98,7 +142,12 @@ def fill_logarithms(values: FloatArray, logs: FloatArray) -> None:
 
 @compiled()
 def work_on_shares(
-    counts: FloatArray, smoothing: float, shares: FloatArray, pieces: FloatArray, counters: IntArray
+    counts: FloatArray,
+    smoothings: FloatArray,
+    even: FloatArray,
+    shares: FloatArray,
+    pieces: FloatArray,
+    counters: IntArray,
 ) -> None:
     """What one thread does of `smoothed_shares`: sums of pieces, then, when all are there, shares."""
     n_rows, n_pieces = pieces.shape
@@ -106,7 +155,8 @@ def work_on_shares(
         row, piece = divmod(fetch_and_add(counters, 0, 1), max(1, n_pieces))
         if row >= n_rows:
             break
-        pieces[row, piece] = sum_smoothed(counts[row, piece * _PIECE : (piece + 1) * _PIECE], smoothing)
+        inside = slice(piece * _PIECE, (piece + 1) * _PIECE)
+        pieces[row, piece] = sum_smoothed(counts[row, inside], smoothings[inside])
         fetch_and_add(counters, 1, 1)
     wait_until(counters, 1, n_rows * n_pieces)
     while True:
@@ -116,23 +166,23 @@ def work_on_shares(
         first, last = piece * _PIECE, min((piece + 1) * _PIECE, counts.shape[1])
         total = pieces[row].sum()
         if total > 0:
-            fill_shares(counts[row, first:last], smoothing, total, shares[row, first:last])
+            fill_shares(counts[row, first:last], smoothings[first:last], total, shares[row, first:last])
         else:
-            shares[row, first:last] = 1 / counts.shape[1]
+            shares[row, first:last] = even[first:last]
         fetch_and_add(counters, 3, 1)
 
 
 @compiled(fastmath={"contract", "reassoc", "nsz"})
-def sum_smoothed(counts: FloatArray, smoothing: float) -> float:
-    """The sum of the counts, each with the smoothing."""
+def sum_smoothed(counts: FloatArray, smoothings: FloatArray) -> float:
+    """The sum of the counts, each with its smoothing."""
     total = 0.0
-    for count in counts:
-        total += count + smoothing
+    for position in range(len(counts)):
+        total += counts[position] + smoothings[position]
     return total
 
 
 @compiled()
-def fill_shares(counts: FloatArray, smoothing: float, total: float, shares: FloatArray) -> None:
-    """Each count with the smoothing, over the total."""
+def fill_shares(counts: FloatArray, smoothings: FloatArray, total: float, shares: FloatArray) -> None:
+    """Each count with its smoothing, over the total."""
     for position in range(len(counts)):
-        shares[position] = (counts[position] + smoothing) / total
+        shares[position] = (counts[position] + smoothings[position]) / total

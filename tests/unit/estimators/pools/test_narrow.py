@@ -3,10 +3,11 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression, SGDClassifier
 from sklearn.svm import LinearSVC
 
-from labelworth.estimators.pools.narrow import Columns, RowSpace, narrowed
+from labelworth.estimators.pools.narrow import Columns, RowSpace, fitted_narrowly, narrowed
 
 
 def rows(n: int, n_columns: int, seed: int = 0) -> sp.csr_array:
@@ -24,21 +25,30 @@ def test_a_fit_in_fewer_columns_predicts_the_same(n_columns: int, kind: type, n_
     classifier = LogisticRegression(C=10.0, tol=1e-10, max_iter=5000)
     narrow = narrowed(classifier, features)
     assert isinstance(narrow, kind)
-    assert narrow(features).shape[1] < n_columns
-    whole = classifier.fit(features, codes).predict_proba(others)
-    fewer = classifier.fit(narrow(features), codes).predict_proba(narrow(others))
-    np.testing.assert_allclose(fewer, whole, atol=1e-6)
+    assert narrow.rows.shape[1] < n_columns
+    whole = clone(classifier).fit(features, codes)
+    fewer = fitted_narrowly(clone(classifier), features, codes)
+    assert fewer.n_features_in_ == n_columns
+    np.testing.assert_allclose(fewer.coef_, whole.coef_, atol=1e-5)
+    np.testing.assert_allclose(fewer.predict_proba(others), whole.predict_proba(others), atol=1e-6)
     # Negative control: axes that are not of unit length change the penalty, and with it what is predicted.
-    stretched = classifier.fit(3 * narrow(features), codes).predict_proba(3 * narrow(others))
-    assert np.abs(stretched - whole).max() > 1e-3
+    stretched = clone(classifier).fit(3 * narrow.rows, codes)
+    stretched.coef_, stretched.n_features_in_ = 3 * narrow.spread(stretched.coef_), n_columns
+    assert np.abs(stretched.predict_proba(others) - whole.predict_proba(others)).max() > 1e-3
 
 
 def test_inner_products_are_those_of_the_rows() -> None:
     features = rows(20, 300)
-    features = sp.csr_array(sp.vstack([features, features[:2]]))  # two rows again: fewer axes than rows
-    turned = RowSpace.of(features)(features)
-    assert turned.shape == (22, 20)
+    empty = sp.csr_array((1, 300))
+    features = sp.csr_array(sp.vstack([features[:2], empty, features]))  # two rows again, and one that adds nothing
+    turned = RowSpace.of(features).rows
+    assert turned.shape == (23, 20)
     np.testing.assert_allclose(turned @ turned.T, (features @ features.T).toarray(), atol=1e-12)
+
+
+def test_axes_are_orthogonal_and_of_unit_length() -> None:
+    axes = RowSpace.of(rows(20, 300)).spread(np.eye(20))
+    np.testing.assert_allclose(axes @ axes.T, np.eye(20), atol=1e-12)
 
 
 @pytest.mark.parametrize(

@@ -59,12 +59,30 @@ def test_sum_of_logarithms(size: int) -> None:
     assert sum_of_logarithms(values) == -np.inf
 
 
+@pytest.mark.parametrize("shape", [(1, 1), (3, 70), (1100, 65), (2, 5, 7)])
+def test_sum_of_logarithms_of_columns_that_count_more_than_once(shape: tuple[int, ...]) -> None:
+    rng = np.random.default_rng(0)
+    # From subnormal numbers to large ones: products alone would leave what doubles hold.
+    values = 10.0 ** rng.uniform(-320, 300, size=shape)
+    times = rng.integers(1, 9, size=int(np.prod(shape[1:]))).astype(float)
+    columns = np.log(values).reshape(shape[0], -1).sum(axis=0)
+    assert sum_of_logarithms(values, times) == pytest.approx(columns @ times, rel=1e-12)
+    values[0, 0] = 0.0
+    assert sum_of_logarithms(values, times) == -np.inf
+
+
 @pytest.mark.parametrize("smoothing", [0.0, 0.25, 1e-300])
 @pytest.mark.parametrize("shape", [(1, 1), (3, 40), (2, 3000)])
 def test_shares_equal_their_definition(shape: tuple[int, int], smoothing: float) -> None:
     counts = np.random.default_rng(0).poisson(1.0, size=shape) + np.eye(*shape)
     expected = (counts + smoothing) / (counts + smoothing).sum(axis=1, keepdims=True)
     np.testing.assert_allclose(smoothed_shares(counts, smoothing), expected, rtol=1e-14)
+
+
+def test_smoothing_falls_on_columns_as_often_as_said() -> None:
+    counts, times = np.array([[1.0, 0.0], [0.0, 0.0]]), np.array([1.0, 3.0])
+    np.testing.assert_allclose(smoothed_shares(counts, 0.5, times), [[0.5, 0.5], [0.25, 0.75]])
+    np.testing.assert_allclose(smoothed_shares(counts, 0.0, times), [[1.0, 0.0], [0.25, 0.75]])
 
 
 def test_row_of_zeros_is_shared_evenly() -> None:
