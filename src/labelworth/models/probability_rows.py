@@ -38,8 +38,8 @@ def smoothed_rows(counts: FloatArray, smoothing: float, times: FloatArray | None
     r"""Maximize :math:`\sum_w (N_w + \alpha) \log \theta_w` in every row.
 
     The maximizer is :math:`(N_w + \alpha) / (\sum_v N_v + \alpha V)`. A row without counts and without smoothing is
-    maximized by every distribution, so it gets the uniform one. Of a table, `times` says how often :math:`\alpha` falls
-    on every column; once when None.
+    maximized by every distribution, so it gets the uniform one. Of a table, `times` says how often :math:`\alpha`
+    falls on every column; once when None.
     """
     rows = smoothed_shares(counts, smoothing, times) if counts.ndim == 2 else _short_rows(counts, smoothing)
     if smoothing > 0:

@@ -226,27 +226,30 @@ def forecast_basis(
         for choosing in choosings
         if choosing.by != "worth" or mode in learner.worth_modes
     ]
+    labels: dict[str, LabelSource] = {}
     asked = sources or sources_of(learner, data, workers)
     for name, source in asked.items():
         # A fit of the learner itself errs as its points say.
         own: Any = name
         source_errors[name] = float(points[own, "error"].means[-1] if source.error is None else source.error)
-        labels = label_source(source, source_errors[name], n_labeled)
-        overlaps[name, "error"], overlaps[name, "log_loss"] = labels.overlap
-        for curve in simulate(
-            learner,
-            data,
-            labels,
-            designs,
-            sizes,
-            n_replicates=n_replicates,
-            seed=seed,
-            first=first_replicate(asked, name),
-            metrics=metrics,
-            workers=workers,
-            progress=progress,
-            keep=_under(f"simulated/{name}", keep),
-        ):
+        labels[name] = label_source(source, source_errors[name], n_labeled)
+        overlaps[name, "error"], overlaps[name, "log_loss"] = labels[name].overlap
+    curves = simulate(
+        learner,
+        data,
+        labels,
+        designs,
+        sizes,
+        n_replicates=n_replicates,
+        seed=seed,
+        firsts={name: first_replicate(asked, name) for name in asked},
+        metrics=metrics,
+        workers=workers,
+        progress=progress,
+        keep=_under("simulated", keep),
+    )
+    for name, of_source in curves.items():
+        for curve in of_source:
             key = (name, curve.design.mode, curve.design.name)
             simulated[*key, "error"] = Simulated(sizes, curve.errors)
             simulated[*key, "log_loss"] = Simulated(sizes, curve.log_losses)

@@ -147,11 +147,7 @@ def run_fits(
         return kept
 
     # The slow ones first: they tell how long all will take, and none of them is left to wait for at the end.
-    order = (
-        sorted(range(len(jobs)), key=lambda index: -work(jobs[index]))
-        if in_processes or is_elsewhere
-        else range(len(jobs))
-    )
+    order = sorted(range(len(jobs)), key=lambda index: -work(jobs[index]))
     results = run_jobs(
         run,
         [jobs[index] for index in order],

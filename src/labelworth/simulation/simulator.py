@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from types import MappingProxyType
 from typing import Generic
 
 import numpy as np
@@ -81,6 +82,7 @@ class LearningCurve:
 
 @dataclass(frozen=True)
 class _Job:
+    source: str
     replicate: int
     design: int
     size: int
@@ -170,19 +172,19 @@ def chosen_units(
 def simulate(
     learner: Learner[DataT],
     data: DataT,
-    source: LabelSource,
+    sources: Mapping[str, LabelSource],
     designs: Sequence[CurveDesign],
     sizes: IntArray,
     *,
     n_replicates: int,
     seed: int,
-    first: int = 0,
+    firsts: Mapping[str, int] = MappingProxyType({}),
     metrics: Sequence[Metric] = (),
     workers: int | None = 1,
     progress: Progress = SILENT,
     keep: Keep = keep_nothing,
-) -> list[LearningCurve]:
-    """Learning curves on the real pool with labels drawn from `source`.
+) -> dict[str, list[LearningCurve]]:
+    """Learning curves on the real pool with labels drawn from every one of `sources`, by its name.
 
     Replicate by replicate: labels are drawn for all units, a fifth of the units is kept out, and of the others the
     first L of a random order keep their labels. Designs and sizes share all of this, so that their differences are
@@ -195,8 +197,8 @@ def simulate(
         Labels in `data` are not looked at.
     sizes : integer array
         Numbers of labeled units.
-    first : int
-        Number of the first replicate; replicates of other numbers draw otherwise.
+    firsts : mapping
+        Number of the first replicate of a source, 0 where none is said; replicates of other numbers draw otherwise.
     metrics : sequence of Metric
         What else to tell of every refit.
     keep : function
@@ -208,9 +210,16 @@ def simulate(
         If a size exceeds what the pool holds beside the units kept out.
     """
     n_held_out = held_out_units(data.n_samples, int(np.max(sizes)))
-    replicates = [Replicate(data, source, n_held_out, seed, first + index) for index in range(n_replicates)]
+    replicates = {
+        name: [
+            Replicate(data, source, n_held_out, seed, firsts.get(name, 0) + index) for index in range(n_replicates)
+        ]
+        for name, source in sources.items()
+    }
+    # All in one go: none of the sources waits for the last fit of another.
     jobs = [
-        _Job(replicate, design, int(size))
+        _Job(source, replicate, design, int(size))
+        for source in sources
         for replicate in range(n_replicates)
         for design in range(len(designs))
         for size in sizes
@@ -219,11 +228,11 @@ def simulate(
     def fit(job: _Job) -> Refit[Sequence[float]]:
         design = designs[job.design]
         own = (learner.in_mode(design.mode), design, job.size, None, tuple(metrics))
-        return Refit(Replicate.losses, replicates[job.replicate], own)
+        return Refit(Replicate.losses, replicates[job.source][job.replicate], own)
 
     def name(job: _Job) -> str:
         design = designs[job.design]
-        return f"{job.replicate}/{design.mode}/{design.name}/{job.size}"
+        return f"{job.source}/{job.replicate}/{design.mode}/{design.name}/{job.size}"
 
     def work(job: _Job) -> int:
         return learner.in_mode(designs[job.design].mode).work(job.size, data.n_samples)
@@ -255,19 +264,22 @@ def simulate(
         )
     )
     losses = np.array([outcomes[as_drawn(job)] for job in jobs])
-    cube = losses.reshape(n_replicates, len(designs), len(sizes), 2 + len(metrics))
-    n_tested = {metric.spec: np.array([own.n_tested(metric) for own in replicates], float) for metric in metrics}
-    return [
-        LearningCurve(
-            design,
-            np.asarray(sizes),
-            cube[:, index, :, 0],
-            cube[:, index, :, 1],
-            {metric.spec: cube[:, index, :, 2 + own] for own, metric in enumerate(metrics)},
-            n_tested,
-        )
-        for index, design in enumerate(designs)
-    ]
+    cubes = losses.reshape(len(sources), n_replicates, len(designs), len(sizes), 2 + len(metrics))
+    curves: dict[str, list[LearningCurve]] = {}
+    for (source, own), cube in zip(replicates.items(), cubes, strict=True):
+        n_tested = {metric.spec: np.array([one.n_tested(metric) for one in own], float) for metric in metrics}
+        curves[source] = [
+            LearningCurve(
+                design,
+                np.asarray(sizes),
+                cube[:, index, :, 0],
+                cube[:, index, :, 1],
+                {metric.spec: cube[:, index, :, 2 + position] for position, metric in enumerate(metrics)},
+                n_tested,
+            )
+            for index, design in enumerate(designs)
+        ]
+    return curves
 
 
 def held_out_units(n_units: int, n_labels: int) -> int:

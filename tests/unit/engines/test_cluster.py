@@ -220,9 +220,8 @@ def test_refits_on_a_cluster_are_those_of_one_thread(client: Any) -> None:
         data = documents(300).hide()
         learner = ClassLearner(MultinomialFamily.for_samples(data, smoothing=0.1), 1.0, 1.0)
         source = LabelSource(learner.predict(learner.fit(documents(300)), data), 1.0)
-        told = simulate(
-            learner, data, source, [CurveDesign("semi-supervised")], np.array([20, 60]), n_replicates=3, seed=1
-        )
+        design, sizes = CurveDesign("semi-supervised"), np.array([20, 60])
+        told = simulate(learner, data, {"own": source}, [design], sizes, n_replicates=3, seed=1)["own"]
         return told[0].errors.tobytes() + told[0].log_losses.tobytes()
 
     with working(client):

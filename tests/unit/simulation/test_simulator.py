@@ -1,5 +1,7 @@
 """Learning curves with known truth."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 from scipy.special import log_softmax
@@ -11,11 +13,24 @@ from labelworth.models.classes.multinomial import MultinomialFamily, Multinomial
 from labelworth.policies.choosing import Choosing
 from labelworth.policies.spec import parse_policy
 from labelworth.progress import SilentProgress
+from labelworth.simulation import simulator
 from labelworth.simulation.learner import MODES, keep_labels
-from labelworth.simulation.simulator import WHOLE, CurveDesign, LabelSource, chosen_units, held_out_units, simulate
+from labelworth.simulation.simulator import (
+    WHOLE,
+    CurveDesign,
+    LabelSource,
+    LearningCurve,
+    chosen_units,
+    held_out_units,
+)
 from support.learners import document_learner, documents, sentence_learner, sentences
 
 SIZES = np.array([5, 20, 80])
+
+
+def simulate(learner: Any, data: Any, source: LabelSource, *arguments: Any, **options: Any) -> list[LearningCurve]:
+    """With labels from one source."""
+    return simulator.simulate(learner, data, {"own": source}, *arguments, **options)["own"]
 
 
 def document_source(samples: object, learner: object) -> LabelSource:
@@ -62,6 +77,22 @@ def test_the_same_bits_whatever_the_workers_and_designs() -> None:
     np.testing.assert_array_equal(one[1].log_losses, alone[0].log_losses)
     assert [curve.design.name for curve in one] == [WHOLE, "every-other"]
     assert (one[0].log_losses != one[1].log_losses).all()
+
+
+def test_sources_together_give_what_each_gives_alone() -> None:
+    samples = documents(200)
+    learner = document_learner(samples)
+    drawn = document_source(samples, learner)
+    sources = {"drawn": drawn, "sharp": LabelSource(drawn.prediction, 0.05)}
+    designs = [CurveDesign(mode) for mode in MODES]
+    together = simulator.simulate(learner, samples, sources, designs, SIZES, n_replicates=2, seed=3, workers=2)
+    assert list(together) == ["drawn", "sharp"]
+    for name, source in sources.items():
+        alone = simulate(learner, samples, source, designs, SIZES, n_replicates=2, seed=3)
+        for one, other in zip(together[name], alone, strict=True):
+            np.testing.assert_array_equal(one.errors, other.errors)
+            np.testing.assert_array_equal(one.log_losses, other.log_losses)
+    assert (together["drawn"][0].log_losses != together["sharp"][0].log_losses).all()
 
 
 def test_common_draws_make_differences_less_noisy() -> None:

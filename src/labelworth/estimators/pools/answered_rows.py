@@ -30,7 +30,7 @@ from labelworth.estimators.pools.any_rows import (
     last_step,
     quietly,
 )
-from labelworth.estimators.pools.narrow import narrowed
+from labelworth.estimators.pools.narrow import fitted_narrowly
 
 _N_FOLDS = 5
 _SMALLEST = 1e-6
@@ -122,17 +122,13 @@ class SteppedClassifier:
         classifier = clone(labels_only(self.learner.prepared))
         with quietly():
             try:
-                narrow = narrowed(classifier, seen)
-                seen = seen if narrow is None else narrow(seen)
-                best = names[own.argmax(axis=1)]
-                fitted = fit_weighted(classifier, seen, best, rows, names[codes], own[rows, codes])
+                weighted = names[own.argmax(axis=1)], rows, names[codes], own[rows, codes]
+                fitted = fitted_narrowly(classifier, seen, lambda given: fit_weighted(classifier, given, *weighted))
             except FAILURES as error:
                 return FittedClassifier(None, present, frequencies, names[present], in_short(error))
         code_of = {name: code for code, name in enumerate(names.tolist())}
         said = np.asarray(fitted.classes_)
-        return FittedClassifier(
-            fitted, np.array([code_of[name] for name in said.tolist()]), frequencies, said, narrow=narrow
-        )
+        return FittedClassifier(fitted, np.array([code_of[name] for name in said.tolist()]), frequencies, said)
 
 
 def fit_weighted(

@@ -193,7 +193,8 @@ class AnyLearner(Learner[Rows]):
                     fitted = clone(self.prepared).fit(data.features, targets)
                 else:
                     seen, classifier = data.take(codes >= 0), clone(labels_only(self.prepared))
-                    fitted = fitted_narrowly(classifier, seen.features, names[known_codes(seen)])
+                    targets = names[known_codes(seen)]
+                    fitted = fitted_narrowly(classifier, seen.features, lambda rows: classifier.fit(rows, targets))
             except FAILURES as error:
                 return FittedClassifier(None, present, shares, names[present], in_short(error))
         own = np.asarray(getattr(fitted, "classes_", np.unique(names[present])))

@@ -98,7 +98,9 @@ class ClassLearner(Learner[Samples], Generic[ModelT]):
             alike = AlikeWords.of(self.family, data) if start is None else None
             if alike is None:
                 return fit(self.family, data, start=start, **options).model
-            return alike.apart(fit(alike.family, alike.samples, **options).model)
+            apart: Any = alike.apart(fit(alike.family, alike.samples, **options).model)
+            fitted: ModelT = apart
+            return fitted
         names = data.answers.names
         known = [channel for channel in self.channels if channel.name in names]
         annotators = Annotators.of(names, self.family.classes, channels=known)

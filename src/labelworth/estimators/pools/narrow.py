@@ -5,6 +5,7 @@ that none of those has can be left out, and where rows are few, all columns can 
 rows: rotations change neither the penalty nor what is predicted. What was fitted is turned back.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -83,11 +84,11 @@ def narrowed(estimator: Any, features: Any) -> Columns | RowSpace | None:
     return RowSpace.of(rows) if rows.shape[0] < min(len(columns.kept), _FEW_ROWS) else columns
 
 
-def fitted_narrowly(estimator: Any, features: Any, targets: Any) -> Any:
-    """The estimator fitted to rows and their targets, in fewer columns where it does not mind: all are asked for."""
+def fitted_narrowly(estimator: Any, features: Any, fit: Callable[[Any], Any]) -> Any:
+    """What `fit` makes of an estimator and its rows, given in fewer columns where it does not mind; it knows all."""
     narrow = narrowed(estimator, features)
     if narrow is None:
-        return estimator.fit(features, targets)
-    fitted = estimator.fit(narrow.rows, targets)
+        return fit(features)
+    fitted = fit(narrow.rows)
     fitted.coef_, fitted.n_features_in_ = narrow.spread(fitted.coef_), features.shape[1]
     return fitted

@@ -107,7 +107,11 @@ def _merged(counts: sp.csr_array, group: IntArray, first: IntArray, sizes: IntAr
     frequency = np.bincount(counts.indices, minlength=counts.shape[1])
     if not np.array_equal(frequency, frequency[first][group]):
         return None
-    starts, words, values = np.empty(len(counts.indptr), np.int64), np.empty_like(counts.indices), np.empty(counts.nnz)
+    starts, words, values = (
+        np.empty(len(counts.indptr), np.int64),
+        np.empty_like(counts.indices),
+        np.empty(counts.nnz),
+    )
     rows = (counts.indptr.astype(np.int64), counts.indices, counts.data)
     if not merge_alike(*rows, group, first, sizes, starts, words, values):
         return None

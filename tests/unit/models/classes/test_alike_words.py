@@ -19,7 +19,7 @@ CLASSES = ("a", "b", "c")
 
 
 def documents(n_alike: int = 30, seed: int = 0, *, whole: bool = True) -> Samples:
-    """60 documents, a third of them labeled, one of two candidates; words that nobody has, and words in one of them."""
+    """60 documents, a third of them labeled; some words nobody has, and many are in one document."""
     rng = np.random.default_rng(seed)
     codes = rng.integers(3, size=60)
     probabilities = rng.dirichlet(np.full(12, 0.5), size=3)
