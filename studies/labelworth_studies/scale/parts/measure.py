@@ -139,7 +139,7 @@ def _fit(folder: Path, n_documents: int, seed: int, workers: int) -> dict[str, A
 def _plan(folder: Path, n_documents: int, seed: int, workers: int) -> dict[str, Any]:
     """`labelworth plan` for as many labels more as there are."""
     budget = 2 * round(0.01 * n_documents)
-    words = ("--model", "multinomial", "--price-label", 1, "--budget", budget, "--max-time", 2)
+    words = ("--model", "multinomial", "--price-label", 1, "--budget", budget, "--max-time", 15)
     record = _command("plan", folder / "shards", *words)
     return {"recommended": record["recommended"]}
 
