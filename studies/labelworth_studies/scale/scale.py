@@ -24,9 +24,10 @@ from labelworth_studies.scale.parts.measure import is_made
 _SIZES = (100_000, 1_000_000, 10_000_000)
 _IN_MEMORY = 1_000_000
 _LIMIT = 672 << 20
-"""Bytes of data that a process may hold which walks through shards: less than a quarter of what the largest corpus
-takes on disk, as text and as shards. The others are there for comparison, and may hold what they want."""
-_LIMITED = ("shard", "shards", "fit")
+"""Bytes of data that a process may hold which makes shards, or steps of EM over them: less than a quarter of what the
+largest corpus takes on disk, as text and as shards. A fit until it has converged leaps ahead of its steps, holds more
+tables for that, and is measured without a limit, as those are that are there for comparison."""
+_LIMITED = ("shard", "shards")
 _PASSES = ("shards, 1 worker", "shards, 2 workers", "memory, 1 worker", "partial_fit, 1 worker")
 _STAGES = ("shard, 1 worker", *_PASSES, "fit, 2 workers", "plan, 2 workers")
 
