@@ -40,7 +40,7 @@ chaos: $(STAMP)                ## a studio is killed a hundred times, on SQLite,
 	LABELWORTH_TEST_KILLS=20 $(BIN)/python -m pytest -q studies/tests/commands/test_reproduce_killed.py -k kills
 
 cluster-chaos: $(STAMP)        ## workers of a real cluster are killed fifty times, and its scheduler; every bit is compared
-	OPENBLAS_NUM_THREADS=1 $(BIN)/python tests/chaos/cluster.py --kills 50
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python tests/chaos/cluster.py --kills 50 --keep
 
 postgres-test: $(STAMP)        ## campaigns on a PostgreSQL that is started for it; told and skipped where there is none
 	$(BIN)/python tests/support/postgres.py $(BIN)/python -m pytest -q -rs tests/unit/campaign

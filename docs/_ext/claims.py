@@ -225,15 +225,56 @@ def _policies() -> str:
 
 
 def _scale() -> str:
-    large = figures("scale")["sizes"][-1]
-    shards, memory, peer = (
-        large[f"{who}, 1 worker"]["pass_processor_seconds"] for who in ("shards", "memory", "partial_fit")
-    )
+    found = figures("scale")
+    ratios, largest = found["ratios"], found["sizes"][-1]["n_documents"]
     return (
-        f"{large['n_documents']:,} documents: a pass over shards takes {shards / memory:.1f} times the processor "
-        "time of one in "
-        f"memory, and {shards / peer:.2f} of a supervised pass of scikit-learn's MultinomialNB"
+        f"{largest:,} documents: a pass over shards takes {ratios['time of the largest over memory']:.1f} times the "
+        "processor time per value of one in memory, "
+        f"{ratios['time over partial_fit, largest']:.2f} of a supervised pass of scikit-learn's MultinomialNB, and "
+        f"{ratios['memory over partial_fit, largest']:.2f} of its memory"
     )
+
+
+def _cluster() -> str:
+    works = figures("cluster-kills")
+    killed, wrong = (sum(own["workers"][name] for own in works.values()) for name in ("kills", "wrong"))
+    again = ", ".join(f"{own['scheduler']['done_again']} of {name}" for name, own in works.items())
+    return (
+        f"{killed} workers killed at random moments of {', '.join(works)}: {wrong} answers of other bits than one "
+        f"thread's; after the scheduler was killed, steps done again: {again}"
+    )
+
+
+def _load() -> str:
+    steady, large = figures("studio-load")["200 a second"], figures("studio-load")["large"]
+    return (
+        f"{steady['rate']:.0f} answers a second for {steady['seconds'] / 60:.0f} minutes: 95 % of them within "
+        f"{steady['milliseconds']['95 %']:.1f} ms; with {large['n_items']:,} items and {large['n_held']:,} answers "
+        f"a page takes {max(large['page_seconds'].values()):.2f} s at most"
+    )
+
+
+def _kills() -> str:
+    cases = figures("studio-kills")
+    faults = ("lost", "changed", "doubled", "leases left", "requests left")
+    return "; ".join(
+        f"{case}: {own['kills']} kills, {own['acknowledged']:,} answers acknowledged, "
+        f"{sum(own[fault] for fault in faults)} lost, changed, doubled or left behind"
+        for case, own in cases.items()
+        if "kills" in own
+    )
+
+
+def _formats() -> str:
+    formats = figures("formats").values()
+    tried, failed = (sum(own[name] for own in formats) for name in ("tried", "failed"))
+    return f"{tried:,} exports in {len(formats)} formats, {failed} of which came back otherwise than was told first"
+
+
+def _fuzz() -> str:
+    doors = figures("fuzz").values()
+    tried, bad = (sum(own[name] for own in doors) for name in ("n_inputs", "answered_badly"))
+    return f"{tried:,} damaged inputs, {bad} of which were not answered with a sentence, in time and in memory"
 
 
 def _reproduce(name: str) -> str:
@@ -264,6 +305,11 @@ CLAIMS = (
     _claim("CRF on CoNLL-2000", "chunking-crf", _chunking),
     _claim("Half of the tokens, labeled in seven ways", "policy-ranking", _policies),
     _claim("Data larger than the memory", "scale", _scale),
+    Claim("A cluster that loses workers", ("cluster-kills",), "make cluster-chaos", _cluster),
+    Claim("A studio under load", ("studio-load",), "make load", _load),
+    Claim("A studio that is killed", ("studio-kills",), "make chaos", _kills),
+    Claim("Formats of annotation tools, out and back", ("formats",), "make formats-test", _formats),
+    Claim("Damaged files and requests", ("fuzz",), "make fuzz", _fuzz),
 )
 
 

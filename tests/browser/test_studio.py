@@ -25,6 +25,8 @@ BROWSER, DRIVER = shutil.which("chromium"), shutil.which("chromedriver")
 AXE = os.environ.get("LABELWORTH_AXE", "")
 DESK, PHONE = (1280, 900), (390, 844)
 HOSTILE = "<script>window.hacked = 1</script><img src=x onerror='window.hacked = 1'>\"&"
+HEARS = 0.2
+"""Seconds after which a page that has appeared listens to keys: those pressed before may be meant for the last."""
 CLASSES = ["ham", "news", "spam"]
 TAGS = ["O", "PER", "LOC", "ORG"]
 SENTENCE = "Yesterday Anna Smith flew from Berlin to New York for Acme Corp and met {} people there ."
@@ -97,6 +99,7 @@ def come_in(driver: Any, link: str, token: str) -> None:
     driver.get(f"{link.partition('#')[0]}#{token}")
     until(driver, lambda page: "/enter" not in page.current_url)
     until(driver, lambda page: page.find_elements(By.CSS_SELECTOR, "html.script"))
+    time.sleep(HEARS)
 
 
 def task(driver: Any) -> str | None:
@@ -112,7 +115,7 @@ def press(driver: Any, *keys: str) -> None:
 def settled(driver: Any, before: str | None) -> None:
     """Wait until another task is there, and the page listens to keys again."""
     until(driver, lambda page: task(page) != before)
-    time.sleep(0.2)
+    time.sleep(HEARS)
 
 
 def label(driver: Any, text: str) -> None:
@@ -232,7 +235,7 @@ def test_questions_undo_cannot_say_and_a_studio_that_comes_back(documents: Campa
         settled(eve, first)
         press(eve, "u")
         until(eve, lambda page: task(page) == first)
-        time.sleep(0.2)
+        time.sleep(HEARS)
         press(eve, "0")
         settled(eve, first)
         assert [one.said for one in documents.answers() if one.stands] == [(None,)]
@@ -251,7 +254,6 @@ def test_a_key_that_is_held_down_answers_once(documents: Campaign) -> None:
     token = documents.invite("ann").token
     with started(path_of(documents)) as (_, link), window(DESK) as ann:
         come_in(ann, link, token)
-        time.sleep(0.2)
         event = {"type": "keyDown", "key": "1", "text": "1", "windowsVirtualKeyCode": 49}
         for repeat in (False, True, True, True, True):
             ann.execute_cdp_cmd("Input.dispatchKeyEvent", {**event, "autoRepeat": repeat})

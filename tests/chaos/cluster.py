@@ -19,7 +19,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -28,6 +28,9 @@ import numpy as np
 import psutil
 import scipy.sparse as sp
 from distributed import Client, as_completed
+
+if __name__ == "__main__":
+    sys.path.insert(0, str(Path(__file__).parents[1]))
 
 import labelworth as lw
 from labelworth.data.evidence import Evidence
@@ -41,6 +44,7 @@ from labelworth.estimation.conditional_fit import fit_conditional
 from labelworth.estimation.fit import fit, settled
 from labelworth.fisher.documents.probing import matrix_free_information
 from labelworth.models.classes.multinomial import MultinomialFamily
+from support.kept_figures import keep
 
 LONGEST = 600.0
 """Seconds after which a piece of work counts as hanging."""
@@ -345,9 +349,11 @@ class Counted(Cluster):
         return super()._tried(function, shared, items, is_total=is_total)
 
 
-def kill_scheduler(works: Works, expected: dict[str, bytes], n_workers: int, kill_in: int) -> list[str]:
-    """Passes (of a forecast: refits) that were lost with a scheduler, and whether the bits are those of before."""
-    lines = []
+def kill_scheduler(
+    works: Works, expected: dict[str, bytes], n_workers: int, kill_in: int
+) -> dict[str, dict[str, Any]]:
+    """Passes (of a forecast: refits) that were lost with a scheduler, by kind of work; all bits must be as before."""
+    told = {}
     for name, work in works.all().items():
         with tempfile.TemporaryDirectory(dir=works.folder) as kept:
             with cluster(n_workers, works.folder) as own:
@@ -366,15 +372,21 @@ def kill_scheduler(works: Works, expected: dict[str, bytes], n_workers: int, kil
                 in_time(lambda: work(whole, None))  # noqa: B023
         lost = first.begun + second.begun - whole.begun
         same = answer == expected[name]
-        lines.append(
+        line = (
             f"{name}: scheduler killed in step {kill_in} of {whole.begun}; told after {told_after:.0f} s "
             f"({said[:60]}..); begun again, {lost} step(s) were done twice; bits {'the same' if same else 'DIFFER'}"
         )
-        say(lines[-1])
+        say(line)
         most = 1 if name != "forecast" else 2 * n_workers
         if not same or lost > most:
-            raise AssertionError(lines[-1])
-    return lines
+            raise AssertionError(line)
+        told[name] = {
+            "killed_in": kill_in,
+            "steps": whole.begun,
+            "done_again": lost,
+            "told_after_seconds": told_after,
+        }
+    return told
 
 
 def main() -> int:
@@ -385,6 +397,7 @@ def main() -> int:
     parser.add_argument("--slowest", type=float, default=6.0, help="Seconds between two kills at most.")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--only", choices=["workers", "scheduler", "control"], default=None)
+    parser.add_argument("--keep", action="store_true", help="write what was found to results/")
     asked = parser.parse_args()
     os.environ.update(QUICK)
     import dask
@@ -399,17 +412,24 @@ def main() -> int:
             expected[kind] = work(Threads(1), None)
             again = work(Threads(1), None) == expected[kind]
             say(f"{kind}: one thread, {time.monotonic() - started:.1f} s twice; repeats itself: {again}")
-        wrong = 0
+        wrong, found = 0, {kind: {"load_of_the_machine": os.getloadavg()[0]} for kind in expected}
         if asked.only in (None, "workers"):
             told = kill_workers(works, expected, asked.kills, asked.workers, random.Random(asked.seed), asked.slowest)
             wrong = sum(case.wrong for case in told)
             say(f"{sum(case.kills for case in told)} kills, {wrong} answers of other bits, no hang")
+            for case in told:
+                found[case.name]["workers"] = asdict(case)
         if asked.only in (None, "control"):
             caught = is_control_caught(works, expected["EM"], asked.workers)
             say(f"A runner that adds by arrival is {'told by its bits' if caught else 'NOT TOLD'}")
             wrong += not caught
+            found["EM"]["control_is_caught"] = caught
         if asked.only in (None, "scheduler"):
-            kill_scheduler(works, expected, asked.workers, kill_in=6)
+            for kind, lost in kill_scheduler(works, expected, asked.workers, kill_in=6).items():
+                found[kind]["scheduler"] = lost
+    if asked.keep:
+        for kind, figures in found.items():
+            keep("cluster-kills", kind, figures, packages=("dask", "distributed", "numpy", "numba"))
     return int(wrong > 0)
 
 

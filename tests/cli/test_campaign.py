@@ -1,19 +1,31 @@
 """A campaign by commands, from its beginning to its end."""
 
 import json
+from pathlib import Path
+from typing import Any
 
 import pytest
 from typer.testing import CliRunner
 
+import labelworth as lw
 from labelworth.cli.main import app
 from support.command_line import labelworth
 
 
 def say(*arguments: object, words: str) -> str:
     """Run a command with something to read; what it shows."""
+    return _run(*arguments, words=words).stdout
+
+
+def answered(campaign: Path, words: str) -> str:
+    """What somebody who answers is told."""
+    return _run("campaign", "answer", campaign, "ann", words=words).stderr
+
+
+def _run(*arguments: object, words: str) -> Any:
     result = CliRunner().invoke(app, [str(one) for one in arguments], input=words, catch_exceptions=False)
     assert result.exit_code == 0, result.stderr
-    return result.stdout
+    return result
 
 
 @pytest.fixture
@@ -51,6 +63,27 @@ def test_people_answer_and_the_status_follows(campaign, tmp_path):
     requests = tmp_path / "requests.csv"
     labelworth("campaign", "export", campaign, "-o", requests, "--what", "requests")
     assert "3 drawn by random" in requests.read_text()
+
+
+def test_what_is_taken_back_is_asked_again_at_once(campaign):
+    labelworth("campaign", "people", campaign, "--invite", "ann")
+    labelworth("campaign", "assign", campaign, "--count", "3")
+    shown = say("campaign", "answer", campaign, "ann", words="spam\nundo\nham\nquit\n")
+    assert "1 answer kept" in shown
+    with lw.Campaign.open(str(campaign)) as own:
+        said = [(given.request_id, given.said, given.stands) for given in own.answers(own.person("ann"))]
+    assert {request for request, _, _ in said} == {said[0][0]}
+    assert [what for _, what, stands in said if stands] == [("ham",)]
+
+
+def test_what_a_tool_cannot_hold_is_told_when_it_is_left_out(campaign, tmp_path):
+    labelworth("campaign", "people", campaign, "--invite", "ann")
+    labelworth("campaign", "assign", campaign, "--count", "1", "--question", "spam")
+    assert "yes, no, or ?" in answered(campaign, "maybe\nno\n")
+    exported = labelworth(
+        "campaign", "export", campaign, "-o", tmp_path / "x.json", "--to", "label-studio", "--accept-losses"
+    )
+    assert "Lost: answers 'not this' are left out" in exported.stderr
 
 
 def test_an_export_for_a_tool_comes_back(campaign, tmp_path):

@@ -251,6 +251,8 @@ def _valid_but_odd(spec: dict[str, Any], random: Random) -> dict[str, Any]:
     else:
         odd["document_length"] = length
     odd["n_samples"] = random.choice([1e-300, 1, 100, 1e300])
+    # Without it millions are drawn for what is rare, which takes most of a minute: slow, as was asked for.
+    odd["max_draws"] = random.choice([1, 1000, 100_000])
     if "kinds" in odd:
         odd["kinds"][1]["votes"] = random.choice([1, 7, 150, 1000, 10**6])
         odd["kinds"][0]["confusion"][0] = random.choice([[1.0, 0.0], [1e-300, 1.0], [0.5, 0.5], [1 - 1e-12, 1e-12]])

@@ -173,12 +173,17 @@ def _last_batch(connection: sa.Connection) -> int:
 
 
 def mean_prices(connection: sa.Connection) -> dict[str, float]:
-    """What a label of every kind costs, on average over those who can be asked."""
-    query = sa.select(annotators.c.channel, sa.func.avg(annotators.c.price)).where(
+    """What a label of every kind costs, on average over those who can be asked.
+
+    Managers may label, but are there to manage: they count where a kind of label has nobody else.
+    """
+    kinds = (annotators.c.channel, annotators.c.role)
+    query = sa.select(*kinds, sa.func.avg(annotators.c.price)).where(
         annotators.c.withdrawn_at.is_(None), annotators.c.token_hash.is_not(None)
     )
-    rows = connection.execute(query.group_by(annotators.c.channel))
-    return {channel: float(price) for channel, price in rows}
+    rows = connection.execute(query.group_by(*kinds)).all()
+    last = sorted(rows, key=lambda row: row.role == "annotator")
+    return {channel: float(price) for channel, _, price in last}
 
 
 def _told(connection: sa.Connection, batch: int, rows: Sequence[Mapping[str, Any]]) -> Assigned:

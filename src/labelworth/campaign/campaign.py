@@ -34,6 +34,7 @@ from labelworth.campaign.values import (
     Settings,
     Status,
     Task,
+    Written,
 )
 from labelworth.errors import InvalidInputError
 from labelworth.progress import Progress
@@ -170,9 +171,14 @@ class Campaign:
         return self._store.write(lambda connection: people.with_token(connection, name))
 
     def withdraw(self, name: str) -> Person:
-        """Let somebody in no more; what they said stays, and what they hold is given back when its time runs out."""
+        """Let somebody in no more; what they said stays, and what they hold is given back."""
         now = self._clock()
-        return self._store.write(lambda connection: people.withdrawn(connection, name, now=now))
+
+        def without(connection: sa.Connection) -> Person:
+            leases.released(connection, people.require_person(connection, name).id, None, now=now)
+            return people.withdrawn(connection, name, now=now)
+
+        return self._store.write(without)
 
     def who(self, token: str) -> Person | None:
         """Whose token it is; None: nobody's, or of somebody who was withdrawn."""
@@ -561,8 +567,8 @@ class Campaign:
 
     def export(
         self, path: str | Path, what: "What" = "labels", *, format: str | None = None, accept_losses: bool = False
-    ) -> int:
-        """Write what the campaign holds to a file, whole or not at all; says how many rows it has.
+    ) -> Written:
+        """Write what the campaign holds to a file, whole or not at all; says how many rows it has, and what is lost.
 
         Parameters
         ----------
@@ -581,8 +587,7 @@ class Campaign:
         asked = sa.select(schema.requests).order_by(schema.requests.c.id)
         rows = self._store.read(lambda connection: [request_of(row) for row in connection.execute(asked)])
         taking_out.require_what(what, format)
-        number, _ = taking_out.written(self._snapshot(), rows, Path(path), what, format, accept_losses=accept_losses)
-        return number
+        return taking_out.written(self._snapshot(), rows, Path(path), what, format, accept_losses=accept_losses)
 
     # ---- counts
 

@@ -8,7 +8,7 @@ from typing import Any, Literal, get_args
 from labelworth.campaign import held
 from labelworth.campaign.held import StandingAnswer
 from labelworth.campaign.planning import Snapshot
-from labelworth.campaign.values import GOLD, Item, Request, Unit
+from labelworth.campaign.values import GOLD, Item, Request, Unit, Written
 from labelworth.data.files import write_lines
 from labelworth.data.readers.choose import written_ending
 from labelworth.data.readers.raw_sequences import RawTokens
@@ -18,7 +18,6 @@ from labelworth.errors import InvalidInputError
 from labelworth.formats.choose import write_export
 from labelworth.formats.export import Export, How, Judgement
 from labelworth.formats.export import Item as ExportItem
-from labelworth.formats.losses import Loss
 
 What = Literal["labels", "answers", "requests"]
 _CANNOT_SAY = "cannot say"
@@ -39,15 +38,16 @@ def written(
     format: str | None,
     *,
     accept_losses: bool,
-) -> tuple[int, tuple[Loss, ...]]:
-    """Write a file, whole or not at all: how many rows it has, and what its format cannot hold."""
+) -> Written:
+    """Write a file, whole or not at all."""
     if format is not None:
-        return len(snapshot.items), write_export(exported(snapshot), path, format, accept_losses=accept_losses)
+        losses = write_export(exported(snapshot), path, format, accept_losses=accept_losses)
+        return Written(len(snapshot.items), losses)
     if what == "labels" and snapshot.settings.kind == "sequences" and written_ending(path) in COLUMNS:
         raw = snapshot.raw
         assert isinstance(raw, RawTokens)
         write_conll(path, raw)
-        return len(snapshot.items), ()
+        return Written(len(snapshot.items))
     allowed = ".jsonl, .csv or .tsv (labels of sequences also .conll); or as a tool reads it, with format="
     require_ending(path, TABLES, "What a campaign holds is", allowed)
     if what == "labels":
@@ -55,7 +55,7 @@ def written(
     else:
         rows = _answers(snapshot) if what == "answers" else _requests(snapshot, requests)
     write_lines(path, [rows_text(path, rows)])
-    return len(rows), ()
+    return Written(len(rows))
 
 
 def exported(snapshot: Snapshot) -> Export:

@@ -103,7 +103,7 @@ def renewed(connection: sa.Connection, annotator: int, request: int, *, now: flo
 
 def released(connection: sa.Connection, annotator: int, request: int | None, *, now: float) -> int:
     """Give back a task, or all of them; says how many."""
-    require_active(connection, annotator)
+    locked_person(connection, annotator)
     query = sa.select(leases.c.id, leases.c.request_id).where(leases.c.annotator_id == annotator, _OPEN)
     if request is not None:
         query = query.where(leases.c.request_id == request)

@@ -2,7 +2,10 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal, get_args
+
+if TYPE_CHECKING:
+    from labelworth.formats.losses import Loss
 
 Kind = Literal["documents", "sequences"]
 Role = Literal["annotator", "manager"]
@@ -163,6 +166,14 @@ class Desk:
     guess: Guess | None  # Of the task's item; None: there is no model yet.
     last: int | None  # The last answer of theirs that stands, and what it says.
     last_said: tuple[Unit, ...] = ()
+
+
+@dataclass(frozen=True)
+class Written:
+    """A file with what a campaign holds."""
+
+    n_rows: int
+    losses: "tuple[Loss, ...]" = ()  # What its format cannot hold, and is not in it.
 
 
 @dataclass(frozen=True)

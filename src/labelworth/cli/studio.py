@@ -56,7 +56,7 @@ def studio(
         if made is None:
             tell(f"{place.url}  Managers come in by their links; for a new one: --link NAME.")
         else:
-            tell("The link of the manager, shown now and never again (a new one: --link NAME):")
+            tell(f"The link of {link or 'the manager'}, shown now and never again (a new one: --link NAME):")
             sys.stdout.write(made + "\n")
             sys.stdout.flush()
         tell("Ctrl-C ends it; nothing that was acknowledged is lost.")

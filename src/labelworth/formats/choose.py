@@ -98,7 +98,8 @@ def read_export(
     empty_means : "unlabeled" or "nothing", optional
         What an item without a label means, where a format does not tell whether somebody looked at it.
     approved : path, optional
-        For doccano: the export of the approved examples alone. Those in it were looked at, others were not.
+        For doccano: the export of the approved examples alone. Those in it were looked at, others were not. Of a
+        folder with a file per member it is such a folder, or one file that counts for all of them.
     encoding : str
         Of text files.
 
@@ -129,7 +130,7 @@ def read_export(
             f"The content of {source.path} is of no format that is known. Name it with format= (one of "
             f"{', '.join(FORMATS)})."
         )
-    if reading.approved is not None and known.name != "doccano":
+    if reading.approved is not None and not known.takes_approved:
         raise InvalidInputError(f"approved= goes with exports of doccano. {source.path} was read as {known.title}.")
     export = known.read(source)
     if not export.items:

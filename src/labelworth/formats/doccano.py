@@ -19,11 +19,11 @@ from labelworth.formats.format import (
     require_meaning,
     write_json_lines,
 )
+from labelworth.formats.losses import EVERYBODY
 from labelworth.formats.source import Source
 
 _OWN = ("id", "text", "label", "labels", "entities", "relations")
-_EVERYBODY = "all"
-_CURE = ", or export the approved examples alone too and name that file with approved="
+_CURE = ", or export the approved examples alone too and name that with approved="
 
 
 def _knows(source: Source) -> bool:
@@ -62,17 +62,49 @@ def _read(source: Source) -> Export:
 
 
 def _read_members(source: Source) -> Export:
-    files = files_in(source.path, ".jsonl")
-    return _read_files(
-        source,
-        {"" if path.stem == _EVERYBODY else path.stem: Source(path, source.reading) for path in files},
-    )
+    return _read_files(source, _members(source.path, source))
+
+
+def _members(folder: Path, source: Source) -> dict[str, Source]:
+    """The files of a folder by member, read as the source is; what is everybody's is nobody's."""
+    return {
+        "" if path.stem == EVERYBODY else path.stem: Source(path, source.reading)
+        for path in files_in(folder, ".jsonl")
+    }
+
+
+def _approved(source: Source, files: Mapping[str, Source]) -> dict[str, set[str]] | None:
+    """By member the ids that were approved: of a folder each member's own, of one file everybody's."""
+    path = source.reading.approved
+    if path is None:
+        return None
+    approved = {member: set[str]() for member in files}
+    exported = [(Source(path, source.reading), list(files))]
+    if path.is_dir():
+        own = _members(path, source)
+        if not own:
+            raise InvalidInputError(f"The folder {path} holds no approved examples: it has no .jsonl. Name another.")
+        exported = [(file, [name for name in files if name == member]) for member, file in own.items()]
+    for file, meant in exported:
+        # The file of a member who approved nothing may be empty.
+        is_empty = path.is_dir() and not file.path.stat().st_size
+        ids = set[str]() if is_empty else {_own_id(record) for record in file.records}
+        unknown = sorted(ids - {_own_id(record) for name in meant for record in files[name].records})
+        if unknown:
+            named = ", ".join(unknown[:3]) + (", ..." if len(unknown) > 3 else "")
+            raise InvalidInputError(
+                f"{file.path}: {len(unknown):,} approved {'id is' if len(unknown) == 1 else 'ids are'} not in "
+                f"{source.path} ({named}). Export all examples and the approved ones of one project, at one time."
+            )
+        for name in meant:
+            approved[name] |= ids
+    return approved
 
 
 def _read_files(source: Source, files: Mapping[str, Source]) -> Export:
-    approved = None
-    if source.reading.approved is not None:
-        approved = {_id(record, number) for number, record in enumerate(_records(source.reading.approved, source), 1)}
+    approved = _approved(source, files)
+    # Lines of different files are different examples: their numbers are no ids.
+    needs_ids = len(files) > 1 or approved is not None
     kind: Kind = "classes"
     if any(
         _are_spans(_label(r)) or _are_entities(r.record.get("entities")) for f in files.values() for r in f.records
@@ -82,16 +114,15 @@ def _read_files(source: Source, files: Mapping[str, Source]) -> Export:
     n_relations = 0
     for member, file in files.items():
         for number, record in enumerate(file.records, start=1):
-            if len(files) > 1 and "id" not in record.record:
-                raise record.error("of several members' files every example needs its id")
             text = record.text(source.reading.text_field or "text")
-            item = Item(_id(record, number), text, meta=record.beside(*_OWN, source.reading.text_field or "text"))
+            name = _own_id(record) if needs_ids else record.name("id") or str(number)
+            item = Item(name, text, meta=record.beside(*_OWN, source.reading.text_field or "text"))
             judgement = Judgement(_said(record, kind, text), annotator=member)
             n_relations += len(record.list("relations"))
             if approved is None:
                 judgements = empty_judged(judgement, source.reading, empty, item.id)
                 gathered.add(replace(item, judgements=judgements), record)
-            elif item.id in approved:
+            elif item.id in approved[member]:
                 gathered.add(replace(item, judgements=(judgement,)), record)
             else:
                 begun = (Prediction(judgement.said, model="not approved"),) if judgement.said else ()
@@ -100,18 +131,22 @@ def _read_files(source: Source, files: Mapping[str, Source]) -> Export:
     notes = [f"{n_relations:,} relations were left out."] if n_relations else []
     if approved is not None:
         begun_ids = [item.id for item in gathered.items() if item.predictions]
-        notes.append(f"{len(approved):,} examples are approved; others count as not labeled.")
+        n_approved = len(set[str]().union(*approved.values()))
+        notes.append(f"{n_approved:,} examples are approved; others count as not labeled.")
         if begun_ids:
             notes.append(f"{len(begun_ids):,} examples have labels and are not approved: no labels, but predictions.")
     return Export(gathered.items(), kind, (), "label", str(source.path), tuple(notes))
 
 
-def _records(path: Path, source: Source) -> list[Fields]:
-    return Source(path, source.reading).records
-
-
-def _id(record: Fields, number: int) -> str:
-    return record.name("id") or str(number)
+def _own_id(record: Fields) -> str:
+    name = record.name("id")
+    if not name:
+        fields = ", ".join(map(repr, list(record.record)[:9])) or "none"
+        raise record.error(
+            "of several files of doccano every example needs its 'id', by which they are compared. Got the fields "
+            f"{fields}. Export again, and keep the ids"
+        )
+    return name
 
 
 def _label(record: Fields) -> Any:
@@ -159,30 +194,40 @@ def _put_members(export: Export, path: Path) -> None:
         for name in names:
             if name and file_name(name) != name:
                 raise InvalidInputError(f"The annotator {name!r:.60} cannot be the name of a file. Rename them.")
-            if name == _EVERYBODY:
+            if name == EVERYBODY:
                 raise InvalidInputError(
-                    f"doccano writes what is everybody's to {_EVERYBODY}.jsonl: rename the annotator."
+                    f"doccano writes what is everybody's to {EVERYBODY}.jsonl: rename the annotator."
                 )
             own = (
                 _record(item, tuple(judgement for judgement in item.judgements if judgement.annotator == name))
                 for item in export.items
             )
-            write_json_lines(own, folder / f"{name or _EVERYBODY}.jsonl")
+            write_json_lines(own, folder / f"{name or EVERYBODY}.jsonl")
 
 
-_STATES = "not in the file: --empty-means, or the approved examples in a second file (--approved)"
+_STATES = "not in the file: --empty-means, or the approved examples in a second {} (--approved)"
 _HOLDS = {*USUAL, "meta", "several classes", "ids"}
 DOCCANO = Format(
-    "doccano", "doccano JSONL", ("classes", "spans"), frozenset(_HOLDS), _STATES, _knows, _read, _put, (".jsonl",)
+    "doccano",
+    "doccano JSONL",
+    ("classes", "spans"),
+    frozenset(_HOLDS),
+    _STATES.format("file"),
+    _knows,
+    _read,
+    _put,
+    (".jsonl",),
+    takes_approved=True,
 )
 DOCCANO_MEMBERS = Format(
     "doccano-members",
     "doccano JSONL, a file per member",
     ("classes", "spans"),
-    frozenset({*_HOLDS, "several judgements", "annotators"}),
-    _STATES,
+    frozenset({*_HOLDS, "several judgements", "annotators"} - {"order of judgements"}),
+    _STATES.format("folder or file"),
     _knows_members,
     _read_members,
     _put_members,
     ("",),
+    takes_approved=True,
 )

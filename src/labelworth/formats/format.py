@@ -14,8 +14,13 @@ from labelworth.formats.losses import ASPECTS, Loss, lost
 from labelworth.formats.source import Reading, Source
 from labelworth.formats.tokens import with_tokens
 
-USUAL = frozenset({"spans", "edges", "overlapping", "between", "empty items", "any ids", "types", "order"})
+USUAL = frozenset(
+    {"spans", "edges", "overlapping", "between", "empty items", "any ids", "types", "order", "order of judgements"}
+)
 """What formats of JSON hold that mark any stretch of a text."""
+
+UNNAMED = "label"
+"""What a question is called that has no name."""
 
 
 @dataclass(frozen=True)
@@ -34,6 +39,7 @@ class Format:
     needs_tokens: tuple[Kind, ...] = ()  # Of what kinds texts are cut into words, where a tool did not.
     declares: bool = False  # Whether all classes are always listed.
     is_data: bool = False  # Whether commands read it as data without it.
+    takes_approved: bool = False  # Whether a second export may say what was looked at.
 
     def __post_init__(self) -> None:
         assert self.holds <= ASPECTS.keys(), self.holds - ASPECTS.keys()
@@ -115,7 +121,15 @@ def chosen_question(found: Mapping[str, int], named: str | None, source: str) ->
     if len(found) > 1:
         counts = ", ".join(f"{name} ({count:,})" for name, count in found.items())
         raise InvalidInputError(f"{source} holds several questions: {counts}. Name one with question=.")
-    return next(iter(found), "label")
+    return next(iter(found), UNNAMED)
+
+
+def chosen_column(found: Mapping[str, int], named: str | None, source: str) -> str:
+    """The same of formats that lose the name of the question: their exports call it "label", and so may who asks."""
+    is_unnamed = named is None or (named == UNNAMED and named not in found)
+    if not is_unnamed and not found:
+        raise InvalidInputError(f"{source} has no question {named!r}, and no other. Leave question= out.")
+    return chosen_question(found, None if is_unnamed else named, source)
 
 
 class Gathered:

@@ -2,7 +2,9 @@
 
 import io
 import json
+import math
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +19,7 @@ from labelworth.errors import InvalidInputError
 from labelworth.formats.export import Export, Item, Judgement, Kind
 from labelworth.formats.fields import Fields
 from labelworth.formats.folders import files_in, folders_in, whole_folder
-from labelworth.formats.format import Format, chosen_question
+from labelworth.formats.format import Format, chosen_column, free_fields
 from labelworth.formats.source import HUGGING_FACE_KEY as _KEY
 from labelworth.formats.source import Source
 from labelworth.formats.token_files import item_of_words
@@ -25,6 +27,7 @@ from labelworth.formats.token_files import item_of_words
 _INFO, _STATE, _SPLITS = "dataset_info.json", "state.json", "dataset_dict.json"
 _ARROW = "data-00000-of-00001.arrow"
 _TAGS, _CURE = "ner_tags", "Save or copy it again."
+_OWN = ("id", "text", "tokens", "label", _TAGS)
 
 
 def _knows(source: Source) -> bool:
@@ -46,28 +49,66 @@ def _read(source: Source) -> Export:
             )
         field = texts[0]
     found = labels or {name: {} for name in ("label", *TAG_COLUMNS) if name in columns}
+    asked = source.reading.question
+    if asked in columns and asked != field:
+        found = {asked: {}}
     counts = {name: sum(value is not None for value in columns[name]) for name in found}
-    question = chosen_question(counts, _asked(source.reading.question, columns), str(source.path))
+    question = chosen_column(counts, asked, str(source.path))
     names = _names(features.get(question, {}))
     cells = columns.get(question, [None] * len(columns[field]))
     is_tags = any(isinstance(cell, list) for cell in columns[field])
-    reader = _Rows(str(source.path), names, columns)
+    beside, left_out = _beside(columns, features, (field, question))
+    reader = _Rows(str(source.path), names, columns, beside)
     items = tuple(
         reader.item(number, cell, label, is_tags=is_tags)
         for number, (cell, label) in enumerate(zip(columns[field], cells, strict=True), start=1)
     )
     kind: Kind = "tags" if is_tags else "classes"
-    notes = (f"{reader.n_ignored:,} tags were {IGNORED}, and were read as not seen.",) if reader.n_ignored else ()
-    return Export(items, kind, tuple(names or ()), "label", str(source.path), notes)
+    notes = [f"{reader.n_ignored:,} tags were {IGNORED}, and were read as not seen."] if reader.n_ignored else []
+    if left_out:
+        notes.append(f"Columns that JSON cannot hold, or that are named as another thing, were left out: {left_out}.")
+    return Export(items, kind, tuple(names or ()), "label", str(source.path), tuple(notes))
 
 
-def _asked(question: str | None, columns: Mapping[str, Any]) -> str | None:
-    return question if question in columns else None
+def _beside(
+    columns: Mapping[str, list[Any]], features: Mapping[str, Any], used: tuple[str, str]
+) -> tuple[dict[str, list[Any]], str]:
+    """The other columns, classes by their names; and the names of those that cannot be kept."""
+    beside, left_out = {}, []
+    for name, cells in columns.items():
+        if name in ("id", *used):
+            continue
+        if name in _OWN:
+            left_out.append(name)
+            continue
+        names = _names(features.get(name, {}))
+        values = [None if isinstance(cell, float) and math.isnan(cell) else _by_name(cell, names) for cell in cells]
+        try:
+            json.dumps(values, allow_nan=False)
+        except (TypeError, ValueError):
+            left_out.append(name)
+        else:
+            beside[name] = values
+    return beside, ", ".join(left_out)
+
+
+def _by_name(cell: Any, names: list[str] | None) -> Any:
+    if names is None:
+        return cell
+    if isinstance(cell, list):
+        return [_by_name(entry, names) for entry in cell]
+    return names[cell] if isinstance(cell, int) and 0 <= cell < len(names) else None
 
 
 class _Rows:
-    def __init__(self, source: str, names: list[str] | None, columns: Mapping[str, list[Any]]) -> None:
-        self.source, self.names, self.columns = source, names, columns
+    def __init__(
+        self,
+        source: str,
+        names: list[str] | None,
+        columns: Mapping[str, list[Any]],
+        beside: Mapping[str, list[Any]],
+    ) -> None:
+        self.source, self.names, self.columns, self.beside = source, names, columns, beside
         self.n_ignored = 0
 
     def item(self, number: int, cell: Any, label: Any, *, is_tags: bool) -> Item:
@@ -75,16 +116,18 @@ class _Rows:
             {"id": self.columns["id"][number - 1] if "id" in self.columns else None}, f"{self.source}, row {number}"
         )
         name = row.name("id") or str(number)
+        values = {column: cells[number - 1] for column, cells in self.beside.items()}
+        meta = {column: value for column, value in values.items() if value is not None}
         if not is_tags:
             text = Fields({"text": "" if cell is None else cell}, row.location).text("text")
-            return Item(name, text, self._judgements(label, row))
+            return Item(name, text, self._judgements(label, row), meta=meta)
         words = [] if cell is None else cell
         if not isinstance(words, list) or not all(isinstance(word, str) and word for word in words):
             raise row.error("tokens must be texts, none of them empty")
         tags = [None] * len(words) if label is None else label
         if not isinstance(tags, list) or len(tags) != len(words):
             raise row.error(f"there must be a tag for each of {len(words):,} tokens")
-        return item_of_words(name, words, tuple(self._class(tag, row) for tag in tags))
+        return replace(item_of_words(name, words, tuple(self._class(tag, row) for tag in tags)), meta=meta)
 
     def _judgements(self, label: Any, row: Fields) -> tuple[Judgement, ...]:
         if isinstance(label, list):
@@ -235,6 +278,10 @@ def _table(export: Export, pa: Any) -> tuple[Any, dict[str, Any]]:
             pa.array([item.text for item in export.items], pa.string()),
             pa.array(lists, pa.list_(pa.int64())),
         ]
+    fields = [free_fields(item, _OWN) for item in export.items]
+    for name in dict.fromkeys(name for held in fields for name in held):
+        features[name] = text
+        columns.append(pa.array([held.get(name) for held in fields], pa.string()))
     metadata = {_KEY: json.dumps({"info": {"features": features}}).encode()}
     return pa.Table.from_arrays(
         columns, schema=pa.schema([pa.field(n, c.type) for n, c in zip(features, columns, strict=True)], metadata)
@@ -246,8 +293,8 @@ HUGGING_FACE = Format(
     "a data set of Hugging Face",
     ("classes", "tags"),
     frozenset({
-        "several classes", "partly judged", "spans alone", "tags", "nothing", "between", "empty items", "ids",
-        "any ids", "types", "order", "classes",
+        "meta", "several classes", "partly judged", "spans alone", "tags", "nothing", "between", "empty items", "ids",
+        "any ids", "order", "classes",
     }),
     "a class of -1 or null: unlabeled; an empty list of classes, or all O: nothing",
     _knows,

@@ -1,7 +1,8 @@
 """Label Studio: tasks with annotations and predictions (JSON), and a record per annotation (JSON_MIN)."""
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -143,12 +144,18 @@ def _annotator(entry: Fields, name: str) -> str:
     return entry.name(name)
 
 
+def _numbers(export: Export) -> Iterator[int]:
+    """Numbers that no task has: Label Studio wants the ids of all things to differ."""
+    ids = (number_or_text(item.id) for item in export.items)
+    return count(1 + max((number for number in ids if isinstance(number, int)), default=0))
+
+
 def _put(export: Export, path: Path) -> None:
-    counter = iter(range(1, 1 << 62))
+    counter = _numbers(export)
     write_json_array((_task(item, export, counter) for item in export.items), path)
 
 
-def _task(item: Item, export: Export, counter: Any) -> dict[str, Any]:
+def _task(item: Item, export: Export, counter: Iterator[int]) -> dict[str, Any]:
     def results(said: tuple[Any, ...]) -> list[dict[str, Any]]:
         return [
             {"id": f"r{next(counter)}", "from_name": export.question, "to_name": "text", **_value(entry, item.text)}
@@ -248,7 +255,7 @@ def _said_min(entry: Fields, question: str, reader: _Results, item_id: str, text
 
 
 def _put_min(export: Export, path: Path) -> None:
-    counter, own, records = iter(range(1, 1 << 62)), ("text", export.question, *_MIN), []
+    counter, own, records = _numbers(export), ("text", export.question, *_MIN), []
     require_free(export, ("text", *_MIN))
     for item in export.items:
         held = {**free_fields(item, own), "text": item.text, "id": number_or_text(item.id)}

@@ -14,6 +14,8 @@ from labelworth.formats.folders import file_name
 from labelworth.formats.tokens import each_span, spans_of, tags_of
 
 _MOST_NAMED = 3
+EVERYBODY = "all"
+"""Whose file holds judgements without an annotator, where each has a file."""
 
 
 @dataclass(frozen=True)
@@ -238,6 +240,12 @@ def _in_order(export: Export) -> Export:
     return replace(export, items=tuple(sorted(export.items, key=lambda item: f"{item.id}.txt")))
 
 
+def _one_file_each(item: Item) -> Item:
+    """As a folder lists files that are called after annotators; what is nobody's is everybody's."""
+    judgements = sorted(item.judgements, key=lambda judgement: f"{judgement.annotator or EVERYBODY}.jsonl")
+    return replace(item, judgements=tuple(judgements))
+
+
 def _fields_as_texts(item: Item) -> Item:
     texts = {
         name: value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
@@ -277,6 +285,7 @@ ASPECTS: dict[str, Aspect] = {
     "several by one": Aspect("of several judgements of one person the last is kept", _each(_one_each)),
     "gold": Aspect("what is marked as the truth is not told", _each_judgement(lambda j: replace(j, is_gold=False))),
     "annotators": Aspect("who said it is left out", _each_judgement(lambda j: replace(j, annotator=""))),
+    "order of judgements": Aspect("judgements come in the order of their annotators' names", _each(_one_file_each)),
     "seconds": Aspect("how long it took is left out", _each_judgement(lambda j: replace(j, seconds=None))),
     "when": Aspect("when it was said is left out", _each_judgement(lambda j: replace(j, when=None))),
     "several classes": Aspect("judgements that name several classes are left out", _without_several_classes),

@@ -17,7 +17,7 @@ from labelworth.data.readers.written import json_lines, table_text
 from labelworth.errors import InvalidInputError
 from labelworth.formats.export import Export, How, Item, Judgement
 from labelworth.formats.fields import Fields
-from labelworth.formats.format import USUAL, Format, Gathered, free_fields, number_or_text
+from labelworth.formats.format import USUAL, Format, Gathered, empty_judged, free_fields, number_or_text
 from labelworth.formats.source import OF_TOOLS, Source
 
 _OWN = ("id", "text", "label", "annotator", "seconds", "when", "gold")
@@ -66,19 +66,21 @@ def _export(rows: Iterator[Fields], source: Source, *, is_written: bool) -> Expo
             if is_written and isinstance(cell, str)
             else cells.read(cell, row.location)
         )
-        judgements: tuple[Judgement, ...] = ()
-        if label is not None:
-            said = tuple(row.label(name) for name in (label if isinstance(label, list) else [label]))
-            gold = str(row.record.get("gold", "")).strip().casefold() in ("true", "1", "yes")
-            seconds = None if is_empty(row.record.get("seconds")) else row.seconds("seconds")
-            how: How = "one of" if len(said) > 1 else "is"
-            judgements = (Judgement(said, how, row.name("annotator").strip(), seconds, row.when("when"), gold),)
-        meta = {
-            name: value
-            for name, value in row.beside(*_OWN, field, label_field).items()
-            if not (is_written and is_empty(value))
-        }
-        gathered.add(Item(row.name("id") or str(number), text, judgements, meta=meta), row)
+        said = (
+            ()
+            if label is None
+            else tuple(row.label(name) for name in (label if isinstance(label, list) else [label]))
+        )
+        gold = str(row.record.get("gold", "")).strip().casefold() in ("true", "1", "yes")
+        seconds = None if is_empty(row.record.get("seconds")) else row.seconds("seconds")
+        how: How = "one of" if len(said) > 1 else "is"
+        judgement = Judgement(said, how, row.name("annotator").strip(), seconds, row.when("when"), gold)
+        name = row.name("id") or str(number)
+        # Rows of people are not asked about: most tables have rows without a label that are to be labeled.
+        judgements = empty_judged(judgement, source.reading, [], name)
+        beside = row.beside(*_OWN, field, label_field).items()
+        meta = {column: value for column, value in beside if not (is_written and is_empty(value))}
+        gathered.add(Item(name, text, judgements, meta=meta), row)
     return Export(gathered.items(), "classes", (), "label", str(source.path))
 
 
@@ -246,7 +248,7 @@ def _excel_text(value: Any) -> str | None:
     return text or None
 
 
-_STATES = "an empty label: unlabeled; nothing cannot be told"
+_STATES = "an empty label: unlabeled, or with --empty-means nothing: nothing"
 _HOLDS = frozenset({
     *USUAL, "meta", "one of", "several judgements", "several by one", "gold", "annotators", "seconds", "when", "ids",
 })  # fmt: skip

@@ -25,9 +25,10 @@ _SIZES = (100_000, 1_000_000, 10_000_000)
 _IN_MEMORY = 1_000_000
 _LIMIT = 672 << 20
 """Bytes of data that a process may hold which makes shards, or steps of EM over them: less than a quarter of what the
-largest corpus takes on disk, as text and as shards. A fit until it has converged leaps ahead of its steps, holds more
-tables for that, and is measured without a limit, as those are that are there for comparison."""
-_LIMITED = ("shard", "shards")
+largest corpus takes on disk, as text and as shards. Every further worker holds tables of its own, and a fit until it
+has converged leaps ahead of its steps, and holds more of them: these are measured without a limit, as those are that
+are there for comparison."""
+_LIMITED = ("shard, 1 worker", "shards, 1 worker")
 _PASSES = ("shards, 1 worker", "shards, 2 workers", "memory, 1 worker", "partial_fit, 1 worker")
 _STAGES = ("shard, 1 worker", *_PASSES, "fit, 2 workers", "plan, 2 workers")
 
@@ -54,7 +55,7 @@ def compute(cell: Cell) -> Result:
 
 def _process(stage: str, folder: Path, size: int, seed: int) -> Result:
     name, workers = stage.removesuffix("s").removesuffix(" worker").split(", ")
-    limit = _LIMIT if name in _LIMITED else 0
+    limit = _LIMIT if stage in _LIMITED else 0
     words = [name, str(folder), str(size), str(seed), workers, str(limit)]
     done = subprocess.run(
         [sys.executable, "-m", "labelworth_studies.scale.parts.measure", *words],

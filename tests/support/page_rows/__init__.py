@@ -14,6 +14,8 @@ ROWS: Mapping[str, Callable[[], Iterator[str]]] = {
     "studies/channels": answers.channels,
     "studies/forecast": forecasts.forecast,
     "studies/chunking": chains.chunking,
+    "studies/chosen": forecasts.chosen,
+    "studies/crowd": answers.crowd,
     "studies/crowd_calibration": answers.crowd_calibration,
     "studies/guards": answers.guards,
     "studies/metrics": forecasts.metrics,

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from labelworth_studies.answers.channels import AGREES
+from labelworth_studies.answers.crowd import BUDGETS, DESIGNS, PLANNED
 from support.page_rows.records import figures, share
 
 SETUPS = {
@@ -71,6 +72,44 @@ def crowd_calibration() -> Iterator[str]:
     yield f"to its words: {share(least['accuracy'])} against {share(least['features_alone'])}"
     unasked = [own["unasked"] for own in trusted.values()]
     yield f"it is right on {share(min(unasked), 2)} to {share(max(unasked), 2)} of the posts that nobody answered"
+
+
+WAYS = {
+    "majority": "majority vote (sets shared, ties drawn)",
+    "Dawid-Skene": "Dawid and Skene: a table per worker, no words",
+    "accuracies, no words": "an accuracy per worker, no words",
+    "words and accuracies": "words, an accuracy per worker",
+    "words and confusions": "words, tables of shared strength",
+}
+
+
+def crowd() -> Iterator[str]:
+    """Labels recovered without gold, what money buys, and how near plans come to the best of what was tried."""
+    found = figures("crowd")
+    ways, designs = found["recovered"], found["bought"]
+    groups = ("trusted answers", "every answer")
+    n_posts = [ways[f"{group}/majority"]["n_posts"] for group in groups]
+    yield f"| way | trusted answers, {n_posts[0]:,} posts | every answer, {n_posts[1]:,} posts |"
+    for way, words in WAYS.items():
+        own = [ways[f"{group}/{way}"] for group in groups]
+        cells = [f"{share(one['accuracy'])} ({share(one['accuracy_se'])})" for one in own]
+        yield f"| {words} | {' | '.join(cells)} |"
+    vote, peer = (ways[f"trusted answers/{way}"] for way in ("majority", "Dawid-Skene"))
+    ahead = [f"{100 * one['behind_best']:.1f}" for one in (vote, peer)]
+    errors = [f"{100 * one['behind_best_se']:.1f}" for one in (vote, peer)]
+    yield (
+        f"Ahead of the vote by {ahead[0]} points (paired standard error {errors[0]}) and of Dawid and Skene by "
+        f"{ahead[1]} ({errors[1]})"
+    )
+    for budget in BUDGETS:
+        tried = [designs[f"{budget}/{design}"] for design in DESIGNS]
+        cells = " | ".join(f"{100 * one['error']:.1f} ({100 * one['error_se']:.1f})" for one in tried)
+        yield f"| {budget:,} | {cells} |"
+        plan = designs[f"{budget}/{PLANNED}"]
+        counts, error = " | ".join(map(str, plan["counts"])), 100 * plan["error"]
+        yield f"| {budget:,} | {counts} | {error:.1f} ({100 * plan['error_se']:.1f}) | {plan['over_best']:.3f} |"
+    over = max(designs[f"{budget}/{PLANNED}"]["over_best"] for budget in BUDGETS)
+    yield f"at most {100 * (over - 1):.0f} % above the best of those tried"
 
 
 def guards() -> Iterator[str]:

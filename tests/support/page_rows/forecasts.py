@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from labelworth.simulation.calibration import METRIC_SPREADS, TAILS, TUNED
+from labelworth_studies.forecasts.chosen import SIZES, WAYS
 from labelworth_studies.forecasts.learning_curves import PILOTS, TIMES_ALL
 from support.page_rows.records import figures, record
 
@@ -202,3 +203,26 @@ def priors() -> Iterator[str]:
         f"level, tilt and drift are {spreads['macro_f1']} (macro-F1), {spreads['precision']} (precision at a recall) "
         f"and {spreads['recall']} (recall at a precision) times as wide"
     )
+
+
+TITLES = {"sms": "SMS", "trec": "TREC", "subjectivity": "subjectivity", "newsgroups": "20 Newsgroups"}
+
+
+def chosen() -> Iterator[str]:
+    """Errors of chosen rows beside random ones, and how often intervals hold."""
+    found = figures("chosen")
+    for name, learner in [key.split("/") for key in found if "/" in key]:
+        own, title = found[f"{name}/{learner}"], TITLES[name]
+        for index, size in list(enumerate(SIZES))[1:]:
+            cells = [f"{100 * own['random']['errors'][index]:.1f}"]
+            for by in ("uncertainty", "worth"):
+                error, gap, spread = (
+                    100 * own[by][key][index] for key in ("errors", "less_random", "less_random_se")
+                )
+                cells.append(f"{error:.1f} ({gap:+.1f}, {spread:.1f})")
+            yield f"| {title}, {learner} | {size} | {' | '.join(cells)} |"
+        held = [f"{100 * own[by]['coverage']:.0f} % of {own[by]['n_forecasts']}" for by in WAYS]
+        off = [f"{100 * own[by]['bias']:+.1f}" for by in WAYS]
+        yield f"| {title}, {learner} | {' | '.join(held)} | {' | '.join(off)} |"
+    whole = [f"{100 * own['coverage']:.0f} % of {own['n_forecasts']}" for own in map(found["coverage"].get, WAYS)]
+    yield f"| all | {' | '.join(whole)} |"

@@ -2,19 +2,24 @@
 
 from collections.abc import Iterator
 
+from labelworth_studies.scale.parts.page import tables
 from support.page_rows.records import figures
 
 
 def scale() -> Iterator[str]:
-    who = {
-        "shards, 1 worker": "shards, 1 worker",
-        "shards, 2 workers": "shards, 2 workers",
-        "memory, 1 worker": "in memory",
-        "partial_fit, 1 worker": "`MultinomialNB.partial_fit`",
-    }
-    for size, power in zip(figures("scale")["sizes"], (5, 6), strict=True):
-        for key, words in who.items():
-            own = size[key]
-            each = 1e9 * own["pass_processor_seconds"] / size["shard"]["n_stored"]
-            memory = f"{own['peak_bytes'] / 2**20:,.0f}"
-            yield f"| 10^{power} | {words} | {own['pass_processor_seconds']:.2f} | {each:.0f} | {memory} |"
+    for rows in tables(figures("scale")).values():
+        yield from rows
+    yield from _kills()
+
+
+def _kills() -> Iterator[str]:
+    """What happened to a cluster whose workers, and then whose scheduler, were killed."""
+    works = figures("cluster-kills")
+    for name, own in works.items():
+        killed, lost = own["workers"], own["scheduler"]
+        yield (
+            f"| {name} | {killed['kills']} | {killed['wrong']} | {killed['longest']:.0f} s | "
+            f"{lost['killed_in']} of {lost['steps']} | {lost['done_again']} |"
+        )
+    told = [own["scheduler"]["told_after_seconds"] for own in works.values()]
+    yield f"told as lost after {min(told):.0f} to {max(told):.0f} seconds"

@@ -82,6 +82,24 @@ class TestPeople:
         assert campaign.who(new.token).name == "ann"
         assert len(campaign.lease(new.person)) == 1
 
+    def test_who_is_withdrawn_gives_back_what_they_hold(self, begin):
+        campaign = begin()
+        campaign.add(TEXTS)
+        campaign.assign(count=1)
+        ann, bob = (campaign.invite(name).person for name in ("ann", "bob"))
+        (held,) = campaign.lease(ann)
+        assert campaign.lease(bob) == []
+        campaign.withdraw("ann")
+        assert [task.request.id for task in campaign.lease(bob)] == [held.request.id]
+
+    def test_prices_are_those_of_annotators_unless_only_managers_give_labels(self, begin):
+        campaign = begin()
+        campaign.add(TEXTS)
+        campaign.invite("boss", role="manager", price=0.3)
+        assert campaign.assign(count=1).cost == 0.3
+        campaign.invite("ann", price=0.1)
+        assert campaign.assign(count=1).cost == 0.1
+
     @pytest.mark.parametrize("name", ["", " ann", "file", "a\nb", "x" * 201])
     def test_have_names_that_can_be_shown(self, begin, name):
         with pytest.raises(lw.InvalidInputError):

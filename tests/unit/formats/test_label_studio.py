@@ -1,12 +1,13 @@
 """Label Studio's JSON and JSON_MIN, literally as its guide and its converter write them."""
 
+import json
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 import labelworth as lw
-from labelworth.formats.export import Judgement, Prediction, Span
+from labelworth.formats.export import Item, Judgement, Prediction, Span
 from support.files import written
 
 TASK = (
@@ -110,3 +111,13 @@ def test_several_choices_and_spans_of_a_record_per_annotation(tmp_path: Path) ->
     choices = read(tmp_path, f'[{{{rest}, "topic": {{"choices": ["a", "b"]}}}}]')
     assert (spans.kind, spans.items[0].judgements[0].said) == ("spans", (Span(0, 5, "PER"),))
     assert (choices.question, choices.items[0].judgements[0].said) == ("topic", ("a", "b"))
+
+
+def test_ids_of_tasks_annotations_predictions_and_results_all_differ(tmp_path: Path) -> None:
+    made = {"judgements": (Judgement(("x",)), Judgement(("y",))), "predictions": (Prediction(("x",)),)}
+    items = tuple(Item(name, "a", **made) for name in ("3", "a", "1", "12"))
+    lw.write_export(lw.Export(items), tmp_path / "tasks.json", "label-studio", accept_losses=True)
+    tasks = json.loads((tmp_path / "tasks.json").read_text())
+    entries = [entry for task in tasks for entry in (*task["annotations"], *task["predictions"])]
+    ids = [thing["id"] for thing in (*tasks, *entries, *(result for entry in entries for result in entry["result"]))]
+    assert len(set(map(str, ids))) == len(ids) == 4 + 12 + 12

@@ -8,7 +8,8 @@ import pyarrow as pa
 import pytest
 
 import labelworth as lw
-from labelworth.formats.export import Judgement, Prediction, Span
+from labelworth.formats.choose import format_named
+from labelworth.formats.export import Item, Judgement, Prediction, Span
 from support.files import written
 
 DOCCANO = '{"text": "Terrible customer service.", "label": ["negative"]}'
@@ -72,6 +73,20 @@ def test_doccano_exported_twice_says_who_looked(tmp_path: Path) -> None:
     assert export.items[3].predictions == (Prediction(("x",), None, "not approved"),)
 
 
+def test_two_files_of_doccano_are_compared_by_ids_alone(tmp_path: Path) -> None:
+    with_id, without = (f'{{{more}"text": "a", "label": ["x"], "Comments": []}}' for more in ('"id": 1, ', ""))
+    for full, approved in ((with_id, without), (without, with_id), (without, without)):
+        with pytest.raises(lw.InvalidInputError, match=r"line 1: .* needs its 'id'.*'text', 'label'.*Export again"):
+            read(tmp_path, full, approved=written(tmp_path / "approved.jsonl", approved))
+
+
+def test_what_is_approved_must_be_in_the_full_export_of_doccano(tmp_path: Path) -> None:
+    lines = [f'{{"id": {n}, "text": "{n}", "label": [], "Comments": []}}' for n in range(3)]
+    approved = written(tmp_path / "approved.jsonl", "\n".join(lines))
+    with pytest.raises(lw.InvalidInputError, match=r"approved.jsonl: 2 approved ids are not in .* \(1, 2\)"):
+        read(tmp_path, lines[0], approved=approved)
+
+
 def test_lists_of_classes_may_be_candidates_and_are_asked_about(tmp_path: Path) -> None:
     content = '{"text": "a", "label": ["x", "y"]}\n{"text": "b", "label": ["x"]}'
     with pytest.raises(lw.InvalidInputError, match="Say which: format='doccano' or format='jsonl'"):
@@ -87,6 +102,33 @@ def test_doccano_of_several_members(tmp_path: Path) -> None:
         written(folder / f"{name}.jsonl", f'{{"id": 1, "text": "a", "label": ["{label}"]}}\n')
     [item] = lw.read_export(folder).items
     assert item.judgements == (Judgement(("x",), annotator="ann"), Judgement(("y",), annotator="bob"))
+
+
+def test_members_of_doccano_approve_for_themselves_or_one_file_does_for_all(tmp_path: Path) -> None:
+    example = '{"id": 1, "text": "a", "label": [], "Comments": []}\n'
+    full, approved = tmp_path / "full", tmp_path / "approved"
+    full.mkdir()
+    approved.mkdir()
+    for path in (full / "ann.jsonl", full / "bob.jsonl", approved / "bob.jsonl"):
+        written(path, example)
+    written(approved / "ann.jsonl", "")
+    [own] = lw.read_export(full, approved=approved).items
+    assert own.judgements == (Judgement((), annotator="bob"),)
+    [shared] = lw.read_export(full, approved=approved / "bob.jsonl").items
+    assert [judgement.annotator for judgement in shared.judgements] == ["ann", "bob"]
+    written(approved / "eve.jsonl", example)
+    with pytest.raises(lw.InvalidInputError, match=r"eve.jsonl: 1 approved id is not in"):
+        lw.read_export(full, approved=approved)
+
+
+def test_doccano_puts_members_in_the_order_of_their_files_and_says_so(tmp_path: Path) -> None:
+    made = (Judgement(("x",), annotator="bob"), Judgement(("y",)), Judgement(("z",), annotator="Ann"))
+    known = format_named("doccano-members")
+    losses, left = known.kept(lw.Export((Item("1", "a", made),)))
+    assert [loss.aspect for loss in losses] == ["order of judgements"]
+    assert [judgement.annotator for judgement in left.items[0].judgements] == ["Ann", "", "bob"]
+    known.put(left, tmp_path / "export")
+    assert lw.read_export(tmp_path / "export").items[0].judgements == left.items[0].judgements
 
 
 def test_argilla_keeps_what_was_submitted(tmp_path: Path) -> None:
@@ -194,6 +236,34 @@ def test_tags_of_hugging_face(tmp_path: Path) -> None:
     export = lw.read_export(path)
     assert (export.kind, said(export)) == ("tags", [("B-PER", None)])
     assert [item.state for item in export.items] == ["labeled", "unlabeled"]
+
+
+def test_other_columns_of_hugging_face_are_kept_or_said_to_be_left_out(tmp_path: Path) -> None:
+    a_class = {"names": ["neg", "pos"], "_type": "ClassLabel"}
+    columns = {
+        "text": ["a", "b"],
+        "label": [1, 0],
+        "mood": [0, -1],
+        "n": [3, None],
+        "raw": [b"x", b"y"],
+        "tokens": [1, 2],
+    }
+    path = parquet(tmp_path, columns, {"label": a_class, "mood": a_class})
+    export = lw.read_export(path, question="label", text_column="text")
+    assert [item.meta for item in export.items] == [{"mood": "neg", "n": 3}, {}]
+    assert export.notes[-1].endswith("were left out: raw, tokens.")
+    [loss] = lw.write_export(export, tmp_path / "back.parquet", "hugging-face", accept_losses=True)
+    assert loss.aspect == "types"
+    assert lw.read_export(tmp_path / "back.parquet").items[0].meta == {"mood": "neg", "n": "3"}
+
+
+def test_a_question_that_is_not_there_is_refused_with_those_that_are(tmp_path: Path) -> None:
+    a_class = {"names": ["neg", "pos"], "_type": "ClassLabel"}
+    path = parquet(tmp_path, {"text": ["a"], "mood": [1]}, {"mood": a_class})
+    for question in (None, "mood", "label"):
+        assert said(lw.read_export(path, question=question)) == [("pos",)]
+    with pytest.raises(lw.InvalidInputError, match=r"no question 'mod'\. It has: mood"):
+        lw.read_export(path, question="mod")
 
 
 def parquet(tmp_path: Path, columns: dict[str, Any], features: dict[str, Any]) -> Path:

@@ -105,10 +105,13 @@ def answer(
 def _answer_all(campaign: "Campaign", person: "Person", most: int | None) -> int:
     from labelworth.errors import InvalidInputError, NotWantedError
 
-    n_kept = 0
+    n_kept, task = 0, None
     try:
-        while (most is None or n_kept < most) and (tasks := campaign.lease(person)):
-            task, began = tasks[0], time.monotonic()
+        while most is None or n_kept < most:
+            task = task or next(iter(campaign.lease(person)), None)
+            if task is None:
+                break
+            began = time.monotonic()
             _show(task, campaign.settings.classes)
             line = sys.stdin.readline()
             word = line.strip()
@@ -116,13 +119,13 @@ def _answer_all(campaign: "Campaign", person: "Person", most: int | None) -> int
                 break
             try:
                 if word.casefold() == _UNDO:
-                    campaign.undo(person, key=uuid.uuid4().hex)
+                    task = campaign.undo(person, key=uuid.uuid4().hex).task
                     n_kept -= 1
                     continue
                 said = _said(word, task, campaign.settings.classes)
                 seconds = round(time.monotonic() - began, 3)
                 campaign.answer(person, task.request.id, said, key=uuid.uuid4().hex, seconds=seconds)
-                n_kept += 1
+                n_kept, task = n_kept + 1, None
             except (InvalidInputError, NotWantedError) as error:
                 tell(str(error))
     finally:
@@ -150,8 +153,13 @@ def _said(word: str, task: "Task", classes: tuple[str, ...]) -> Any:
 
 
 def _unit(word: str, is_question: bool, classes: tuple[str, ...]) -> Any:
+    from labelworth.errors import InvalidInputError
+
     if word == _CANNOT_SAY:
         return None
     if is_question:
-        return {"yes": True, "y": True, "no": False, "n": False}.get(word.casefold(), word)
+        said = {"yes": True, "y": True, "no": False, "n": False}.get(word.casefold())
+        if said is None:
+            raise InvalidInputError(f"The answer is yes, no, or {_CANNOT_SAY}. Got {word!r:.40}.")
+        return said
     return word if word in classes or "|" not in word else [one.strip() for one in word.split("|")]

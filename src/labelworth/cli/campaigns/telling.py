@@ -8,7 +8,7 @@ import typer
 
 from labelworth.cli.application import resumable
 from labelworth.cli.campaigns.opening import Where, opened, tell_result
-from labelworth.cli.console import name_of, working
+from labelworth.cli.console import name_of, tell, working
 from labelworth.cli.options import Checkpoint, Json, Only, PlanOptions, Question, Seed
 from labelworth.cli.options.table import Keywords
 
@@ -127,12 +127,13 @@ def export(
     from labelworth.wording import count
 
     with opened(campaign) as own:
-        n_rows = own.export(output, what, format=to, accept_losses=accept_losses)
+        written = own.export(output, what, format=to, accept_losses=accept_losses)
+    for loss in written.losses:
+        tell(f"Lost: {loss}.")
     asked = {"output": output, "what": what, "format": to, "accept_losses": accept_losses}
-    line = f"{count(n_rows, 'row')} written to {name_of(output)}."
-    tell_result(
-        "export", campaign, asked, {"n_rows": n_rows}, lambda console: show_lines(console, [line]), as_json=as_json
-    )
+    line = f"{count(written.n_rows, 'row')} written to {name_of(output)}."
+    figures = {"n_rows": written.n_rows, "losses": [str(loss) for loss in written.losses]}
+    tell_result("export", campaign, asked, figures, lambda console: show_lines(console, [line]), as_json=as_json)
 
 
 def _plain_status(now: "Status") -> dict[str, Any]:
