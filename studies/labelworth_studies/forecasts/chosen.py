@@ -10,7 +10,7 @@ from labelworth.arrays import FloatArray
 from labelworth.data.digest import texts_digest
 from labelworth.policies.choosing import RANDOM, By, Choosing
 from labelworth.progress import Progress
-from labelworth.report.values import ComparisonPanel, Curve, Measured, Outcome, Picture, Table
+from labelworth.report.values import Curve, CurvesPanel, Measured, Outcome, Picture, Table
 from labelworth.simulation.basis import ForecastBasis, forecast_basis
 from labelworth.simulation.forecast import forecast
 from labelworth.simulation.learner import Mode, code_errors, keep_labels, known_codes
@@ -133,10 +133,7 @@ def summarize(pairs: Sequence[tuple[Cell, Result]]) -> Outcome:
                 )
             )
         figures[f"{name}/{learner}"] = own
-        curves = tuple(
-            Curve(by, np.array(SIZES), errors[by].mean(axis=0), color=color) for color, by in enumerate(WAYS)
-        )
-        panels.append(ComparisonPanel(title, "labels", "error on test rows", curves))
+        panels.append(_panel(title, own))
     figures["coverage"] = {by: _together(figures, by) for by in WAYS}
     words = [
         f"Forecasts of labels by {by}: 90 % intervals hold {own['coverage']:.1%} of {own['n_forecasts']} errors."
@@ -159,6 +156,15 @@ def summarize(pairs: Sequence[tuple[Cell, Result]]) -> Outcome:
     )
     pictures = {"": Picture("Error over labels: chosen and at random", tuple(panels), n_columns=3)}
     return Outcome(figures=figures, words=tuple(words), tables=tables, pictures=pictures)
+
+
+def _panel(title: str, own: Mapping[str, Any]) -> CurvesPanel:
+    """Errors over labels, a curve for every way, with two standard errors over draws to either side."""
+    curves = []
+    for by in WAYS:
+        errors, margins = np.array(own[by]["errors"]), 2 * np.array(own[by]["errors_se"])
+        curves.append(Curve(by, np.array(SIZES, float), errors, errors - margins, errors + margins))
+    return CurvesPanel(title, "labels", "error on test rows", tuple(curves), x_scale="log")
 
 
 def _forecasts(results: Sequence[Result], mode: Mode, by: By) -> FloatArray:
