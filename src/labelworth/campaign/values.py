@@ -110,8 +110,7 @@ class Request:
         """The question as one asks it."""
         if not self.question:
             return "Which class is it?"
-        listed = ", ".join(self.question[:-1])
-        return f"Is it {f'{listed} or ' if listed else ''}{self.question[-1]}?"
+        return f"Is it {'one of these: ' if len(self.question) > 1 else ''}{', '.join(self.question)}?"
 
 
 @dataclass(frozen=True)

@@ -361,7 +361,7 @@ class TestAnswers:
         campaign.assign(count=1, question=["ham", "news"], votes=2)
         ann, bob = campaign.invite("ann").person, campaign.invite("bob").person
         (task,) = campaign.lease(ann)
-        assert task.request.words == "Is it ham or news?"
+        assert task.request.words == "Is it one of these: ham, news?"
         with pytest.raises(lw.InvalidInputError, match="True, False or None"):
             campaign.answer(ann, task.request.id, "ham", key="1")
         campaign.answer(ann, task.request.id, True, key="1")

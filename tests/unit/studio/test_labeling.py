@@ -82,7 +82,7 @@ def test_yes_or_no(people):
     people.campaign.assign(count=2, channel="crowd", question=["ham", "spam"])
     eve = browser(people.studio, people.campaign.invite("eve", channel="crowd").token)
     page = eve.get("/").text
-    assert "Is it ham or spam?" in page
+    assert "Is it one of these: ham, spam?" in page
     eve.label("yes")
     eve.label("no")
     assert [given.said for given in people.campaign.answers()] == [(False,), (True,)]

@@ -1,6 +1,7 @@
 "use strict";
 const data = JSON.parse(document.getElementById("data").textContent);
 const dark = window.matchMedia("(prefers-color-scheme: dark)");
+const narrow = window.matchMedia("(max-width: 40rem)");
 const calm = window.matchMedia("(prefers-reduced-motion: reduce)");
 const problems = data.control;
 let chosen = { problem: data.problem.name, index: data.problem.index };
@@ -27,7 +28,7 @@ function layout(x, y, more = {}) {
   const complete = (given) => ({ ...axis, ...(given.type === "log" ? logarithmic : {}), ...given, title: { text: given.title } });
   return {
     paper_bgcolor: "rgba(0,0,0,0)", plot_bgcolor: "rgba(0,0,0,0)",
-    font: { color: color("ink"), family: "system-ui, sans-serif", size: 13 },
+    font: { color: color("ink"), family: "system-ui, sans-serif", size: narrow.matches ? 11 : 13 },
     margin: { l: 8, r: 8, t: 8, b: 8 }, hovermode: "closest",
     legend: { orientation: "h", y: 1.02, yanchor: "bottom", x: 0 },
     xaxis: complete(x), yaxis: complete(y),
@@ -182,7 +183,7 @@ function build() {
   const slider = document.getElementById("amount");
   slider.addEventListener("input", () => choose(chosen.problem, Number(slider.value)));
   document.querySelector("#control form").addEventListener("submit", (event) => event.preventDefault());
-  dark.addEventListener("change", drawAll);
+  for (const look of [dark, narrow]) look.addEventListener("change", drawAll);
   choose(chosen.problem, chosen.index);
   document.documentElement.dataset.ready = calm.matches ? "calm" : "yes";
 }

@@ -231,11 +231,15 @@ setInterval(follow, 2000);
 
 // ---- coming in: the token stands behind #, which no browser sends by itself
 
-const form = element("enter");
-if (form && location.hash.length > 20) {
+function comeIn() {
+  const form = element("enter");
+  if (!form || location.hash.length <= 20) return;
   form.querySelector("input").value = location.hash.slice(1);
   history.replaceState(null, "", "/enter");
   form.submit();
 }
+// Who is there already and opens their link loads no page.
+window.addEventListener("hashchange", comeIn);
+comeIn();
 document.documentElement.classList.add("script");
 if (document.querySelector(".work")) shown();
