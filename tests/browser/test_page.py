@@ -1,69 +1,38 @@
 """The page of a plan in headless Chromium: it opens offline, draws, follows its control, and works by keyboard."""
 
-import os
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from selenium import webdriver
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.remote.webelement import WebElement
 from selenium.webdriver.support.ui import WebDriverWait
 
 from labelworth.report.page import write_page
+from support.browser import DESK, PHONE, accessible, colors, needs_browser, photograph, resize, window
 from support.plans import document_plan
 
-BROWSER, DRIVER = shutil.which("chromium"), shutil.which("chromedriver")
 CHARTS = ("frontier", "surface", "forecast", "worth")
-DESKTOP, PHONE = (1280, 900), (390, 844)
 
-pytestmark = pytest.mark.skipif(
-    BROWSER is None or DRIVER is None,
-    reason="there is no headless browser: install Chromium and ChromeDriver to run these",
-)
+pytestmark = needs_browser
 
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Any]:
-    options = webdriver.ChromeOptions()
-    options.binary_location = str(BROWSER)
-    # In a container there is neither a display nor the kernel's sandbox; no name resolves, as on a plane.
-    for argument in ("--headless=new", "--no-sandbox", "--disable-gpu", "--host-resolver-rules=MAP * ~NOTFOUND"):
-        options.add_argument(argument)
-    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
-    driver = webdriver.Chrome(options=options, service=webdriver.ChromeService(executable_path=str(DRIVER)))
-    yield driver
-    driver.quit()
+    with window() as driver:
+        yield driver
 
 
 @pytest.fixture
 def page(browser: Any, tmp_path: Path) -> Any:
     path = write_page(document_plan(), tmp_path / "plan.html", {"seed": 0, "data_digest": "abc"})
-    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": []})
-    _resize(browser, DESKTOP)
+    resize(browser, DESK)
     browser.get_log("browser")
     browser.get(path.as_uri())
     WebDriverWait(browser, 30).until(lambda driver: driver.find_elements(By.CSS_SELECTOR, "html[data-ready]"))
     return browser
-
-
-def _resize(browser: Any, size: tuple[int, int]) -> None:
-    width, height = size
-    metrics = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": size == PHONE}
-    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
-
-
-def _photograph(browser: Any, name: str) -> None:
-    """Keep a picture to look at, where LABELWORTH_SCREENSHOTS names a folder."""
-    folder = os.environ.get("LABELWORTH_SCREENSHOTS")
-    if folder:
-        height = browser.execute_script("return document.documentElement.scrollHeight")
-        width = browser.execute_script("return window.innerWidth")
-        _resize(browser, (width, height))
-        browser.save_screenshot(str(Path(folder) / f"{name}.png"))
 
 
 def _element(page: Any, selector: str) -> WebElement:
@@ -82,7 +51,7 @@ def test_all_pictures_are_drawn_and_nothing_complains(page: Any) -> None:
     for chart in CHARTS:
         assert page.find_elements(By.CSS_SELECTOR, f"#{chart}-chart .main-svg"), chart
     assert [entry for entry in page.get_log("browser") if entry["level"] in ("SEVERE", "WARNING")] == []
-    _photograph(page, "desktop")
+    photograph(page, "plan-desk")
 
 
 def test_nothing_is_fetched(page: Any) -> None:
@@ -134,24 +103,26 @@ def test_everything_can_be_reached_by_keyboard(page: Any) -> None:
 
 
 def test_a_phone_shows_it_without_scrolling_sideways(page: Any) -> None:
-    _resize(page, PHONE)
+    resize(page, PHONE)
     page.refresh()
     WebDriverWait(page, 30).until(lambda driver: driver.find_elements(By.CSS_SELECTOR, "html[data-ready]"))
     assert page.execute_script("return document.documentElement.scrollWidth") <= PHONE[0]
-    _photograph(page, "phone")
+    photograph(page, "plan-phone")
 
 
 def test_dark_mode_has_light_ink_on_dark_paper(page: Any) -> None:
-    dark = {"features": [{"name": "prefers-color-scheme", "value": "dark"}]}
     light = _ink_and_paper(page)
-    page.execute_cdp_cmd("Emulation.setEmulatedMedia", dark)
-    ink, paper = _ink_and_paper(page)
-    assert light[0] < light[1]
-    assert ink > paper
-    color = "return document.getElementById('frontier-chart').layout.font.color"
-    # Pictures are drawn anew when the browser says that colors changed, which it does in its own time.
-    WebDriverWait(page, 30).until(lambda driver: driver.execute_script(color) == "#e8eaed")
-    _photograph(page, "dark")
+    with colors(page, "dark"):
+        ink, paper = _ink_and_paper(page)
+        assert light[0] < light[1]
+        assert ink > paper
+        color = "return document.getElementById('frontier-chart').layout.font.color"
+        # Pictures are drawn anew when the browser says that colors changed, which it does in its own time.
+        WebDriverWait(page, 30).until(lambda driver: driver.execute_script(color) == "#e8eaed")
+
+
+def test_axe_finds_nothing_wrong(page: Any) -> None:
+    assert accessible(page) == []
 
 
 def _ink_and_paper(page: Any) -> tuple[int, int]:

@@ -1,17 +1,13 @@
 """A whole campaign in headless Chromium: labeled by keyboard on a desk and on a phone, followed by the manager."""
 
-import os
 import re
-import shutil
-import tempfile
 import time
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
 import pytest
-from selenium import webdriver
 from selenium.common.exceptions import StaleElementReferenceException
 from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.by import By
@@ -19,11 +15,9 @@ from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support.ui import WebDriverWait
 
 from labelworth.campaign.campaign import Campaign
+from support.browser import AXE, DESK, PHONE, accessible, needs_browser, photograph, resize, window
 from support.studio_server import started
 
-BROWSER, DRIVER = shutil.which("chromium"), shutil.which("chromedriver")
-AXE = os.environ.get("LABELWORTH_AXE", "")
-DESK, PHONE = (1280, 900), (390, 844)
 HOSTILE = "<script>window.hacked = 1</script><img src=x onerror='window.hacked = 1'>\"&"
 HEARS = 0.2
 """Seconds after which a page that has appeared listens to keys: those pressed before may be meant for the last."""
@@ -31,60 +25,7 @@ CLASSES = ["ham", "news", "spam"]
 TAGS = ["O", "PER", "LOC", "ORG"]
 SENTENCE = "Yesterday Anna Smith flew from Berlin to New York for Acme Corp and met {} people there ."
 
-pytestmark = pytest.mark.skipif(
-    BROWSER is None or DRIVER is None,
-    reason="there is no headless browser: install Chromium and ChromeDriver to run these",
-)
-
-
-@contextmanager
-def window(size: tuple[int, int]) -> Iterator[Any]:
-    options = webdriver.ChromeOptions()
-    options.binary_location = str(BROWSER)
-    with tempfile.TemporaryDirectory() as profile:
-        quiet = ("gpu", "quic", "background-networking", "component-update", "sync")
-        names = ["--headless=new", "--no-sandbox", "--no-first-run", f"--user-data-dir={profile}"]
-        for argument in [*names, *(f"--disable-{name}" for name in quiet)]:
-            options.add_argument(argument)
-        options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
-        driver = webdriver.Chrome(options=options, service=webdriver.ChromeService(executable_path=str(DRIVER)))
-        try:
-            resize(driver, size)
-            yield driver
-        finally:
-            driver.quit()
-
-
-def resize(driver: Any, size: tuple[int, int]) -> None:
-    width, height = size
-    metrics = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": size[0] < 500}
-    driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
-
-
-def photograph(driver: Any, name: str) -> None:
-    """Keep pictures to look at, light and dark, where LABELWORTH_SCREENSHOTS names a folder."""
-    folder = os.environ.get("LABELWORTH_SCREENSHOTS")
-    for scheme in ("light", "dark") if folder else ():
-        feature = {"features": [{"name": "prefers-color-scheme", "value": scheme}]}
-        driver.execute_cdp_cmd("Emulation.setEmulatedMedia", feature)
-        driver.save_screenshot(str(Path(str(folder)) / f"{name}-{scheme}.png"))
-    driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": []})
-
-
-def accessible(driver: Any) -> list[str]:
-    """What axe finds; nothing where it is not installed (`make browser-test` does that)."""
-    if not AXE:
-        return []
-    found = []
-    for scheme in ("light", "dark"):
-        feature = {"features": [{"name": "prefers-color-scheme", "value": scheme}]}
-        driver.execute_cdp_cmd("Emulation.setEmulatedMedia", feature)
-        driver.execute_script(Path(AXE).read_text(encoding="utf-8"))
-        script = "const done = arguments[0]; axe.run().then((found) => done(found.violations))"
-        for one in driver.execute_async_script(script):
-            found += [f"{scheme} {one['id']}: {node['html']}" for node in one["nodes"]]
-    driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": []})
-    return found
+pytestmark = needs_browser
 
 
 def complaints(driver: Any) -> list[str]:
@@ -92,7 +33,9 @@ def complaints(driver: Any) -> list[str]:
 
 
 def until(driver: Any, true: Callable[[Any], Any]) -> Any:
-    return WebDriverWait(driver, 60, ignored_exceptions=[StaleElementReferenceException]).until(true)
+    return WebDriverWait(driver, 60, poll_frequency=0.02, ignored_exceptions=[StaleElementReferenceException]).until(
+        true
+    )
 
 
 def come_in(driver: Any, link: str, token: str) -> None:
@@ -252,12 +195,14 @@ def test_questions_undo_cannot_say_and_a_studio_that_comes_back(documents: Campa
 
 def test_a_key_that_is_held_down_answers_once(documents: Campaign) -> None:
     token = documents.invite("ann").token
-    with started(path_of(documents)) as (_, link), window(DESK) as ann:
+    with started(path_of(documents)) as (_, link), window() as ann:
         come_in(ann, link, token)
         event = {"type": "keyDown", "key": "1", "text": "1", "windowsVirtualKeyCode": 49}
         for repeat in (False, True, True, True, True):
             ann.execute_cdp_cmd("Input.dispatchKeyEvent", {**event, "autoRepeat": repeat})
             time.sleep(0.3)
+        until(ann, lambda _: documents.answers())
+        time.sleep(0.3)
         assert len(documents.answers()) == 1
 
 
@@ -267,7 +212,7 @@ def test_hostile_texts_classes_and_names_run_no_script(tmp_path: Path) -> None:
         campaign.assign(count=4, why=HOSTILE)
         token = campaign.invite(HOSTILE).token
         boss_token = campaign.invite("boss" + HOSTILE, role="manager", channel=HOSTILE).token
-        with started(path_of(campaign)) as (_, link), window(DESK) as driver:
+        with started(path_of(campaign)) as (_, link), window() as driver:
             come_in(driver, link, token)
             before = task(driver)
             press(driver, "1")
@@ -284,9 +229,24 @@ def test_hostile_texts_classes_and_names_run_no_script(tmp_path: Path) -> None:
             assert seen == [None, None, None]
 
 
+def test_a_link_that_is_opened_on_the_page_to_come_in_comes_in(documents: Campaign) -> None:
+    token = documents.invite("ann").token
+    with started(path_of(documents)) as (_, link), window() as ann:
+        ann.get(link.partition("#")[0])
+        come_in(ann, link, token)
+        assert task(ann) is not None
+
+
+@pytest.mark.skipif(not AXE.exists(), reason="axe-core is not here, accessibility is not looked at: make axe gets it")
+def test_axe_finds_a_picture_without_words() -> None:
+    with window() as driver:
+        driver.get("data:text/html,<img src='x.png'>")
+        assert any("image-alt" in one for one in accessible(driver))
+
+
 def test_without_script_plain_forms_do(documents: Campaign) -> None:
     token = documents.invite("ann").token
-    with started(path_of(documents)) as (_, link), window(DESK) as ann:
+    with started(path_of(documents)) as (_, link), window() as ann:
         ann.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": True})
         ann.get(link.partition("#")[0])
         ann.find_element(By.NAME, "token").send_keys(token, Keys.ENTER)

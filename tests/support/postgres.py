@@ -1,20 +1,14 @@
-"""A PostgreSQL of its own for a command: `python tests/support/postgres.py pytest tests/unit/campaign`.
-
-A private cluster in a temporary folder, reached by a socket in it and by nothing else; gone when the command ends.
-Where PostgreSQL is not installed and cannot be, that is told, and nothing is run.
-"""
+"""A PostgreSQL of its own: a cluster in a temporary folder, reached by a socket in it and by nothing else."""
 
 import getpass
 import os
 import shutil
 import subprocess
-import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-VARIABLE = "LABELWORTH_TEST_POSTGRES"
 _FOLDERS = ("/usr/lib/postgresql", "/usr/local/pgsql", "/opt/homebrew/opt")
 
 
@@ -36,16 +30,9 @@ def version() -> str:
     return told.split()[2]
 
 
-def install() -> None:
-    """By apt, where there is one and we may."""
-    if shutil.which("apt-get") is not None and os.geteuid() == 0:
-        for words in (["update"], ["install", "-y", "--no-install-recommends", "postgresql"]):
-            subprocess.run(["apt-get", "-qq", *words], check=False, stdout=subprocess.DEVNULL)
-
-
 @contextmanager
 def server() -> Iterator[str]:
-    """Start one; the URL by which it is reached."""
+    """Start one; the URL by which it is reached. It is gone at the end."""
     folder = programs()
     if folder is None:
         raise FileNotFoundError("PostgreSQL is not installed")
@@ -63,7 +50,7 @@ def server() -> Iterator[str]:
                 [folder / program, *words], check=True, stdout=subprocess.DEVNULL, cwd=place, env={}, **as_user
             )
 
-        run("initdb", "-D", str(data), "-U", user, "--auth=trust", "--encoding=UTF8", "--locale=C")
+        run("initdb", "-D", str(data), "-U", user, "--auth=trust", "--encoding=UTF8", "--locale=C", "--no-sync")
         # Programs are killed in the tests, not the machine: what the server has written outlives them.
         listen = f"-c fsync=off -c listen_addresses='' -c unix_socket_directories={place} -c max_connections=200"
         log = str(place / "log")
@@ -72,17 +59,3 @@ def server() -> Iterator[str]:
             yield f"postgresql://{user}@/postgres?host={place}"
         finally:
             run("pg_ctl", "-D", str(data), "-w", "-m", "immediate", "stop")
-
-
-def main() -> int:
-    if programs() is None:
-        install()
-    if programs() is None:
-        sys.stderr.write("PostgreSQL is not installed here and cannot be: skipped.\n")
-        return 0
-    with server() as url:
-        return subprocess.run(sys.argv[1:], check=False, env={**os.environ, VARIABLE: url}).returncode
-
-
-if __name__ == "__main__":
-    sys.exit(main())

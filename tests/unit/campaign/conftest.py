@@ -1,16 +1,15 @@
-"""Campaigns to test with: on SQLite, and on a PostgreSQL where LABELWORTH_TEST_POSTGRES says how to reach one."""
+"""Campaigns to test with: on SQLite, and on a PostgreSQL where it is installed."""
 
-import os
 import uuid
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 import pytest
 import sqlalchemy as sa
 
 from labelworth.campaign.campaign import Campaign
-
-POSTGRES = os.environ.get("LABELWORTH_TEST_POSTGRES")
+from support.postgres import programs, server
 
 
 @dataclass
@@ -31,34 +30,39 @@ def clock() -> Clock:
     return Clock()
 
 
+@pytest.fixture(scope="session")
+def postgres() -> Iterator[str]:
+    """A PostgreSQL for all tests of this process."""
+    if programs() is None:
+        pytest.skip("PostgreSQL is not installed")
+    with server() as url:
+        yield url
+
+
 @pytest.fixture(params=["sqlite", "postgresql"])
 def where(request, tmp_path) -> Iterator[str]:
     """Where a new campaign may live."""
     if request.param == "sqlite":
         yield str(tmp_path / "campaign.db")
         return
-    if POSTGRES is None:
-        pytest.skip("no PostgreSQL: make postgres-test starts one")
-    with new_database() as url:
+    with new_database(request.getfixturevalue("postgres")) as url:
         yield url
 
 
-class new_database:
-    """A database of its own on the test server, gone at the end."""
+@contextmanager
+def new_database(server: str) -> Iterator[str]:
+    """A database of its own on a server, gone at the end."""
+    name = f"lw_{uuid.uuid4().hex[:12]}"
+    _say(server, f"CREATE DATABASE {name}")
+    yield sa.make_url(server).set(database=name).render_as_string(hide_password=False)
+    _say(server, f"DROP DATABASE {name} WITH (FORCE)")
 
-    def __enter__(self) -> str:
-        self.name = f"lw_{uuid.uuid4().hex[:12]}"
-        self._say(f"CREATE DATABASE {self.name}")
-        return sa.make_url(POSTGRES).set(database=self.name).render_as_string(hide_password=False)
 
-    def __exit__(self, *_) -> None:
-        self._say(f"DROP DATABASE {self.name} WITH (FORCE)")
-
-    def _say(self, words: str) -> None:
-        engine = sa.create_engine(sa.make_url(POSTGRES).set(drivername="postgresql+psycopg"))
-        with engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
-            connection.exec_driver_sql(words)
-        engine.dispose()
+def _say(server: str, words: str) -> None:
+    engine = sa.create_engine(sa.make_url(server).set(drivername="postgresql+psycopg"))
+    with engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
+        connection.exec_driver_sql(words)
+    engine.dispose()
 
 
 @pytest.fixture

@@ -19,7 +19,7 @@ from hypothesis.stateful import (
 
 import labelworth as lw
 from labelworth.campaign.campaign import Campaign
-from unit.campaign.conftest import POSTGRES, Clock, new_database
+from unit.campaign.conftest import Clock, new_database
 
 CLASSES = ("a", "b", "c")
 PEOPLE = ("ann", "bob", "eve")
@@ -211,14 +211,16 @@ class Histories(RuleBasedStateMachine):
 
 
 class PostgresHistories(Histories):
+    server: str
+
     def where(self) -> str:
-        self.database = new_database()
+        self.database = new_database(self.server)
         return self.database.__enter__()
 
     def teardown(self):
         super().teardown()
         if hasattr(self, "database"):
-            self.database.__exit__()
+            self.database.__exit__(None, None, None)
 
 
 def run(machine, examples: int) -> None:
@@ -238,6 +240,6 @@ def test_random_histories_on_sqlite():
     run(Histories, 30)
 
 
-@pytest.mark.skipif(POSTGRES is None, reason="no PostgreSQL: make postgres-test starts one")
-def test_random_histories_on_postgresql():
+def test_random_histories_on_postgresql(postgres):
+    PostgresHistories.server = postgres
     run(PostgresHistories, 15)
