@@ -28,7 +28,7 @@ tools-test:                    ## the tools' own code reads what we write, and w
 golden: $(STAMP)               ## plans, checks, fits and information on small data: the same answers as on record
 	$(BIN)/python tests/golden/compare.py
 
-browser-test: $(STAMP) axe     ## of these tests the page of a plan and the studio in Chromium; LABELWORTH_SCREENSHOTS=FOLDER keeps pictures
+browser-test: $(STAMP) axe     ## only the page of a plan and the studio, in Chromium; LABELWORTH_SCREENSHOTS=FOLDER keeps pictures
 	$(BIN)/python -m pytest -q -rs tests/browser
 
 axe:                           ## axe-core, by which those tests look at accessibility; told where npm cannot get it

@@ -11,7 +11,7 @@ from selenium.webdriver.remote.webelement import WebElement
 from selenium.webdriver.support.ui import WebDriverWait
 
 from labelworth.report.page import write_page
-from support.browser import DESK, PHONE, accessible, colors, needs_browser, photograph, resize, window
+from support.browser import DESK, PHONE, accessible, colors, needs_axe, needs_browser, photograph, resize, window
 from support.plans import document_plan
 
 CHARTS = ("frontier", "surface", "forecast", "worth")
@@ -121,6 +121,7 @@ def test_dark_mode_has_light_ink_on_dark_paper(page: Any) -> None:
         WebDriverWait(page, 30).until(lambda driver: driver.execute_script(color) == "#e8eaed")
 
 
+@needs_axe
 def test_axe_finds_nothing_wrong(page: Any) -> None:
     assert accessible(page) == []
 

@@ -15,7 +15,7 @@ from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support.ui import WebDriverWait
 
 from labelworth.campaign.campaign import Campaign
-from support.browser import AXE, DESK, PHONE, accessible, needs_browser, photograph, resize, window
+from support.browser import DESK, PHONE, accessible, needs_axe, needs_browser, photograph, resize, window
 from support.studio_server import started
 
 HOSTILE = "<script>window.hacked = 1</script><img src=x onerror='window.hacked = 1'>\"&"
@@ -237,7 +237,7 @@ def test_a_link_that_is_opened_on_the_page_to_come_in_comes_in(documents: Campai
         assert task(ann) is not None
 
 
-@pytest.mark.skipif(not AXE.exists(), reason="axe-core is not here, accessibility is not looked at: make axe gets it")
+@needs_axe
 def test_axe_finds_a_picture_without_words() -> None:
     with window() as driver:
         driver.get("data:text/html,<img src='x.png'>")

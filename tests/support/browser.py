@@ -19,6 +19,10 @@ needs_browser = pytest.mark.skipif(
     BROWSER is None or DRIVER is None, reason="Chromium and ChromeDriver are not installed"
 )
 
+needs_axe = pytest.mark.skipif(
+    not AXE.exists(), reason="axe-core is not here, accessibility is not looked at: make axe gets it"
+)
+
 
 @contextmanager
 def window(size: tuple[int, int] = DESK) -> Iterator[Any]:
@@ -39,6 +43,7 @@ def window(size: tuple[int, int] = DESK) -> Iterator[Any]:
     driver = webdriver.Chrome(options=options, service=webdriver.ChromeService(executable_path=str(DRIVER)))
     try:
         resize(driver, size)
+        driver.set_script_timeout(120)  # Seconds that axe may take on a busy machine.
         yield driver
     finally:
         driver.quit()
