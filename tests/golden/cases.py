@@ -190,8 +190,10 @@ def _information_of_classifier(folder: Path) -> dict[str, Any]:
 
     rng = _rng()
     counts = rng.poisson(0.4, size=(300, 30))
-    y = np.where(np.arange(300) < 90, np.arange(300) % 3, -1)
-    table = lw.MultinomialNaiveBayes().fit(counts, y).information(counts, y, labeled_fractions=[0.3, 0.6, 1.0])
+    y = np.where(np.arange(300) < 90, np.arange(300) % 2, -1)
+    # Leaps of EM carry rounding further; at the fixed point all processors meet.
+    classifier = lw.MultinomialNaiveBayes(tol=1e-16).fit(counts, y)
+    table = classifier.information(counts, y, labeled_fractions=[0.3, 0.6, 1.0])
     return {"points": [{"labeled_fraction": point.labeled_fraction, **point.figures} for point in table.points]}
 
 

@@ -184,14 +184,16 @@ def priors() -> Iterator[str]:
     yield f"and {slopes['sequences']}, that of all its learners,"
     yield f"(from {curves['linear']['before']:.3f} to {curves['linear']['after']:.3f})"
     error = {kind: own["error"] for kind, own in TUNED.items()}
-    usual, narrow = error["linear"], error["generative"]
+    usual, metric = error["linear"], TUNED["linear"]["metric"]
     yield f"level a ~ N({usual.level_mean:g}, {usual.level_sd:g}^2)"
     tilts = {kind: f"{own.tilt_mean:.2f}" for kind, own in error.items()}
     yield f"tilt b with standard deviation {usual.tilt_sd:g} around {tilts['linear']} for linear classifiers,"
     yield f"{tilts['generative']} for models of p(x, y), {tilts['local']} for neighbors, trees and all else,"
     yield f"{tilts['sequences']} for sequences"
-    yield f"{usual.drift_sd:g}^2 per unit"
-    yield f"have {narrow.level_sd / usual.level_sd:g} times these spreads"
+    drifts = {kind: f"{own.drift_sd:g}^2" for kind, own in error.items()}
+    yield f"{drifts['linear']} per unit for linear classifiers, {drifts['local']} for neighbors, trees and all else"
+    yield f"and {drifts['generative']} for models of p(x, y), of documents or sequences"
+    yield f"Spreads of metrics are multiples of {metric.level_sd:g}, {metric.tilt_sd:g} and {metric.drift_sd:g}"
     yield f"squares of all three grow by the factor 1 + {usual.growth:g} v"
     yield f"misses have log-odds {usual.source_scale:g} above those of the best"
     yield f"share p of the law is {usual.law:g}, {error['local'].law:g} for neighbors and trees"
