@@ -1,7 +1,7 @@
 """Ask every question of `cases` again and say where an answer differs from its golden record.
 
-``python tests/golden/compare.py [NAME ...]``: exit 0 if all agree, floats to 1e-9 (of a linear SVM to 1e-7, by Lanczos
-to 1e-6); 1 if not, with the places.
+``python tests/golden/compare.py [NAME ...]``: exit 0 if all agree, floats to 1e-9 (of a linear SVM to 1e-7, by
+Lanczos to 1e-6); 1 if not, with the places.
 """
 
 import json
