@@ -4,7 +4,7 @@ ENV := .venv
 BIN := $(ENV)/bin
 STAMP := $(ENV)/.installed
 
-.PHONY: demo reproduce test formats-test tools-test fuzz golden browser-test axe campaign-size chaos cluster-chaos load check docs picture bench seeds nojit alone wheel release-check man clean
+.PHONY: demo reproduce test formats-test tools-test fuzz golden browser-test axe postgres-test campaign-size chaos cluster-chaos load check docs picture bench seeds nojit alone wheel release-check man clean
 
 demo: $(STAMP)                 ## the whole story on built-in data, with a picture
 	$(BIN)/labelworth demo
@@ -43,6 +43,10 @@ chaos: $(STAMP)                ## a studio is killed a hundred times, on SQLite,
 
 cluster-chaos: $(STAMP)        ## workers of a real cluster are killed fifty times, and its scheduler; every bit is compared
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python tests/chaos/cluster.py --kills 50 --keep
+
+postgres-test: $(STAMP)        ## only campaigns, on SQLite and on a PostgreSQL that is installed for it; told and skipped where it cannot be
+	.ci/get postgresql
+	$(BIN)/python -m pytest -q -rs tests/unit/campaign
 
 campaign-size: $(STAMP)        ## how long a campaign of 100,000 items and 1,000,000 answers takes to answer
 	$(BIN)/python tests/support/campaign_size.py
