@@ -11,6 +11,7 @@ import sqlalchemy as sa
 from labelworth.arrays import BoolArray, FloatArray, IntArray
 from labelworth.campaign.held import sequences_of
 from labelworth.campaign.schema import annotators, items, requests, standing
+from labelworth.campaign.status import batches
 from labelworth.campaign.values import GOLD, Assigned, PlanJob, Settings
 from labelworth.data.sequences import Sequences
 from labelworth.errors import InfeasiblePlanError, InvalidInputError, NotWantedError
@@ -48,6 +49,7 @@ class Draw:
     choosing: Choosing = field(default_factory=Choosing)
     scores: Mapping[int, float] | None = None  # By item; items without one came later, and are not drawn.
     onto: Mapping[str, Onto] = field(default_factory=dict)  # By arm: about which held items; others are new.
+    plan: int | None = None  # Whose counts these are.
 
 
 def drawing(
@@ -76,6 +78,8 @@ def drawing(
         words = f"{count:,} drawn by {by}"
     else:
         raise InvalidInputError("Say how much is asked for, once: count= or plan=.")
+    if job is not None:
+        why = f"{words}: {why}" if why else words
     return Draw(
         counts=counts,
         asks=asks,
@@ -84,6 +88,7 @@ def drawing(
         choosing=Choosing(by=by),
         scores=None if by == RANDOM else scores(),
         onto=onto,
+        plan=None if job is None else job.id,
     )
 
 
@@ -124,12 +129,23 @@ def asked_by_plan(job: PlanJob, usual: Asked) -> tuple[dict[str, int], dict[str,
 def assigned(connection: sa.Connection, settings: Settings, draw: Draw, *, now: float) -> Assigned:
     """Draw items and write down what is asked of them, in the order of the draw."""
     known = _require_classes(draw, settings)
+    if draw.plan is not None:
+        _require_not_asked(connection, draw.plan)
     batch = _last_batch(connection) + 1
     seed, parts = batch if draw.seed is None else draw.seed, []
+    notes: tuple[str, ...] = ()
     for onto, counts in by_pool(draw.counts, draw.onto, lambda arm: [own.channel for own in known(arm)]):
         own = replace(draw, counts=counts)
         channels = {one.channel for arm in counts for one in known(arm)}
         numbers, taken = _pool(connection, own, onto, channels)
+        n_wanted, n_free = sum(counts.values()), int((~taken).sum())
+        if n_free < n_wanted:
+            words = f"Only {n_free:,} {settings.kind} can still be asked about"
+            if draw.plan is None or not n_free:
+                raise InfeasiblePlanError(f"{words}. Got {n_wanted:,}; ask for fewer, or add some.")
+            # A plan counts all items without a label: also those that somebody is asked about, or cannot tell.
+            own = replace(own, counts=_so_many_of(counts, n_free, seed))
+            notes += (f"{words}, of the {n_wanted:,} that plan {draw.plan} recommends: these are.",)
         parts.append(_drawn(own, settings, numbers, taken, lambda: sequences_of(connection, settings), seed))
     drawn = Batch.joined(parts)
     probabilities = _probabilities(drawn)
@@ -158,7 +174,23 @@ def assigned(connection: sa.Connection, settings: Settings, draw: Draw, *, now: 
             )
     if rows:
         connection.execute(sa.insert(requests), rows)
-    return _told(connection, batch, rows)
+    told = _told(connection, batch, rows)
+    return replace(told, notes=notes + told.notes)
+
+
+def _require_not_asked(connection: sa.Connection, plan: int) -> None:
+    """Refuse to ask for the same plan twice: its labels would be bought twice."""
+    asked = next((batch for batch in batches(connection) if batch.is_of_plan(plan)), None)
+    if asked is not None:
+        raise NotWantedError(
+            f"What plan {plan} recommends was asked for already, as batch {asked.batch}. Plan again, or ask by count."
+        )
+
+
+def _so_many_of(counts: Mapping[str, int], n: int, seed: int) -> dict[str, int]:
+    """How many of `n` items that are drawn of a plan's have which arm."""
+    drawn = np.random.default_rng([seed, 5]).multivariate_hypergeometric(list(counts.values()), n)
+    return dict(zip(counts, drawn.tolist(), strict=True))
 
 
 def require_last(connection: sa.Connection, batch: int) -> None:

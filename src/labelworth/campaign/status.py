@@ -20,8 +20,8 @@ def status(connection: sa.Connection, settings: Settings, *, now: float) -> Stat
     """Everything at once, of one state of the store."""
     known = item_counts(connection)
     people = _people(connection, now=now)
-    batches = _batches(connection)
-    wanted, given = sum(batch.wanted for batch in batches), sum(batch.given for batch in batches)
+    asked = batches(connection)
+    wanted, given = sum(batch.wanted for batch in asked), sum(batch.given for batch in asked)
     held = sum(person.n_held for person in people)
     is_open = requests.c.closed_at.is_(None) & (requests.c.batch > 0)
     due = sa.select(sa.func.coalesce(_sum(requests.c.votes - requests.c.given), 0)).where(is_open)
@@ -30,8 +30,8 @@ def status(connection: sa.Connection, settings: Settings, *, now: float) -> Stat
         n_items=_number(connection, sa.select(_count()).select_from(items)),
         n_labeled=known["labeled"],
         n_answered=known["answered"],
-        n_requests=sum(batch.n_requests for batch in batches),
-        n_done=sum(batch.n_done for batch in batches),
+        n_requests=sum(batch.n_requests for batch in asked),
+        n_done=sum(batch.n_done for batch in asked),
         wanted=wanted,
         given=given,
         held=held,
@@ -39,7 +39,7 @@ def status(connection: sa.Connection, settings: Settings, *, now: float) -> Stat
         n_answers=sum(person.n_answers for person in people),
         spent=sum(person.spent for person in people),
         people=people,
-        batches=batches,
+        batches=asked,
         behind=n_behind(connection),
     )
 
@@ -86,7 +86,7 @@ def _people(connection: sa.Connection, *, now: float) -> tuple[PersonStatus, ...
     return tuple(people)
 
 
-def _batches(connection: sa.Connection) -> tuple[BatchStatus, ...]:
+def batches(connection: sa.Connection) -> tuple[BatchStatus, ...]:
     """All but what came with files, oldest first."""
     figures = (
         sa.select(

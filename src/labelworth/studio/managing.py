@@ -124,12 +124,12 @@ def _file(visit: Visit, name: str) -> Iterator[bytes]:
 def _figures(visit: Visit) -> dict[str, Any]:
     """Where the campaign stands, the plan that is being made or failed, and the last one that was made."""
     plans = visit.campaign.plans(limit=5)
-    made = last_made(plans)
+    made, status = last_made(plans), visit.campaign.status()
     return {
-        "status": visit.campaign.status(),
+        "status": status,
         "exports": tuple(EXPORTS),
         "job": plans[0] if plans and plans[0].record is None else None,
-        "outlook": None if made is None else outlook(made, visit.campaign.settings.currency),
+        "outlook": None if made is None else outlook(made, status.settings.currency, status.batches),
     }
 
 

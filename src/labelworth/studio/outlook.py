@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from labelworth.campaign.values import PlanJob, Realised
+from labelworth.campaign.values import BatchStatus, PlanJob, Realised
 from labelworth.wording import money, percent
 
 _WIDTH, _HEIGHT = 560.0, 200.0
@@ -29,14 +29,15 @@ class Outlook:
     plan: PlanJob
     stop: str  # What going on costs and buys, in money.
     curve: Curve | None
-    may_ask: bool  # Whether its labels can be asked for.
+    may_ask: bool  # Whether its labels are to be asked for, and were not yet.
 
 
-def outlook(job: PlanJob, currency: str) -> Outlook | None:
+def outlook(job: PlanJob, currency: str, batches: Sequence[BatchStatus]) -> Outlook | None:
     """None: there is no plan yet."""
     if job.record is None or job.cost is None or job.forecast is None:
         return None
-    return Outlook(job, _stop(job.record, currency), _curve(job.record, job.realised), job.advice == "label")
+    may_ask = job.advice == "label" and not any(batch.is_of_plan(job.id) for batch in batches)
+    return Outlook(job, _stop(job.record, currency), _curve(job.record, job.realised), may_ask)
 
 
 def _stop(record: Any, currency: str) -> str:

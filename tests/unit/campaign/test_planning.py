@@ -78,6 +78,23 @@ class TestPlans:
         with pytest.raises(lw.InfeasiblePlanError, match="is failed"):
             pilot.assign(plan=job.id)
 
+    def test_that_recommend_more_than_can_be_asked_about_ask_for_the_rest_once(self, pilot):
+        ann = pilot.invite("ann", price=0.5).person
+        pilot.assign(count=2)
+        (task,) = pilot.lease(ann)
+        pilot.answer(ann, task.request.id, None, key="nobody can say")
+        job = pilot.plan(budget=100, model="multinomial", source="simulated", n_draws=20)
+        assert job.labels == 140, "all that have no label: also one that waits, and one that nobody can tell"
+        assigned = pilot.assign(plan=job.id, why="the rest")
+        assert (assigned.n_items, assigned.n_labels) == (138, 138)
+        assert "Only 138 documents can still be asked about, of the 140 that plan 1 recommends" in assigned.notes[0]
+        assert pilot.status().batches[-1].why == "plan 1: the rest"
+        pilot.add(["a mail that came later"])
+        with pytest.raises(lw.NotWantedError, match="asked for already, as batch 2"):
+            pilot.assign(plan=job.id)
+        with pytest.raises(lw.InfeasiblePlanError, match="Only 1 documents can still be asked about"):
+            pilot.assign(count=2)
+
     def test_that_make_no_sense_are_refused_at_once(self, pilot):
         for asked in ({}, {"budget": 1, "target": 0.1}, {"budget": 1, "colour": 2}, {"budget": 1, "model": object()}):
             with pytest.raises(lw.InvalidInputError):

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from labelworth.campaign.values import PlanJob, Realised
+from labelworth.campaign.values import BatchStatus, PlanJob, Realised
 from labelworth.studio.background import work
 from labelworth.studio.managing import EXPORTS
 from labelworth.studio.outlook import outlook
@@ -133,7 +133,7 @@ RECORD = {
 def test_stopping_is_told_in_money_and_forecasts_stand_beside_what_was_measured():
     measured = Realised(1.0, 16.0, 0.17, 0.02, 0.16, 0.12, 0.2)
     job = PlanJob(1, "done", {}, 1.0, "done", 0.0, 1.0, None, RECORD, (measured,))
-    seen = outlook(job, "EUR")
+    seen = outlook(job, "EUR", [])
     assert seen.stop == (
         "Stopping now saves EUR 8 and leaves the error at about 20.0 %; going on brings it to about 12.0 %, EUR 1 "
         "for every point."
@@ -142,5 +142,16 @@ def test_stopping_is_told_in_money_and_forecasts_stand_beside_what_was_measured(
     assert seen.curve.first == 5
     assert len(seen.curve.measured) == 1
     stopped = {**RECORD, "advice": "stop", "why_stop": "the target is met."}
-    assert outlook(replace(job, record=stopped), "EUR").stop == "Stop now: the target is met."
-    assert outlook(replace(job, record=None), "EUR") is None
+    assert outlook(replace(job, record=stopped), "EUR", []).stop == "Stop now: the target is met."
+    assert outlook(replace(job, record=None), "EUR", []) is None
+
+
+def test_what_a_plan_recommends_is_offered_until_it_was_asked_for():
+    job = PlanJob(1, "done", {}, 1.0, "done", 0.0, 1.0, None, RECORD, ())
+    asked = [BatchStatus(number, 40, 0, 40, 0, ("gold",), f"plan {10 * number + 1}", 0.0) for number in (1, 2)]
+    assert outlook(job, "EUR", asked).may_ask
+    assert not outlook(job, "EUR", [*asked, replace(asked[0], why="plan 1: before summer")]).may_ask
+
+
+def test_the_form_of_a_plan_says_that_a_budget_is_for_all_labels(people):
+    assert "so much money, for all labels" in people.mia.get("/manage").text
