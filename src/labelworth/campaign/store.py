@@ -39,7 +39,7 @@ class Store:
     """
 
     def __init__(self, where: Where) -> None:
-        self.is_file = not str(where).startswith(_SCHEMES)
+        self.is_file = "://" not in str(where)
         self.where = str(where) if self.is_file else _without_password(str(where))
         self.engine = _sqlite(Path(where)) if self.is_file else _postgresql(str(where))
         self._waiting: list[_Waiting] = []
@@ -249,6 +249,8 @@ def _postgresql(url: str) -> sa.Engine:
 def _without_password(url: str) -> str:
     """As it may be shown."""
     try:
-        return sa.make_url(url).render_as_string(hide_password=True)
-    except exc.ArgumentError as error:
-        raise InvalidInputError("That is no URL of a PostgreSQL; write postgresql://user@host/database.") from error
+        if url.startswith(_SCHEMES):
+            return sa.make_url(url).render_as_string(hide_password=True)
+    except (exc.ArgumentError, ValueError):
+        pass
+    raise InvalidInputError("That is no URL of a PostgreSQL; write postgresql://user@host/database.")

@@ -71,3 +71,11 @@ def test_tables_are_those_that_the_steps_make(begin):
         table = schema.METADATA.tables[name]
         assert [column[0] for column in columns] == [column.name for column in table.columns]
         assert set(indexes) >= {index.name for index in table.indexes}
+
+
+@pytest.mark.parametrize("url", ["mysql://u:secret@h/x", "sqlite:///x.db", "postgresql://u:secret@h:port/x"])
+def test_other_databases_are_refused_and_passwords_are_not_shown(url):
+    for opened in (Campaign.open, lambda where: Campaign.create(where, name="x", classes=["a", "b"])):
+        with pytest.raises(lw.InvalidInputError, match="postgresql://user@host/database") as refused:
+            opened(url)
+        assert "secret" not in str(refused.value)
