@@ -22,13 +22,14 @@ def mails(tmp_path):
     return str(path)
 
 
-def test_the_link_of_the_manager_opens_the_page_and_the_first_interrupt_ends_it(mails):
+@pytest.mark.parametrize("told", [signal.SIGINT, signal.SIGTERM])
+def test_the_link_of_the_manager_opens_the_page_and_the_first_interrupt_ends_it(mails, told):
     with started(mails) as (process, link), client(link) as connection:
         assert link.startswith("http://127.0.0.1:")
         boss = Browser(connection, link.partition("#")[2])
         assert "With a gold label" in boss.get("/manage").text
         boss.label("0")
-        process.send_signal(signal.SIGINT)
+        process.send_signal(told)
         assert process.wait(timeout=60) == 0
         assert process.stderr is not None
         assert "Traceback" not in process.stderr.read()

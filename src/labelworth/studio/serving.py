@@ -1,6 +1,7 @@
 """Serving a studio: where it listens, what it is called, and how the first manager comes in."""
 
 import ipaddress
+import signal
 import socket
 from contextlib import suppress
 from urllib.parse import urlsplit
@@ -105,5 +106,7 @@ def serve(studio: Studio, listener: socket.socket, *, where: str, behind_proxy: 
         backlog=2048,
         timeout_graceful_shutdown=5,
     )
+    # Told to end by others, as by Ctrl-C: who makes a plan for us ends too, and the next studio goes on with it.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     with suppress(KeyboardInterrupt), Background(studio.campaign, where):
         uvicorn.Server(config).run(sockets=[listener])
