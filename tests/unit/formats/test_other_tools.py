@@ -266,6 +266,12 @@ def test_a_question_that_is_not_there_is_refused_with_those_that_are(tmp_path: P
         lw.read_export(path, question="mod")
 
 
+def test_lines_of_fasttext_are_not_taken_for_tokens(tmp_path: Path) -> None:
+    (tmp_path / "data.txt").write_text("__label__negative Terrible service\n__label__positive Good service\n")
+    with pytest.raises(lw.InvalidInputError, match="that is fastText, which holds no tokens"):
+        lw.read_export(tmp_path / "data.txt")
+
+
 def parquet(tmp_path: Path, columns: dict[str, Any], features: dict[str, Any]) -> Path:
     import pyarrow.parquet as pq
 

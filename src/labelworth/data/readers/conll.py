@@ -10,6 +10,7 @@ from labelworth.data.readers.streams import read_lines
 from labelworth.errors import InvalidInputError
 
 DOCUMENT_START = "-DOCSTART-"
+_FASTTEXT = "__label__"
 UNSEEN_TAGS = ("?", "_")
 """Labels that say that there is none."""
 
@@ -74,7 +75,13 @@ class _Rows(SequenceRows):
             self.n_documents += 1
             self.close()
             return
-        self.split = self.split or (_at_tabs if "\t" in text else _at_blanks)
+        if self.split is None:
+            if text.startswith(_FASTTEXT):
+                problem = (
+                    "begins with __label__: that is fastText, which holds no tokens. Write texts and labels as CSV"
+                )
+                raise InvalidInputError(f"{self.path}, line {number} {problem} or JSON lines.")
+            self.split = _at_tabs if "\t" in text else _at_blanks
         cells = self.split(text)
         self.n_columns = self.n_columns or len(cells)
         if len(cells) != self.n_columns:
