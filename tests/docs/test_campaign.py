@@ -4,6 +4,7 @@ import re
 import shlex
 from pathlib import Path
 
+import typer
 from typer.testing import CliRunner
 
 from labelworth.cli.main import app
@@ -24,6 +25,14 @@ def test_its_commands_run(tmp_path, monkeypatch):
         result = CliRunner().invoke(app, words, input="spam\nham\n" * 3, catch_exceptions=False)
         assert result.exit_code == 0, result.stderr
     assert Path("labeled.jsonl").read_text().count('"label": "spam"') == 3
+
+
+def test_its_options_are_there():
+    groups = typer.main.get_command(app).commands["campaign"].commands.values()
+    known = {name for command in groups for option in command.params for name in option.opts}
+    named = set(re.findall(r"--[a-z][a-z-]+", PAGE))
+    assert len(named) > 8
+    assert named <= known, named - known
 
 
 def test_its_python_runs(tmp_path, monkeypatch):
