@@ -71,6 +71,9 @@ def test_spans_are_tagged_and_planned_with(tmp_path: Path) -> None:
     run = labelworth("check", data)
     assert run.code in (0, 1), run.stderr
     assert "Spans were read as tags of tokens (tokenizer: words)." in run.stderr
+    for words, named in (((), "words"), (("--tokenizer", "whitespace"), "whitespace")):
+        told = labelworth("convert", data, "-", "--to", "conll", *words)
+        assert f"Spans are put on tokens (tokenizer: {named})." in told.stderr
 
 
 def test_convert_tells_what_would_be_lost_before_it_writes(tmp_path: Path) -> None:

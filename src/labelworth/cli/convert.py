@@ -44,7 +44,7 @@ def convert(
     from labelworth.data.files import require_writable
     from labelworth.errors import InvalidInputError
     from labelworth.formats.choose import format_named, format_of_ending, read_export, write_export
-    from labelworth.formats.tokens import with_tokens
+    from labelworth.formats.tokens import tokenizer_words, with_tokens
     from labelworth.wording import count
 
     known = format_named(to) if to is not None else format_of_ending(converted)
@@ -63,7 +63,8 @@ def convert(
     )
     for note in export.notes:
         tell(note)
-    if data.tokenizer is not None and export.kind == "spans":
+    if export.kind == "spans" and (data.tokenizer is not None or export.kind in known.needs_tokens):
+        tell(f"Spans are put on tokens (tokenizer: {tokenizer_words(export, data.tokenizer)}).")
         export = with_tokens(export, data.tokenizer)
     losses = write_export(export, converted, known.name, accept_losses=accept_losses)
     for loss in losses:

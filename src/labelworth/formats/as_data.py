@@ -20,7 +20,7 @@ from labelworth.data.readers.written import WrittenRows
 from labelworth.errors import InvalidInputError
 from labelworth.formats.export import Export, Item, Judgement
 from labelworth.formats.losses import ASPECTS, lost
-from labelworth.formats.tokens import with_tokens
+from labelworth.formats.tokens import tokenizer_words, with_tokens
 
 NOTHING = "(nothing)"
 """The class of texts that were looked at, and have none of the classes."""
@@ -147,13 +147,10 @@ class ExportedData:
         losses, left = lost(export, ASPECTS.keys() - {*_TOLD, "spans"})
         told = [str(loss) for loss in losses if loss.aspect in _TOLD]
         if self.export.kind == "spans":
-            told.append(f"Spans were read as tags of tokens (tokenizer: {self._tokenizer_words})")
+            told.append(
+                f"Spans were read as tags of tokens (tokenizer: {tokenizer_words(self.export, self.tokenizer)})"
+            )
         return left.noted(*(f"{words[0].upper()}{words[1:]}." for words in told))
-
-    @property
-    def _tokenizer_words(self) -> str:
-        has_own = self.export.items[0].tokens is not None
-        return self.tokenizer or ("the tool's own tokens" if has_own else "words")
 
     def _tokens(self) -> RawTokens:
         words: list[str] = []

@@ -41,6 +41,12 @@ def with_tokens(export: Export, tokenizer: str | None) -> Export:
     return replace(export, items=tuple(map(tokenized, export.items, usual)))
 
 
+def tokenizer_words(export: Export, tokenizer: str | None) -> str:
+    """What `with_tokens` cuts texts by."""
+    has_own = export.items[0].tokens is not None
+    return tokenizer or ("the tool's own tokens" if has_own else "words")
+
+
 def tags_of(export: Export) -> Export:
     """Tags in IOB2 for spans that lie on tokens and beside each other; see `losses` for those that do not."""
     if export.kind == "tags":
