@@ -104,7 +104,7 @@ def _plan_calibration() -> str:
 
 
 def _forecast() -> str:
-    found = figures("forecast-quick")["error"]
+    found = figures("forecast")["error"]
     every = found["all"]["all"]
     learners = ", ".join(f"{name} {own['ratio']:.2f}" for name, own in found["learners"].items())
     worse = [f"{name} {own['ratio']:.2f}" for name, own in found["corpora"].items() if own["ratio"] > 1]
@@ -118,7 +118,7 @@ def _forecast() -> str:
 
 
 def _default_plans() -> str:
-    every = figures("default-plans-quick")["all"]["all"]
+    every = figures("default-plans")["all"]["all"]
     return (
         f"{every['n_pilots']} plans, {every['n_forecasts']} forecasts at 2 to 8 times the labels: mean absolute "
         f"error {every['mean_absolute_error']:.3f}, {every['ratio']:.2f} of a power law's; 90 % intervals hold "
@@ -290,8 +290,8 @@ def _claim(title: str, name: str, says: Callable[[], str]) -> Claim:
 
 CLAIMS = (
     _claim("Plans on data with known truth", "plan-calibration", _plan_calibration),
-    _claim("Forecasts of the error from pilots, twelve sets", "forecast-quick", _forecast),
-    _claim("Forecasts of plans in which no model is named, twelve sets", "default-plans-quick", _default_plans),
+    _claim("Forecasts of the error from pilots, twelve sets", "forecast", _forecast),
+    _claim("Forecasts of plans in which no model is named, twelve sets", "default-plans", _default_plans),
     _claim("Forecasts of macro-F1, and of recall and precision at a level", "metrics-quick", _metrics),
     _claim("Does unlabeled data help? The verdict against the truth, four corpora", "harm-verdict", _harm),
     _claim("The model that is chosen when you name none, twelve sets", "model-choice", _model_choice),

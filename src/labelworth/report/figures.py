@@ -64,7 +64,7 @@ _PANEL_SIZE = (5.4, 4.3)
 _ROOM_FOR_NAMES = 56
 """Characters beside each other below an axis."""
 _MOST_BREAKS = 2
-"""In a name below a bar; bars with longer names lie, and have them beside."""
+"""In a name below a bar; bars with longer names, or words that touch each other, lie, and have them beside."""
 _FORMATS = ("png", "svg")
 _SHADE = "#8a8f98"
 _MARGIN = 0.045
@@ -224,7 +224,11 @@ def _plot_bars(panel: BarsPanel, ax: "Axes") -> None:
     width = 0.8 / len(panel.series)
     room = min(14, _ROOM_FOR_NAMES // len(positions))
     names = [fill(category, room, break_long_words=False) for category in panel.categories]
-    lies = panel.y_scale == "linear" and max(name.count("\n") for name in names) > _MOST_BREAKS
+    lines = [name.split("\n") for name in names]
+    is_crowded = (
+        max(map(len, lines)) > 1 + _MOST_BREAKS or max(len(line) for own in lines for line in own) > 1.4 * room
+    )
+    lies = panel.y_scale == "linear" and is_crowded
     for number, series in _numbered(panel.series):
         offset = (number - (len(panel.series) - 1) / 2) * width
         if panel.y_scale == "log":

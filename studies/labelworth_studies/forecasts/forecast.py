@@ -10,7 +10,7 @@ from labelworth.report.values import ComparisonPanel, Curve, Measured, Outcome, 
 from labelworth.simulation.scales import Measure
 from labelworth_studies.corpora.populations import CORPORA, READ, corpora_digest, corpus_of, population
 from labelworth_studies.forecasts.parts.forecast_cell import compute, grid
-from labelworth_studies.forecasts.parts.forecast_constants import corpus_group, fitted_without, judged_by
+from labelworth_studies.forecasts.parts.forecast_constants import corpus_group, fitted_without, in_use, judged_by
 from labelworth_studies.forecasts.parts.forecast_scores import Score, curves_of, grouped, scores_of, summed_up
 from labelworth_studies.runner.study import Cell, Result, Study
 
@@ -51,6 +51,7 @@ def summarize(pairs: Sequence[tuple[Cell, Result]]) -> Outcome:
                 group: {kind: own.tolist() for kind, own in kinds.items()} for group, kinds in coordinates.items()
             },
             **_figures(scores),
+            "in_use": _figures(scores_of(curves, in_use(measure))),
         }
         words += [*_words(measure, figures[measure]), _short(measure, figures[measure]["cells"])]
         tables.append(_overview(measure, figures[measure]))

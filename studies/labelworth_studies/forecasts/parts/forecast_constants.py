@@ -48,6 +48,15 @@ def fitted_without(curves: Sequence[Curve], measure: Measure) -> Mapping[str, Ma
     }
 
 
+def in_use(measure: Measure) -> ConstantsOf:
+    """The constants that plans take; the corpora had a part in choosing them."""
+
+    def constants_of(curve: Curve) -> Constants:
+        return TUNED[curve.kind][measure]
+
+    return constants_of
+
+
 def judged_by(coordinates: Mapping[str, Mapping[LearnerKind, FloatArray]], measure: Measure) -> ConstantsOf:
     """The constants of a curve: of its kind of learner, fitted without its corpus."""
 
