@@ -27,6 +27,7 @@ from labelworth.planning.next import (
     next_sequences,
 )
 from labelworth.policies.choosing import RANDOM, By, Choosing
+from labelworth.wording import count as amount
 
 
 @dataclass(frozen=True)
@@ -140,12 +141,12 @@ def assigned(connection: sa.Connection, settings: Settings, draw: Draw, *, now: 
         numbers, taken = _pool(connection, own, onto, channels)
         n_wanted, n_free = sum(counts.values()), int((~taken).sum())
         if n_free < n_wanted:
-            words = f"Only {n_free:,} {settings.kind} can still be asked about"
+            words = f"Only {amount(n_free, settings.kind[:-1])} can still be asked about"
             if draw.plan is None or not n_free:
                 raise InfeasiblePlanError(f"{words}. Got {n_wanted:,}; ask for fewer, or add some.")
             # A plan counts all items without a label: also those that somebody is asked about, or cannot tell.
             own = replace(own, counts=_so_many_of(counts, n_free, seed))
-            notes += (f"{words}, of the {n_wanted:,} that plan {draw.plan} recommends: these are.",)
+            notes += (f"{words}, of the {n_wanted:,} that plan {draw.plan} recommends: these are asked for.",)
         parts.append(_drawn(own, settings, numbers, taken, lambda: sequences_of(connection, settings), seed))
     drawn = Batch.joined(parts)
     probabilities = _probabilities(drawn)

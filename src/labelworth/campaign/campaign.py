@@ -294,7 +294,7 @@ class Campaign:
         count : int, optional
             How many items.
         plan : int, optional
-            Instead: as many, and of those kinds of annotators, as this plan recommends.
+            Instead: as many, and of those kinds of annotators, as this plan recommends; once.
         by : "random", "uncertainty" or "worth"
             At random, or of documents with a probability that follows what the model does not know.
         votes : int, optional

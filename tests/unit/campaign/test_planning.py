@@ -92,7 +92,7 @@ class TestPlans:
         pilot.add(["a mail that came later"])
         with pytest.raises(lw.NotWantedError, match="asked for already, as batch 2"):
             pilot.assign(plan=job.id)
-        with pytest.raises(lw.InfeasiblePlanError, match="Only 1 documents can still be asked about"):
+        with pytest.raises(lw.InfeasiblePlanError, match="Only 1 document can still be asked about"):
             pilot.assign(count=2)
 
     def test_that_make_no_sense_are_refused_at_once(self, pilot):
