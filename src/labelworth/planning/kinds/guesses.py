@@ -89,7 +89,8 @@ class KindGuesses:
             return cls(tuple(channels), faith={name: own[0] for name, own in untold.items() if own})
         data: Samples | Sequences = pool.data
         known = by_kind(answers.recoded(data.evidence.classes), [channel.name for channel in channels])
-        audits = Audits.of(known, data.evidence)
+        # Of a kind, as of a crowd, there may be several annotators: each has a vote.
+        audits = Audits.of(known, data.evidence, independent=known.names)
         tables = _fitted(known, channels, pool)
         told, notes, warnings = list[Channel](), list[str](), list[str]()
         audited, faith = dict[str, FloatArray](), dict[str, str]()

@@ -1,6 +1,6 @@
 """Answers to rows whose class is known, and how often they are right there."""
 
-from collections.abc import Hashable, Iterable
+from collections.abc import Collection, Hashable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -34,8 +34,8 @@ class Audits:
     class_names: tuple[Hashable, ...]
 
     @classmethod
-    def of(cls, answers: Answers, gold: Evidence) -> "Audits":
-        """Pick them out.
+    def of(cls, answers: Answers, gold: Evidence, independent: Collection[str] = ()) -> "Audits":
+        """Pick them out; all answers of those in `independent`, though there are several to a row.
 
         Raises
         ------
@@ -44,7 +44,7 @@ class Audits:
         """
         answers.require_about("row or token", gold.n_samples, gold.classes)
         entries = np.flatnonzero(gold.is_gold[answers.rows] & answers.is_telling)
-        kept = answers.at_entries(entries).one_vote_each()
+        kept = answers.at_entries(entries).one_vote_each(independent)
         weights = kept.evidence.dense()
         shares = weights / weights.sum(axis=1, keepdims=True)
         return cls(answers.names, kept.rows, kept.annotators, gold.codes[kept.rows], shares, gold.classes)

@@ -411,3 +411,19 @@ def test_answers_have_cost_what_they_say_or_what_their_kind_costs() -> None:
     assert paid_for(answers, kinds) == pytest.approx(0.5 + 0.4 + 0.25)
     assert paid_for(replace(answers, prices=None), kinds) == pytest.approx(2 * 0.02 + 0.4)
     assert paid_for(None, kinds) == 0
+
+
+def test_every_annotator_of_a_crowd_has_a_vote_on_an_audited_row() -> None:
+    """Two who answer for the same rows: right as often as both are, not as often as they agree."""
+    drawn, _, pool = world()
+    rows, coin = np.arange(300), np.array([[0.8, 0.2], [0.2, 0.8]])
+    truth = drawn.evidence.codes
+    codes = np.concatenate([said(truth, rows, coin, "any", seed).evidence.codes for seed in (1, 2)])
+    two = Answers(np.tile(rows, 2), np.repeat([0, 1], 300), ("ann", "bob"), Evidence(codes, CLASSES))
+    n_right = int((codes == np.tile(truth[rows], 2)).sum())
+    told = KindGuesses.of(kinds_of(["crowd: accuracy 0.8"]), two, pool)
+    assert f"crowd: 600 answers, right on {n_right} of 600 audited" in told.notes[0]
+    assert not told.warnings
+    asked = KindGuesses.of(kinds_of(["crowd: question spam, accuracy 0.6, unknown"]), two, pool)
+    assert asked.channels[0].form.accuracy == pytest.approx(0.8, abs=5 * np.sqrt(0.16 / 600))
+    assert asked.n_audited("crowd") == 600
