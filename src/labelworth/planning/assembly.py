@@ -305,6 +305,11 @@ def _limit_notes(
     if situation.n_asked(counts) >= np.floor(situation.pool):
         if left <= 0:
             return []
+        if situation.kinds is not None and any(counts[[not offer.gold for offer in situation.kinds.offers]]):
+            return [
+                f"All {situation.pool:,.0f} samples are asked about, and {money(left, situation.currency)} is left "
+                "over: no dearer way is clearly better."
+            ]
         return [
             f"The budget would pay for more than the pool holds: all {counts[labeling].sum():,.0f} samples are to be "
             f"labeled, and {money(left, situation.currency)} is left over."

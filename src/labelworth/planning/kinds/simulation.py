@@ -91,7 +91,7 @@ class KindSimulation:
         n = len(self._replicates)
         again = self._simulated(confirmed, _NODES, replicates=range(n, 2 * n))[1]
         rest = [ray for ray in first if not any(ray.step is step for step in confirmed)]
-        return (*rest, *again)
+        return _from_one_start([*rest, *again])
 
     def _mixed(self, pair: tuple[int, int], share: float) -> FloatArray:
         """Documents of two arms, such that the first takes a share of the money; of documents, where one is free."""
@@ -171,8 +171,8 @@ class KindSimulation:
         return [np.rint(share * self._top(step) * step).astype(np.int64) for share in shares]
 
     def _is_exact(self, step: FloatArray) -> bool:
-        """Whether it is known by definition what it stands for: gold labels alone."""
-        return bool(step[self.menu.gold] == 1) and not self._held
+        """Whether it is known by definition what it stands for: gold labels alone, as many more than what is held."""
+        return bool(step[self.menu.gold] == 1)
 
     def _beside_held(self, counts: IntArray) -> AskedDesign:
         """So many more documents of every arm; answers that are held are the same in all of these."""
@@ -275,22 +275,23 @@ class KindSimulation:
         sizes = np.array([0.0, *(counts.sum() for counts in nodes)])
         n_rows = n_held + np.array([0.0, *(self.menu.prices.of_pool(counts.astype(float)) for counts in nodes)])
         n = len(losses)
-        if self._is_exact(step):
-            exact = np.log(self.pool.n_labeled + sizes)
-            return Ray(step, sizes, exact, np.zeros(len(sizes)), np.tile(exact, (n, 1)))
         kept = [np.arange(n) != index for index in range(n)]
         alone = gold[:, : len(self._gold_sizes)]
         # What is held first, which is by definition as many labels where there are no answers.
         losses = np.column_stack([gold[:, len(self._gold_sizes) :], losses]) if self._held else losses
         # No answers to a row tell more than its gold label does.
-        most = np.log(n_rows[len(sizes) - losses.shape[1] :])
+        most = np.log(n_rows[0 if self._held else 1 :][: losses.shape[1]])
         means = [
             np.minimum(self._log_gold(alone[rows].mean(axis=0), losses[rows].mean(axis=0)), most)
             for rows in (slice(None), *kept)
         ]
-        told = np.array([[np.log(n_held), *own][-len(sizes) :] for own in means])
+        told = np.array([[*own] if self._held else [np.log(n_held), *own] for own in means])
+        if self._is_exact(step):
+            told = np.log(np.exp(told) + sizes)
+            return Ray(step, sizes, told[0], _jackknifed(told[1:]), told[1:])
         left_out = told[1:]
-        spread = np.sqrt((n - 1) / n * np.square(left_out - left_out.mean(axis=0)).sum(axis=0))
+        # How far what is held is known, all ways share; to that comes how far a way leads from it.
+        spread = _jackknifed(left_out[:, :1]) + _jackknifed(left_out - left_out[:, :1])
         ends = None if not nodes else self._ends(alone, losses[:, -1], most[-1])
         return Ray(step, sizes, told[0], spread, left_out, ends)
 
@@ -324,6 +325,35 @@ def _first_beyond(sizes: FloatArray, scores: FloatArray, level: float) -> float:
         return float(sizes[0])
     share = (level - scores[first - 1]) / (scores[first] - scores[first - 1])
     return float(sizes[first - 1] + share * (sizes[first] - sizes[first - 1]))
+
+
+def _jackknifed(left_out: FloatArray) -> FloatArray:
+    """Standard errors from figures without each replicate, (n_replicates, n_nodes)."""
+    n = len(left_out)
+    return np.asarray(np.sqrt((n - 1) / n * np.square(left_out - left_out.mean(axis=0)).sum(axis=0)))
+
+
+def _from_one_start(rays: Sequence[Ray]) -> tuple[Ray, ...]:
+    """What is held stands for the same in all ways: for the mean of what each set of draws says of it."""
+    starts = np.array(sorted({(float(ray.log_gold[0]), float(ray.spread[0])) for ray in rays}))
+    start, spread = starts[:, 0].mean(), np.sqrt(np.square(starts[:, 1]).sum()) / len(starts)
+    moved = []
+    for ray in rays:
+        by = start - ray.log_gold[0]
+        if ray.ends is None:
+            told, left_out = (np.log(np.exp(own + by) + ray.sizes) for own in (ray.log_gold[:1], ray.left_out[:, :1]))
+            moved.append(replace(ray, log_gold=told, spread=spread * np.exp(start - told), left_out=left_out))
+            continue
+        moved.append(
+            replace(
+                ray,
+                log_gold=ray.log_gold + by,
+                spread=ray.spread - ray.spread[0] + spread,
+                left_out=ray.left_out + by,
+                ends=(ray.ends[0] + by, ray.ends[1] + by),
+            )
+        )
+    return tuple(moved)
 
 
 def _last_gold(ray: Ray) -> float:

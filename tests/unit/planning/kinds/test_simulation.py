@@ -15,6 +15,7 @@ from labelworth.data.lengths import LengthDistribution
 from labelworth.errors import InvalidInputError
 from labelworth.estimators.reading import pool_of
 from labelworth.models.classes.multinomial import MultinomialModel
+from labelworth.planning import assembly
 from labelworth.planning.answer import KindWorth, Plan
 from labelworth.planning.kinds import simulation
 from labelworth.planning.kinds import words as kind_words
@@ -251,6 +252,26 @@ def test_where_all_is_answered_gold_for_that_is_left() -> None:
     assert told.accuracy.gold_of(all_of_it) > told.accuracy.gold_of(0 * all_of_it)
 
 
+def test_money_that_is_left_when_all_are_asked_could_buy_what_is_dearer() -> None:
+    for counts, words in (
+        ([0.0, 640.0], "All 640 samples are asked about, and 23.60 is left over: no dearer way is clearly better."),
+        ([640.0, 0.0], "more than the pool holds: all 640 samples are to be labeled, and 23.60 is left over."),
+    ):
+        situation: Any = SimpleNamespace(
+            is_used_up=False,
+            accuracy=SimpleNamespace(arms=("gold", "sure")),
+            kinds=SimpleNamespace(offers=[SimpleNamespace(gold=True), SimpleNamespace(gold=False)]),
+            design=lambda counts: SimpleNamespace(cost_in_all=36.4),
+            n_asked=np.sum,
+            pool=640.0,
+            currency="",
+        )
+        asked: Any = SimpleNamespace(problem="budget", value=60.0)
+        curve: Any = None
+        (note,) = assembly._limit_notes(situation, asked, np.array(counts), "label", curve)
+        assert words in note
+
+
 def test_what_draws_cannot_tell_from_nothing_is_said_to_be_open() -> None:
     """An answer that is any class alike is worth nothing, and one that is right nearly always is worth a lot."""
     plan = planned(budget=40.0, channels=["dice: price 0.01, accuracy 0.34", "sure: price 0.01, accuracy 0.99"])
@@ -307,3 +328,16 @@ def test_nothing_is_said_to_be_worth_nothing_where_draws_cannot_tell() -> None:
     assert "cannot be told from zero" in told_worth((-0.1, 0.012))
     assert "one is worth 0.012 at most" in told_worth((-0.1, 0.012))
     assert "is worth nothing: in simulated draws a model that learns from 50 answers errs more" in told_worth((-1, 0))
+
+
+def test_all_ways_start_from_what_is_held_and_gold_adds_to_it() -> None:
+    """The best ways are told by other draws than the rest, which say something else of the answers that are held."""
+    own = planner(answered(100, n_audited=40), "model: price 0.05, unknown, votes 1 3")
+    rays = own._kind_simulation(own.kinds, 540.0, 40.0).rays()
+    assert np.ptp([ray.log_gold[0] for ray in rays]) < 1e-12
+    assert np.ptp([ray.spread[0] for ray in rays]) < 1e-12
+    # What is not known of the answers that are held speaks for no way but gold.
+    gold = next(ray for ray in rays if ray.step[own.kinds.gold] == 1)
+    assert (gold.spread <= gold.spread[0]).all()
+    assert all((ray.spread >= ray.spread[0] - 1e-12).all() for ray in rays if ray is not gold)
+    np.testing.assert_allclose(np.exp(gold.log_gold), np.exp(gold.log_gold[0]) + gold.sizes, rtol=1e-12)
