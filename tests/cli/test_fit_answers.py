@@ -233,3 +233,25 @@ def test_classifiers_of_others_are_fitted_for_the_labels_that_they_recover(data:
     nowhere = labelworth("fit", data, "--model", "multinomial")
     assert nowhere.code == 2
     assert "--output FILE" in nowhere.stderr
+
+
+def test_items_outside_the_data_are_told_as_that_and_may_be_dropped(data: Path, tmp_path: Path) -> None:
+    answers, model = tmp_path / "answers.csv", tmp_path / "m.lw"
+    answers.write_text(answers.read_text(encoding="utf-8") + "zz,ann,spam\n")
+    refused = labelworth("fit", data, "--answers", answers, "-o", model)
+    assert refused.code == 2
+    assert "1 of 321 answers" in refused.stderr
+    assert "not in the data" in refused.stderr
+    assert "'zz'" in refused.stderr
+    assert "--outside 'drop'" in refused.stderr
+    dropped = labelworth("fit", data, "--answers", answers, "-o", model, "--outside", "drop")
+    assert dropped.code == 0, dropped.stderr
+    assert "320 answers of 3 annotators" in dropped.stdout
+
+
+def test_a_file_without_answers_is_called_so(data: Path, tmp_path: Path) -> None:
+    answers = write(tmp_path / "none.csv", [["task", "worker", "label"]])
+    answer = labelworth("fit", data, "--answers", answers, "-o", tmp_path / "m.lw")
+    assert answer.code == 2
+    assert "--id-column" not in answer.stderr
+    assert "no answers" in answer.stderr

@@ -99,11 +99,17 @@ class AnswersBeside:
         return (str(item), columns[str(item)]) if item in columns else self._matching(items, columns)
 
     def _matching(self, items: set[str], columns: dict[str, list[Any]]) -> tuple[str | None, list[Any] | None]:
-        """The one column of another name that holds all items, unless they may be numbers of rows as well."""
-        holding = [name for name, cells in columns.items() if items <= {name_of(cell) for cell in cells}]
-        if not holding:
-            return None, None
+        """The one column of another name that holds all items, unless they may be numbers of rows as well.
+
+        Items that are no numbers may be called as in the one that holds some: the others are not in the data.
+        """
+        found = {name: items & {name_of(cell) for cell in cells} for name, cells in columns.items()}
         are_numbers = all(item.isdecimal() and int(item) <= self.samples.n_samples for item in items)
+        holding = [name for name, own in found.items() if own == items]
+        if not holding and not any(item.isdecimal() for item in items):
+            holding = [name for name, own in found.items() if own]
+        if not holding or not items:
+            return None, None
         if are_numbers or len(holding) > 1:
             meant = " or ".join(["their numbers" * are_numbers, *(f"the column {name!r}" for name in holding)])
             raise InvalidInputError(

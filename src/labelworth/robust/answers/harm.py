@@ -43,9 +43,11 @@ class ChannelHarm:
         """What the predictions say, in percent and points."""
         without, others = percent(self.error.labels_only, 1), percent(self.error.with_unlabeled, 1)
         points, chance = 100 * self.error.difference, 100 * self.error.standard_error
+        # Where the log-loss decided alone, the points are within chance.
+        by = f"{abs(points):.1f} points of error" if self.error.answer == self.answer else "their log-loss"
         opening = {
-            "helps": f"make predictions better by {_by(-points)}",
-            "hurts": f"make predictions worse by {_by(points)}",
+            "helps": f"make predictions better by {by}",
+            "hurts": f"make predictions worse by {by}",
             "cannot be told": "move predictions by no more than chance",
         }[self.answer]
         loss = f"log-loss {self.log_loss.difference:+.3f}, standard error {self.log_loss.standard_error:.3f}"
@@ -213,8 +215,3 @@ def _of(answers: Answers, names: Sequence[str]) -> Answers:
     """The answers of these annotators that say something."""
     codes = [code for code, name in enumerate(answers.names) if name in names]
     return answers.take(np.isin(answers.annotators, codes) & answers.is_telling)
-
-
-def _by(points: float) -> str:
-    """Of a difference that the log-loss may have decided alone."""
-    return f"{points:.1f} points of error" if points >= 0.05 else "their log-loss"

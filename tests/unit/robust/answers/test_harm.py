@@ -16,9 +16,11 @@ from labelworth.robust.answers.harm import (
     EVERYBODY,
     WITHOUT,
     AnsweredPredictions,
+    ChannelHarm,
     answered_predictions,
     tried_answers,
 )
+from labelworth.robust.harm import ERROR, PairedDifference
 from support.answering import LLM, another_question, answers_of, by_class, two_topics
 from support.small_chains import hidden_markov, unseen
 
@@ -112,3 +114,11 @@ def test_sequences_are_dealt_whole_and_their_tokens_predicted(seed: int) -> None
     # Means are those over tokens, whatever is summed by sequence.
     assert verdict.error.labels_only == pytest.approx(found.predictions.errors(WITHOUT).mean())
     assert verdict.answer != "hurts"
+
+
+def test_points_within_chance_are_not_told_as_what_answers_do() -> None:
+    """The log-loss decided: -1.2 points with a standard error of 1.2 are no finding. Those with one of 0.2 are."""
+    log_loss = PairedDifference("log-loss", 0.4, 0.387, -0.013, 0.004)
+    for spread, words in ((0.012, "better by their log-loss:"), (0.002, "better by 1.2 points of error:")):
+        error = PairedDifference(ERROR, 0.2, 0.188, -0.012, spread)
+        assert words in ChannelHarm("ann", "helps", 80, error, log_loss).words()
