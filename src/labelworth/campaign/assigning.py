@@ -12,7 +12,7 @@ from labelworth.arrays import BoolArray, FloatArray, IntArray
 from labelworth.campaign.held import sequences_of
 from labelworth.campaign.schema import annotators, items, requests, standing
 from labelworth.campaign.status import batches
-from labelworth.campaign.values import GOLD, Assigned, PlanJob, Settings
+from labelworth.campaign.values import GOLD, Assigned, PlanJob, Settings, is_of_plan
 from labelworth.data.sequences import Sequences
 from labelworth.errors import InfeasiblePlanError, InvalidInputError, NotWantedError
 from labelworth.planning.answer import Onto
@@ -181,7 +181,7 @@ def assigned(connection: sa.Connection, settings: Settings, draw: Draw, *, now: 
 
 def _require_not_asked(connection: sa.Connection, plan: int) -> None:
     """Refuse to ask for the same plan twice: its labels would be bought twice."""
-    asked = next((batch for batch in batches(connection) if batch.is_of_plan(plan)), None)
+    asked = next((batch for batch in batches(connection) if is_of_plan(batch, plan)), None)
     if asked is not None:
         raise NotWantedError(
             f"What plan {plan} recommends was asked for already, as batch {asked.batch}. Plan again, or ask by count."

@@ -226,9 +226,10 @@ class BatchStatus:
     why: str
     created_at: float
 
-    def is_of_plan(self, plan: int) -> bool:
-        """Whether it asks for what a plan recommends."""
-        return self.why.partition(":")[0] == f"plan {plan}"
+
+def is_of_plan(batch: BatchStatus, plan: int) -> bool:
+    """Whether it asks for what a plan recommends."""
+    return batch.why.partition(":")[0] == f"plan {plan}"
 
 
 @dataclass(frozen=True)

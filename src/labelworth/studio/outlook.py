@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from labelworth.campaign.values import BatchStatus, PlanJob, Realised
+from labelworth.campaign.values import BatchStatus, PlanJob, Realised, is_of_plan
 from labelworth.wording import money, percent
 
 _WIDTH, _HEIGHT = 560.0, 200.0
@@ -36,7 +36,7 @@ def outlook(job: PlanJob, currency: str, batches: Sequence[BatchStatus]) -> Outl
     """None: there is no plan yet."""
     if job.record is None or job.cost is None or job.forecast is None:
         return None
-    may_ask = job.advice == "label" and not any(batch.is_of_plan(job.id) for batch in batches)
+    may_ask = job.advice == "label" and not any(is_of_plan(batch, job.id) for batch in batches)
     return Outlook(job, _stop(job.record, currency), _curve(job.record, job.realised), may_ask)
 
 
