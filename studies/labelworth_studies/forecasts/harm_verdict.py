@@ -155,14 +155,15 @@ def _table(counts: Mapping[tuple[str, int], Mapping[Agreement, int]], total: Map
 
 def _picture(counts: Mapping[tuple[str, int], Mapping[Agreement, int]]) -> Picture:
     panels = []
-    for corpus, about in CORPORA.items():
+    for corpus in dict.fromkeys(corpus for corpus, _ in counts):
+        about = CORPORA[corpus]
         here = {size: counts[corpus, size] for size in about.pilots if (corpus, size) in counts}
         places = np.arange(len(here), dtype=np.float64)
         series = tuple(
             Curve(name, places, np.array([float(one[name]) for one in here.values()])) for name in _AGREEMENTS
         )
         panels.append(BarsPanel(about.title, "pilots", tuple(f"{size} labeled" for size in here), series))
-    return Picture("Does unlabeled data help or hurt? The verdict against the truth", tuple(panels), n_columns=2)
+    return Picture("Does unlabeled data help or hurt? The verdict against the truth", tuple(panels), n_columns=3)
 
 
 def prepare(progress: Progress) -> None:

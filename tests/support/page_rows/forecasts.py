@@ -4,16 +4,10 @@ from collections.abc import Iterator
 from typing import Any
 
 from labelworth.simulation.calibration import METRIC_SPREADS, TAILS, TUNED
+from labelworth_studies.corpora.populations import CORPORA
 from labelworth_studies.forecasts.chosen import SIZES, WAYS
 from labelworth_studies.forecasts.learning_curves import PILOTS, TIMES_ALL
 from support.page_rows.records import figures, record
-
-CORPORA = {
-    "newsgroups": "20 Newsgroups",
-    "r52": "Reuters R52, 8 classes",
-    "rcv1": "Reuters RCV1",
-    "conll2000": "CoNLL-2000",
-}
 
 
 def forecast() -> Iterator[str]:
@@ -78,7 +72,7 @@ def _harm_verdicts() -> Iterator[str]:
     kinds = ("right", "wrong", "open", "said of a tie", "open on a tie")
     for name, own in found["by_corpus_and_pilot"].items():
         corpus, _, size = name.partition("/")
-        yield f"| {CORPORA[corpus]}, {size} | {' | '.join(str(own[kind]) for kind in kinds)} |"
+        yield f"| {CORPORA[corpus].title}, {size} | {' | '.join(str(own[kind]) for kind in kinds)} |"
     total = found["total"]
     yield f"| all | {' | '.join(str(total[kind]) for kind in kinds)} |"
     ties = total["said of a tie"] + total["open on a tie"]
