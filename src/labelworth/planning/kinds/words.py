@@ -76,11 +76,14 @@ def _worth(plan: "Plan", own: "KindWorth") -> str:
         does = f"{count(round(own.of_answers), 'answer')} of {own.kind} do as much as"
         gold = count(round(own.stands_for), "gold label") if own.stands_for >= 0.5 else "no gold label"
         named = f"{does} {gold}, so one"
-    opening = f"{named} is worth at most {money(f'{own.worth:.2g}', plan.currency)}; you pay {price}"
+    paid = f"you pay {price}" if own.price else "it is taken to cost nothing"
+    opening = f"{named} is worth at most {money(f'{own.worth:.2g}', plan.currency)}; {paid}"
     if own.answers and own.worth < own.price:
         return f"{opening}. Alone that is too dear; beside the other labels they do more: {bought} to buy."
     if own.answers:
         return f"{opening}: {bought} to buy."
+    if not own.price:
+        return f"{opening}, and nothing with it is clearly better: none to buy. Say its price, if it has one."
     return f"{opening}: {'too dear' if own.worth <= own.price else 'others do more for the money'}, none to buy."
 
 

@@ -341,3 +341,14 @@ def test_all_ways_start_from_what_is_held_and_gold_adds_to_it() -> None:
     assert (gold.spread <= gold.spread[0]).all()
     assert all((ray.spread >= ray.spread[0] - 1e-12).all() for ray in rays if ray is not gold)
     np.testing.assert_allclose(np.exp(gold.log_gold), np.exp(gold.log_gold[0]) + gold.sizes, rtol=1e-12)
+
+
+def test_a_kind_without_a_price_is_not_called_dear() -> None:
+    told = []
+    for price in (0.0, 0.02):
+        kind = KindWorth("crowd", price, 0.35, False, 0, 0, 0.0, False, stands_for=83.0, of_answers=240.0)
+        plan: Any = SimpleNamespace(currency="", kinds=(kind,), held=SimpleNamespace(samples="documents"))
+        told += kind_words.worth_lines(plan)
+    assert "it is taken to cost nothing, and nothing with it is clearly better: none to buy. Say its price" in told[0]
+    assert "for the money" not in told[0]
+    assert "you pay 0.02: others do more for the money, none to buy." in told[1]
