@@ -82,9 +82,10 @@ def _worth(plan: "Plan", own: "KindWorth") -> str:
         return f"{opening}. Alone that is too dear; beside the other labels they do more: {bought} to buy."
     if own.answers:
         return f"{opening}: {bought} to buy."
+    why = ": too dear" if own.worth <= own.price else ": others do more for the money"
     if not own.price:
-        return f"{opening}, and nothing with it is clearly better: none to buy. Say its price, if it has one."
-    return f"{opening}: {'too dear' if own.worth <= own.price else 'others do more for the money'}, none to buy."
+        why = " (say its price, if it has one), and nothing with it is clearly better"
+    return f"{opening}{why}, none to buy."
 
 
 def _untold(plan: "Plan", own: "KindWorth") -> str:

@@ -349,6 +349,6 @@ def test_a_kind_without_a_price_is_not_called_dear() -> None:
         kind = KindWorth("crowd", price, 0.35, False, 0, 0, 0.0, False, stands_for=83.0, of_answers=240.0)
         plan: Any = SimpleNamespace(currency="", kinds=(kind,), held=SimpleNamespace(samples="documents"))
         told += kind_words.worth_lines(plan)
-    assert "it is taken to cost nothing, and nothing with it is clearly better: none to buy. Say its price" in told[0]
+    assert "it is taken to cost nothing (say its price, if it has one), and nothing with it is clearly" in told[0]
     assert "for the money" not in told[0]
     assert "you pay 0.02: others do more for the money, none to buy." in told[1]
