@@ -141,13 +141,13 @@ def _model_choice() -> str:
 
 
 def _metrics() -> str:
-    found = figures("metrics-quick")
+    found = figures("metrics")
     parts = [
         f"{name} {percent(own['all']['all sets']['coverage'])} (error {own['all']['all sets']['ratio']:.2f} of a "
         "power law's)"
         for name, own in found.items()
     ]
-    return f"{record('metrics-quick')['n_cells']} pilots of 50 or 100 labels; 90 % intervals hold: {'; '.join(parts)}"
+    return f"{record('metrics')['n_cells']} pilots of 50 to 400 labels; 90 % intervals hold: {'; '.join(parts)}"
 
 
 def _channels() -> str:
@@ -292,7 +292,7 @@ CLAIMS = (
     _claim("Plans on data with known truth", "plan-calibration", _plan_calibration),
     _claim("Forecasts of the error from pilots, twelve sets", "forecast", _forecast),
     _claim("Forecasts of plans in which no model is named, twelve sets", "default-plans", _default_plans),
-    _claim("Forecasts of macro-F1, and of recall and precision at a level", "metrics-quick", _metrics),
+    _claim("Forecasts of macro-F1, and of recall and precision at a level", "metrics", _metrics),
     _claim("Does unlabeled data help? The verdict against the truth, four corpora", "harm-verdict", _harm),
     _claim("The model that is chosen when you name none, twelve sets", "model-choice", _model_choice),
     _claim("Fits to anybody's answers against the formulas", "channels", _channels),

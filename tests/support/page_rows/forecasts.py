@@ -160,8 +160,8 @@ def _uses(cells: list[dict[str, Any]], corpus: str) -> tuple[int, int]:
 
 
 def metrics() -> Iterator[str]:
-    found = figures("metrics-quick")
-    yield f"{record('metrics-quick')['n_cells']} pilots that nobody had looked at"
+    found = figures("metrics")
+    yield f"{record('metrics')['n_cells']} pilots that nobody had looked at"
     for place, (name, own) in enumerate(found.items()):
         every, fitted, other = own["all"]["all sets"], own["fitted"]["fitted on"], own["fitted"]["took no part"]
         error = f"{100 * every['mean_absolute_error']:.1f}{' points' if place == 0 else ''}"
