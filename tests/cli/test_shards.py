@@ -62,6 +62,7 @@ def test_what_needs_texts_says_so(folder: Path, tmp_path: Path) -> None:
     asked: list[tuple[Any, ...]] = [
         ("next", folder, "--count", 5, "-o", tmp_path / "batch.jsonl"),
         ("convert", folder, tmp_path / "out.csv"),
+        ("shard", folder, "-o", tmp_path / "again"),
     ]
     for words in asked:
         answer = labelworth(*words)
@@ -126,3 +127,36 @@ def test_sequences_are_sharded_and_fitted(tmp_path: Path) -> None:
     assert answer.code == 0, answer.stderr
     assert answer.record["model"] == "hidden-markov"
     assert answer.record["n_labeled"] == 300
+    # Shards keep no rows of columns to write labels beside.
+    refused = labelworth("predict", tmp_path / "model.lw", tmp_path / "shards", "-o", tmp_path / "out.conll")
+    assert refused.code == 2
+    assert "Give the file that they were made of" in " ".join(refused.stderr.split())
+
+
+def test_a_stopped_run_goes_on_only_with_the_same_columns_of_the_same_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rows = [f"{('lunch', 'money')[number % 2]} word{number},old,new\n" for number in range(2000)]
+    data, folder = tmp_path / "mail.csv", tmp_path / "shards"
+
+    def stopped() -> None:
+        data.write_text("".join(["text,first,second\n", *rows]))
+        with monkeypatch.context() as patch:
+            patch.setattr("labelworth.data.shards.texts._vocabulary", None)  # Not to be called: there it ends.
+            with pytest.raises(TypeError):
+                labelworth("shard", data, "-o", folder, "--label-column", "first", "--shard-values", 1000)
+        assert (folder / ".raw" / "000000").is_dir()
+
+    stopped()
+    other = labelworth("shard", data, "-o", folder, "--label-column", "second", "--shard-values", 1000, "--json")
+    assert other.record["classes"] == ["new"]
+    stopped()
+    data.write_text(data.read_text().replace("old", "odd"))
+    changed = labelworth("shard", data, "-o", folder, "--label-column", "first", "--shard-values", 1000, "--json")
+    assert changed.record["classes"] == ["odd"]
+
+
+def test_a_folder_is_made_again_in_another_way(folder: Path, tmp_path: Path) -> None:
+    again = labelworth("shard", tmp_path / "mail.jsonl", "-o", folder, "--hash-bits", 8)
+    assert again.code == 0, again.stderr
+    assert labelworth("fit", folder, "-o", tmp_path / "model.lw").code == 0

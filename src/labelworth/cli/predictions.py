@@ -20,6 +20,7 @@ from labelworth.data.readers.conll import UNSEEN_TAGS
 from labelworth.data.readers.raw_sequences import RawAttributes, RawTokens
 from labelworth.data.readers.written import COLUMNS, LINES, json_line
 from labelworth.data.shards.folder import Shards
+from labelworth.data.shards.manifest import refuse_shards
 from labelworth.data.writers import write_conll, write_crfsuite, write_tokens_jsonl
 from labelworth.errors import InvalidInputError
 from labelworth.estimators.tagger import SequenceTagger
@@ -113,6 +114,7 @@ def predict_tokens(
     tagger: SequenceTagger, data: DataOptions, output: Path | None, *, known: bool, progress: Progress
 ) -> Predictions:
     """Predict labels; with `known` those of the data are kept and help their neighbors, else they are the truth."""
+    refuse_shards(data.path)
     samples = TokenSequences.read_to_predict(data, tagger.reading_.n_columns)
     raw = samples.raw
     if output is not None:

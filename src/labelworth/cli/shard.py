@@ -112,9 +112,11 @@ def _written(
     from labelworth.data.readers.row_streams import STREAMED, stream_rows
     from labelworth.data.readers.streams import on_disk
     from labelworth.data.shards.bounds import SHARD_WORK
+    from labelworth.data.shards.manifest import refuse_shards
     from labelworth.data.shards.texts import Words, shard_texts
     from labelworth.errors import InvalidInputError
 
+    refuse_shards(data.path)
     format = data.format or document_format(data.path)
     if data.holds_sequences() or format not in STREAMED or data.rename is not None:
         if hash_bits is not None:
@@ -130,7 +132,7 @@ def _written(
         encoding=data.encoding,
     )
     kept = on_disk(data.path)
-    size = kept.stat().st_size if kept.exists() else 0
+    size, changed = (kept.stat().st_size, kept.stat().st_mtime_ns) if kept.exists() else (0, 0)
     return shard_texts(
         rows,
         output,
@@ -138,6 +140,7 @@ def _written(
         classes=None if data.classes is None else [name.strip() for name in data.classes.split(",")],
         stored_per_shard=shard_values,
         source=f"{data.path.name}, {size:,} bytes",
+        asked=[data.asked(), changed],
         progress=progress,
     )
 

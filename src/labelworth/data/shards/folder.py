@@ -3,6 +3,7 @@
 import os
 import shutil
 from collections.abc import Hashable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -22,6 +23,7 @@ from labelworth.data.shards.kept import KeptRunner
 from labelworth.data.shards.manifest import (
     ARRAYS,
     MANIFEST,
+    NAMES,
     Kind,
     Manifest,
     ShardEntry,
@@ -34,7 +36,7 @@ from labelworth.data.shards.manifest import (
 )
 from labelworth.data.text import Vocabulary
 from labelworth.engines.runner import Runner, runner_of
-from labelworth.errors import InvalidInputError
+from labelworth.errors import InvalidInputError, LabelworthError
 from labelworth.progress import SILENT, Progress, tracking
 
 
@@ -182,8 +184,14 @@ class ShardWriter:
 
     def __init__(self, folder: Path) -> None:
         self.folder = make_folder(folder)
-        # Of what stood there before; without it nobody takes a mixture of both for whole.
-        (self.folder / MANIFEST).unlink(missing_ok=True)
+        # What stood there before; without its manifest nobody takes a mixture of both for whole.
+        before: tuple[ShardEntry, ...] = ()
+        with suppress(LabelworthError):
+            before = Manifest.read(self.folder).shards
+        for name in (MANIFEST, NAMES):
+            (self.folder / name).unlink(missing_ok=True)
+        for entry in before:
+            shutil.rmtree(self.folder / entry.name, ignore_errors=True)
         self._kind: Kind | None = None
         self._n_features = 0
         self._names: list[str] = []
@@ -229,7 +237,10 @@ class ShardWriter:
 
 def write_arrays(folder: Path, arrays: Mapping[str, AnyArray]) -> None:
     """A folder of arrays, whole or not at all."""
-    partial = make_folder(folder.with_name(f".{folder.name}.partial"))
+    partial = folder.with_name(f".{folder.name}.partial")
+    if partial.exists():
+        shutil.rmtree(partial)  # Of a run that was stopped, perhaps with arrays that this one has not.
+    make_folder(partial)
     for name, array in arrays.items():
         with atomic_writer(partial / f"{name}.npy") as stream:
             np.lib.format.write_array(stream, np.ascontiguousarray(array), allow_pickle=False)

@@ -112,8 +112,8 @@ class Manifest:
             if given["format"] != FORMAT or given["version"] != VERSION or given["kind"] not in get_args(Kind):
                 raise ValueError(f"it is of another format or version than {FORMAT} {VERSION}")
             entries = tuple(ShardEntry(**entry) for entry in given["shards"])
-            if any(Path(entry.name).name != entry.name or entry.n_samples < 1 for entry in entries) or not entries:
-                raise ValueError("a shard has no name of its own, or no rows")
+            if any(not entry.name.isdecimal() or entry.n_samples < 1 for entry in entries) or not entries:
+                raise ValueError("a shard is not called by its number, or has no rows")
             classes = tuple(given["classes"])
             return cls(given["kind"], int(given["n_features"]), classes, entries, given["reading"], given["source"])
 

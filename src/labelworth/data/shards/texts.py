@@ -72,6 +72,7 @@ def shard_texts(
     classes: Sequence[Any] | None = None,
     stored_per_shard: int | None = None,
     source: str = "",
+    asked: Any = None,
     progress: Progress = SILENT,
 ) -> Shards:
     """Write texts with their labels as shards of counts.
@@ -85,7 +86,9 @@ def shard_texts(
     stored_per_shard : int, optional
         About how many values a shard holds; see `values_per_shard`.
     source : str
-        Where rows come from: a run that was stopped goes on if this and the settings are the same.
+        Where rows come from, in words.
+    asked : what JSON can write, optional
+        Whatever else says which rows these are: a run that was stopped goes on if all of it is the same.
 
     Raises
     ------
@@ -96,7 +99,7 @@ def shard_texts(
     """
     words = words or Words()
     run = _RUN if stored_per_shard is None else min(_RUN, stored_per_shard)
-    raw = _Raw(make_folder(folder) / _RAW, json.dumps([source, repr(words), run]), words)
+    raw = _Raw(make_folder(folder) / _RAW, json.dumps([source, asked, repr(words), run], default=str), words)
     with tracking(progress, "Counting words", None) as task:
         for n_rows in raw.read(rows, run):
             task.advance(n_rows, note=f"{raw.n_codes:,} words")

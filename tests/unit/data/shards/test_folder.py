@@ -1,5 +1,6 @@
 """What is written in shards is what is opened, and what was damaged is named."""
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -150,3 +151,28 @@ def test_the_same_data_have_the_same_digest(tmp_path: Path) -> None:
     assert first.manifest.digest == second.manifest.digest
     other = Shards.write(tmp_path / "c", counts(largest=3.0), stored_per_shard=40)
     assert other.manifest.digest != first.manifest.digest
+
+
+def test_what_stood_in_the_folder_before_is_gone(tmp_path: Path) -> None:
+    Shards.write(tmp_path, counts(), stored_per_shard=40)
+    (tmp_path / "note.txt").write_text("stays")
+    stale = tmp_path / ".000000.partial" / "candidates.npy"
+    stale.parent.mkdir()
+    np.save(stale, np.ones((1, 1)))
+    data = DATA["vectors"]
+    Shards.write(tmp_path, data)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["000000", "manifest.json", "note.txt"]
+    assert sorted(path.name for path in (tmp_path / "000000").iterdir()) == ["codes.npy", "vectors.npy"]
+
+
+@pytest.mark.parametrize("name", ["", "..", ".", "a/b", "/tmp"])
+def test_shards_that_lie_elsewhere_are_refused(name: str, tmp_path: Path) -> None:
+    folder = tmp_path / "shards"
+    Shards.write(folder, DATA["vectors"])
+    text = (folder / "manifest.json").read_text().replace('"000000"', json.dumps(name))
+    (folder / "manifest.json").write_text(text)
+    (tmp_path / "mine.txt").write_text("stays")
+    with pytest.raises(InvalidInputError, match="called by its number"):
+        Shards.open(folder)
+    Shards.write(folder, DATA["vectors"])
+    assert (tmp_path / "mine.txt").exists()
