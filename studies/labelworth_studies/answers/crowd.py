@@ -88,7 +88,8 @@ def compute(cell: Cell) -> Result:
     return {
         "error": bought_error(posts, is_gold, answers, cell["seed"]),
         "counts": [int(gold), int(single), int(triple)],
-        "seconds": float(posts.seconds[kept].sum()),
+        # Of the answers bought, as they were timed; a gold label counts as so many mean answers.
+        "hours": float(posts.seconds[kept].sum() + GOLD_PRICE * gold * posts.seconds.mean()) / 3600,
     }
 
 
@@ -299,10 +300,12 @@ def _designs(pairs: Sequence[tuple[Cell, Result]]) -> dict[str, Any]:
     for budget in BUDGETS:
         errors: dict[str, dict[int, float]] = {design: {} for design in (*DESIGNS, PLANNED)}
         counts: dict[str, list[list[int]]] = {design: [] for design in errors}
+        hours: dict[str, list[float]] = {design: [] for design in errors}
         for cell, result in pairs:
             if cell["budget"] == budget:
                 errors[cell["design"]][cell["seed"]] = result["error"]
                 counts[cell["design"]].append(result["counts"])
+                hours[cell["design"]].append(result["hours"])
         planned = errors[PLANNED]
         best = min(float(np.mean([errors[design][seed] for seed in planned])) for design in DESIGNS)
         for design, own in errors.items():
@@ -310,6 +313,7 @@ def _designs(pairs: Sequence[tuple[Cell, Result]]) -> dict[str, Any]:
             figures[f"{budget}/{design}"] = {
                 "counts": np.round(np.mean(counts[design], axis=0)).astype(int).tolist(),
                 "n_draws": len(values),
+                "hours": float(np.mean(hours[design])),
                 "error": float(values.mean()),
                 "error_se": float(values.std(ddof=1) / np.sqrt(len(values))) if len(values) > 1 else None,
                 # Of the best design tried, on the same draws.
@@ -324,6 +328,7 @@ def _designs_table(figures: Mapping[str, Any]) -> Table:
             int(name.split("/")[0]),
             name.split("/")[1],
             *own["counts"],
+            round(own["hours"], 2),
             Measured(own["error"], own["error_se"]),
             round(own["over_best"], 3),
         )
@@ -331,10 +336,20 @@ def _designs_table(figures: Mapping[str, Any]) -> Table:
     ]
     return Table(
         "What money buys beside 100 audited posts",
-        ("budget, in answers", "design", "gold", "one answer", "three answers", "test error", "over the best"),
+        (
+            "budget, in answers",
+            "design",
+            "gold",
+            "one answer",
+            "three answers",
+            "hours",
+            "test error",
+            "over the best",
+        ),
         tuple(rows),
-        note=f"A gold label costs as much as {GOLD_PRICE:g} answers; standard errors over draws ({N_DRAWS}, of plans "
-        f"{N_PLANS}). Over the best: of those tried, on the draws for which there is a plan.",
+        note=f"A gold label costs as much as {GOLD_PRICE:g} answers; hours are those that workers took. Standard "
+        f"errors over draws ({N_DRAWS}, of plans {N_PLANS}). Over the best: of those tried, on the draws for which "
+        "there is a plan.",
     )
 
 
