@@ -2,11 +2,13 @@
 
 import json
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
 
+from labelworth.cli.options import EngineOptions
 from support.command_line import labelworth
 
 WORDS = {"ham": ("lunch", "meeting", "report", "hello"), "spam": ("free", "money", "offer", "hello")}
@@ -160,3 +162,13 @@ def test_a_folder_is_made_again_in_another_way(folder: Path, tmp_path: Path) -> 
     again = labelworth("shard", tmp_path / "mail.jsonl", "-o", folder, "--hash-bits", 8)
     assert again.code == 0, again.stderr
     assert labelworth("fit", folder, "-o", tmp_path / "model.lw").code == 0
+
+
+def test_a_cluster_without_workers_is_told(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pytest.importorskip("distributed")
+    client = SimpleNamespace(nthreads=dict, map=None, total=None)
+    monkeypatch.setattr("labelworth.engines.cluster.connected", lambda address: client)
+    EngineOptions(scheduler="tcp://here:1").opened(folder)
+    assert "tcp://here:1 has no worker yet" in capsys.readouterr().err

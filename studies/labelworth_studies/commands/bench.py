@@ -33,7 +33,13 @@ def bench(
     ),
     as_json: Json = False,
 ) -> None:
-    """Race against named peers in one run; the ratio of medians decides."""
+    """Race against named peers in one run; the ratio of medians decides.
+
+    Examples
+    --------
+    labelworth bench --quick
+    labelworth bench -o figures.json
+    """
     from labelworth.data.files import require_writable
 
     require_writable(output)

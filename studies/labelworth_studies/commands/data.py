@@ -9,6 +9,8 @@ from labelworth.cli.console import answer, tell, working
 from labelworth.cli.options import Json
 
 if TYPE_CHECKING:
+    from rich.console import Console
+
     from labelworth_studies.corpora.catalogue import Corpus
 
 ALL = "all"
@@ -16,9 +18,14 @@ app = application("data", help="The corpora of the studies: which there are, whi
 
 
 def list_corpora(as_json: Json = False) -> None:
-    """List the corpora: licence, size, whether they are here, and how they are had."""
+    """List the corpora: licence, size, whether they are here, and how they are had.
+
+    Examples
+    --------
+    labelworth data list
+    """
     from labelworth.report.record import Record
-    from labelworth.report.tables import show_table
+    from labelworth.report.tables import show_lines, show_table
     from labelworth.report.values import Table
     from labelworth_studies.corpora.catalogue import CATALOGUE
     from labelworth_studies.corpora.folder import corpora_folder
@@ -33,9 +40,7 @@ def list_corpora(as_json: Json = False) -> None:
     rows = tuple(
         (
             fact["name"],
-            fact["title"],
             f"{fact['n_rows']:,}",
-            fact["licence"],
             "yes" if fact["is_here"] else "no",
             fact["how"],
             len(fact["needed_by"]),
@@ -44,7 +49,7 @@ def list_corpora(as_json: Json = False) -> None:
     )
     table = Table(
         f"Corpora in {folder}",
-        ("name", "what it is", "rows", "licence", "here", "how to get it", "studies"),
+        ("name", "rows", "here", "how to get it", "studies"),
         rows,
         note="`labelworth data get NAME` gets one, `labelworth data get all` all that can be had. SHA-256 of files: "
         "what is fetched is verified by a digest known from elsewhere; of rows: what is made of it must be, bit for "
@@ -52,13 +57,25 @@ def list_corpora(as_json: Json = False) -> None:
         "--json has places and digests.",
     )
     record = Record("data", {}, {"folder": str(folder), "corpora": facts})
-    answer(record, lambda console: show_table(console, table), as_json=as_json)
+
+    def show(console: "Console") -> None:
+        show_table(console, table)
+        # As lines: in columns beside the others they would be cut in the middle of words.
+        show_lines(console, [f"{fact['name']}: {fact['title']}. Licence: {fact['licence']}." for fact in facts])
+
+    answer(record, show, as_json=as_json)
 
 
 def get_corpora(
     names: Annotated[list[str], typer.Argument(help='Which, by their names in the list, or "all".')],
 ) -> None:
-    """Get corpora from public sources: resumed, verified, and kept where the studies look."""
+    """Get corpora from public sources: resumed, verified, and kept where the studies look.
+
+    Examples
+    --------
+    labelworth data get newsgroups
+    labelworth data get all
+    """
     from labelworth.data.files import make_folder
     from labelworth.errors import DataUnavailableError
     from labelworth_studies.corpora.catalogue import CATALOGUE, corpus_named

@@ -24,13 +24,19 @@ def reproduce(
     name: Annotated[str | None, typer.Argument(help='Which study, or "all"; without it, they are listed.')] = None,
     quick: Annotated[bool, typer.Option("--quick", help="A smaller grid: the same story, rougher.")] = False,
     workers: Annotated[int | None, typer.Option(help="Processes; every core unless said."), Between(1)] = None,
-    output: Annotated[Path, typer.Option("--output", "-o", help="Folder for records, pictures and cells.")] = Path(
-        "results"
-    ),
+    output: Annotated[
+        Path, typer.Option("--output", "-o", metavar="FOLDER", help="Folder for records, pictures and cells.")
+    ] = Path("results"),
     seed: Seed = 0,
     as_json: Json = False,
 ) -> None:
-    """Reproduce a study; interrupted, it goes on where it stopped."""
+    """Reproduce a study; interrupted, it goes on where it stopped.
+
+    Examples
+    --------
+    labelworth reproduce
+    labelworth reproduce fig1-mse --quick -o records
+    """
     from labelworth.data.files import make_folder
     from labelworth.report.tables import show_outcome
     from labelworth_studies.runner import registry

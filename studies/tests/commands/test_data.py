@@ -2,6 +2,7 @@
 
 import gzip
 import hashlib
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -57,6 +58,9 @@ def test_the_list_says_licence_presence_and_how_to_get_each(server: FaultyServer
     shown = labelworth("data", "list").stdout
     assert "notice" in shown
     assert "by hand" in shown
+    # No name is cut in two: it is what is typed.
+    assert all(re.search(rf"^ *{name} ", shown, re.MULTILINE) for name in ("sms", "trec", "rcv1-whole"))
+    assert "Licence: free with notice of the authors' copyright" in " ".join(shown.split())
     assert labelworth("data", "list", "--json").record["corpora"][0]["is_here"]
 
 
@@ -114,3 +118,8 @@ def test_a_study_without_its_corpus_names_the_command(
     assert sorted(path.name for path in (tmp_path / "out").glob("*.json")) == ["free.json"]
     labelworth("data", "get", "sms")
     assert labelworth("reproduce", "spam", "-o", tmp_path / "out").code == 0
+
+
+@pytest.mark.parametrize("words", [("reproduce",), ("bench",), ("data", "list"), ("data", "get")])
+def test_every_command_of_the_laboratory_has_examples(words: tuple[str, ...]) -> None:
+    assert f"Examples:\n   labelworth {' '.join(words)}" in labelworth(*words, "--help").stdout

@@ -57,6 +57,10 @@ class EngineOptions(Options):
 
 
 def _client(address: str) -> object:
+    from labelworth.cli.console import tell
     from labelworth.engines.cluster import connected
 
-    return connected(address)
+    client = connected(address)
+    if not client.nthreads():
+        tell(f"The scheduler at {address} has no worker yet: work begins when there is one.")
+    return client
