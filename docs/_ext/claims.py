@@ -293,7 +293,7 @@ CLAIMS = (
     _claim("Forecasts of the error from pilots, twelve sets", "forecast", _forecast),
     _claim("Forecasts of plans in which no model is named, twelve sets", "default-plans", _default_plans),
     _claim("Forecasts of macro-F1, and of recall and precision at a level", "metrics", _metrics),
-    _claim("Does unlabeled data help? The verdict against the truth, four corpora", "harm-verdict", _harm),
+    _claim("Does unlabeled data help? The verdict against the truth, ten corpora", "harm-verdict", _harm),
     _claim("The model that is chosen when you name none, twelve sets", "model-choice", _model_choice),
     _claim("Fits to anybody's answers against the formulas", "channels", _channels),
     _claim("Labels recovered from 187 crowd workers, no gold", "crowd-calibration", _crowd),
