@@ -60,8 +60,10 @@ def colors(driver: Any, scheme: str) -> Iterator[None]:
     """As somebody sees a page who wants "light" or "dark" ones."""
     feature = {"name": "prefers-color-scheme", "value": scheme}
     driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [feature]})
-    yield
-    driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": []})
+    try:
+        yield
+    finally:
+        driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": []})
 
 
 def photograph(driver: Any, name: str) -> None:
