@@ -31,9 +31,9 @@ _WORLDS = ("drawn-7", "drawn-8", "drawn-9")
 def cells(quick: bool, seed: int) -> list[dict[str, Any]]:
     """Pilots of every size on every corpus for all its learners; the quick grid: fast learners, the two ends."""
     every = grid((*CORPORA, *_WORLDS), 1 if quick else N_PILOTS, seed, all_learners=True)
-    fast = [cell for cell in every if cell["learner"] not in _SLOW]
     if not quick:
-        return [cell for cell in every if cell in fast or cell["seed"] == seed]
+        return [cell for cell in every if cell["learner"] not in _SLOW or cell["seed"] == seed]
+    fast = [cell for cell in every if cell["learner"] not in _SLOW]
     # The small pilots first: what they cost is known before the large ones begin.
     return [cell for end in (0, -1) for cell in fast if cell["n_pilot"] == corpus_of(cell["corpus"]).pilots[end]]
 
