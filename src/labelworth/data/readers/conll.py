@@ -77,10 +77,10 @@ class _Rows(SequenceRows):
             return
         if self.split is None:
             if text.startswith(_FASTTEXT):
-                problem = (
-                    "begins with __label__: that is fastText, which holds no tokens. Write texts and labels as CSV"
+                raise InvalidInputError(
+                    f"{self.path}, line {number} begins with {_FASTTEXT}: that is fastText, which holds no tokens. "
+                    "Write texts and labels as CSV or JSON lines."
                 )
-                raise InvalidInputError(f"{self.path}, line {number} {problem} or JSON lines.")
             self.split = _at_tabs if "\t" in text else _at_blanks
         cells = self.split(text)
         self.n_columns = self.n_columns or len(cells)
