@@ -1,6 +1,5 @@
 """A cluster of real processes on this machine: workers are killed and hang, and no bit changes."""
 
-import gc
 import os
 import random
 import signal
@@ -24,23 +23,10 @@ from labelworth.estimators.pools.documents import ClassLearner
 from labelworth.models.classes.multinomial import MultinomialFamily
 from labelworth.robust.held_out import held_out_predictions
 from labelworth.simulation.simulator import CurveDesign, LabelSource, simulate
+from unit.engines.conftest import of_a_cluster
 
 dask, distributed = pytest.importorskip("dask"), pytest.importorskip("distributed")
-pytestmark = [
-    # What dask's own event loops leave behind when processes are killed.
-    pytest.mark.filterwarnings("ignore::ResourceWarning"),
-    pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
-    pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning"),
-    pytest.mark.filterwarnings("ignore::DeprecationWarning"),
-    pytest.mark.filterwarnings("ignore::UserWarning"),
-]
-
-
-@pytest.fixture(autouse=True)
-def nothing_is_left_for_other_tests() -> Iterator[None]:
-    """What dask leaves behind is collected here, where it is ignored."""
-    yield
-    gc.collect()
+pytestmark = of_a_cluster
 
 
 @pytest.fixture(scope="module")

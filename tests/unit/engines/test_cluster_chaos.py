@@ -1,28 +1,14 @@
 """The short version of `make cluster-chaos`: a few kills in every kind of work, and no bit changes."""
 
-import gc
 import random
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from unit.engines.conftest import of_a_cluster
+
 pytest.importorskip("distributed")
-pytestmark = [
-    # What dask's own event loops leave behind when processes are killed.
-    pytest.mark.filterwarnings("ignore::ResourceWarning"),
-    pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
-    pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning"),
-    pytest.mark.filterwarnings("ignore::DeprecationWarning"),
-    pytest.mark.filterwarnings("ignore::UserWarning"),
-]
-
-
-@pytest.fixture(autouse=True)
-def nothing_is_left_for_other_tests() -> Iterator[None]:
-    """What dask leaves behind is collected here, where it is ignored."""
-    yield
-    gc.collect()
+pytestmark = of_a_cluster
 
 
 def test_workers_that_are_killed_and_a_control_that_is_told(tmp_path: Path) -> None:
