@@ -15,11 +15,12 @@ import labelworth as lw
 from labelworth.data.samples import Samples
 from labelworth.errors import InvalidInputError, LabelworthWarning
 from labelworth.estimators.automatic import candidates, with_telling_features
-from labelworth.report.values import ComparisonPanel, Curve, Measured, Outcome, Picture, Table
+from labelworth.report.values import Outcome, Picture, Table
 from labelworth.simulation.learner import Mode
 from labelworth_studies.forecasts.model_choice import CORPORA, corpus_samples, digest, prepare, shown_rows
 from labelworth_studies.forecasts.parts.forecast_cell import FACTORS
 from labelworth_studies.forecasts.parts.forecast_scores import Score, grouped, summed_up
+from labelworth_studies.forecasts.parts.forecast_shown import COLUMNS, columns_of, forecast_panel
 from labelworth_studies.runner.study import Cell, Result, Study
 
 SIZES = (100, 200, 400)
@@ -132,32 +133,13 @@ def summarize(pairs: Sequence[tuple[Cell, Result]]) -> Outcome:
         f"error {every['mean_absolute_error']:.4f}, {every['ratio']:.2f} of a power law's through the same points; "
         f"90 % intervals hold {every['coverage']:.1%}.",
     )
-    rows = [
-        (
-            name,
-            own["n_forecasts"],
-            Measured(own["mean_absolute_error"], own["mean_absolute_error_se"]),
-            Measured(own["power_law"], own["power_law_se"]),
-            round(own["ratio"], 2),
-            own["bias"],
-            Measured(own["coverage"], own["coverage_se"]),
-        )
-        for part in ("all", "corpora", "factors", "pilots")
-        for name, own in figures[part].items()
-    ]
-    columns = ("of", "forecasts", "mean abs. error", "power law", "ratio", "bias", "coverage of 90 %")
-    table = Table("Forecasts of plans in which no model was named", columns, tuple(rows))
-    realized, forecast, law = (np.array([getattr(score, name) for score in scores]) for name in _SHOWN)
-    curves = (
-        Curve("power law", realized, law, style="points", color=2),
-        Curve("forecast", realized, forecast, style="points", color=0),
-    )
-    panel = ComparisonPanel("2, 4 and 8 times the labels, no model named", "realized error", "forecast error", curves)
+    parts = ("all", "corpora", "factors", "pilots")
+    rows = [(name, *columns_of(own)) for part in parts for name, own in figures[part].items()]
+    table = Table("Forecasts of plans in which no model was named", ("of", *COLUMNS), tuple(rows))
+    panel = forecast_panel("2, 4 and 8 times the labels, no model named", scores)
     picture = Picture("What plans said, and what came true", (panel,), n_columns=1)
     return Outcome(figures=figures, words=words, tables=(table,), pictures={"": picture})
 
-
-_SHOWN = ("realized", "forecast", "power_law")
 
 STUDY = Study(
     name="default-plans",

@@ -3,15 +3,14 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import numpy as np
-
 from labelworth.progress import Progress
-from labelworth.report.values import ComparisonPanel, Curve, Measured, Outcome, Picture, Table
+from labelworth.report.values import Outcome, Picture, Table
 from labelworth.simulation.scales import Measure
 from labelworth_studies.corpora.populations import CORPORA, READ, corpora_digest, corpus_of, population
 from labelworth_studies.forecasts.parts.forecast_cell import compute, grid
 from labelworth_studies.forecasts.parts.forecast_constants import corpus_group, fitted_without, in_use, judged_by
 from labelworth_studies.forecasts.parts.forecast_scores import Score, curves_of, grouped, scores_of, summed_up
+from labelworth_studies.forecasts.parts.forecast_shown import COLUMNS, columns_of, forecast_panel
 from labelworth_studies.runner.study import Cell, Result, Study
 
 N_PILOTS = 3
@@ -102,25 +101,16 @@ def _short(measure: Measure, cells: Mapping[str, Any]) -> str:
 
 def _overview(measure: Measure, figures: Mapping[str, Any]) -> Table:
     parts = ("all", "learners", "modes", "corpora", "factors", "pilots")
-    rows = [(name.replace("/", ", "), *_columns(figure)) for part in parts for name, figure in figures[part].items()]
+    rows = [
+        (name.replace("/", ", "), *columns_of(figure)) for part in parts for name, figure in figures[part].items()
+    ]
     return Table(
         f"Forecasts of the held-out {_NAMES[measure]}",
-        ("pilots of", "forecasts", "mean abs. error", "power law", "ratio", "bias", "coverage of 90 %"),
+        ("pilots of", *COLUMNS),
         tuple(rows),
         note="Against the realized value, the mean over random extensions of the same pilot; at 2, 4 and 8 times its "
         "labels; constants fitted without the corpus. Standard errors over forecasts; those of one pilot are not "
         "independent.",
-    )
-
-
-def _columns(figure: Mapping[str, Any]) -> tuple[Any, ...]:
-    return (
-        figure["n_forecasts"],
-        Measured(figure["mean_absolute_error"], figure["mean_absolute_error_se"]),
-        Measured(figure["power_law"], figure["power_law_se"]),
-        round(figure["ratio"], 3),
-        figure["bias"],
-        Measured(figure["coverage"], figure["coverage_se"]),
     )
 
 
@@ -152,17 +142,9 @@ def _cell(figure: Mapping[str, Any]) -> str:
 
 
 def _picture(scores: Sequence[Score]) -> Picture:
-    panels = []
-    for learner, here in grouped(scores, lambda score: score.learner).items():
-        realized = np.array([score.realized for score in here])
-        law = np.array([score.power_law for score in here])
-        forecast = np.array([score.forecast for score in here])
-        curves = (
-            Curve("power law", realized, law, style="points", color=2),
-            Curve("forecast", realized, forecast, style="points", color=0),
-        )
-        panels.append(ComparisonPanel(learner, "realized error", "forecast error", curves))
-    return Picture("Held-out error at 2, 4 and 8 times the labels of a pilot", tuple(panels), n_columns=3)
+    by_learner = grouped(scores, lambda score: score.learner)
+    panels = tuple(forecast_panel(learner, here) for learner, here in by_learner.items())
+    return Picture("Held-out error at 2, 4 and 8 times the labels of a pilot", panels, n_columns=3)
 
 
 def prepare(progress: Progress) -> None:
