@@ -9,6 +9,8 @@ from labelworth_studies.forecasts.chosen import SIZES, WAYS
 from labelworth_studies.forecasts.learning_curves import PILOTS, TIMES_ALL
 from support.page_rows.records import figures, record
 
+IN_SHORT = {name: corpus.title for name, corpus in CORPORA.items()} | {"sms": "SMS", "trec": "TREC", "r52": "R52"}
+
 
 def forecast() -> Iterator[str]:
     own = figures("forecast")
@@ -101,16 +103,6 @@ def plan_calibration() -> Iterator[str]:
     yield "The harm verdict never refused the unlabeled documents"
 
 
-USED = {
-    "sms": "SMS",
-    "newsgroups": "20 Newsgroups",
-    "subjectivity": "subjectivity",
-    "webkb": "WebKB",
-    "r52": "R52",
-    "reviews": "customer reviews",
-}
-
-
 def model_choice() -> Iterator[str]:
     own = figures("model-choice")
     for size, part in own["by_size"].items():
@@ -146,8 +138,9 @@ def model_choice() -> Iterator[str]:
         f"{-100 * told['cost_of_open']:.1f} points less than what labels alone would have chosen, and in no set more"
     )
     yield f'| "cannot be told" ({told["n_open"]} pilots) | what is chosen errs {less} |'
-    uses = {name: _uses(own["cells"], name) for name in USED}
-    yield ", ".join(f"{title} {uses[name][0]} of {uses[name][1]}" for name, title in USED.items())
+    shown = ("sms", "newsgroups", "subjectivity", "webkb", "r52", "reviews")
+    uses = {name: _uses(own["cells"], name) for name in shown}
+    yield ", ".join(f"{IN_SHORT[name]} {n_used} of {n_pilots}" for name, (n_used, n_pilots) in uses.items())
     plain, corrected = (f"{100 * own['level_bias'][kind]:.1f}" for kind in ("plain", "corrected"))
     yield f"On the {own['n_pilots']} pilots the cross-validated error of the chosen model lies {plain} points above"
     yield f"above its test error as it is, and {corrected} once corrected"
@@ -219,14 +212,11 @@ def priors() -> Iterator[str]:
     )
 
 
-TITLES = {"sms": "SMS", "trec": "TREC", "subjectivity": "subjectivity", "newsgroups": "20 Newsgroups"}
-
-
 def chosen() -> Iterator[str]:
     """Errors of chosen rows beside random ones, and how often intervals hold."""
     found = figures("chosen")
     for name, learner in [key.split("/") for key in found if "/" in key]:
-        own, title = found[f"{name}/{learner}"], TITLES[name]
+        own, title = found[f"{name}/{learner}"], IN_SHORT[name]
         for index, size in list(enumerate(SIZES))[1:]:
             cells = [f"{100 * own['random']['errors'][index]:.1f}"]
             for by in ("uncertainty", "worth"):
