@@ -215,8 +215,8 @@ def mean_prices(connection: sa.Connection) -> dict[str, float]:
         annotators.c.withdrawn_at.is_(None), annotators.c.token_hash.is_not(None)
     )
     rows = connection.execute(query.group_by(*kinds)).all()
-    last = sorted(rows, key=lambda row: row.role == "annotator")
-    return {channel: float(price) for channel, _, price in last}
+    managers_first = sorted(rows, key=lambda row: row.role == "annotator")  # Whoever comes later is kept.
+    return {channel: float(price) for channel, _, price in managers_first}
 
 
 def _told(connection: sa.Connection, batch: int, rows: Sequence[Mapping[str, Any]]) -> Assigned:
