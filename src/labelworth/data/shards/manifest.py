@@ -188,6 +188,11 @@ def require_intact(folder: Path, digest: str) -> None:
         It names the shard.
     """
     states = [(path.name, path.stat().st_size, path.stat().st_mtime_ns) for path in sorted(folder.glob("*.npy"))]
+    if not states:
+        raise InvalidInputError(
+            f"The shard {str(folder)!r} is not there. Whoever reads it, also a worker of a cluster, must see "
+            "the folder under that path."
+        )
     key = (str(folder), digest, *states)
     if key not in _INTACT:
         if shard_digest(folder)[0] != digest:

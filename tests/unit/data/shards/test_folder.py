@@ -1,6 +1,7 @@
 """What is written in shards is what is opened, and what was damaged is named."""
 
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -120,6 +121,14 @@ def test_a_missing_shard_is_named_when_opened(tmp_path: Path) -> None:
     (tmp_path / name).rmdir()
     with pytest.raises(InvalidInputError, match=rf"{name}.*is missing"):
         Shards.open(tmp_path)
+
+
+def test_a_shard_that_a_worker_does_not_see_is_not_called_damaged(tmp_path: Path) -> None:
+    shards = Shards.write(tmp_path, counts(), stored_per_shard=40)
+    data: Any = shards.data
+    shutil.rmtree(tmp_path / shards.manifest.shards[1].name)
+    with pytest.raises(InvalidInputError, match=rf"{shards.manifest.shards[1].name}' is not there.*must see"):
+        data.features.parts[1].read()
 
 
 def test_a_changed_byte_is_named_when_verified(tmp_path: Path) -> None:
