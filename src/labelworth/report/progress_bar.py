@@ -14,10 +14,19 @@ from rich.progress import (
     TimeRemainingColumn,
 )
 from rich.progress import Progress as RichProgress
+from rich.progress import Task as RichTask
+from rich.text import Text
 
 from labelworth.progress import Task
 
 _SECONDS_BETWEEN_LINES = 15.0
+
+
+class _TimeLeft(TimeRemainingColumn):
+    """Nothing where the end is not known: "left" alone would be read with the time that has passed."""
+
+    def render(self, task: RichTask) -> Text:
+        return Text() if task.total is None else Text.assemble("left ", super().render(task))
 
 
 class _BarTask:
@@ -68,8 +77,7 @@ class ProgressBar:
             BarColumn(bar_width=30),
             MofNCompleteColumn(),
             TimeElapsedColumn(),
-            TextColumn("left"),
-            TimeRemainingColumn(),
+            _TimeLeft(),
             TextColumn("{task.fields[note]}", markup=False, style="dim"),
             console=console,
             transient=True,

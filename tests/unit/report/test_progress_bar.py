@@ -21,6 +21,7 @@ def test_a_terminal_sees_a_bar_with_title_and_note() -> None:
     shown = stream.getvalue()
     assert "Reading" in shown
     assert "3/4" in shown
+    assert "left" in shown
     assert "halfway" in shown
 
 
@@ -48,3 +49,5 @@ def test_work_of_unknown_length_is_shown_too() -> None:
         task.advance()
         bar._bars.refresh()
     assert "Searching" in stream.getvalue()
+    # Behind the time that has passed it would turn that into time to come.
+    assert "left" not in stream.getvalue()
