@@ -12,7 +12,7 @@ from labelworth.arrays import BoolArray, FloatArray, IntArray
 from labelworth.campaign.held import sequences_of
 from labelworth.campaign.schema import annotators, items, requests, standing
 from labelworth.campaign.status import batches
-from labelworth.campaign.values import GOLD, Assigned, PlanJob, Settings, is_of_plan
+from labelworth.campaign.values import GOLD, Assigned, PlanJob, Settings, is_of_plan, plan_of
 from labelworth.data.sequences import Sequences
 from labelworth.errors import InfeasiblePlanError, InvalidInputError, NotWantedError
 from labelworth.planning.answer import Onto
@@ -77,6 +77,10 @@ def drawing(
         if audit:
             onto = dict.fromkeys(counts, "labeled")
         words = f"{count:,} drawn by {by}"
+        if plan_of(why or "") is not None:
+            raise InvalidInputError(
+                f"{why!r} is how a batch of a plan is known. Ask for plan=, or say why otherwise."
+            )
     else:
         raise InvalidInputError("Say how much is asked for, once: count= or plan=.")
     if job is not None:

@@ -229,7 +229,13 @@ class BatchStatus:
 
 def is_of_plan(batch: BatchStatus, plan: int) -> bool:
     """Whether it asks for what a plan recommends."""
-    return batch.why.partition(":")[0] == f"plan {plan}"
+    return plan_of(batch.why) == plan
+
+
+def plan_of(why: str) -> int | None:
+    """The plan for which something is asked, by how the reason begins; None where it is asked for otherwise."""
+    word, _, number = why.partition(":")[0].partition(" ")
+    return int(number) if word == "plan" and number.isdecimal() else None
 
 
 @dataclass(frozen=True)

@@ -95,6 +95,11 @@ class TestPlans:
         with pytest.raises(lw.InfeasiblePlanError, match="Only 1 document can still be asked about"):
             pilot.assign(count=2)
 
+    def test_are_not_taken_to_be_asked_for_by_a_batch_that_is_called_alike(self, pilot):
+        with pytest.raises(lw.InvalidInputError, match="how a batch of a plan is known"):
+            pilot.assign(count=1, why="plan 1")
+        assert pilot.assign(count=1, why="plan for the summer").n_items == 1
+
     def test_that_make_no_sense_are_refused_at_once(self, pilot):
         for asked in ({}, {"budget": 1, "target": 0.1}, {"budget": 1, "colour": 2}, {"budget": 1, "model": object()}):
             with pytest.raises(lw.InvalidInputError):
