@@ -14,7 +14,11 @@ shift 2
 room=$(mktemp -d "$(dirname "$model")/.labelworth-cluster.XXXXXX")
 trap 'kill $(jobs -p) 2>/dev/null || true; wait; rm -rf "$room"' EXIT
 dask scheduler --scheduler-file "$room/scheduler.json" --no-dashboard --port 0 &
+scheduler=$!
 srun dask worker --scheduler-file "$room/scheduler.json" --nthreads 1 --no-dashboard --death-timeout 60 &
 read_address='import json, sys; print(json.load(open(sys.argv[1]))["address"])'
-until address=$(python -c "$read_address" "$room/scheduler.json" 2>/dev/null); do sleep 1; done
+until address=$(python -c "$read_address" "$room/scheduler.json" 2>/dev/null); do
+    kill -0 "$scheduler"  # One that could not start is not waited for.
+    sleep 1
+done
 labelworth fit "$shards" -o "$model" --scheduler "$address" "$@"

@@ -58,6 +58,25 @@ def test_the_script_for_slurm_fits_as_one_machine_does(tmp_path: Path) -> None:
     assert not list(tmp_path.glob(".labelworth-cluster*"))
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="a script for SLURM")
+def test_the_script_for_slurm_does_not_wait_for_a_scheduler_that_cannot_start(tmp_path: Path) -> None:
+    for name in ("dask", "srun"):
+        (tmp_path / name).write_text("#!/bin/sh\necho no such thing >&2\nexit 1\n")
+        (tmp_path / name).chmod(0o755)
+    path = os.pathsep.join([str(tmp_path), str(Path(sys.executable).parent), os.environ["PATH"]])
+    done = subprocess.run(
+        ["bash", DEPLOYMENT / "slurm.sh", "shards", tmp_path / "there.lw"],
+        env={**os.environ, "PATH": path},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert done.returncode != 0
+    assert "no such thing" in done.stderr
+    assert not list(tmp_path.glob(".labelworth-cluster*"))
+
+
 @pytest.fixture
 def objects() -> dict[tuple[str, str], Any]:
     yaml = pytest.importorskip("yaml")

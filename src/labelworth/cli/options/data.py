@@ -37,7 +37,8 @@ class DataOptions(Options):
         typer.Argument(
             metavar="DATA",
             help="A table with a text and a label column (CSV, TSV, JSONL, Parquet), CoNLL columns, vectors (.npz, "
-            "svmlight), a folder of shards, or what an annotation tool exported; - is standard input.",
+            "svmlight), what an annotation tool exported, or, where no texts are needed, a folder of shards; - is "
+            "standard input.",
         ),
     ]
     text_column: Annotated[
