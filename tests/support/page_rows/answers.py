@@ -108,6 +108,7 @@ def crowd() -> Iterator[str]:
         plan = designs[f"{budget}/{PLANNED}"]
         counts, error = " | ".join(map(str, plan["counts"])), 100 * plan["error"]
         yield f"| {budget:,} | {counts} | {error:.1f} ({100 * plan['error_se']:.1f}) | {plan['over_best']:.3f} |"
+    yield ", ".join(f"{budget:,} answers are {designs[f'{budget}/gold']['hours']:.1f} hours" for budget in BUDGETS)
     over = max(designs[f"{budget}/{PLANNED}"]["over_best"] for budget in BUDGETS)
     yield f"at most {100 * (over - 1):.0f} % above the best of those tried"
 
