@@ -1,6 +1,7 @@
 """One question, answered in plain words: does the unlabeled data help, hurt, or can it not be told?"""
 
 import warnings
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -152,11 +153,11 @@ def _predictive(
         predictions = held_out_predictions(
             family, samples, WEIGHTS, n_folds=folds, rng=rng, fitting=fitting, progress=progress
         )
-        weight = (
-            choice_by_sandwich(family, samples, fitting=fitting, progress=progress)
-            if support.labels_per_parameter >= LABELS_PER_PARAMETER and support.n_parameters <= MOST_PARAMETERS
-            else choice_of(predictions)
-        )
+        weight = choice_of(predictions)
+        if support.labels_per_parameter >= LABELS_PER_PARAMETER and support.n_parameters <= MOST_PARAMETERS:
+            # No covariance is known of a parameter that labels leave open.
+            with suppress(np.linalg.LinAlgError):
+                weight = choice_by_sandwich(family, samples, fitting=fitting, progress=progress)
     notes += sorted({str(warning.message) for warning in caught if issubclass(warning.category, LabelworthWarning)})
     return verdict_of(predictions, 1.0), weight
 
@@ -187,4 +188,11 @@ def _tested(
     if samples.weights is not None:
         notes.append("The specification test was not run: it is for rows that count one each.")
         return None
-    return specification_test(family, samples, rng=rng, n_bootstrap=n_bootstrap, progress=progress)
+    try:
+        return specification_test(family, samples, rng=rng, n_bootstrap=n_bootstrap, progress=progress)
+    except np.linalg.LinAlgError:
+        notes.append(
+            "The specification test was not run: even complete labels leave a parameter of this model open, and "
+            "`labelworth.information` says which."
+        )
+        return None

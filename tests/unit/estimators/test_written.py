@@ -132,6 +132,15 @@ class TestWithJax:
         with pytest.raises(NotIdentifiableError, match=r"means\[[01], 0\]"):
             lw.information(door.at({**TRUTH, "shift": 0.0}), labeled_fractions=[1.0], n_samples=100, max_draws=5000)
 
+    @pytest.mark.parametrize("n_labeled", [20, 100])
+    def test_a_check_goes_on_where_a_parameter_is_in_no_term(self, n_labeled: int) -> None:
+        door = model(start={**START, "unused": 1.0}, sample=sample)
+        report = lw.check(*data(200, n_labeled), model=door, n_bootstrap=2)
+        assert report.verdict in ("helps", "hurts", "cannot be told")
+        assert report.weight is not None
+        assert report.specification is None
+        assert any("complete labels leave a parameter" in note for note in report.notes)
+
     @pytest.mark.parametrize(
         ("change", "words"),
         [
