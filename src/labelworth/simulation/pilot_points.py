@@ -210,8 +210,10 @@ def labeled_units(data: Data) -> IntArray:
     owner = np.repeat(np.arange(data.n_samples), data.lengths)
     pilot = np.unique(owner[known_codes(data) >= 0])
     if pilot.size < FEWEST_UNITS:
+        more = FEWEST_UNITS - pilot.size
         raise InvalidInputError(
-            f"A forecast needs at least {FEWEST_UNITS} labeled examples. Got {pilot.size}; label more."
+            f"A forecast needs at least {FEWEST_UNITS} labeled examples. Got {pilot.size}. Label {more} more drawn "
+            f"at random (`labelworth next --count {more}`), then plan again."
         )
     return pilot
 
