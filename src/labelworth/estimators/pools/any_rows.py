@@ -354,7 +354,8 @@ def require_classifier(estimator: Any) -> None:
             f"get_params. Got {what}"
             + (", not an instance: write parentheses behind it." if isinstance(estimator, type) else ".")
         )
-    if is_regressor(estimator):
+    # Who inherits nothing from scikit-learn has no tags to read.
+    if hasattr(estimator, "__sklearn_tags__") and is_regressor(estimator):
         raise InvalidInputError(
             f"model must be a classifier: labels are names, and {type(estimator).__name__} predicts amounts."
         )

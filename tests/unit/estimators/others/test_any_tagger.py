@@ -156,3 +156,26 @@ def test_a_check_says_how_well_it_predicts_sequences_it_was_not_shown() -> None:
     assert report.lines()[-1].endswith(f"on {n_labels} held-out labels of 24 sequences.")
     few = lw.check(*sentences(60, 8), model=CountTagger())
     assert few.lines()[-1] == "10 labeled sequences are needed to cross-validate; there are 8."
+
+
+def test_a_tagger_need_not_inherit_from_scikit_learn() -> None:
+    class OwnTagger:
+        def get_params(self, deep: bool = True) -> dict[str, Any]:
+            return {}
+
+        def set_params(self, **parameters: Any) -> "OwnTagger":
+            return self
+
+        def fit(self, X: Any, y: Any) -> "OwnTagger":
+            self.inner = CountTagger().fit(X, y)
+            return self
+
+        def predict(self, X: Any) -> Any:
+            return self.inner.predict(X)
+
+        def predict_marginals(self, X: Any) -> Any:
+            return self.inner.predict_marginals(X)
+
+    X, y = sentences(60, 24)
+    assert lw.AnyTagger(OwnTagger()).fit(X, y).predict(X) == lw.AnyTagger(CountTagger()).fit(X, y).predict(X)
+    assert lw.plan(X, y, model=OwnTagger(), budget=200).recommended.labels > 0
