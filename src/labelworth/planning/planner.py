@@ -48,6 +48,7 @@ from labelworth.planning.trust.checks import (
     copies_check,
     drawn_check,
     few_labels_check,
+    guessing_check,
     randomness_check,
     simulation_check,
 )
@@ -645,7 +646,11 @@ class Planner:
             *(() if guesses is None else (Check("kinds of labels", "warning", words) for words in guesses.warnings)),
             self.verdict.check(),
             *self._contradicted(chosen),
-            *((simulation_check(self.basis, self._mode),) if chosen.is_simulated else ()),
+            *(
+                (simulation_check(self.basis, self._mode), *guessing_check(self.basis, self._mode))
+                if chosen.is_simulated
+                else ()
+            ),
             self._draw_check(),
             *(few_labels_check(self.pool.n_labeled) if chosen.is_simulated else ()),
             class_check(self.pool.data),

@@ -36,6 +36,8 @@ FEWEST_FALSE_ALARMS = 2
 """That a precision must allow among as many predictions as a class has labels, or the threshold hangs on one."""
 FEWEST_TRIED = 50
 """Labeled samples of the smallest pilots that forecasts were held against the truth from."""
+_SURE = 1.645
+"""Standard errors: what is this far below chance is so with 95 %."""
 _MOST_NAMES = 8
 _MANY_WRONG = 0.01
 """Share of errors by copies that disagree from which on they are spoken of."""
@@ -140,6 +142,20 @@ def simulation_check(basis: ForecastBasis, mode: Mode) -> Check:
     if warned is not None:
         return Check(SIMULATED_LABELS, "warning", warned)
     return Check(SIMULATED_LABELS, "good", "Simulations of the pilot err about as much as the pilot itself.")
+
+
+def guessing_check(basis: ForecastBasis, mode: Mode) -> tuple[Check, ...]:
+    """Whether predictions of the pilot's labels are better than to name the most frequent class always."""
+    points, chance = basis.points[mode, "error"], basis.chance("error")
+    error, spread = float(points.means[-1]), math.sqrt(float(points.covariance[-1, -1]))
+    if error + _SURE * spread < chance:
+        return ()
+    words = (
+        f"On the labels held this model errs on {percent(error)}, where naming the most frequent class always errs "
+        f"on {percent(chance)}: that is not clearly better than guessing. More labels help only where labels follow "
+        "from the features at all. Look at some labels, try other features or another model, before you buy many."
+    )
+    return (Check("better than guessing", "warning", words),)
 
 
 def few_labels_check(n_labeled: int) -> tuple[Check, ...]:

@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from sklearn.linear_model import LogisticRegression
 
 from labelworth.data.class_counts import ClassCounts
 from labelworth.data.evidence import Evidence
@@ -14,6 +15,7 @@ from labelworth.data.sequences import Sequences
 from labelworth.estimators.pools.documents import DocumentPool
 from labelworth.models.classes.multinomial import MultinomialFamily
 from labelworth.planning.answer import ArmCount, Check, Design, Held, Interval
+from labelworth.planning.plan import plan
 from labelworth.planning.trust.checks import (
     Width,
     class_check,
@@ -213,6 +215,19 @@ def test_fewer_labels_than_forecasts_were_tried_from_are_told() -> None:
     (check,) = few_labels_check(20)
     assert check.state == "warning"
     assert "never tried from fewer than 50 labeled samples, and here are 20" in check.words
+
+
+def test_a_model_that_is_no_better_than_guessing_is_told() -> None:
+    rng = np.random.default_rng(0)
+    features = rng.normal(size=(400, 4))
+    told = []
+    for labels in (rng.integers(0, 2, size=400), features[:, 0] > 0):
+        y = np.where(np.arange(400) < 80, labels, -1)
+        found = plan(features, y, model=LogisticRegression(), budget=200)
+        told.append([check.words for check in found.checks if check.name == "better than guessing"])
+    ((words,), nothing) = told
+    assert "not clearly better than guessing" in words
+    assert nothing == []
 
 
 def test_copies_that_disagree_are_named_with_what_they_cost() -> None:
