@@ -62,8 +62,8 @@ def _tuned(tilt_mean: float, drift_sd: float, *, law: float = 0.1) -> Mapping[st
     )
 
 
-# Round numbers near the least surprise on pilots of the corpora of `labelworth reproduce forecast`, which judges each
-# corpus, on other pilots, with constants that were fitted without it.
+# Round numbers, wider than those of least surprise, so that no corpus and learner held too little on pilots of the
+# corpora of `labelworth reproduce forecast`, which judges each, on other pilots, by constants fitted without it.
 TUNED: Mapping[LearnerKind, Mapping[str, Constants]] = MappingProxyType(
     {
         # Labels simulated by a model of p(x, y) are learned by such a model as real ones are: closer than by others.

@@ -154,7 +154,10 @@ def _uses(cells: list[dict[str, Any]], corpus: str) -> tuple[int, int]:
 
 def metrics() -> Iterator[str]:
     found = figures("metrics")
-    yield f"{record('metrics')['n_cells']} pilots that nobody had looked at"
+    yield f"{record('metrics')['n_cells']} pilots ("
+    for name, own in figures("metrics-quick").items():
+        every = own["all"]["all sets"]
+        yield f"| {name} | {every['n_forecasts']} | {every['ratio']:.2f} | {100 * every['coverage']:.1f} % |"
     for place, (name, own) in enumerate(found.items()):
         every, fitted, other = own["all"]["all sets"], own["fitted"]["fitted on"], own["fitted"]["took no part"]
         error = f"{100 * every['mean_absolute_error']:.1f}{' points' if place == 0 else ''}"
