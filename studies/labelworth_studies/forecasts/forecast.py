@@ -8,7 +8,14 @@ from labelworth.report.values import Outcome, Picture, Table
 from labelworth.simulation.scales import Measure
 from labelworth_studies.corpora.populations import CORPORA, READ, corpora_digest, corpus_of, population
 from labelworth_studies.forecasts.parts.forecast_cell import compute, grid
-from labelworth_studies.forecasts.parts.forecast_constants import corpus_group, fitted_without, in_use, judged_by
+from labelworth_studies.forecasts.parts.forecast_constants import (
+    Chosen,
+    chosen_on_all,
+    chosen_without,
+    corpus_group,
+    in_use,
+    judged_by,
+)
 from labelworth_studies.forecasts.parts.forecast_scores import Score, curves_of, grouped, scores_of, summed_up
 from labelworth_studies.forecasts.parts.forecast_shown import COLUMNS, columns_of, forecast_panel
 from labelworth_studies.runner.study import Cell, Result, Study
@@ -43,12 +50,15 @@ def summarize(pairs: Sequence[tuple[Cell, Result]]) -> Outcome:
     tables, words, pictures = [], [], {}
     for measure in MEASURES:
         curves = curves_of(pairs, measure)
-        coordinates = fitted_without(curves, measure)
-        scores = scores_of(curves, judged_by(coordinates, measure))
+        constants = chosen_without(curves, measure)
+        scores = scores_of(curves, judged_by(constants))
         figures[measure] = {
-            "coordinates": {
-                group: {kind: own.tolist() for kind, own in kinds.items()} for group, kinds in coordinates.items()
+            "constants": {
+                group: {kind: {name: getattr(own, name) for name in Chosen._fields} for kind, own in kinds.items()}
+                for group, kinds in constants.items()
             },
+            # What the same rule chooses where it is given all of these corpora: about what is in use.
+            "on_all": {kind: own._asdict() for kind, own in chosen_on_all(curves, measure).items()},
             **_figures(scores),
             "in_use": _figures(scores_of(curves, in_use(measure))),
         }

@@ -18,11 +18,13 @@ from labelworth_studies.forecasts.harm_verdict import agreement, truth_of
 from labelworth_studies.forecasts.parts import forecast_cell
 from labelworth_studies.forecasts.parts.forecast_cell import compute, drawn, grid
 from labelworth_studies.forecasts.parts.forecast_constants import (
-    fitted_without,
+    AHEADS,
+    HELD,
+    Chosen,
+    chosen_on_all,
+    chosen_without,
     judged_by,
     log_densities,
-    search,
-    surprise,
 )
 from labelworth_studies.forecasts.parts.forecast_scores import Score, curves_of, scores_of, summed_up
 from support.learners import document_learner, documents, sentence_learner, sentences
@@ -88,21 +90,51 @@ def test_what_is_forecast_is_the_mean_over_extensions(pairs: list) -> None:
     assert basis.n_labeled == 20
 
 
-def test_a_corpus_is_judged_by_constants_fitted_without_it(pairs: list) -> None:
-    curves = curves_of(pairs, "error")
-    coordinates = fitted_without(curves, "error")
-    others = [curve for curve in curves if curve.corpus == "conll2000"]
-    own = coordinates["newsgroups"]["sequences"]
-    np.testing.assert_array_equal(own, search(others, "error"))
-    assert surprise(others, "error", own) < surprise(others, "error", np.zeros(3))
-    judged = judged_by(coordinates, "error")(replace(others[0], corpus="newsgroups"))
-    assert judged.level_sd == pytest.approx(TUNED["sequences"]["error"].level_sd * np.exp(own[0]))
+def several(pairs: list, names: tuple[str, ...]) -> list:
+    """The curves of documents, each copy under the name of another corpus, whose truth lies more or less far off."""
+    own = [curve for curve in curves_of(pairs, "error") if curve.corpus == "newsgroups"]
+    return [
+        replace(curve, corpus=name, realized=curve.realized * (1 + 0.05 * place))
+        for place, name in enumerate(names)
+        for curve in own
+    ]
 
 
-def test_a_kind_of_learner_that_only_the_judged_corpus_has_keeps_the_constants_in_use(pairs: list) -> None:
-    coordinates = fitted_without(curves_of(pairs, "error"), "error")
-    np.testing.assert_array_equal(coordinates["newsgroups"]["generative"], np.zeros(3))
-    np.testing.assert_array_equal(coordinates["conll2000"]["sequences"], np.zeros(3))
+def test_a_corpus_is_judged_by_constants_chosen_without_it(pairs: list) -> None:
+    curves = several(pairs, ("r52", "sms", "trec", "webkb"))
+    constants = chosen_without(curves, "error")
+    others = [curve for curve in curves if curve.corpus != "webkb"]
+    chosen = chosen_on_all(others, "error")["generative"]
+    judged = judged_by(constants)(curves[-1])
+    assert (judged.tilt_mean, judged.ahead_sd) == chosen
+    assert judged.level_sd == TUNED["generative"]["error"].level_sd
+    # What the corpus itself says plays no part, unless it is another that is judged.
+    strange = [replace(curve, realized=np.full(len(curve.realized), 0.9)) for curve in curves[-len(others) // 3 :]]
+    assert chosen_without([*others, *strange], "error")["webkb"] == constants["webkb"]
+    assert chosen_without([*others, *strange], "error")["r52"] != constants["r52"]
+
+
+def test_the_spread_ahead_is_the_least_that_holds_enough(pairs: list) -> None:
+    curves = several(pairs, ("r52", "sms", "trec"))
+    chosen = chosen_on_all(curves, "error")["generative"]
+
+    def held(ahead_sd: float) -> float:
+        constants = Chosen(chosen.tilt_mean, ahead_sd).of(TUNED["generative"]["error"])
+        return float(np.mean([score.is_held for score in scores_of(curves, lambda curve: constants)]))
+
+    assert held(chosen.ahead_sd) >= HELD
+    assert all(held(ahead_sd) < HELD for ahead_sd in AHEADS if ahead_sd < chosen.ahead_sd)
+
+
+def test_too_few_corpora_choose_nothing_and_sequences_take_what_documents_choose(pairs: list) -> None:
+    both = curves_of(pairs, "error")
+    assert chosen_on_all(both, "error") == {}
+    assert chosen_without(both, "error")["newsgroups"]["generative"] == TUNED["generative"]["error"]
+    sentences = [curve for curve in both if curve.corpus == "conll2000"]
+    curves = several(pairs, ("r52", "sms", "trec"))
+    chosen = chosen_on_all(curves, "error")["generative"]
+    judged = chosen_without([*curves, *sentences], "error")["conll2000"]["sequences"]
+    assert (judged.tilt_mean, judged.ahead_sd) == chosen
 
 
 def test_log_densities_are_those_of_the_mixture() -> None:

@@ -7,6 +7,7 @@ from labelworth.simulation.calibration import METRIC_SPREADS, TAILS, TUNED
 from labelworth_studies.corpora.populations import CORPORA
 from labelworth_studies.forecasts.chosen import SIZES, WAYS
 from labelworth_studies.forecasts.learning_curves import PILOTS, TIMES_ALL
+from labelworth_studies.forecasts.parts.forecast_constants import HELD
 from support.page_rows.records import figures, record
 
 IN_SHORT = {name: corpus.title for name, corpus in CORPORA.items()} | {"sms": "SMS", "trec": "TREC", "r52": "R52"}
@@ -194,15 +195,18 @@ def priors() -> Iterator[str]:
     error = {kind: own["error"] for kind, own in TUNED.items()}
     usual, metric = error["linear"], TUNED["linear"]["metric"]
     yield f"level a ~ N({usual.level_mean:g}, {usual.level_sd:g}^2)"
-    tilts = {kind: f"{own.tilt_mean:.2f}" for kind, own in error.items()}
+    tilts = {kind: f"{own.tilt_mean:g}" for kind, own in error.items()}
     yield f"tilt b with standard deviation {usual.tilt_sd:g} around {tilts['linear']} for linear classifiers,"
-    yield f"{tilts['generative']} for models of p(x, y), {tilts['local']} for neighbors, trees and all else,"
-    yield f"{tilts['sequences']} for sequences"
+    yield f"{error['generative'].tilt_mean:.2f} for models of p(x, y), of documents or sequences,"
+    yield f"{tilts['local']} for neighbors, trees and all else; drift d"
     drifts = {kind: f"{own.drift_sd:g}^2" for kind, own in error.items()}
     yield f"{drifts['linear']} per unit for linear classifiers, {drifts['local']} for neighbors, trees and all else"
-    yield f"and {drifts['generative']} for models of p(x, y), of documents or sequences"
+    yield f"and {drifts['generative']} for models of p(x, y):"
+    (ahead,) = {own.ahead_sd for own in error.values()}
+    yield f"Ahead it spreads by {ahead:g}^2, for all"
+    yield f"with which 90 % intervals hold {100 * HELD:.0f} % of what was realized"
     yield f"Spreads of metrics are multiples of {metric.level_sd:g}, {metric.tilt_sd:g} and {metric.drift_sd:g}"
-    yield f"squares of all three grow by the factor 1 + {usual.growth:g} v"
+    yield f"squares of all spreads grow by the factor 1 + {usual.growth:g} v"
     yield f"misses have log-odds {usual.source_scale:g} above those of the best"
     yield f"share p of the law is {usual.law:g}, {error['local'].law:g} for neighbors and trees"
     (wider, widest), (often, seldom) = zip(*list(TAILS.items())[1:], strict=True)

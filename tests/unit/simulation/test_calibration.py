@@ -19,7 +19,7 @@ from labelworth.simulation.simulator import WHOLE
 SIZES = np.array([12, 25, 50, 80])
 NODES = np.array([12, 50, 200, 800])
 ASKED = np.array([200, 400, 800])
-CONSTANTS = Constants({"labels-only": 1.0, "semi-supervised": 3.0}, 0.1, 0.1, 0.05, 0.4, -0.05, 0.1, 0.07)
+CONSTANTS = Constants({"labels-only": 1.0, "semi-supervised": 3.0}, 0.1, 0.1, 0.05, 0.4, -0.05, 0.1, 0.07, 0.2)
 CLASS_COUNTS = np.array([30, 30, 40])
 CHANCE = 1 - 40.5 / 101.5
 ERRORS = {"labels-only": 0.35, "semi-supervised": 0.4}
@@ -85,10 +85,10 @@ def test_given_a_share_the_posterior_is_that_of_drawn_curves(share: float, growt
     # The drift leaves the pilot's size to both sides, a step from one size to the next.
     left, right = np.argsort(-steps[:4]), 4 + np.argsort(steps[4:])
     drift = np.zeros((7, 7))
-    for way in (left, right):
+    for way, spread in ((left, CONSTANTS.drift_sd), (right, CONSTANTS.ahead_sd)):
         for number, size in enumerate(way):
             lengths = np.diff(np.abs(steps[way[: number + 1]]), prepend=0.0)
-            drift[size, way[: number + 1]] = CONSTANTS.drift_sd * np.sqrt(lengths)
+            drift[size, way[: number + 1]] = spread * np.sqrt(lengths)
     unknowns = np.column_stack([np.full(7, CONSTANTS.level_sd), CONSTANTS.tilt_sd * steps, drift])
     unknowns *= np.sqrt(1 + growth * regression.noise[3, 3])
     prior = prior + CONSTANTS.tilt_mean * steps
@@ -208,7 +208,7 @@ def test_one_mode_has_one_source() -> None:
         source_errors={"labels-only": 0.3},
         source_overlaps={("labels-only", "error"): 0.0, ("labels-only", "log_loss"): 0.0},
     )
-    found = all_follow(alone, constants=Constants({"labels-only": 2.0}, 0.1, 0.0, 0.0, 1e-6, 0.0, 1e-6, 1e-6))
+    found = all_follow(alone, constants=Constants({"labels-only": 2.0}, 0.1, 0.0, 0.0, 1e-6, 0.0, 1e-6, 1e-6, 1e-6))
     np.testing.assert_allclose(found.values, curve(ASKED, "labels-only"), rtol=1e-4)
 
 

@@ -231,11 +231,11 @@ def test_metrics_have_wider_spreads_than_the_error() -> None:
         usual = TUNED["linear"]["metric"]  # One for all kinds.
         for name in ("macro_f1", "recall of a at precision 0.9", "precision of a at recall 0.5"):
             own, times = constants_of(kind, name), METRIC_SPREADS[metric_of(name).kind]
-            assert (own.level_sd, own.tilt_sd, own.drift_sd) == pytest.approx(
-                (times * usual.level_sd, times * usual.tilt_sd, times * usual.drift_sd)
-            )
+            for spread in ("level_sd", "tilt_sd", "drift_sd", "ahead_sd"):
+                assert getattr(own, spread) == pytest.approx(times * getattr(usual, spread))
             assert own.level_sd > error.level_sd
             assert own.drift_sd > error.drift_sd
+            assert own.ahead_sd > error.ahead_sd
             assert own.tilt_mean == error.tilt_mean
 
 
