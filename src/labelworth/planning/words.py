@@ -92,11 +92,14 @@ def _before_next(plan: "Plan") -> float:
     return today if plan.advice == "larger pilot" and today is not None else plan.recommended.error
 
 
-def _between(interval: Interval | None) -> str:
-    """Whole numbers of labels."""
+def _between(plan: "Plan") -> str:
+    """Whole numbers of labels; where their upper end is all there are, a target may take more than that."""
+    interval = plan.open_labels
     if interval is None or round(interval.low) == round(interval.high):
         return ""
-    return f" ({percent(interval.level)}: {number(round(interval.low))}-{number(round(interval.high))})"
+    is_all = plan.held.kind == "documents" and round(interval.high) >= plan.held.n_pool
+    or_more = ", or the target is out of reach" if is_all and plan.question.problem == "target" else ""
+    return f" ({percent(interval.level)}: {number(round(interval.low))}-{number(round(interval.high))}{or_more})"
 
 
 def _nearest_action(plan: "Plan") -> str:
@@ -121,7 +124,7 @@ def _action(plan: "Plan") -> str:
         from labelworth.planning.kinds import words as kind_words
 
         return kind_words.action(plan)
-    design, interval = plan.recommended, _between(plan.open_labels)
+    design, interval = plan.recommended, _between(plan)
     if plan.held.kind == "documents":
         return (
             f"Label {count(design.labels, 'more ' + plan.held.sample)}{interval}: "

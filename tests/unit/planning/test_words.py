@@ -29,6 +29,19 @@ def test_the_first_line_says_how_many_and_how_sure() -> None:
     assert lines(stop)[0] == "Stop labeling: the target is met."
 
 
+def test_an_interval_that_ends_at_the_pool_says_that_the_target_may_be_out_of_reach() -> None:
+    plan = document_plan()
+    whole = replace(plan, held=replace(plan.held, n_pool=510), question=replace(plan.question, problem="target"))
+    assert lines(whole)[0] == (
+        "Label 412 more documents (90 %: 350-510, or the target is out of reach): 512 labels in all."
+    )
+    for other in (
+        replace(whole, held=replace(whole.held, n_pool=511)),
+        replace(whole, question=replace(whole.question, problem="alpha")),
+    ):
+        assert "out of reach" not in lines(other)[0]
+
+
 def test_rules_are_named_for_sequences() -> None:
     plan = document_plan()
     arms = (ArmCount("everything", 12, 240, 240), ArmCount("window:5", 1, 5, 5), ArmCount("nothing", 50, 0, 0))
