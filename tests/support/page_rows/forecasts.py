@@ -197,13 +197,14 @@ def priors() -> Iterator[str]:
     yield f"level a ~ N({usual.level_mean:g}, {usual.level_sd:g}^2)"
     tilts = {kind: f"{own.tilt_mean:g}" for kind, own in error.items()}
     yield f"tilt b with standard deviation {usual.tilt_sd:g} around {tilts['linear']} for linear classifiers,"
-    yield f"{error['generative'].tilt_mean:.2f} for models of p(x, y), of documents or sequences,"
+    yield f"{tilts['generative']} for models of p(x, y), of documents or sequences,"
     yield f"{tilts['local']} for neighbors, trees and all else; drift d"
     drifts = {kind: f"{own.drift_sd:g}^2" for kind, own in error.items()}
     yield f"{drifts['linear']} per unit for linear classifiers, {drifts['local']} for neighbors, trees and all else"
     yield f"and {drifts['generative']} for models of p(x, y):"
-    (ahead,) = {own.ahead_sd for own in error.values()}
-    yield f"Ahead it spreads by {ahead:g}^2, for all"
+    linear, local, generative = (f"{error[kind].ahead_sd:g}^2" for kind in ("linear", "local", "generative"))
+    yield f"Ahead it spreads by {linear}, {local} and {generative}"
+    assert error["sequences"] == error["generative"]
     yield f"with which 90 % intervals hold {100 * HELD:.0f} % of what was realized"
     yield f"Spreads of metrics are multiples of {metric.level_sd:g}, {metric.tilt_sd:g} and {metric.drift_sd:g}"
     yield f"squares of all spreads grow by the factor 1 + {usual.growth:g} v"
