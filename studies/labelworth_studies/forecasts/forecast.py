@@ -20,7 +20,7 @@ from labelworth_studies.forecasts.parts.forecast_scores import Score, curves_of,
 from labelworth_studies.forecasts.parts.forecast_shown import COLUMNS, columns_of, forecast_panel
 from labelworth_studies.runner.study import Cell, Result, Study
 
-N_PILOTS = 3
+N_PILOTS = 6
 _SLOW = ("forest", "boosting")
 """Learners whose refits take longest; of every size they have one pilot."""
 MEASURES: tuple[Measure, ...] = ("error", "log_loss")
@@ -57,7 +57,7 @@ def summarize(pairs: Sequence[tuple[Cell, Result]]) -> Outcome:
                 group: {kind: {name: getattr(own, name) for name in Chosen._fields} for kind, own in kinds.items()}
                 for group, kinds in constants.items()
             },
-            # What the same rule chooses where it is given all of these corpora: about what is in use.
+            # What the same rule chooses where it is given all of these corpora: what is in use.
             "on_all": {kind: own._asdict() for kind, own in chosen_on_all(curves, measure).items()},
             **_figures(scores),
             "in_use": _figures(scores_of(curves, in_use(measure))),

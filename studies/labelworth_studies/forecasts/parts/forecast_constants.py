@@ -25,6 +25,8 @@ AHEADS = tuple(round(0.02 * step, 2) for step in range(17))
 _DRAWN = "drawn documents"
 _LIKE: Mapping[LearnerKind, LearnerKind] = {"sequences": "generative"}
 """Whose constants a kind takes that too few other corpora have."""
+_USUAL_AHEAD = 0.15
+"""The spread ahead with which tilts are compared: what the rule chooses is not to depend on what it chose before."""
 _FEWEST = 3
 """Of fewer corpora the rule learns nothing."""
 
@@ -123,7 +125,7 @@ class Rule:
 
     def _surprise_of(self, kind: LearnerKind, group: str, tilt: float) -> float:
         """Mean of -log predictive density of the realized values."""
-        constants = replace(TUNED[kind][self._measure], tilt_mean=tilt)
+        constants = Chosen(tilt, _USUAL_AHEAD).of(TUNED[kind][self._measure])
         terms = []
         for curve in self._curves[kind][group]:
             realized = to_scale(self._measure, inside(self._measure, curve.realized))
