@@ -9,7 +9,8 @@ import numpy as np
 from labelworth.arrays import BoolArray, FloatArray
 from labelworth.channels.arm import Arm
 from labelworth.channels.channel import Channel
-from labelworth.channels.forms import IsItOneOf, WhichClass
+from labelworth.channels.forms.question import IsItOneOf
+from labelworth.channels.forms.which_class import WhichClass
 from labelworth.data.answers import Answers
 from labelworth.data.samples import Samples
 from labelworth.data.sequences import Sequences
