@@ -80,6 +80,10 @@ WAYS = {
     "accuracies, no words": "an accuracy per worker, no words",
     "words and accuracies": "words, an accuracy per worker",
     "words and confusions": "words, tables of shared strength",
+    "crowd-kit, majority": "crowd-kit, `MajorityVote`",
+    "crowd-kit, Dawid-Skene": "crowd-kit, `DawidSkene`",
+    "crowd-kit, GLAD": "crowd-kit, `GLAD`",
+    "crowd-kit, MMSR": "crowd-kit, `MMSR`",
 }
 
 
@@ -101,16 +105,25 @@ def crowd() -> Iterator[str]:
         f"Ahead of the vote by {ahead[0]} points (paired standard error {errors[0]}) and of Dawid and Skene by "
         f"{ahead[1]} ({errors[1]})"
     )
+    (version,) = found["crowd_kit"]
+    near = min(
+        (ways[f"trusted answers/{way}"] for way in WAYS if way.startswith("crowd-kit")),
+        key=lambda one: one["behind_best"],
+    )
+    points, error = (100 * near[name] for name in ("behind_best", "behind_best_se"))
+    yield f"of the nearest of crowd-kit {version} by {points:.1f} ({error:.1f})"
     for budget in BUDGETS:
         tried = [designs[f"{budget}/{design}"] for design in DESIGNS]
         cells = " | ".join(f"{100 * one['error']:.1f} ({100 * one['error_se']:.1f})" for one in tried)
-        yield f"| {budget:,} | {cells} |"
+        yield f"| {budget} | {cells} |"
         plan = designs[f"{budget}/{PLANNED}"]
         counts, error = " | ".join(map(str, plan["counts"])), 100 * plan["error"]
-        yield f"| {budget:,} | {counts} | {error:.1f} ({100 * plan['error_se']:.1f}) | {plan['over_best']:.3f} |"
-    yield ", ".join(f"{budget:,} answers are {designs[f'{budget}/gold']['hours']:.1f} hours" for budget in BUDGETS)
+        yield f"| {budget} | {counts} | {error:.1f} ({100 * plan['error_se']:.1f}) | {plan['over_best']:.3f} |"
     over = max(designs[f"{budget}/{PLANNED}"]["over_best"] for budget in BUDGETS)
-    yield f"at most {100 * (over - 1):.0f} % above the best of those tried"
+    yield f"at most {100 * (over - 1):.1f} % above the best of those tried"
+    one = {f"{designs[f'{budget}/one answer']['hours']:.1f}" for budget in BUDGETS[1:]}
+    (hours,) = one
+    yield f"one answer to every post that there is beside those held takes {hours} hours"
 
 
 def guards() -> Iterator[str]:
