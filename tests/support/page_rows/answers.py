@@ -145,25 +145,39 @@ def guards() -> Iterator[str]:
     truths, part = ("by class", "half by x", "by x"), "independence"
     sizes = sorted({cell["n_audited"] for cell in those(part=part)})
     n_runs = [rate(those(part=part, truth=truth, n_audited=sizes[0]))[1] for truth in truths]
-    yield f"| audited rows | by class ({n_runs[0]} runs each) | half by x ({n_runs[1]}) | by x ({n_runs[2]}) |"
+    yield f"| audited rows | by class ({n_runs[0]:,} runs each) | half by x ({n_runs[1]}) | by x ({n_runs[2]}) |"
+    # Five of a hundred, give or take one and a half, is what is asked of the test.
+    assert all(abs(rate(those(part=part, truth="by class", n_audited=size))[0] - 0.05) <= 0.015 for size in sizes)
     for size in sizes:
         yield f"| {size} | {' | '.join(alarms(part=part, truth=truth, n_audited=size) for truth in truths)} |"
+    part, both = "other setting", ("by class", "by x")
+    sizes = sorted({cell["n_audited"] for cell in those(part=part)})
+    n_runs = [rate(those(part=part, setting="two classes", truth=truth, n_audited=sizes[0]))[1] for truth in both]
+    yield f"| setting | audited rows | by class ({n_runs[0]:,} runs each) | by x ({n_runs[1]}) |"
+    for setting in ("two classes", "three classes"):
+        cells_of = [
+            " / ".join(alarms(part=part, setting=setting, truth=truth, n_audited=size) for size in sizes)
+            for truth in both
+        ]
+        yield f"| {setting} | {' / '.join(map(str, sizes))} | {' | '.join(cells_of)} |"
     often, n_all = rate(those(part="corpus", truth="by class"))
-    yield f"(100 runs each). By class {100 * often:.1f} % of all {n_all} runs alarm"
+    each = [those(part="corpus", corpus="trec", truth=truth, n_audited=100) for truth in both]
+    yield f"({rate(each[0])[1]} runs each by class, {rate(each[1])[1]} by x)"
+    yield f"By class {100 * often:.1f} % of all {n_all:,} runs alarm"
     names = {"trec": "TREC questions, 6 classes", "subjectivity": "subjectivity", "sms": "SMS spam"}
     for corpus, words in names.items():
-        both = [
+        cells_of = [
             " / ".join(alarms(part="corpus", corpus=corpus, truth=truth, n_audited=size) for size in (100, 400))
-            for truth in ("by class", "by x")
+            for truth in both
         ]
-        yield f"| {words} | 100 / 400 | {' | '.join(both)} |"
+        yield f"| {words} | 100 / 400 | {' | '.join(cells_of)} |"
     shares = (0.0, 0.25, 0.5)
     n_runs = [rate(those(part="copies", copied=copied, n_audited=50))[1] for copied in shares]
-    yield f"| audited rows | copied 0 ({n_runs[0]} runs) | 25 % ({n_runs[1]}) | 50 % ({n_runs[2]}) |"
+    yield f"| audited rows | copied 0 ({n_runs[0]:,} runs) | 25 % ({n_runs[1]}) | 50 % ({n_runs[2]}) |"
     for size in (50, 200):
         yield f"| {size} | {' | '.join(alarms(part='copies', copied=copied, n_audited=size) for copied in shares)} |"
     yield from _verdicts(those(part="harm"))
-    sees = rate(those(part=part, truth="by x", n_audited=400))[0]
+    sees = rate(those(part="independence", truth="by x", n_audited=400))[0]
     hurts = those(part="harm", truth="by x")[0]
     yield f"({100 * sees:.0f} % against {100 * hurts['hurts'] / hurts['n_runs']:.0f} % at 400 rows with gold)"
     yield from _limits(those(part="limit"))
