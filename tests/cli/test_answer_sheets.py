@@ -112,6 +112,23 @@ def test_an_audit_is_about_what_has_a_label(table: Path) -> None:
     assert "Only 5 documents with a label and no answer of these annotators can be drawn" in answer.stderr
 
 
+def test_who_fills_in_several_votes_on_one_row_gives_one_and_is_told(table: Path) -> None:
+    sheet, answers = drawn(table, "sheet.csv", "--count", 4, "--votes", 3), table.with_name("answers.csv")
+    rows = rows_of(sheet)
+    with sheet.open("w", newline="") as file:
+        writer = csv.DictWriter(file, rows[0])
+        writer.writeheader()
+        writer.writerows({**row, "annotator": "ann", "answer": "b"} for row in rows)
+    merge = ("merge", table, sheet, "--answers", answers, "--in-place")
+    first = labelworth(*merge)
+    assert "4 answers of 1 annotator merged." in first.stdout
+    assert "Given twice by the same annotator: 8 answers, left out." in first.stdout
+    # The file is new: nothing was in it.
+    assert "already" not in first.stdout
+    assert read_answers(answers, n_samples=N_ROWS).n_answers == 4
+    assert "already: 12 answers" in labelworth(*merge).stdout
+
+
 @pytest.mark.parametrize("ending", [".csv", ".jsonl", ".tsv"])
 @pytest.mark.parametrize("name", ["sheet.csv", "sheet.jsonl"])
 def test_answers_come_back_once_each(table: Path, name: str, ending: str) -> None:

@@ -9,7 +9,7 @@ from scipy.special import gammaln
 
 from labelworth.arrays import FloatArray
 from labelworth.channels.channel import RESERVED, Channel
-from labelworth.channels.forms import Classes
+from labelworth.channels.forms.form import Classes
 from labelworth.data.counts import all_counts
 from labelworth.errors import InvalidInputError
 

@@ -9,7 +9,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from labelworth.arrays import require_between
-from labelworth.channels.forms import AnswerTable, Classes, Confusion, Form, IsItOneOf, WhichClass, WhichSet
+from labelworth.channels.forms.confusion import Confusion
+from labelworth.channels.forms.form import AnswerTable, Classes, Form
+from labelworth.channels.forms.question import IsItOneOf
+from labelworth.channels.forms.sets import WhichSet
+from labelworth.channels.forms.which_class import WhichClass
 from labelworth.errors import InvalidInputError
 
 RESERVED = ("nothing", "gold", "everything")

@@ -205,7 +205,8 @@ def kind_of(name: str, said: Any) -> Kind:
 def _together(name: str, text: str) -> Together:
     asks = []
     for part in text.split("+"):
-        kind, times, votes = f" {part.strip()} ".rpartition(" x ")
+        # A kind may be called x.
+        kind, times, votes = ("", "", "") if part.strip() == "x" else f" {part.strip()} ".rpartition(" x ")
         if not (kind if times else part).strip() or (times and not votes.strip()) or "," in part:
             raise InvalidInputError(
                 f"Kinds of labels on the same row are names with + between, as 'both: model + crowd x 3'. Got "

@@ -9,7 +9,9 @@ from scipy.special import xlog1py, xlogy
 
 from labelworth.arrays import FloatArray, IntArray
 from labelworth.channels.channel import Channel
-from labelworth.channels.forms import IsItOneOf, WhichClass, WhichSet
+from labelworth.channels.forms.question import IsItOneOf
+from labelworth.channels.forms.sets import WhichSet
+from labelworth.channels.forms.which_class import WhichClass
 from labelworth.data.answers import Answers
 from labelworth.errors import InvalidInputError
 from labelworth.estimation.votes import Votes

@@ -14,7 +14,8 @@ import numpy as np
 from labelworth.arrays import FloatArray
 from labelworth.channels.arm import Arm
 from labelworth.channels.channel import Channel
-from labelworth.channels.forms import Classes, IsItOneOf
+from labelworth.channels.forms.form import Classes
+from labelworth.channels.forms.question import IsItOneOf
 from labelworth.data.answers import Answers
 from labelworth.data.evidence import Evidence
 from labelworth.data.protocol import DataT

@@ -22,6 +22,7 @@ from labelworth.models.classes.multinomial import MultinomialFamily, Multinomial
 from labelworth.planning.plan import plan
 from labelworth.progress import Progress
 from labelworth.report.values import Curve, CurvesPanel, Measured, Outcome, Picture, Table
+from labelworth_studies.answers import crowd_kit
 from labelworth_studies.corpora.crowd import CrowdPosts, crowd_digest, crowd_posts
 from labelworth_studies.runner.study import Cell, Result, Study
 
@@ -30,10 +31,10 @@ DOCUMENT_LENGTH, SMOOTHING, CLASS_SMOOTHING = 4.0, 0.005, 1e6
 N_TESTED, N_UNLABELED = 4000, 6000
 N_HELD = 100
 """Posts with gold labels before anything is bought; workers have answered them too."""
-GOLD_PRICE = 5.0
-"""Of a gold label, in mean answers of a worker: the answers have no price, and nobody timed the gold."""
-BUDGETS = (300, 900, 1800)
-"""In mean answers of a worker."""
+GOLD_ANSWERS = 5.0
+"""What a gold label costs, in mean answers of a worker: nobody timed the gold."""
+BUDGETS = (5, 15, 30)
+"""In hours: an answer costs the seconds that it took."""
 N_DRAWS = 5
 DESIGNS: Mapping[str, tuple[float, float, float]] = {
     "gold": (1.0, 0.0, 0.0),
@@ -54,7 +55,8 @@ WAYS = ("majority", "Dawid-Skene", "accuracies, no words", "words and accuracies
 
 def cells(quick: bool, seed: int) -> list[dict[str, Any]]:
     """Every way to recover labels, and every design at every budget; the quick grid has two draws."""
-    recovered = [{"way": way, "all": every, "seed": seed} for every in (False, True) for way in WAYS]
+    ways = (*WAYS, *(crowd_kit.WAYS if crowd_kit.is_installed() else ()))
+    recovered = [{"way": way, "all": every, "seed": seed} for every in (False, True) for way in ways]
     bought = [
         {"design": design, "budget": budget, "seed": seed + draw}
         for draw in range(2 if quick else N_DRAWS)
@@ -77,20 +79,29 @@ def compute(cell: Cell) -> Result:
     rng = np.random.default_rng([cell["seed"], 1])
     held, rest = _held(posts, rng)
     if cell["design"] == PLANNED:
-        gold, single, triple = planned_counts(posts, held, cell["budget"], cell["seed"])
+        money = planned_money(posts, held, 3600.0 * cell["budget"], cell["seed"])
     else:
-        gold, single, triple = _whole(DESIGNS[cell["design"]], cell["budget"], len(rest))
-    asked = {1: rest[gold : gold + single], 3: rest[gold + single : gold + single + triple]}
-    kept = _asked(posts.answers, {**asked, 0: held}, rng)
-    answers = posts.answers.take(np.isin(posts.answers.rows, held) | kept)
+        money = [3600 * share * cell["budget"] for share in DESIGNS[cell["design"]]]
+    # Gold comes first, then posts with one answer, then those with three.
+    gold = min(int(money[0] / gold_seconds(posts) + 1e-9), len(rest))
+    single, ones = bought_answers(posts, rest[gold:], 1, money[1], rng)
+    triple, threes = bought_answers(posts, rest[gold + single :], 3, money[2], rng)
+    bought = np.concatenate([ones, threes])
+    answers = posts.answers.take(
+        np.isin(posts.answers.rows, held) | np.isin(np.arange(posts.answers.n_answers), bought)
+    )
     told = np.concatenate([held, rest[:gold]]) if cell["design"] != "answers alone" else held[:0]
     is_gold = np.isin(np.arange(posts.samples.n_samples), told)
     return {
         "error": bought_error(posts, is_gold, answers, cell["seed"]),
-        "counts": [int(gold), int(single), int(triple)],
-        # Of the answers bought, as they were timed; a gold label counts as so many mean answers.
-        "hours": float(posts.seconds[kept].sum() + GOLD_PRICE * gold * posts.seconds.mean()) / 3600,
+        "counts": [gold, single, triple],
+        "hours": float(posts.seconds[bought].sum() + gold_seconds(posts) * gold) / 3600,
     }
+
+
+def gold_seconds(posts: CrowdPosts) -> float:
+    """The price of a gold label."""
+    return GOLD_ANSWERS * float(posts.seconds.mean())
 
 
 def _held(posts: CrowdPosts, rng: np.random.Generator) -> tuple[IntArray, IntArray]:
@@ -102,13 +113,16 @@ def _held(posts: CrowdPosts, rng: np.random.Generator) -> tuple[IntArray, IntArr
             return order[:N_HELD], order[N_HELD:]
 
 
-def planned_counts(posts: CrowdPosts, held: IntArray, budget: float, seed: int) -> tuple[int, int, int]:
-    """What a plan buys that knows the posts held, and of the workers as one crowd what they said of those posts.
+def planned_money(posts: CrowdPosts, held: IntArray, budget: float, seed: int) -> list[float]:
+    """Seconds that a plan sets aside for gold, for posts with one answer and for posts with three.
 
+    It knows the posts held, and of the workers as one crowd what they said of those posts and how long it took.
     Gold labels beside which a worker is asked too count as gold.
     """
+    is_own = np.isin(posts.answers.rows, held)
+    gold_price, price = gold_seconds(posts), float(posts.seconds[is_own].mean())
     learned, _ = _divided(posts, seed)
-    own = posts.answers.take(np.isin(posts.answers.rows, held))
+    own = posts.answers.take(is_own)
     crowd = replace(own, annotators=np.zeros(own.n_answers, dtype=np.int64), names=("crowd",))
     is_gold = np.isin(np.arange(posts.samples.n_samples), held)
     features = _features(posts.samples.counts, learned)
@@ -126,31 +140,33 @@ def planned_counts(posts: CrowdPosts, held: IntArray, budget: float, seed: int) 
             document_length=DOCUMENT_LENGTH,
         ),
         use_unlabeled="yes",
-        budget=GOLD_PRICE * len(held) + budget,
-        prices={"per_label": GOLD_PRICE},
-        channels=[Channel("crowd", confusions[0], unknown=True, price=1.0, votes=(1, 3))],
+        budget=gold_price * len(held) + budget,
+        prices={"per_label": gold_price},
+        channels=[Channel("crowd", confusions[0], unknown=True, price=price, votes=(1, 3))],
         seed=seed,
     )
     counts = {each.arm: round(each.count) for each in advice.recommended.arms}
-    return counts.get("gold", 0) + counts.get("gold + crowd", 0), counts.get("crowd", 0), counts.get("crowd x 3", 0)
+    gold = counts.get("gold", 0) + counts.get("gold + crowd", 0)
+    return [gold_price * gold, price * counts.get("crowd", 0), 3 * price * counts.get("crowd x 3", 0)]
 
 
-def _whole(shares: Sequence[float], budget: float, n_posts: int) -> tuple[int, int, int]:
-    """Posts of each kind; money that finds no post any more is not spent."""
-    gold = min(int(shares[0] * budget / GOLD_PRICE), n_posts)
-    single = min(int(shares[1] * budget), n_posts - gold)
-    return gold, single, min(int(shares[2] * budget / 3), n_posts - gold - single)
+def bought_answers(
+    posts: CrowdPosts, rows: IntArray, votes: int, money: float, rng: np.random.Generator
+) -> tuple[int, IntArray]:
+    """To how many of the posts, in their order, the seconds buy so many answers each; and which, whoever gave them.
 
-
-def _asked(answers: Answers, posts_by_votes: Mapping[int, IntArray], rng: np.random.Generator) -> BoolArray:
-    """Which answers are bought: of every post so many as were wanted, whoever gave them."""
-    wanted = {int(row): votes for votes, rows in posts_by_votes.items() for row in rows}
-    kept = np.zeros(answers.n_answers, dtype=bool)
-    for entry in rng.permutation(answers.n_answers):
-        row = int(answers.rows[entry])
-        if wanted.get(row, 0) > 0:
-            kept[entry], wanted[row] = True, wanted[row] - 1
-    return kept
+    A post that fewer workers answered gets all of their answers; money that finds no post any more is not spent.
+    """
+    place = np.full(posts.samples.n_samples, len(rows))
+    place[rows] = np.arange(len(rows))
+    drawn = rng.permutation(posts.answers.n_answers)
+    drawn = drawn[np.argsort(place[posts.answers.rows[drawn]], kind="stable")]
+    of = place[posts.answers.rows[drawn]]
+    is_wanted = (of < len(rows)) & (np.arange(len(of)) - np.searchsorted(of, of) < votes)
+    drawn, of = drawn[is_wanted], of[is_wanted]
+    costs = np.cumsum(np.bincount(of, posts.seconds[drawn], minlength=len(rows)))
+    n_posts = int(np.searchsorted(costs, money, side="right"))
+    return n_posts, drawn[of < n_posts]
 
 
 def bought_error(posts: CrowdPosts, is_gold: BoolArray, answers: Answers, seed: int) -> float:
@@ -166,7 +182,9 @@ def bought_error(posts: CrowdPosts, is_gold: BoolArray, answers: Answers, seed: 
 def _recovered(posts: CrowdPosts, way: str, answers: Answers, seed: int) -> Result:
     votes = np.bincount(answers.rows, minlength=posts.samples.n_samples)
     judged = np.flatnonzero(votes >= 3)
-    if way == "majority":
+    if way in crowd_kit.WAYS:
+        right = (crowd_kit.labels_of(way, answers, judged) == posts.truth[judged]).astype(np.float64)
+    elif way == "majority":
         right = _majority(posts, answers, judged, seed)
     else:
         learned, _ = _divided(posts, seed)
@@ -182,7 +200,8 @@ def _recovered(posts: CrowdPosts, way: str, answers: Answers, seed: int) -> Resu
         _, posteriors = _fitted(posts, features, learned, no_gold, answers, confusion)
         guessed = posteriors[np.searchsorted(learned, judged)].argmax(axis=1)
         right = (guessed == posts.truth[judged]).astype(np.float64)
-    return {"right": right.tolist(), "n_answers": int(answers.n_answers)}
+    peer = {"crowd_kit": crowd_kit.version()} if way in crowd_kit.WAYS else {}
+    return {"right": right.tolist(), "n_answers": int(answers.n_answers), **peer}
 
 
 def _majority(posts: CrowdPosts, answers: Answers, judged: IntArray, seed: int) -> FloatArray:
@@ -252,8 +271,11 @@ def summarize(pairs: Sequence[tuple[Cell, Result]]) -> Outcome:
     recovered = [(cell, result) for cell, result in pairs if "way" in cell]
     bought = [(cell, result) for cell, result in pairs if "design" in cell]
     figures: dict[str, Any] = {"recovered": _ways(recovered), "bought": _designs(bought)}
+    peers = {result["crowd_kit"] for _, result in recovered if "crowd_kit" in result}
+    told = f"crowd-kit {', '.join(sorted(peers))}" if peers else "crowd-kit is not installed and was left out"
     return Outcome(
-        figures=figures,
+        figures={**figures, "crowd_kit": sorted(peers)},
+        words=(f"Labels recovered: {told}.",),
         tables=(_ways_table(figures["recovered"]), _designs_table(figures["bought"])),
         pictures={"": _picture(figures["bought"])},
     )
@@ -337,17 +359,17 @@ def _designs_table(figures: Mapping[str, Any]) -> Table:
     return Table(
         "What money buys beside 100 audited posts",
         (
-            "budget, in answers",
+            "budget, hours",
             "design",
             "gold",
             "one answer",
             "three answers",
-            "hours",
+            "hours spent",
             "test error",
             "over the best",
         ),
         tuple(rows),
-        note=f"A gold label costs as much as {GOLD_PRICE:g} answers; hours are those that workers took. Standard "
+        note=f"An answer costs the seconds it took, a gold label as much as {GOLD_ANSWERS:g} mean answers. Standard "
         f"errors over draws ({N_DRAWS}, of plans {N_PLANS}). Over the best: of those tried, on the draws for which "
         "there is a plan.",
     )
@@ -360,7 +382,7 @@ def _picture(figures: Mapping[str, Any]) -> Picture:
         errors = np.array([each["error"] for each in own])
         margins = np.array([2 * (each["error_se"] or 0.0) for each in own])
         curves.append(Curve(design, np.array(BUDGETS, float), errors, errors - margins, errors + margins))
-    panel = CurvesPanel("", "money, in answers of a worker", "test error", tuple(curves), x_scale="log")
+    panel = CurvesPanel("", "money, in hours", "test error", tuple(curves), x_scale="log")
     return Picture("20 Newsgroups: gold or workers?", (panel,))
 
 
@@ -375,7 +397,7 @@ STUDY = Study(
     cells=cells,
     compute=compute,
     summarize=summarize,
-    version=2,
+    version=3,
     corpora=("newsgroups", "crowd"),
     data_digest=crowd_digest,
     prepare=prepare,

@@ -242,3 +242,10 @@ def test_several_kinds_on_one_row_are_a_sum_of_their_names(tmp_path: Path) -> No
         read_kind("both: expert + expert")
     with pytest.raises(InvalidInputError, match="votes of the kind 'both' are whole numbers"):
         read_kind("both: expert + crowd x many")
+
+
+def test_a_kind_may_be_called_x() -> None:
+    assert read_kind("both: x + crowd x 3") == Together("both", (("x", 1), ("crowd", 3)))
+    assert read_kind("both: x x 2 + y") == Together("both", (("x", 2), ("y", 1)))
+    with pytest.raises(InvalidInputError, match="names with \\+ between"):
+        read_kind("both: crowd x + y")

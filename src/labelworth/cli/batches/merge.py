@@ -82,6 +82,7 @@ def _merge_answers(
         "output": target,
         "n_answers": outcome.n_answers,
         "n_same": outcome.n_same,
+        "n_repeated": outcome.n_repeated,
         "n_empty": outcome.n_empty,
         "annotators": list(outcome.annotators),
         "output_digest": None if target == STANDARD else file_digest(target),

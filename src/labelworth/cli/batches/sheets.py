@@ -115,6 +115,7 @@ class MergedAnswers:
     text: str  # The whole file.
     n_answers: int  # That are new.
     n_same: int  # That the file had already.
+    n_repeated: int  # That the same annotator gave twice in the sheet, to the same question about the same sample.
     n_empty: int  # Rows of the sheet that are still empty.
     annotators: tuple[str, ...]  # Who gave the new ones.
 
@@ -124,6 +125,11 @@ class MergedAnswers:
         lines = [new if self.n_answers else "No answer is new: the file stays as it was."]
         if self.n_same:
             lines.append(f"In {path} already: {count(self.n_same, 'answer')}.")
+        if self.n_repeated:
+            lines.append(
+                f"Given twice by the same annotator: {count(self.n_repeated, 'answer')}, left out. Votes are of "
+                "different ones."
+            )
         if self.n_empty:
             lines.append(f"Still empty: {count(self.n_empty, 'row')}. Fill in and merge again, or leave them.")
         return lines
@@ -142,14 +148,15 @@ def merged_answers(sheet: AnswerSheet, beside: AnswersBeside, output: Path) -> M
     file = _AnswersFile.of(beside)
     known = {} if file is None else {_key(*pair): pair[1] for pair in _pairs(file.placed)}
     new: dict[tuple[int, str, str], tuple[int, Entry]] = {}
-    n_same, conflicts = 0, []
+    n_same, n_repeated, conflicts = 0, 0, []
     for sample, entry in _pairs(placed):
         key = _key(sample, entry)
         before = known.get(key) or (new[key][1] if key in new else None)
         if before is None:
             new[key] = (sample, entry)
         elif _meaning(before) == _meaning(entry):
-            n_same += 1
+            n_same += key in known
+            n_repeated += key not in known
         else:
             conflicts.append(f"{entry.annotator} at {entry.location}, who said something else at {before.location}")
     if conflicts:
@@ -161,7 +168,7 @@ def merged_answers(sheet: AnswerSheet, beside: AnswersBeside, output: Path) -> M
     records = [_record(rows, placed, entry, sheet, file, sample) for sample, entry in new.values()]
     names = tuple(sorted({entry.annotator for _, entry in new.values()}))
     text = _text(records, file, output)
-    return MergedAnswers(text, len(new), n_same, len(rows.records) - len(placed.entries), names)
+    return MergedAnswers(text, len(new), n_same, n_repeated, len(rows.records) - len(placed.entries), names)
 
 
 def _pairs(placed: Placed) -> list[tuple[int, Entry]]:

@@ -21,7 +21,7 @@ from scipy.linalg import block_diag
 
 from labelworth.arrays import FloatArray, as_floats, require_probabilities
 from labelworth.channels.arm import GOLD, NOTHING, Arm, Nuisance, Outcomes
-from labelworth.channels.forms import Classes
+from labelworth.channels.forms.form import Classes
 from labelworth.data.samples import Samples
 from labelworth.errors import InvalidInputError
 from labelworth.fisher.choice import Chosen

@@ -8,7 +8,7 @@ import numpy as np
 
 from labelworth.arrays import FloatArray
 from labelworth.channels.arm import GOLD, NOTHING, Arm, Nuisance, Outcomes
-from labelworth.channels.forms import Classes
+from labelworth.channels.forms.form import Classes
 from labelworth.data.lengths import LengthDistribution
 from labelworth.errors import InvalidInputError
 from labelworth.fisher.population import Mask

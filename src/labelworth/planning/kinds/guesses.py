@@ -1,6 +1,6 @@
 """What a pilot's answers tell of kinds of labels: how often each errs, how surely, and what rests on faith."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -9,7 +9,8 @@ import numpy as np
 from labelworth.arrays import BoolArray, FloatArray
 from labelworth.channels.arm import Arm
 from labelworth.channels.channel import Channel
-from labelworth.channels.forms import IsItOneOf, WhichClass
+from labelworth.channels.forms.question import IsItOneOf
+from labelworth.channels.forms.which_class import WhichClass
 from labelworth.data.answers import Answers
 from labelworth.data.samples import Samples
 from labelworth.data.sequences import Sequences
@@ -92,7 +93,7 @@ class KindGuesses:
         # Of a kind, as of a crowd, there may be several annotators: each has a vote.
         audits = Audits.of(known, data.evidence, independent=known.names)
         tables = _fitted(known, channels, pool)
-        told, notes, warnings = list[Channel](), list[str](), list[str]()
+        told, notes, warnings = list[Channel](), list(_taken_for(answers, known, channels)), list[str]()
         audited, faith = dict[str, FloatArray](), dict[str, str]()
         for channel in channels:
             words = rests_on_faith(known, [channel], data.evidence)
@@ -196,6 +197,21 @@ def by_kind(answers: Answers, names: Collection[str]) -> Answers:
         called = np.where(called == "", without[0], called)
     kept = list(dict.fromkeys(called[np.argsort(answers.annotators, kind="stable")].tolist()))
     return replace(answers, annotators=np.array([kept.index(name) for name in called]), names=tuple(kept), kinds=None)
+
+
+def _taken_for(answers: Answers, known: Answers, channels: Sequence[Channel]) -> Iterator[str]:
+    """A sentence where annotators count as one of several kinds, and neither they nor their answers name it."""
+    is_named = np.array([name in known.names for name in answers.names])[answers.annotators]
+    if answers.kinds is not None:
+        is_named |= answers.kinds != ""
+    others = [answers.names[code] for code in np.unique(answers.annotators[~is_named])]
+    if others and len(channels) > 1:
+        kind = known.names[known.annotators[~is_named][0]]
+        named = f"{', '.join(repr(name) for name in others[:5])}{' ...' if len(others) > 5 else ''}"
+        yield (
+            f"Answers of {named} count as those of {kind!r}, the one kind that has no others. If they are not, say "
+            "in a column 'kind' whose they are."
+        )
 
 
 def paid_for(answers: Answers | None, channels: Sequence[Channel]) -> float:

@@ -10,7 +10,8 @@ import numpy as np
 from labelworth.arrays import FloatArray
 from labelworth.channels.arm import GOLD, NOTHING, Arm, Together, menu
 from labelworth.channels.channel import Channel
-from labelworth.channels.forms import Classes, IsItOneOf
+from labelworth.channels.forms.form import Classes
+from labelworth.channels.forms.question import IsItOneOf
 from labelworth.errors import InfeasiblePlanError, NotIdentifiableError
 from labelworth.fisher.documents.channels import ArmSet
 from labelworth.planning.answer import KindWorth, Offer, Onto

@@ -1,6 +1,5 @@
 """Are annotators wrong on the same rows? Votes that copy each other, taken for independent ones, count too much."""
 
-from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from itertools import combinations
 from typing import Any, Literal
@@ -13,6 +12,7 @@ from labelworth.arrays import FloatArray, IntArray
 from labelworth.data.answers import Answers
 from labelworth.robust.answers.audits import Audits
 from labelworth.robust.answers.permutation import (
+    InTurn,
     LinearSums,
     centered,
     holm,
@@ -98,11 +98,13 @@ class SharedErrors:
     def observed(self) -> float:
         return float(np.square(self.incidence @ self.deviations).sum())
 
-    def permuted(self, count: int, rng: np.random.Generator) -> Iterator[FloatArray]:
+    def drawn(self, count: int, rng: np.random.Generator) -> FloatArray:
+        parts = [np.array([self.observed])]
         for orders in within_strata(self.strata, count, self.deviations.size, rng):
             columns = self.deviations[orders].transpose(1, 0, 2).reshape(len(self.strata), -1)
             squares = np.square(self.incidence @ columns).sum(axis=0)
-            yield squares.reshape(len(orders), -1).sum(axis=1)
+            parts.append(squares.reshape(len(orders), -1).sum(axis=1))
+        return np.concatenate(parts)[:, None]
 
 
 def copies_test(audits: Audits, rng: np.random.Generator) -> CopiesTest:
@@ -121,10 +123,8 @@ def copies_test(audits: Audits, rng: np.random.Generator) -> CopiesTest:
     n_tests = 1 if single else 2 * max(1, len(pairs))
     p_values, correlations = [], []
     for _, left, right in pairs:
-        sums = LinearSums.of(
-            audits.shares[right], audits.shares[left][:, :, None], audits.classes[right], one_sided=True
-        )
-        p_values.append(permutation_p(sums, rng, n_tests=n_tests) if sums.is_open else 1.0)
+        sums = agreement(audits.shares[left], audits.shares[right], audits.classes[right])
+        p_values.append(permutation_p(InTurn(sums), rng, n_tests=n_tests) if sums.is_open else 1.0)
         correlations.append(float(sums.correlations[0]))
     share = 1 if single else 2
     found = tuple(
@@ -134,6 +134,22 @@ def copies_test(audits: Audits, rng: np.random.Generator) -> CopiesTest:
         )
     )
     return CopiesTest("gold", found, None if single else _together(audits, rng, share))
+
+
+def agreement(left: FloatArray, right: FloatArray, strata: IntArray) -> LinearSums:
+    """How far two say the same given the class; among equals, with every answer in its own standard deviations.
+
+    Counts of shared errors are often equal, and to agree on an answer that both give rarely tells more.
+    """
+    spread = np.sqrt(_variances(left, strata) * _variances(right, strata))
+    rare = np.divide(left, spread, out=np.zeros_like(left), where=spread > 0)
+    return LinearSums.of(right, np.stack([left, rare], axis=2), strata, one_sided=True)
+
+
+def _variances(values: FloatArray, strata: IntArray) -> FloatArray:
+    """Within every entry's stratum, (m, K)."""
+    squares = np.square(centered(values, strata))
+    return squares - centered(squares, strata)
 
 
 def _together(audits: Audits, rng: np.random.Generator, share: int) -> float | None:

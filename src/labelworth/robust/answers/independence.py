@@ -19,7 +19,7 @@ from labelworth.data.samples import Samples
 from labelworth.data.sequences import NO_WORD, Sequences
 from labelworth.data.shards.features import in_memory
 from labelworth.robust.answers.audits import Audits
-from labelworth.robust.answers.permutation import LinearSums, holm, log_arrangements, permutation_p, strata_of
+from labelworth.robust.answers.permutation import LeastP, LinearSums, holm, log_arrangements, permutation_p, strata_of
 
 LEVEL = 0.05
 """How often answers that know x by the class alone are said to follow it, over all annotators together."""
@@ -176,25 +176,17 @@ def _tested(
     rng: np.random.Generator,
     n_tests: int,
 ) -> Dependence:
-    # The few directions of the model and the many of the features share the level, so that these do not drown those.
-    parts = [
-        np.flatnonzero([contrast.is_of_model == of_model for contrast in contrasts]) for of_model in (True, False)
-    ]
-    parts = [part for part in parts if part.size]
-    n_tests *= len(parts)
     untold = Dependence(name, own.size, None, None, None, None, None)
     if not own.size or log_arrangements(audits.shares[own], strata) < np.log(n_tests / LEVEL):
         return untold
-    found: list[tuple[float, float, Direction]] = []  # The p-value of a part, and its foremost direction.
-    for part in parts:
-        sums = LinearSums.of(audits.shares[own], values[own][:, :, part], strata)
-        if sums.is_open:
-            most = int(np.argmax(np.abs(sums.scores)))
-            p_value = min(1.0, len(parts) * permutation_p(sums, rng, n_tests=n_tests))
-            found.append((p_value, float(sums.correlations[most]), contrasts[part[most]]))
-    if not found:
+    sums = LinearSums.of(audits.shares[own], values[own], strata)
+    if not sums.is_open:
         return untold
-    p_value, correlation, direction = min(found, key=lambda one: one[0])
+    # The few directions of the model and the many of the features count alike, so that these do not drown those.
+    groups = [np.flatnonzero([one.is_of_model == of_model for one in contrasts]) for of_model in (True, False)]
+    p_value = permutation_p(LeastP(sums, tuple(group for group in groups if group.size)), rng, n_tests=n_tests)
+    most = int(np.argmax(np.abs(sums.scores)))
+    direction, correlation = contrasts[most], float(sums.correlations[most])
     return Dependence(name, own.size, p_value, p_value, direction.name, direction.words, correlation)
 
 

@@ -98,6 +98,21 @@ def test_an_accuracy_that_audited_rows_contradict_is_told() -> None:
     assert not KindGuesses.of(kinds, said(drawn.evidence.codes, np.arange(200), honest, "expert", 1), pool).warnings
 
 
+def test_whose_answers_count_as_those_of_a_kind_of_another_name_is_told() -> None:
+    drawn, _, pool = world()
+    both = said(drawn.evidence.codes, np.arange(200), TRUE, "w1", 1)
+    answers = replace(both, annotators=np.arange(200) % 2, names=("w1", "expert"))
+    taken = "Answers of 'w1' count as those of 'crowd'"
+    assert any(taken in note for note in KindGuesses.of(KINDS, answers, pool).notes)
+    # A kind of that name, a word of their own, or no other kind: nothing is to be told.
+    for same, kinds in (
+        (replace(answers, names=("crowd", "expert")), KINDS),
+        (replace(answers, kinds=np.where(np.arange(200) % 2, "expert", "crowd")), KINDS),
+        (both, KINDS[:1]),
+    ):
+        assert not any("count as those of" in note for note in KindGuesses.of(kinds, same, pool).notes)
+
+
 def test_annotators_of_other_names_are_the_crowd() -> None:
     rows = np.arange(6)
     answers = Answers(rows, np.array([0, 1, 2, 0, 1, 2]), ("w1", "expert", "w2"), Evidence(np.zeros(6, int), CLASSES))

@@ -5,7 +5,15 @@ import pytest
 
 from labelworth.data.evidence import Evidence
 from labelworth.robust.answers.audits import Audits
-from labelworth.robust.answers.copies import LEVEL, CopiesTest, SharedErrors, copies_by_model, copies_test
+from labelworth.robust.answers.copies import (
+    LEVEL,
+    CopiesTest,
+    SharedErrors,
+    agreement,
+    copies_by_model,
+    copies_test,
+)
+from labelworth.robust.answers.permutation import InTurn, permutation_p
 from support.answering import answers_of, by_class, drawn_codes
 from support.statistical import assert_share_is
 
@@ -74,9 +82,10 @@ def test_the_statistic_of_all_is_that_of_their_pairs(seed: int) -> None:
     by_hand = sum((of_all[a] * of_all[b]).sum() for a in range(3) for b in range(3))
     assert errors.observed == pytest.approx(by_hand)
     # A permutation keeps every annotator's habits: what is left are the pairs.
-    first = next(errors.permuted(2000, rng))
+    drawn = errors.drawn(2000, rng)
+    assert drawn[0] == pytest.approx(errors.observed)
     alone = sum(np.square(part).sum() for part in of_all.values())
-    assert first.mean() == pytest.approx(alone, rel=0.05)
+    assert drawn[1:].mean() == pytest.approx(alone, rel=0.05)
 
 
 def test_annotators_who_never_met_cannot_be_compared(seed: int) -> None:
@@ -105,3 +114,18 @@ def test_without_gold_a_model_that_knows_its_doubts_tells_copies_too(seed: int) 
             alarms[copied] += found.failing == (("w0", "w1"),)
     assert_share_is(alarms[0.0], 100, LEVEL)
     assert alarms[0.6] > 90
+
+
+def test_of_equal_agreement_that_on_a_rare_answer_tells_more() -> None:
+    """Both say a or b alike often, and c each once: to say c of the same row is the stronger sign."""
+    codes = np.zeros(12, dtype=int)
+    left = np.array([0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 2])
+    on_rare = np.array([0, 0, 1, 1, 1, 1, 0, 0, 0, 0, 1, 2])
+    on_usual = np.array([0, 0, 0, 1, 1, 1, 0, 0, 0, 2, 1, 1])
+    sums = [agreement(np.eye(3)[left], np.eye(3)[right], codes) for right in (on_rare, on_usual)]
+    assert np.array_equal(np.sort(on_rare), np.sort(on_usual))
+    # As many say the same, and without a second look nothing sets them apart.
+    assert sums[0].scores[0] == pytest.approx(sums[1].scores[0])
+    assert sums[0].scores[1] > sums[1].scores[1] + 0.1
+    found, other = (permutation_p(InTurn(own), np.random.default_rng(0)) for own in sums)
+    assert found < other
