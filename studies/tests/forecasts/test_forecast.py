@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterator
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -195,3 +196,13 @@ def test_verdicts_on_documents_and_sentences(small_corpora: None) -> None:
     outcome = forecast_harm.summarize(pairs)
     assert sum(outcome.figures["total"].values()) == 2
     assert len(outcome.words) == 2
+
+
+@pytest.mark.parametrize("measure", ["error", "log_loss"])
+def test_constants_in_use_are_what_the_rule_chose_on_all_corpora(measure: str) -> None:
+    record = json.loads((Path(__file__).resolve().parents[3] / "results" / "forecast.json").read_text())
+    chosen = record["figures"][measure]["on_all"]
+    assert set(chosen) == {"generative", "linear", "local"}
+    for kind, own in chosen.items():
+        used = TUNED[kind][measure]
+        assert {"tilt_mean": used.tilt_mean, "ahead_sd": used.ahead_sd} == own
