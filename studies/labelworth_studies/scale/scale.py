@@ -34,7 +34,7 @@ COMMANDS = ("shard, 1 worker", "fit, 1 worker", "plan, 1 worker")
 _LIMITED = (*COMMANDS, "shards, 1 worker")
 PASSES = ("shards, 1 worker", "shards, 2 workers", "memory, 1 worker", "partial_fit, 1 worker", "dask-ml, 1 worker")
 _STAGES = (COMMANDS[0], *PASSES, *COMMANDS[1:])
-_GIVEN_BACK = 1 << 20
+_GIVEN_BACK = 1 << 22
 """Bytes from which on memory goes back to the system as soon as nobody holds it, in all stages alike (glibc's
 MALLOC_MMAP_THRESHOLD_). Left alone, glibc keeps pieces of up to 32 MB, in case that they are asked for again."""
 
@@ -208,5 +208,5 @@ STUDY = Study(
     cells=cells,
     compute=compute,
     summarize=summarize,
-    version=4,
+    version=5,
 )
