@@ -36,7 +36,8 @@ PASSES = ("shards, 1 worker", "shards, 2 workers", "memory, 1 worker", "partial_
 _STAGES = (COMMANDS[0], *PASSES, *COMMANDS[1:])
 _GIVEN_BACK = 1 << 22
 """Bytes from which on memory goes back to the system as soon as nobody holds it, in all stages alike (glibc's
-MALLOC_MMAP_THRESHOLD_). Left alone, glibc keeps pieces of up to 32 MB, in case that they are asked for again."""
+MALLOC_MMAP_THRESHOLD_). Left alone, glibc keeps pieces of up to 32 MB, in case that they are asked for again; from
+1 MB on, windows of shards would be new memory each time, and passes took a tenth longer."""
 
 
 def cells(quick: bool, seed: int) -> list[Cell]:
