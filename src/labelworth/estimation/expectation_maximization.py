@@ -19,6 +19,8 @@ _RATES_KEPT = 3
 _FAR = 1e3
 _MEASURABLE = 1e-9
 _GROWTH = 4.0
+_MUCH = 1 << 26
+"""Bytes that are not held idle while the data are walked through."""
 
 
 @dataclass(frozen=True)
@@ -56,21 +58,29 @@ class SquaredExtrapolation:
 
     longest: float = _GROWTH  # The largest a allowed now.
     _used_longest: bool = False
-    _walk: FloatArray | None = None  # Room for three iterates, kept from step to step: new memory takes longer.
+    # Room for three iterates, kept from step to step, as new memory takes longer; unless that is much.
+    _room: list[FloatArray] = field(default_factory=list)
 
-    def from_models(self, models: tuple[ParametersT, ParametersT, ParametersT]) -> ParametersT | None:
-        """Extrapolate from three models; None where it would not reach further, or leaves what doubles can hold."""
-        coordinates = models[-1].coordinates
-        if self._walk is None:
-            self._walk = np.empty((3, coordinates.n_unconstrained))
-        for model, vector in zip(models, self._walk, strict=True):
-            coordinates.unconstrained(model.tables, vector)
+    def from_models(self, before: list[ParametersT], last: ParametersT) -> ParametersT | None:
+        """Extrapolate from three models; None where it would not reach further, or leaves what doubles can hold.
+
+        The two before the last are let go of one by one: they may be large.
+        """
+        coordinates = last.coordinates
+        walk = [coordinates.unconstrained(last.tables, self._room.pop() if self._room else None)]
+        while before:
+            walk.append(coordinates.unconstrained(before.pop().tables, self._room.pop() if self._room else None))
+        second, first, start = walk
+        if 3 * start.nbytes <= _MUCH:
+            self._room = walk
+        del walk
         try:
             # A step too far may leave what doubles can hold; then it is refused like any other.
             with np.errstate(all="ignore"):
-                if not self.step(*self._walk):
+                if not self.step(start, first, second):
                     return None
-                return models[-1].with_tables(coordinates.from_unconstrained(self._walk[0]))
+                del first, second
+                return last.with_tables(coordinates.from_unconstrained(start))
         except InvalidInputError:
             self.refused()
             return None
@@ -198,22 +208,23 @@ class ExpectationMaximization(Generic[ParametersT]):
             if n_iterations == self.max_iterations:
                 current = first
                 break
+            is_far = self._is_far(first.objective - current.objective, first.objective)
+            first_step = 0.0 if is_far else first.model.divergence(current.model)
+            # Nobody asks for the models before the last from here on, but for a leap.
+            before = [] if extrapolation is None else [current.model]
+            del current
             second_model = self.family.maximize(first.statistics)
             first = replace(first, statistics={})
             n_iterations += 1
-            if not self._is_far(first.objective - current.objective, first.objective):
-                steps = first.model.divergence(current.model), second_model.divergence(first.model)
-                converged = stopping_rule.is_met(*steps)
-            further = None
-            if extrapolation is not None and not converged:
-                further = extrapolation.from_models((current.model, first.model, second_model))
+            if not is_far:
+                converged = stopping_rule.is_met(first_step, second_model.divergence(first.model))
+            before.append(first.model)
             least = first.objective
-            # Nobody asks for the models before it from here on.
-            del first, current
+            del first
             leap = None
-            if extrapolation is not None and further is not None:
-                leap = self._leap(extrapolation, further, least)
-            del further
+            if extrapolation is not None and not converged:
+                leap = self._leap(extrapolation, before, second_model, least)
+            del before
             current = self.evaluate(second_model) if leap is None else leap
             del second_model, leap
             path.append(current.objective)
@@ -225,9 +236,12 @@ class ExpectationMaximization(Generic[ParametersT]):
         return gain > max(_FAR * self.tolerance * self.total_weight, _MEASURABLE * abs(objective))
 
     def _leap(
-        self, extrapolation: SquaredExtrapolation, model: ParametersT, least: float
+        self, extrapolation: SquaredExtrapolation, before: list[ParametersT], last: ParametersT, least: float
     ) -> Point[ParametersT] | None:
         """The extrapolated model, evaluated, if the objective does not fall below that of the last step."""
+        model = extrapolation.from_models(before, last)
+        if model is None:
+            return None
         try:
             with np.errstate(all="ignore"):
                 point = self.evaluate(model)

@@ -191,8 +191,10 @@ def fit(
     ascents = []
     with tracking(progress, climber.title, None) as task:
         for model in starts():
-            # Not held here: a climb lets go of what it no longer needs.
-            ascents.append(climber.climb(evaluated(model), _Foretelling(task, progress)))
+            begun = [evaluated(model)]
+            # Neither is held here: a climb lets go of what it no longer needs.
+            del model
+            ascents.append(climber.climb(begun.pop(), _Foretelling(task, progress)))
     return _warned(Fit.best_of(ascents, family, unlabeled_weight, exchangeable), climber.title)
 
 

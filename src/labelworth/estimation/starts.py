@@ -137,9 +137,13 @@ def starting_models(
     proportion to their weights.
     """
     for begun, drawn in seeded_data(data, weights, n_starts, rng):
-        statistics = labeled_statistics(family, begun, drawn)
-        # Nothing labeled, and too little to seed anything: the prior alone.
-        yield family.neutral() if statistics is None else family.maximize(statistics)
+        # Neither what was counted nor the model is held here while a fit goes on from it.
+        yield _supervised(family, labeled_statistics(family, begun, drawn))
+
+
+def _supervised(family: EMFamily[ParametersT, DataT], statistics: Mapping[str, FloatArray] | None) -> ParametersT:
+    """Of what is labeled; where nothing is, and there is too little to seed anything, of the prior alone."""
+    return family.neutral() if statistics is None else family.maximize(statistics)
 
 
 def seeded_data(

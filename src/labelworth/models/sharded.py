@@ -1,5 +1,6 @@
 """What fits ask of data that lie in shards: E-steps, and values with gradients."""
 
+from copy import copy
 from dataclasses import dataclass
 from typing import Any
 
@@ -58,7 +59,8 @@ class PassOverShards:
         self._passes = PassesOverShards(ExpectationLayout(family), data, weights)
 
     def expectation(self, model: Any) -> Expectation:
-        sums = dict(self._passes.total("expectation", model))
+        # An object of this pass alone, which shares its tables: what was made of it for all shards goes with it.
+        sums = dict(self._passes.total("expectation", copy(model)))
         log_likelihood = float(sums.pop(_LOG_LIKELIHOOD))
         return Expectation(sums, log_likelihood)
 

@@ -85,8 +85,9 @@ class AskedReplicate(Replicate[DataT]):
         super().__init__(data, source, n_held_out, seed, replicate)
         self.arms, classes = tuple(arms), data.evidence.classes
         # The same random numbers for every rule, as where curves of rules are simulated.
-        every = np.arange(self.pool.n_samples)
-        self._chosen_by = [rule.draw_for(self.pool, every, np.random.default_rng(self.policy_seed)) for rule in parts]
+        pool = self.pool
+        every = np.arange(pool.n_samples)
+        self._chosen_by = [rule.draw_for(pool, every, np.random.default_rng(self.policy_seed)) for rule in parts]
         most: dict[str, int] = {}
         channels: dict[str, Channel] = {}
         for arm in arms:
@@ -97,7 +98,7 @@ class AskedReplicate(Replicate[DataT]):
         self._said: dict[str, Any] = {}  # By channel, (votes, n): Codes of evidence of what it would say.
         weights = [np.empty((0, len(classes)))]
         n_weights = 0
-        truth = self.pool.evidence.codes
+        truth = pool.evidence.codes
         for number, (name, channel) in enumerate(channels.items()):
             rng = np.random.default_rng([seed, replicate, 1 + number])
             shares = channel.table(classes).probabilities.cumsum(axis=1)[truth]
@@ -113,24 +114,25 @@ class AskedReplicate(Replicate[DataT]):
 
     def shown(self, design: AskedDesign) -> DataT:
         """The pool with gold and answers where a design has them: gold first, then arm by arm, in random order."""
-        codes = np.full(self.pool.evidence.n_samples, -1)
-        gold = self.pool.positions_of(self.order[: design.n_gold])
-        codes[gold] = self.pool.evidence.codes[gold]
+        pool = self.pool
+        codes = np.full(pool.evidence.n_samples, -1)
+        gold = pool.positions_of(self.order[: design.n_gold])
+        codes[gold] = pool.evidence.codes[gold]
         start, rows, annotators, said = design.n_gold, [], [], []
         for index, (arm, count) in enumerate(zip(self.arms, design.counts, strict=True)):
-            part = self.pool.positions_of(self.order[start : start + count])
+            part = pool.positions_of(self.order[start : start + count])
             if self._chosen_by:
                 part = part[self._chosen_by[index][part]]
             start += count
             if arm.has_gold:
-                codes[part] = self.pool.evidence.codes[part]
+                codes[part] = pool.evidence.codes[part]
             for channel, votes in arm.asked:
                 for vote in range(votes):
                     rows.append(part)
                     annotators.append(np.full(len(part), self._names.index(channel.name)))
                     said.append(self._said[channel.name][vote, part])
-        evidence = Evidence(codes, self.pool.evidence.classes)
-        data = self.pool.with_evidence(evidence)
+        evidence = Evidence(codes, pool.evidence.classes)
+        data = pool.with_evidence(evidence)
         if not sum(map(len, rows)):
             return data
         given = Evidence(np.concatenate(said), evidence.classes, self._weights)

@@ -229,8 +229,17 @@ def _computed(
         yield from map(function, jobs)
         return
     pool = ThreadPoolExecutor(at_once)
+
+    def done(job: JobT) -> ResultT:
+        try:
+            return function(job)
+        except BaseException:
+            # At once, and not when its turn comes to be told: a cluster that is gone is given no more to do.
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
+
     try:
-        for answer in [pool.submit(function, job) for job in jobs]:
+        for answer in [pool.submit(done, job) for job in jobs]:
             yield answer.result()
     finally:
         # Whoever stops in the middle waits for what runs: an interpreter that ends under a kernel is aborted.

@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from types import MappingProxyType
 from typing import Generic
 
@@ -33,17 +32,18 @@ class LabelSource:
     prediction: Prediction
     temperature: float
 
-    @cached_property
+    @property
     def probabilities(self) -> FloatArray:
-        """p(label | x) at every position, (n_positions, K)."""
+        """p(label | x) at every position, (n_positions, K); made anew, as few ask and it may be large."""
         probabilities: FloatArray = np.exp(self.prediction.log_posteriors(self.temperature))
         return probabilities
 
     @property
     def overlap(self) -> tuple[float, float]:
         """What even the best prediction misses of drawn labels: share of errors, and nats."""
-        nats = -xlogy(self.probabilities, self.probabilities).sum(axis=1)
-        return float(1.0 - self.probabilities.max(axis=1).mean()), float(nats.mean())
+        probabilities = self.probabilities
+        nats = -xlogy(probabilities, probabilities).sum(axis=1)
+        return float(1.0 - probabilities.max(axis=1).mean()), float(nats.mean())
 
     def draw(self, rng: np.random.Generator) -> IntArray:
         """Labels for all positions."""
@@ -89,22 +89,35 @@ class _Job:
 
 
 class Replicate(Generic[DataT]):
-    """One draw of labels for the pool, of the units to test on, and of the order in which the others are labeled."""
+    """One draw of labels for the pool, of the units to test on, and of the order in which the others are labeled.
+
+    Of the data it holds which units are meant: many replicates share the features, and a refit takes its own.
+    """
 
     def __init__(self, data: DataT, source: LabelSource, n_held_out: int, seed: int, replicate: int) -> None:
         rng = np.random.default_rng([seed, replicate])
         lengths = data.lengths
         order = rng.permutation(len(lengths))
-        held_out, pool = np.sort(order[:n_held_out]), np.sort(order[n_held_out:])
-        drawn = data.with_evidence(Evidence(source.draw(rng), data.evidence.classes))
-        self.pool, self.tested = drawn.take(pool), data.take(held_out)
-        self.order = rng.permutation(len(pool))
+        self._held_out, self._others = np.sort(order[:n_held_out]), np.sort(order[n_held_out:])
+        self._data = data
+        self._drawn = Evidence(source.draw(rng), data.evidence.classes)
+        self.order = rng.permutation(len(self._others))
         self.policy_seed = int(rng.integers(2**32))
         is_held_out = np.zeros(len(lengths), dtype=bool)
-        is_held_out[held_out] = True
+        is_held_out[self._held_out] = True
         is_tested = np.repeat(is_held_out, lengths)
         self.probabilities = source.probabilities[is_tested]
-        self.codes = drawn.evidence.codes[is_tested]
+        self.codes = self._drawn.codes[is_tested]
+
+    @property
+    def pool(self) -> DataT:
+        """The units that may be learned from, with the labels that were drawn; taken anew each time."""
+        return self._data.with_evidence(self._drawn).take(self._others)
+
+    @property
+    def tested(self) -> DataT:
+        """The units that are kept out; taken anew each time."""
+        return self._data.take(self._held_out)
 
     def losses(
         self,
@@ -129,7 +142,7 @@ class Replicate(Generic[DataT]):
     def judged(self, learner: Learner[DataT], shown: DataT, metrics: Sequence[Metric] = ()) -> tuple[float, ...]:
         """The same of a refit to what is shown."""
         prediction = learner.predict(learner.fit(shown), self.tested)
-        shortfalls = [metric.shortfall(prediction, self.codes, self.tested.evidence.classes) for metric in metrics]
+        shortfalls = [metric.shortfall(prediction, self.codes, self._drawn.classes) for metric in metrics]
         error = expected_error(prediction.best, self.probabilities)
         return error, expected_log_loss(prediction, self.probabilities), *shortfalls
 
@@ -142,8 +155,8 @@ class Replicate(Generic[DataT]):
 
     def n_tested(self, metric: Metric) -> int:
         """Of how many units kept out a metric is a mean, about."""
-        owner = np.repeat(np.arange(self.tested.n_samples), self.tested.lengths)
-        return metric.n_units(self.codes, owner, self.tested.evidence.classes)
+        lengths = self._data.lengths[self._held_out]
+        return metric.n_units(self.codes, np.repeat(np.arange(len(lengths)), lengths), self._drawn.classes)
 
 
 def chosen_units(

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 
-from labelworth_studies.corpora.zipf_documents import LENGTH, N_CLASSES, documents, write_corpus
+from labelworth_studies.corpora.zipf_documents import LENGTH, N_CLASSES, N_WORDS, documents, spoken, write_corpus
 
 
 def test_a_corpus_is_the_same_from_the_same_seed_and_another_from_another(tmp_path: Path) -> None:
@@ -20,6 +20,13 @@ def test_rows_have_their_words_and_few_a_label(tmp_path: Path) -> None:
     rows = [json.loads(line) for line in (tmp_path / "corpus.jsonl").read_text().splitlines()]
     assert {len(row["text"].split()) for row in rows} == {LENGTH}
     assert 10 < sum(row["label"] is not None for row in rows) < 150
+    assert len({row["id"] for row in rows}) == len(rows)
+    assert [row["created"] for row in rows] == sorted(row["created"] for row in rows)
+    assert len({row["source"] for row in rows}) == 4
+
+
+def test_no_two_words_are_spelled_alike() -> None:
+    assert len({spoken(word) for word in range(N_WORDS)}) == N_WORDS
 
 
 def test_frequent_words_are_those_of_zipf() -> None:

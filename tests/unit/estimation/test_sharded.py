@@ -1,5 +1,7 @@
 """A fit over shards is the fit in memory, and the same bits whoever does the passes."""
 
+import tracemalloc
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -18,9 +20,11 @@ from labelworth.estimation.conditional_fit import fit_conditional
 from labelworth.estimation.fit import fit
 from labelworth.models.chains.boltzmann_chain import BoltzmannChainFamily
 from labelworth.models.chains.hidden_markov import HiddenMarkovFamily
+from labelworth.models.classes import walked_documents
 from labelworth.models.classes.bernoulli import BernoulliFamily
 from labelworth.models.classes.gaussian import GaussianFamily
 from labelworth.models.classes.multinomial import MultinomialFamily
+from labelworth.models.sharded import prepared
 from support.learners import sentences
 
 CLASSES = ("a", "b", "c")
@@ -282,3 +286,44 @@ def test_a_damaged_shard_is_named(tmp_path: Path) -> None:
     family = MultinomialFamily.for_samples(documents(), smoothing=0.1)
     with pytest.raises(InvalidInputError, match=shards.manifest.shards[1].name):
         fit(family, shards.data)
+
+
+@pytest.mark.parametrize("accelerated", [False, True])
+def test_a_fit_holds_few_tables_at_once(tmp_path: Path, accelerated: bool) -> None:
+    """Of words by classes: 5.8 by plain steps and 8.8 by leaps, where it had held four more of each."""
+    n_words, rng = 60_000, np.random.default_rng(4)
+    words = rng.integers(0, n_words, size=(400, 20))
+    codes = np.where(rng.random(400) < 0.2, rng.integers(0, 3, 400), -1)
+    rows = (np.ones(words.size), words.ravel(), np.arange(401) * 20)
+    samples = Samples(sp.csr_array(rows, shape=(400, n_words)), Evidence(codes, CLASSES))
+    data = Shards.write(tmp_path / "shards", samples).data
+    table = 3 * n_words * 8
+
+    def fitted() -> None:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", LabelworthWarning)
+            family = MultinomialFamily.for_samples(data, smoothing=0.1)
+            fit(family, data, max_iterations=8, tolerance=1e-300, accelerated=accelerated)
+
+    fitted()  # Compiles, and reads what is read once.
+    tracemalloc.start()
+    try:
+        fitted()
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak / table < (10.5 if accelerated else 7.5)
+
+
+def test_what_is_made_of_a_model_for_a_pass_goes_with_the_pass(tmp_path: Path) -> None:
+    data = Shards.write(tmp_path / "shards", documents(), stored_per_shard=500).data
+    family = MultinomialFamily.for_samples(data, smoothing=0.1)
+    family = family.adapted(data, np.ones(data.n_samples))
+    model = family.neutral()
+    one = prepared(family, data, np.ones(data.n_samples))
+    before = one.expectation(model)
+    assert not walked_documents._LATEST
+    # Asked of a shard directly, as long as the model is there, it is kept for the next shard.
+    family.prepare(data.take(np.arange(10)), np.ones(10)).expectation(model)
+    assert walked_documents._LATEST
+    np.testing.assert_array_equal(one.expectation(model).statistics["word_counts"], before.statistics["word_counts"])

@@ -158,3 +158,21 @@ def test_who_stops_in_the_middle_waits_for_what_runs() -> None:
     with pytest.raises(InvalidInputError, match="stop"):
         run_jobs(job, range(2), workers=2, title="", progress=SILENT)
     assert ended.is_set()
+
+
+def test_no_job_is_begun_once_one_has_failed() -> None:
+    """Whoever waits for the first job hears of the second one's end late; a cluster that is gone gets no more."""
+    failed, begun = threading.Event(), []
+
+    def job(index: int) -> int:
+        begun.append(index)
+        if index == 1:
+            failed.set()
+            raise InvalidInputError("lost")
+        failed.wait(5)
+        time.sleep(0.3)
+        return index
+
+    with pytest.raises(InvalidInputError, match="lost"):
+        run_jobs(job, range(6), workers=2, title="", progress=SILENT)
+    assert sorted(begun) == [0, 1]

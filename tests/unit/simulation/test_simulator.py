@@ -7,6 +7,7 @@ import pytest
 from scipy.special import log_softmax
 
 from labelworth.data.lengths import LengthDistribution
+from labelworth.data.samples import Samples
 from labelworth.errors import InvalidInputError, NotIdentifiableError
 from labelworth.estimators.pools.documents import ClassLearner
 from labelworth.models.classes.multinomial import MultinomialFamily, MultinomialModel
@@ -20,6 +21,7 @@ from labelworth.simulation.simulator import (
     CurveDesign,
     LabelSource,
     LearningCurve,
+    Replicate,
     chosen_units,
     held_out_units,
 )
@@ -227,3 +229,22 @@ def test_rows_of_the_highest_worth_beat_rows_at_random_where_the_model_is_right(
     # One-sided: labels at random would pass 4.9 standard errors once in a million times.
     assert better > 4.9
     assert worse < 0
+
+
+def test_replicates_share_the_features_and_take_the_units_they_mean() -> None:
+    samples = documents(200)
+    source = document_source(samples, document_learner(samples))
+    one, other = (Replicate(samples, source, 40, 3, number) for number in range(2))
+    for replicate in (one, other):
+        held = [value for value in vars(replicate).values() if isinstance(value, Samples)]
+        assert [value.features is samples.features for value in held] == [True]
+        together = np.sort(np.concatenate([row_keys(replicate.pool), row_keys(replicate.tested)]))
+        np.testing.assert_array_equal(together, np.sort(row_keys(samples)))
+        assert replicate.pool.evidence.is_gold.all()
+        assert replicate.tested.n_samples == len(replicate.codes) == len(replicate.probabilities) == 40
+    assert not np.array_equal(row_keys(one.tested), row_keys(other.tested))
+
+
+def row_keys(samples: Samples) -> np.ndarray:
+    """A number for every row, that others are as good as never given."""
+    return np.asarray(samples.counts @ np.random.default_rng(0).random(samples.n_features))

@@ -27,6 +27,9 @@ _VECTOR_SMOOTHING = 0.1
 _FEWEST_ROWS = 2
 """Columns that fewer rows have are left out of counts: they tell no two rows apart or together."""
 _N_DIMENSIONS = 64
+_N_MORE_DIMENSIONS = 10
+_N_POWERS = 5
+"""Dimensions beside those that are sought, and powers of the matrix, as scikit-learn's TruncatedSVD takes them."""
 _N_NEIGHBORS = 10
 _SPREADING = 0.9
 """How much a row believes its neighbors rather than its own label."""
@@ -53,22 +56,26 @@ class View:
         counts = samples.counts[:, is_shared] if is_shared.any() else samples.counts
         return cls(Samples(counts, samples.evidence))
 
-    @cached_property
-    def coordinates(self) -> FloatArray:
-        """At most 64 columns in which near rows are alike: of unit length for counts, standardized for vectors."""
-        from sklearn.decomposition import PCA, TruncatedSVD
+    def _of_counts(self) -> FloatArray:
+        """At most 64 columns in which near rows of counts are alike, of unit length."""
         from sklearn.feature_extraction.text import TfidfTransformer
-        from sklearn.preprocessing import StandardScaler, normalize
+        from sklearn.preprocessing import normalize
         from threadpoolctl import threadpool_limits
 
-        if self.samples.is_sparse:
-            weighted = TfidfTransformer(sublinear_tf=True).fit_transform(self.samples.counts)
-            n = min(_N_DIMENSIONS, min(weighted.shape) - 1)
-            if n < 1:
-                return np.asarray(weighted.todense())
-            # Matrices so narrow are not worth waking threads: on busy cores that takes three times as long.
-            with threadpool_limits(1, user_api="blas"):
-                return np.asarray(normalize(TruncatedSVD(n, random_state=0).fit_transform(weighted)))
+        weighted = TfidfTransformer(sublinear_tf=True).fit_transform(self.samples.counts)
+        n = min(_N_DIMENSIONS, min(weighted.shape) - 1)
+        if n < 1:
+            return np.asarray(weighted.todense())
+        # Matrices so narrow are not worth waking threads: on busy cores that takes three times as long.
+        with threadpool_limits(1, user_api="blas"):
+            return np.asarray(normalize(weighted @ _right_vectors(weighted, n), copy=False))
+
+    @cached_property
+    def _of_vectors(self) -> FloatArray:
+        """At most 64 columns in which near vectors are alike, standardized."""
+        from sklearn.decomposition import PCA
+        from sklearn.preprocessing import StandardScaler
+
         varying = np.ptp(self.samples.vectors, axis=0) > 0
         scaled = StandardScaler().fit_transform(self.samples.vectors[:, varying])
         if min(scaled.shape) <= _N_DIMENSIONS:
@@ -82,13 +89,15 @@ class View:
 
         n = self.samples.n_samples
         k = min(_N_NEIGHBORS, n - 1)
-        near = NearestNeighbors(n_neighbors=k).fit(self.coordinates).kneighbors(return_distance=False)
+        rows = self._of_counts() if self.samples.is_sparse else self._of_vectors
+        near = NearestNeighbors(n_neighbors=k).fit(rows).kneighbors(return_distance=False)
+        del rows
         links = sp.csr_array((np.ones(n * k), near.ravel(), np.arange(n + 1) * k), (n, n))
         links = sp.csr_array(links.maximum(links.T))
         roots = sp.diags_array(1 / np.sqrt(np.maximum(np.asarray(links.sum(axis=1)).ravel(), 1)))
         return sp.csr_array(roots @ links @ roots)
 
-    @cached_property
+    @property
     def readings(self) -> tuple[Samples, ...]:
         """What the mixture may be of: words as they are or weighted by their rarity; or vectors in few dimensions.
 
@@ -97,7 +106,7 @@ class View:
         from labelworth.data.counts import as_counts, document_lengths, inverse_document_weights, rescale_documents
 
         if not self.samples.is_sparse:
-            return (Samples(self.coordinates, self.samples.evidence),)
+            return (Samples(self._of_vectors, self.samples.evidence),)
         counts = self.samples.counts
         weighted = as_counts(counts @ sp.diags_array(inverse_document_weights(counts)))
         lengths = (document_lengths(counts), document_lengths(weighted))
@@ -120,6 +129,27 @@ class View:
         # Rows that no label reaches: the shares of the classes.
         spread += 1e-9 * (own.sum(axis=0) + 0.5)
         return ClassPrediction(np.log(spread / spread.sum(axis=1, keepdims=True)))
+
+
+def _right_vectors(matrix: Any, n: int) -> FloatArray:
+    """Singular vectors of a sparse matrix, (n_columns, n), by random directions (Halko et al. 2011).
+
+    The numbers of scikit-learn's `TruncatedSVD` but for their signs, on which distances do not depend, in less
+    memory: steps are taken in place, and nothing is held that is not asked for again.
+    """
+    from scipy.linalg import lu, qr, svd
+
+    is_turned = matrix.shape[0] < matrix.shape[1]
+    tall = matrix.T if is_turned else matrix
+    directions: Any = np.random.RandomState(0).normal(size=(tall.shape[1], n + _N_MORE_DIMENSIONS))
+    for _ in range(_N_POWERS):
+        for factor in (tall, tall.T):
+            directions = factor @ directions
+            directions = lu(directions, permute_l=True, overwrite_a=True, check_finite=False)[0]
+    directions = tall @ directions
+    directions = qr(directions, mode="economic", overwrite_a=True, check_finite=False)[0]
+    left, _, right = svd(directions.T @ tall, full_matrices=False, overwrite_a=True)
+    return np.asarray((directions @ left)[:, :n] if is_turned else right[:n].T)
 
 
 def row_sources(learner: Learner[Any], rows: Rows, workers: int | None = 1) -> dict[str, Source]:

@@ -116,4 +116,6 @@ def _merged(counts: sp.csr_array, group: IntArray, first: IntArray, sizes: IntAr
     if not merge_alike(*rows, group, first, sizes, starts, words, values):
         return None
     n_stored = int(starts[-1])
-    return sp.csr_array((values[:n_stored], words[:n_stored], starts), shape=(counts.shape[0], len(first)))
+    # Of the type of the words: else these are copied to that of the starts, and back.
+    ends = starts.astype(words.dtype)
+    return sp.csr_array((values[:n_stored], words[:n_stored], ends), shape=(counts.shape[0], len(first)))

@@ -97,18 +97,18 @@ class _AtHand(NamedTuple):
 
 
 _LOCK = Lock()
-_LATEST: dict[str, tuple["weakref.ref[FloatArray]", _AtHand]] = {}
+_LATEST: dict[str, tuple["weakref.ref[MultinomialModel]", _AtHand]] = {}
 
 
 def _at_hand(model: "MultinomialModel") -> _AtHand:
     with _LOCK:
         reference, at_hand = _LATEST.get("", (None, None))
-        if at_hand is None or reference is None or reference() is not model.word_probabilities:
+        if at_hand is None or reference is None or reference() is not model:
             # Before new ones are made: there need not be room for both.
             del at_hand
             _LATEST.clear()
             at_hand = _AtHand(take_logarithms(model.log_class_probabilities, model.word_probabilities), [])
-            # Nobody asks for them once the model is gone.
-            gone = weakref.ref(model.word_probabilities, lambda _: _LATEST.clear())
+            # Nobody asks for them once the model is gone; every pass has one of its own.
+            gone = weakref.ref(model, lambda _: _LATEST.clear())
             _LATEST[""] = (gone, at_hand)
         return at_hand

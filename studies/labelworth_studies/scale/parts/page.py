@@ -9,8 +9,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-_PASSES = ("shards, 1 worker", "shards, 2 workers", "memory, 1 worker", "partial_fit, 1 worker")
-_COMMANDS = ("shard, 1 worker", "fit, 2 workers", "plan, 2 workers")
+from labelworth_studies.scale.scale import COMMANDS, PASSES
 
 
 def tables(figures: Mapping[str, Any]) -> dict[str, list[str]]:
@@ -18,7 +17,7 @@ def tables(figures: Mapping[str, Any]) -> dict[str, list[str]]:
     passes, commands = [], []
     for held in figures["sizes"]:
         size = f"{held['n_documents']:,}"
-        for who in _PASSES:
+        for who in PASSES:
             if who in held:
                 own = held[who]
                 passes.append(
@@ -26,7 +25,7 @@ def tables(figures: Mapping[str, Any]) -> dict[str, list[str]]:
                     f"{own['nanoseconds_per_value']:.0f} | {own['peak_bytes'] / 2**20:,.0f} | "
                     f"{own['peak_own_bytes'] / 2**20:,.0f} |"
                 )
-        for stage in _COMMANDS:
+        for stage in COMMANDS:
             if stage in held:
                 own = held[stage]
                 limit = f"{own['limit_bytes'] / 2**20:,.0f}" if own["limit_bytes"] else "none"

@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 import scipy.sparse as sp
 from scipy.stats import binom
+from sklearn.decomposition import TruncatedSVD
 
 from labelworth.data.evidence import Evidence
 from labelworth.data.rows import Rows
@@ -12,7 +13,7 @@ from labelworth.data.samples import Samples
 from labelworth.data.views import in_numbers
 from labelworth.estimators.pools.any_rows import AnyLearner
 from labelworth.estimators.pools.documents import ClassLearner, ClassPrediction
-from labelworth.estimators.pools.sources import MIXTURE, NEIGHBORS, View, matched
+from labelworth.estimators.pools.sources import MIXTURE, NEIGHBORS, View, _right_vectors, matched
 from labelworth.models.classes.multinomial import MultinomialFamily
 from labelworth.simulation.basis import forecast_basis, sources_of
 from labelworth.simulation.forecast import forecast
@@ -153,3 +154,14 @@ def test_labels_are_drawn_where_classes_overlap_and_not_where_the_pilot_contradi
     sharp = forecast_basis(learner, Samples(samples.counts, Evidence(codes, ("a", "b"))), 400)
     assert sharp.source_overlaps[MIXTURE, "error"] < 0.01
     assert forecast(sharp, "labels-only", "error", [400]).values[0] < 0.03 < bayes
+
+
+@pytest.mark.parametrize("shape", [(120, 300), (300, 120)])
+def test_singular_vectors_are_those_of_scikit_learn_but_for_signs(shape: tuple[int, int]) -> None:
+    matrix = sp.csr_array(np.random.default_rng(1).poisson(0.1, shape).astype(np.float64))
+    n = 64
+    own = matrix @ _right_vectors(matrix, n)
+    theirs = TruncatedSVD(n, random_state=0).fit_transform(matrix)
+    np.testing.assert_allclose(np.abs(own), np.abs(theirs), rtol=1e-9, atol=1e-12)
+    # Other random directions end elsewhere: what is compared is not the same of any.
+    assert np.abs(np.abs(TruncatedSVD(n, random_state=1).fit_transform(matrix)) - np.abs(own)).max() > 1e-6
