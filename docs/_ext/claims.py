@@ -109,8 +109,8 @@ def _forecast() -> str:
     learners = ", ".join(f"{name} {own['ratio']:.2f}" for name, own in found["learners"].items())
     worse = [f"{name} {own['ratio']:.2f}" for name, own in found["corpora"].items() if own["ratio"] > 1]
     return (
-        f"{every['n_forecasts']} forecasts at 2 to 8 times the labels, constants fitted without the corpus: mean "
-        "absolute error "
+        f"{every['n_forecasts']} forecasts at 2 to 8 times the labels, tilt and spread ahead chosen without the "
+        "corpus: mean absolute error "
         f"{every['mean_absolute_error']:.3f}, {every['ratio']:.2f} of a power law's ({learners}); 90 % intervals "
         "hold "
         f"{percent(every['coverage'])}. The power law was better on: {', '.join(worse) or 'none'}"

@@ -122,7 +122,7 @@ def test_who_fills_in_several_votes_on_one_row_gives_one_and_is_told(table: Path
     merge = ("merge", table, sheet, "--answers", answers, "--in-place")
     first = labelworth(*merge)
     assert "4 answers of 1 annotator merged." in first.stdout
-    assert "Given twice by the same annotator: 8 answers, left out." in first.stdout
+    assert "Given again by the same annotator: 8 answers, left out." in first.stdout
     # The file is new: nothing was in it.
     assert "already" not in first.stdout
     assert read_answers(answers, n_samples=N_ROWS).n_answers == 4

@@ -274,7 +274,7 @@ class Regression:
         spread = (factor**2 * growth) * (
             constants.level_sd**2
             + constants.tilt_sd**2 * np.outer(steps, steps)
-            + constants.drift_sd**2 * _shared_way(np.minimum(steps, 0.0))
+            + constants.drift_sd**2 * _shared_way(np.maximum(-steps, 0.0))
             + constants.ahead_sd**2 * _shared_way(np.maximum(steps, 0.0))
         )
         total, moved = spread[:n_points, :n_points] + self.noise, spread[n_points:, :n_points]
@@ -287,9 +287,9 @@ class Regression:
         return likelihoods, means, np.broadcast_to(covariance, (len(shares), *covariance.shape))
 
 
-def _shared_way(steps: FloatArray) -> FloatArray:
-    """How far two sizes go together, from the pilot's: the covariance of a drift that wanders with log(labels)."""
-    return np.minimum.outer(np.abs(steps), np.abs(steps))
+def _shared_way(ways: FloatArray) -> FloatArray:
+    """How far two sizes go together, by how far each lies to one side of the pilot's: the covariance of a drift."""
+    return np.minimum.outer(ways, ways)
 
 
 def calibrate(

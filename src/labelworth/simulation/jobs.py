@@ -7,12 +7,12 @@ cluster is at work (`labelworth.engines.runner.working`), all fits go there.
 import time
 import warnings
 from collections.abc import Callable, Generator, Sequence
-from concurrent.futures import BrokenExecutor, ThreadPoolExecutor
+from concurrent.futures import BrokenExecutor, CancelledError, ThreadPoolExecutor
 from contextlib import closing
 from contextvars import copy_context
 from dataclasses import dataclass
 from pickle import PicklingError
-from threading import Lock
+from threading import Event, Lock
 from typing import Any, Generic, TypeVar
 
 from threadpoolctl import threadpool_limits
@@ -228,18 +228,21 @@ def _computed(
     if at_once == 1:
         yield from map(function, jobs)
         return
-    pool = ThreadPoolExecutor(at_once)
+    pool, failed = ThreadPoolExecutor(at_once), Event()
 
-    def done(job: JobT) -> ResultT:
+    def unless_failed(job: JobT) -> ResultT:
+        # Not when its turn comes to be told: a cluster that is gone is given no more to do. Jobs begin in their
+        # order, so whoever waits meets the one that failed before any that was refused.
+        if failed.is_set():
+            raise CancelledError
         try:
             return function(job)
         except BaseException:
-            # At once, and not when its turn comes to be told: a cluster that is gone is given no more to do.
-            pool.shutdown(wait=False, cancel_futures=True)
+            failed.set()
             raise
 
     try:
-        for answer in [pool.submit(done, job) for job in jobs]:
+        for answer in [pool.submit(unless_failed, job) for job in jobs]:
             yield answer.result()
     finally:
         # Whoever stops in the middle waits for what runs: an interpreter that ends under a kernel is aborted.

@@ -135,7 +135,7 @@ class Replicate(Generic[DataT]):
             kept = self.order[:size] if design.choosing is None else self._chosen(learner, design, size)
             shown = keep_labels(self.pool, kept, design.policy, self.policy_seed)
         else:
-            part = self.pool.take(self.order[:used])
+            part = self._data.with_evidence(self._drawn).take(self._others[self.order[:used]])
             shown = keep_labels(part, np.arange(size), design.policy, self.policy_seed)
         return self.judged(learner, shown, metrics)
 

@@ -161,12 +161,12 @@ def bought_answers(
     place[rows] = np.arange(len(rows))
     drawn = rng.permutation(posts.answers.n_answers)
     drawn = drawn[np.argsort(place[posts.answers.rows[drawn]], kind="stable")]
-    of = place[posts.answers.rows[drawn]]
-    is_wanted = (of < len(rows)) & (np.arange(len(of)) - np.searchsorted(of, of) < votes)
-    drawn, of = drawn[is_wanted], of[is_wanted]
-    costs = np.cumsum(np.bincount(of, posts.seconds[drawn], minlength=len(rows)))
+    places = place[posts.answers.rows[drawn]]
+    is_wanted = (places < len(rows)) & (np.arange(len(places)) - np.searchsorted(places, places) < votes)
+    drawn, places = drawn[is_wanted], places[is_wanted]
+    costs = np.cumsum(np.bincount(places, posts.seconds[drawn], minlength=len(rows)))
     n_posts = int(np.searchsorted(costs, money, side="right"))
-    return n_posts, drawn[of < n_posts]
+    return n_posts, drawn[places < n_posts]
 
 
 def bought_error(posts: CrowdPosts, is_gold: BoolArray, answers: Answers, seed: int) -> float:

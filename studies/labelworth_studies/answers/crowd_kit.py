@@ -1,4 +1,4 @@
-"""crowd-kit on the same answers, where it is installed: `pip install -c constraints.txt 'studies[peers]'`."""
+"""crowd-kit on the same answers, where it is installed; docs/studies/crowd.md says how."""
 
 import warnings
 from importlib import import_module, metadata

@@ -119,8 +119,8 @@ def _overview(measure: Measure, figures: Mapping[str, Any]) -> Table:
         ("pilots of", *COLUMNS),
         tuple(rows),
         note="Against the realized value, the mean over random extensions of the same pilot; at 2, 4 and 8 times its "
-        "labels; constants fitted without the corpus. Standard errors over forecasts; those of one pilot are not "
-        "independent.",
+        "labels; tilt and spread ahead chosen without the corpus. Standard errors over forecasts; those of one "
+        "pilot are not independent.",
     )
 
 

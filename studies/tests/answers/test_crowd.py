@@ -64,5 +64,6 @@ def test_ways_of_crowd_kit_are_in_the_grid_where_it_is_installed(monkeypatch: py
 
 def test_crowd_kit_finds_what_most_say() -> None:
     pytest.importorskip("crowdkit")
-    found = crowd_kit.labels_of("crowd-kit, majority", posts().answers, np.arange(6))
-    assert found.tolist() == [0] * 6
+    said = encode_labels([["c"], ["c"], ["a"], ["b"], ["b"], ["a"]], classes=CLASSES)
+    answers = Answers(np.repeat([0, 1], 3), np.tile([0, 1, 2], 2), ("w0", "w1", "w2"), said)
+    assert crowd_kit.labels_of("crowd-kit, majority", answers, np.array([1, 0])).tolist() == [1, 2]

@@ -176,3 +176,13 @@ def test_no_job_is_begun_once_one_has_failed() -> None:
     with pytest.raises(InvalidInputError, match="lost"):
         run_jobs(job, range(6), workers=2, title="", progress=SILENT)
     assert sorted(begun) == [0, 1]
+
+
+def test_a_job_that_fails_at_once_is_told_as_what_it_is() -> None:
+
+    def job(index: int) -> int:
+        raise InvalidInputError("lost")
+
+    for _ in range(20):
+        with pytest.raises(InvalidInputError, match="lost"):
+            run_jobs(job, range(200), workers=2, title="", progress=SILENT)

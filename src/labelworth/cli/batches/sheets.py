@@ -115,7 +115,7 @@ class MergedAnswers:
     text: str  # The whole file.
     n_answers: int  # That are new.
     n_same: int  # That the file had already.
-    n_repeated: int  # That the same annotator gave twice in the sheet, to the same question about the same sample.
+    n_repeated: int  # That the same annotator gave again in the sheet, to the same question about the same sample.
     n_empty: int  # Rows of the sheet that are still empty.
     annotators: tuple[str, ...]  # Who gave the new ones.
 
@@ -127,8 +127,8 @@ class MergedAnswers:
             lines.append(f"In {path} already: {count(self.n_same, 'answer')}.")
         if self.n_repeated:
             lines.append(
-                f"Given twice by the same annotator: {count(self.n_repeated, 'answer')}, left out. Votes are of "
-                "different ones."
+                f"Given again by the same annotator: {count(self.n_repeated, 'answer')}, left out. Votes on a row "
+                "are those of different annotators."
             )
         if self.n_empty:
             lines.append(f"Still empty: {count(self.n_empty, 'row')}. Fill in and merge again, or leave them.")

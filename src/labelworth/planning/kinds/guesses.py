@@ -209,8 +209,8 @@ def _taken_for(answers: Answers, known: Answers, channels: Sequence[Channel]) ->
         kind = known.names[known.annotators[~is_named][0]]
         named = f"{', '.join(repr(name) for name in others[:5])}{' ...' if len(others) > 5 else ''}"
         yield (
-            f"Answers of {named} count as those of {kind!r}, the one kind that has no others. If they are not, say "
-            "in a column 'kind' whose they are."
+            f"Answers of {named} count as those of {kind!r}, the one kind that no annotator is named after. If they "
+            "are not, say in a column 'kind' whose they are."
         )
 
 

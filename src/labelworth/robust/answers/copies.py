@@ -12,7 +12,6 @@ from labelworth.arrays import FloatArray, IntArray
 from labelworth.data.answers import Answers
 from labelworth.robust.answers.audits import Audits
 from labelworth.robust.answers.permutation import (
-    InTurn,
     LinearSums,
     centered,
     holm,
@@ -124,7 +123,7 @@ def copies_test(audits: Audits, rng: np.random.Generator) -> CopiesTest:
     p_values, correlations = [], []
     for _, left, right in pairs:
         sums = agreement(audits.shares[left], audits.shares[right], audits.classes[right])
-        p_values.append(permutation_p(InTurn(sums), rng, n_tests=n_tests) if sums.is_open else 1.0)
+        p_values.append(permutation_p(sums, rng, n_tests=n_tests) if sums.is_open else 1.0)
         correlations.append(float(sums.correlations[0]))
     share = 1 if single else 2
     found = tuple(

@@ -12,7 +12,7 @@ from typing import Any, Literal
 import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.linalg import svds
-from scipy.stats import rankdata
+from scipy.stats import norm, rankdata
 
 from labelworth.arrays import FloatArray, IntArray
 from labelworth.data.samples import Samples
@@ -183,9 +183,13 @@ def _tested(
     if not sums.is_open:
         return untold
     # The few directions of the model and the many of the features count alike, so that these do not drown those.
-    groups = [np.flatnonzero([one.is_of_model == of_model for one in contrasts]) for of_model in (True, False)]
-    p_value = permutation_p(LeastP(sums, tuple(group for group in groups if group.size)), rng, n_tests=n_tests)
-    most = int(np.argmax(np.abs(sums.scores)))
+    both = [np.flatnonzero([one.is_of_model == of_model for one in contrasts]) for of_model in (True, False)]
+    groups = tuple(group for group in both if group.size)
+    p_value = permutation_p(LeastP(sums, groups), rng, n_tests=n_tests)
+    # Named is one of the group whose largest score is the rarer, by how many directions it has.
+    scores = np.abs(sums.scores)
+    rarest = min(groups, key=lambda group: group.size * norm.sf(scores[group].max()))
+    most = int(rarest[scores[rarest].argmax()])
     direction, correlation = contrasts[most], float(sums.correlations[most])
     return Dependence(name, own.size, p_value, p_value, direction.name, direction.words, correlation)
 

@@ -77,8 +77,8 @@ class LinearSums:
     r"""Sums :math:`T_d = \sum_i \langle a_i, \phi_{id} \rangle` over answers a and directions d, self-normalised.
 
     Among permutations of a within strata with n entries T has mean zero and variance
-    :math:`\sum_s \operatorname{tr}(A_s \Phi_{sd}) / (n_s - 1)`, A and Phi the scatter matrices; the statistic is the
-    largest :math:`|T_d|` in these units, so directions count alike and the p-value is of all of them together.
+    :math:`\sum_s \operatorname{tr}(A_s \Phi_{sd}) / (n_s - 1)`, A and Phi the scatter matrices. In these units
+    directions count alike.
     """
 
     answers: FloatArray  # (m, K): Centered in their strata.
@@ -120,15 +120,11 @@ class LinearSums:
         spread = np.sqrt(np.square(self.answers).sum() * np.square(self.directions).sum(axis=(0, 1)))
         return np.asarray(np.divide(self.sums, spread, out=np.zeros_like(self.sums), where=spread > 0))
 
-    @property
-    def observed(self) -> float:
-        return float(self._sided(self.scores).max())
-
     def drawn(self, count: int, rng: np.random.Generator) -> FloatArray:
-        return np.asarray(self.drawn_scores(count, rng).max(axis=1, keepdims=True))
+        """Every sum in standard deviations, as observed and of so many permutations, (1 + count, D).
 
-    def drawn_scores(self, count: int, rng: np.random.Generator) -> FloatArray:
-        """Every sum in standard deviations, as observed and of so many permutations, (1 + count, D)."""
+        As a statistic: the first direction decides, the next one among equals, and so on.
+        """
         flat = self.directions.reshape(-1, self.directions.shape[2])
         parts = [self.sums[None]]
         for orders in within_strata(self.strata, count, self.answers.size, rng):
@@ -145,16 +141,6 @@ class LinearSums:
 
 
 @dataclass(frozen=True, eq=False)
-class InTurn:
-    """The first direction of sums decides, the next one among equals, and so on."""
-
-    sums: LinearSums
-
-    def drawn(self, count: int, rng: np.random.Generator) -> FloatArray:
-        return self.sums.drawn_scores(count, rng)
-
-
-@dataclass(frozen=True, eq=False)
 class LeastP:
     """The smallest p-value of groups of directions, each by its largest sum; itself held against permutations.
 
@@ -166,7 +152,7 @@ class LeastP:
     groups: tuple[IntArray, ...]  # Which directions.
 
     def drawn(self, count: int, rng: np.random.Generator) -> FloatArray:
-        scores = self.sums.drawn_scores(count, rng)
+        scores = self.sums.drawn(count, rng)
         least = np.min([_p_of_each(scores[:, group].max(axis=1)) for group in self.groups], axis=0)
         return np.stack([-least, np.square(scores).sum(axis=1)], axis=1)
 

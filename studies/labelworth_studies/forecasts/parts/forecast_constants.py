@@ -9,11 +9,10 @@ import numpy as np
 
 from labelworth.arrays import FloatArray
 from labelworth.simulation.calibration import TUNED, Constants, NormalMixture
-from labelworth.simulation.forecast import CONFIDENCE
 from labelworth.simulation.learner import LearnerKind
 from labelworth.simulation.scales import Measure, inside, to_scale
 from labelworth_studies.corpora.populations import DRAWN
-from labelworth_studies.forecasts.parts.forecast_scores import ConstantsOf, Curve
+from labelworth_studies.forecasts.parts.forecast_scores import ConstantsOf, Curve, scores_of
 
 HELD = 0.94
 """Intervals are made so wide that they hold this share of what was realized on the corpora they are chosen on: more
@@ -84,9 +83,9 @@ def judged_by(constants: Mapping[str, Mapping[LearnerKind, Constants]]) -> Const
 class Rule:
     """From curves of some corpora to constants.
 
-    The tilt is the least whose surprise is not above that of the best by more than one standard error over corpora;
-    then the spread ahead is the least with which intervals hold enough. Every corpus counts the same, all drawn ones
-    as one.
+    The tilt is the one nearest to none whose surprise is not above that of the best by more than one standard error
+    over corpora; then the spread ahead is the least with which intervals hold enough. Every corpus counts the same,
+    all drawn ones as one.
     """
 
     def __init__(self, curves: Sequence[Curve], measure: Measure) -> None:
@@ -99,7 +98,7 @@ class Rule:
         self._surprise, self._held = cache(self._surprise_of), cache(self._held_of)
 
     def constants(self, kind: LearnerKind, without: str) -> Constants:
-        """For a corpus that takes no part; of a like kind where no other corpora have this one."""
+        """For a corpus that takes no part; of a like kind where fewer than three others have this one."""
         if len(self._groups(kind, without)) < _FEWEST:
             kind = _LIKE.get(kind, kind)
         usual, chosen = TUNED[kind][self._measure], self.chosen(kind, without)
@@ -134,13 +133,9 @@ class Rule:
 
     def _held_of(self, kind: LearnerKind, group: str, chosen: Chosen) -> float:
         """Share of the realized values that intervals hold."""
-        constants, tail = chosen.of(TUNED[kind][self._measure]), (1 - CONFIDENCE) / 2
-        terms = []
-        for curve in self._curves[kind][group]:
-            calibrated = curve.regression.solved(constants)
-            low, high = calibrated.quantiles(tail), calibrated.quantiles(1 - tail)
-            terms.append((low <= curve.realized) & (curve.realized <= high))
-        return float(np.concatenate(terms).mean())
+        constants = chosen.of(TUNED[kind][self._measure])
+        scores = scores_of(self._curves[kind][group], lambda _: constants)
+        return float(np.mean([score.is_held for score in scores]))
 
 
 def log_densities(mixture: NormalMixture, values: FloatArray) -> FloatArray:

@@ -123,7 +123,7 @@ def _dask_ml(folder: Path, n_documents: int, seed: int, workers: int) -> dict[st
         return {"not_installed": "dask_ml"}
     from sklearn.naive_bayes import MultinomialNB
 
-    # By name: studies need neither to be installed.
+    # By name: studies do not need them to be installed.
     peer: tuple[Any, ...] = tuple(map(importlib.import_module, ("dask", "dask.array", "dask_ml.wrappers")))
     dask, arrays, wrappers = peer
     data: Any = Shards.open(folder / "shards").data

@@ -13,7 +13,7 @@ from labelworth.robust.answers.copies import (
     copies_by_model,
     copies_test,
 )
-from labelworth.robust.answers.permutation import InTurn, permutation_p
+from labelworth.robust.answers.permutation import permutation_p
 from support.answering import answers_of, by_class, drawn_codes
 from support.statistical import assert_share_is
 
@@ -127,5 +127,5 @@ def test_of_equal_agreement_that_on_a_rare_answer_tells_more() -> None:
     # As many say the same, and without a second look nothing sets them apart.
     assert sums[0].scores[0] == pytest.approx(sums[1].scores[0])
     assert sums[0].scores[1] > sums[1].scores[1] + 0.1
-    found, other = (permutation_p(InTurn(own), np.random.default_rng(0)) for own in sums)
+    found, other = (permutation_p(own, np.random.default_rng(0)) for own in sums)
     assert found < other
