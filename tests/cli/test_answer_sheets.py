@@ -293,6 +293,19 @@ def planned(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
     return data, plan
 
 
+def test_a_plan_that_buys_gold_alone_writes_no_sheet_and_says_so(planned: tuple[Path, Path]) -> None:
+    data, plan = planned
+    record = json.loads(plan.read_text())
+    arms = record["recommended"]["arms"]
+    record["recommended"]["arms"] = [{**arm, "count": 3 if arm["arm"] == "gold" else 0} for arm in arms]
+    alone, sheet = data.with_name("alone.json"), data.with_name("unneeded.csv")
+    alone.write_text(json.dumps(record))
+    answer = labelworth("next", data, "--plan", alone, "-o", data.with_name("gold.jsonl"), "--sheet", sheet)
+    assert answer.code == 0, answer.stderr
+    assert not sheet.exists()
+    assert "nobody is asked for an answer" in answer.stderr.replace("\n", " ")
+
+
 def test_a_plan_with_kinds_of_labels_says_who_answers_what(planned: tuple[Path, Path]) -> None:
     data, plan = planned
     batch, sheet = data.with_name("batch.jsonl"), data.with_name("sheet.csv")

@@ -76,7 +76,7 @@ TUNED: Mapping[LearnerKind, Mapping[str, Constants]] = MappingProxyType(
     {
         "generative": _GENERATIVE,
         "linear": _tuned((-0.15, -0.075), (0.2, 0.2), 0.22),
-        "local": _tuned((-0.025, -0.025), (0.2, 0.16), 0.16, law=0.2),
+        "local": _tuned((-0.025, -0.025), (0.18, 0.16), 0.16, law=0.2),
         "sequences": _GENERATIVE,  # One corpus of them says nothing of others.
     }
 )

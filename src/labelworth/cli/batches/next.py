@@ -134,7 +134,7 @@ def next_batch(
     batch = batch or asking.drawn(batches, held, counts, policy, seed)
     asked = asking.text_of(batches, batch, seed)
     labels = asking.with_gold(batch, also=output is not None)
-    told: list[tuple[Path, str]] = [] if sheet is None else [(sheet, asked.text)]
+    told: list[tuple[Path, str]] = [] if sheet is None or not asked.text else [(sheet, asked.text)]
     if len(labels.rows) and tool is not None and output is not None:
         _write_export(batches.export_of(labels), output, tool)
     elif len(labels.rows) and output is not None:
@@ -153,6 +153,8 @@ def next_batch(
     _tell_labels(labels, samples.sample, seed, output, tool)
     for line in (*words_of(labels), *asked.lines(data.path, seed, held.answers)):
         tell(line)
+    if sheet is not None and not asked.text:
+        tell(f"The plan buys labels alone: nobody is asked for an answer, and {sheet} was not written.")
     if expected is not None and not asking.has_kinds and abs(batch.n_labels - expected) >= 1:
         tell(f"The plan counted on {expected:.4g} labels: sequences of mean length. These have their own.")
 

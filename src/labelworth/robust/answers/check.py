@@ -254,7 +254,7 @@ class AnsweredCheckReport:
 def dependence_words(dependence: Dependence) -> str:
     """What the test of independence says, with its p-value."""
     if dependence.adjusted is None:
-        return "Too few wrong answers were audited to see whether they follow x."
+        return "Audited answers to a class differ too little to see whether they follow x."
     if dependence.follows_x:
         return (
             f"Wrong answers follow {dependence.words} (p = {dependence.adjusted:.2g}, correlation "

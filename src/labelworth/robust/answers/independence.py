@@ -7,7 +7,7 @@ then exchangeable among the rows of one class that one annotator answered, so pe
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
@@ -19,7 +19,15 @@ from labelworth.data.samples import Samples
 from labelworth.data.sequences import NO_WORD, Sequences
 from labelworth.data.shards.features import in_memory
 from labelworth.robust.answers.audits import Audits
-from labelworth.robust.answers.permutation import LeastP, LinearSums, holm, log_arrangements, permutation_p, strata_of
+from labelworth.robust.answers.permutation import (
+    LeastP,
+    LinearSums,
+    centered,
+    holm,
+    log_arrangements,
+    permutation_p,
+    strata_of,
+)
 
 LEVEL = 0.05
 """How often answers that know x by the class alone are said to follow it, over all annotators together."""
@@ -141,7 +149,9 @@ def independence_test(audits: Audits, directions: Sequence[Direction], rng: np.r
     """Test every annotator, and where there are several all of them together.
 
     Half of the false-alarm rate is for the annotators, by Holm, half for all together; one annotator has all of it.
-    The test of all permutes within annotators, so annotators of different skill on different rows do not alarm it.
+    The test of all takes what they say of a row as one, each less what that annotator usually says of the class, and
+    permutes rows: neither annotators who copy each other nor rows that are hard for all of them alarm it, nor, in the
+    mean, annotators of different skill.
     """
     known = _is_known(audits, directions)
     contrasts = _contrasts(directions, audits, known)
@@ -151,35 +161,44 @@ def independence_test(audits: Audits, directions: Sequence[Direction], rng: np.r
     shares = 2 if several else 1
     single = []
     for code, own in entries.items():
-        strata = audits.classes[own]
-        n_tests = shares * len(entries)
-        single.append(_tested(audits.names[code], audits, contrasts, values, own, strata, rng, n_tests))
+        said = Said(audits.shares[own], values[own], audits.classes[own], own.size)
+        single.append(_tested(audits.names[code], said, contrasts, rng, shares * len(entries)))
     usable = [index for index, one in enumerate(single) if one.p_value is not None]
     for index, adjusted in zip(usable, holm([single[index].p_value or 0.0 for index in usable]), strict=True):
         single[index] = _adjusted(single[index], shares * adjusted)
     together = None
     if several:
-        own = np.flatnonzero(known)
-        strata = strata_of(audits.annotators[own], audits.classes[own])
-        together = _tested("all answers", audits, contrasts, values, own, strata, rng, shares)
+        together = _tested("all answers", _row_by_row(audits, values, known), contrasts, rng, shares)
         together = _adjusted(together, shares * together.p_value) if together.p_value is not None else together
     return IndependenceTest(tuple(single), together)
 
 
+class Said(NamedTuple):
+    """What is permuted within classes, beside what it may follow."""
+
+    answers: FloatArray  # (m, K)
+    values: FloatArray  # (m, K, D): Of all directions.
+    classes: IntArray  # (m,)
+    n_audited: int
+
+
+def _row_by_row(audits: Audits, values: FloatArray, known: Any) -> Said:
+    """All that was said of a row, less what everybody usually says of its class."""
+    own = np.flatnonzero(known)
+    surprising = centered(audits.shares[own], strata_of(audits.annotators[own], audits.classes[own]))
+    _, first, row = np.unique(audits.rows[own], return_index=True, return_inverse=True)
+    answers = np.zeros((len(first), surprising.shape[1]))
+    np.add.at(answers, row.ravel(), surprising)
+    return Said(answers, values[own[first]], audits.classes[own[first]], own.size)
+
+
 def _tested(
-    name: str,
-    audits: Audits,
-    contrasts: Sequence[Direction],
-    values: FloatArray,
-    own: IntArray,
-    strata: IntArray,
-    rng: np.random.Generator,
-    n_tests: int,
+    name: str, said: Said, contrasts: Sequence[Direction], rng: np.random.Generator, n_tests: int
 ) -> Dependence:
-    untold = Dependence(name, own.size, None, None, None, None, None)
-    if not own.size or log_arrangements(audits.shares[own], strata) < np.log(n_tests / LEVEL):
+    untold = Dependence(name, said.n_audited, None, None, None, None, None)
+    if not said.n_audited or log_arrangements(said.answers, said.classes) < np.log(n_tests / LEVEL):
         return untold
-    sums = LinearSums.of(audits.shares[own], values[own], strata)
+    sums = LinearSums.of(said.answers, said.values, said.classes)
     if not sums.is_open:
         return untold
     # The few directions of the model and the many of the features count alike, so that these do not drown those.
@@ -191,7 +210,7 @@ def _tested(
     rarest = min(groups, key=lambda group: group.size * norm.sf(scores[group].max()))
     most = int(rarest[scores[rarest].argmax()])
     direction, correlation = contrasts[most], float(sums.correlations[most])
-    return Dependence(name, own.size, p_value, p_value, direction.name, direction.words, correlation)
+    return Dependence(name, said.n_audited, p_value, p_value, direction.name, direction.words, correlation)
 
 
 def _adjusted(test: Dependence, adjusted: float) -> Dependence:

@@ -15,7 +15,7 @@ from labelworth.robust.answers.independence import (
     rows_directions,
     token_directions,
 )
-from labelworth.robust.answers.permutation import LinearSums, permutation_p
+from labelworth.robust.answers.permutation import LinearSums, permutation_p, strata_of
 from support.answering import LLM, another_question, answers_of, by_ambiguity, by_class, posterior_of, two_topics
 from support.statistical import assert_share_is
 
@@ -78,6 +78,27 @@ def test_many_annotators_of_few_rows_each_are_seen_together(seed: int) -> None:
     assert found.together is not None
     assert found.together.follows_x
     assert found.together.n_audited == 600
+
+
+@pytest.mark.statistical
+def test_annotators_who_copy_do_not_look_as_if_they_followed_x(seed: int) -> None:
+    """Five say the same; answers permuted for each of them alone would take that for five times the evidence."""
+    rng = np.random.default_rng(seed)
+    n_runs, alarms, apart = 80, 0, 0
+    for _ in range(n_runs):
+        samples = MODEL.sample(100, rng)
+        everybody = by_class(rng, samples.evidence.codes, LLM)
+        audits = audited({f"w{index}": everybody for index in range(5)}, samples)
+        directions = directions_of(samples)
+        found = independence_test(audits, directions, rng).together
+        assert found is not None
+        alarms += found.follows_x
+        values = directions[0].values[audits.rows][:, :, None]
+        strata = strata_of(audits.annotators, audits.classes)
+        apart += 2 * permutation_p(LinearSums.of(audits.shares, values, strata), rng) <= LEVEL
+    assert_share_is(alarms, n_runs, LEVEL / 2)
+    with pytest.raises(AssertionError):
+        assert_share_is(apart, n_runs, LEVEL / 2)
 
 
 def test_annotators_of_other_skill_on_other_rows_are_no_alarm(seed: int) -> None:
