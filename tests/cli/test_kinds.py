@@ -103,7 +103,7 @@ def test_answers_take_the_place_of_guesses(texts: Path) -> None:
     [crowd] = record["kinds"]
     audited = sum(row["label"] is not None for row in rows[:150])
     assert crowd["n_audited"] == audited > 0
-    assert any(f"of {audited} audited rows" in note for note in record["notes"])
+    assert any(f"of {audited} audited answers" in note for note in record["notes"])
     assert not any("rests on faith" in line for line in record["lines"])
     assert record["held"]["cost"] == pytest.approx(0.5 * 120 + 0.02 * 150)
     # A column says of which kind an answer is, also where several kinds are offered.

@@ -310,6 +310,8 @@ def _limit_notes(
                 f"All {situation.pool:,.0f} samples are asked about, and {money(left, situation.currency)} is left "
                 "over: no dearer way is clearly better."
             ]
+        if not counts[labeling].any():
+            return [f"No sample is left that nobody was asked about: {money(left, situation.currency)} is left over."]
         return [
             f"The budget would pay for more than the pool holds: all {counts[labeling].sum():,.0f} samples are to be "
             f"labeled, and {money(left, situation.currency)} is left over."

@@ -22,7 +22,7 @@ from labelworth.models.classes.multinomial import MultinomialFamily, Multinomial
 from labelworth.planning.plan import plan
 from labelworth.progress import Progress
 from labelworth.report.values import Curve, CurvesPanel, Measured, Outcome, Picture, Table
-from labelworth_studies.answers import crowd_kit
+from labelworth_studies.answers.parts import crowd_kit
 from labelworth_studies.corpora.crowd import CrowdPosts, crowd_digest, crowd_posts
 from labelworth_studies.runner.study import Cell, Result, Study
 

@@ -7,7 +7,8 @@ import scipy.sparse as sp
 from labelworth.data.answers import Answers
 from labelworth.data.evidence import Evidence, encode_labels
 from labelworth.data.samples import Samples
-from labelworth_studies.answers import crowd, crowd_kit
+from labelworth_studies.answers import crowd
+from labelworth_studies.answers.parts import crowd_kit
 from labelworth_studies.corpora.crowd import CrowdPosts
 
 CLASSES = ("a", "b", "c")

@@ -12,6 +12,7 @@ from labelworth.channels.channel import Channel
 from labelworth.channels.forms.question import IsItOneOf
 from labelworth.channels.forms.which_class import WhichClass
 from labelworth.data.answers import Answers
+from labelworth.data.evidence import Evidence
 from labelworth.data.samples import Samples
 from labelworth.data.sequences import Sequences
 from labelworth.errors import InvalidInputError
@@ -19,6 +20,7 @@ from labelworth.estimation.annotators import PRIOR_ACCURACY, PRIOR_STRENGTH, Ann
 from labelworth.estimation.answered import AnsweredFamily
 from labelworth.estimation.answered_fit import fit_together
 from labelworth.robust.answers.audits import Audits, rests_on_faith
+from labelworth.robust.answers.copies import copies_test
 from labelworth.wording import count, percent
 
 _MOST_VOTES = 5
@@ -105,7 +107,7 @@ class KindGuesses:
             code = known.names.index(channel.name)
             accuracy, entries = audits.accuracies()[code], audits.of_annotator(code)
             n_answers = int((known.annotators == code).sum())
-            notes.append(f"{channel.name}: {count(n_answers, 'answer')}, {accuracy.words()}.")
+            notes.append(f"{channel.name}: {count(n_answers, 'answer')}, {accuracy.words('answer')}.")
             if channel.is_unknown:
                 told.append(_guessed(channel, tables.get(channel.name), accuracy.n_right, accuracy.n_audited))
                 classes = np.bincount(audits.classes[entries], minlength=len(data.evidence.classes))
@@ -119,6 +121,7 @@ class KindGuesses:
                     f"{channel.name} is taken to be right on {percent(claimed)} of such rows, and was "
                     f"{accuracy.words()}. Let its confusion be estimated (unknown), or correct it."
                 )
+        warnings += _err_together(answers.recoded(data.evidence.classes), known, channels, data.evidence)
         held = HeldAnswers.among(known, data.evidence.is_gold) if isinstance(data, Samples) else ()
         return cls(tuple(told), audited, faith, tuple(notes), tuple(warnings), held)
 
@@ -212,6 +215,20 @@ def _taken_for(answers: Answers, known: Answers, channels: Sequence[Channel]) ->
             f"Answers of {named} count as those of {kind!r}, the one kind that no annotator is named after. If they "
             "are not, say in a column 'kind' whose they are."
         )
+
+
+def _err_together(answers: Answers, known: Answers, channels: Sequence[Channel], gold: Evidence) -> Iterator[str]:
+    """A sentence where several votes of a kind are on offer, and audited rows say that they are not independent."""
+    for channel in channels:
+        if max(channel.votes) == 1 or channel.name not in known.names:
+            continue
+        own = answers.at_entries(np.flatnonzero(known.annotators == known.names.index(channel.name)))
+        found = copies_test(Audits.of(own, gold), np.random.default_rng(0))
+        if found.answer == "err together":
+            yield (
+                f"Annotators of {channel.name} are wrong on the same rows (p = {found.least_p:.2g}): several votes "
+                "of them say less than they are counted for here. `labelworth check --answers` names who."
+            )
 
 
 def paid_for(answers: Answers | None, channels: Sequence[Channel]) -> float:

@@ -385,7 +385,11 @@ class _Told:
                 "cannot be told",
                 f"Using them rests on faith: no {unit} that was answered has gold.",
             ),
-            (guesses, "cannot be told", f"They cannot be told from guessing on {n_audited} audited {unit}s."),
+            (
+                guesses,
+                "cannot be told",
+                f"They name the class no more often than guessing might on {n_audited} audited {unit}s.",
+            ),
             (
                 harm is not None and _is_none(harm),
                 "no difference",

@@ -157,7 +157,7 @@ def test_a_plan_takes_guesses_from_answers_and_is_less_sure_with_few() -> None:
     assert crowd.faith is None
     assert crowd.answers > 0
     assert not any("rests on faith" in line for line in many.lines())
-    assert any("audited rows" in note for note in many.notes)
+    assert any("audited answers" in note for note in many.notes)
     with pytest.raises(InvalidInputError, match="Nothing is known of the confusion"):
         lw.plan(drawn.counts, y, **asked)
 
@@ -442,3 +442,20 @@ def test_every_annotator_of_a_crowd_has_a_vote_on_an_audited_row() -> None:
     asked = KindGuesses.of(kinds_of(["crowd: question spam, accuracy 0.6, unknown"]), two, pool)
     assert asked.channels[0].form.accuracy == pytest.approx(0.8, abs=5 * np.sqrt(0.16 / 600))
     assert asked.n_audited("crowd") == 600
+
+
+def test_votes_of_annotators_who_err_together_are_warned_of() -> None:
+    drawn, _, pool = world()
+    rows = np.arange(200)
+    own = [said(drawn.evidence.codes, rows, TRUE, "crowd", seed).evidence.codes for seed in (1, 2, 3)]
+
+    def told(codes: list[np.ndarray]) -> tuple[str, ...]:
+        annotators = np.repeat(np.arange(3), len(rows))
+        answers = Answers(
+            np.tile(rows, 3), annotators, ("ann", "bob", "eve"), Evidence(np.concatenate(codes), CLASSES)
+        )
+        return KindGuesses.of(kinds_of(["crowd: price 0.02, unknown, votes 1 3"]), answers, pool).warnings
+
+    (warning,) = told([own[0]] * 3)
+    assert warning.startswith("Annotators of crowd are wrong on the same rows (p = 0.00")
+    assert told(own) == ()

@@ -56,7 +56,7 @@ def test_who_passes_all_tests_on_many_audits_is_used_and_who_guesses_is_named(se
     assert llm.decision in ("use", "no difference")
     assert "Nothing speaks against them on 500 audited rows" in llm.reason or llm.decision == "no difference"
     assert guess.decision == "cannot be told"
-    assert guess.reason == "They cannot be told from guessing on 500 audited rows."
+    assert guess.reason == "They name the class no more often than guessing might on 500 audited rows."
 
 
 def test_no_gold_rests_on_faith_and_names_are_open(seed: int) -> None:
