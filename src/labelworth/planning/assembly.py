@@ -310,12 +310,11 @@ def _limit_notes(
                 f"All {situation.pool:,.0f} samples are asked about, and {money(left, situation.currency)} is left "
                 "over: no dearer way is clearly better."
             ]
-        if not counts[labeling].any():
-            return [f"No sample is left that nobody was asked about: {money(left, situation.currency)} is left over."]
-        return [
-            f"The budget would pay for more than the pool holds: all {counts[labeling].sum():,.0f} samples are to be "
-            f"labeled, and {money(left, situation.currency)} is left over."
-        ]
+        n_labeled = counts[labeling].sum()
+        what = f"The budget would pay for more than the pool holds: all {n_labeled:,.0f} samples are to be labeled"
+        if not n_labeled:
+            what = "No sample is left that nobody was asked about"
+        return [f"{what}, and {money(left, situation.currency)} is left over."]
     if situation.kinds is not None:
         # Of a mix, what does not pay for one more of each is what rounding leaves.
         labeling = [count > 0 for count in counts]
