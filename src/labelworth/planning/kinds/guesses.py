@@ -107,7 +107,9 @@ class KindGuesses:
             code = known.names.index(channel.name)
             accuracy, entries = audits.accuracies()[code], audits.of_annotator(code)
             n_answers = int((known.annotators == code).sum())
-            notes.append(f"{channel.name}: {count(n_answers, 'answer')}, {accuracy.words('answer')}.")
+            # Answers are counted, not rows: of a crowd several may be of one row.
+            in_words = accuracy.words("answer") if accuracy.n_audited else accuracy.words()
+            notes.append(f"{channel.name}: {count(n_answers, 'answer')}, {in_words}.")
             if channel.is_unknown:
                 told.append(_guessed(channel, tables.get(channel.name), accuracy.n_right, accuracy.n_audited))
                 classes = np.bincount(audits.classes[entries], minlength=len(data.evidence.classes))
@@ -119,7 +121,7 @@ class KindGuesses:
             if accuracy.n_audited and not low <= claimed <= high:
                 warnings.append(
                     f"{channel.name} is taken to be right on {percent(claimed)} of such rows, and was "
-                    f"{accuracy.words()}. Let its confusion be estimated (unknown), or correct it."
+                    f"{in_words}. Let its confusion be estimated (unknown), or correct it."
                 )
         warnings += _err_together(answers.recoded(data.evidence.classes), known, channels, data.evidence)
         held = HeldAnswers.among(known, data.evidence.is_gold) if isinstance(data, Samples) else ()

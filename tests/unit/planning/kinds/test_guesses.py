@@ -459,3 +459,14 @@ def test_votes_of_annotators_who_err_together_are_warned_of() -> None:
     (warning,) = told([own[0]] * 3)
     assert warning.startswith("Annotators of crowd are wrong on the same rows (p = 0.00")
     assert told(own) == ()
+
+
+def test_what_was_audited_is_counted_in_answers_and_nothing_audited_is_said_of_rows() -> None:
+    drawn, _, pool = world()
+    truth = drawn.evidence.codes
+    audited, not_audited = (
+        KindGuesses.of(KINDS, said(truth, rows, TRUE, "crowd", 1), pool)
+        for rows in (np.arange(200), np.arange(300, 500))
+    )
+    assert any("audited answers" in note for note in audited.notes)
+    assert "crowd: 200 answers, no row that was answered has gold." in not_audited.notes
