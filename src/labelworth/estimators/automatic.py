@@ -128,6 +128,9 @@ def _gaussian() -> list[Candidate]:
 def _named(*names: str) -> list[Candidate]:
     from labelworth.estimators.others.any_classifier import AnyClassifier
 
+    for name in names:
+        # Loads what it needs before threads do: two that import modules which import each other may meet half of one.
+        NAMED[name].build(True)
     return [Candidate(NAMED[name].words, name, AnyClassifier(name, name=NAMED[name].words)) for name in names]
 
 

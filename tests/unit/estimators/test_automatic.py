@@ -2,6 +2,8 @@
 
 import json
 import re
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -190,6 +192,15 @@ def test_without_unlabeled_samples_only_models_of_labels_are_tried() -> None:
     _, choice = AutomaticModel().choose(samples, candidates(samples))
     assert choice is not None
     assert not any(model.uses_unlabeled for model in (choice.chosen, *choice.others))
+
+
+def test_modules_that_import_each_other_are_loaded_before_threads_begin() -> None:
+    code = (
+        "import sys; from labelworth.estimators.automatic import AutomaticModel, candidates; "
+        "candidates(AutomaticModel().read(['good bad', 'bad good'], [0, 1], None)); "
+        "sys.exit(not {'sklearn.linear_model', 'sklearn.svm'} <= set(sys.modules))"
+    )
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 
 def test_few_labels_compare_nothing() -> None:

@@ -86,11 +86,14 @@ class View:
     def neighborhood(self) -> sp.csr_array:
         """Who is near whom, symmetric, divided by the square roots of the degrees."""
         from sklearn.neighbors import NearestNeighbors
+        from threadpoolctl import threadpool_limits
 
         n = self.samples.n_samples
         k = min(_N_NEIGHBORS, n - 1)
         rows = self._of_counts() if self.samples.is_sparse else self._of_vectors
-        near = NearestNeighbors(n_neighbors=k).fit(rows).kneighbors(return_distance=False)
+        # Which of several equally near rows are taken would follow the number of threads.
+        with threadpool_limits(1, user_api="openmp"):
+            near = NearestNeighbors(n_neighbors=k).fit(rows).kneighbors(return_distance=False)
         del rows
         links = sp.csr_array((np.ones(n * k), near.ravel(), np.arange(n + 1) * k), (n, n))
         links = sp.csr_array(links.maximum(links.T))

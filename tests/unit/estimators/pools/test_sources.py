@@ -6,6 +6,7 @@ import pytest
 import scipy.sparse as sp
 from scipy.stats import binom
 from sklearn.decomposition import TruncatedSVD
+from threadpoolctl import threadpool_limits
 
 from labelworth.data.evidence import Evidence
 from labelworth.data.rows import Rows
@@ -50,6 +51,18 @@ def test_mixture_and_neighbors_label_clusters_as_their_few_labels_say(kind: str)
     shuffled = np.random.default_rng(1).permutation(classes)
     others = sources_of(learner, shown(features, shuffled))
     assert min(others[name].error for name in (MIXTURE, NEIGHBORS)) > 0.4
+
+
+def test_of_equally_near_rows_the_same_are_neighbors_whatever_the_number_of_threads() -> None:
+    rng = np.random.default_rng(0)
+    repeated = rng.standard_normal((150, 30))[rng.integers(150, size=1500)]
+    rows = Samples(repeated, Evidence(np.full(1500, -1), CLASSES))
+
+    def neighborhood(threads: int) -> sp.csr_array:
+        with threadpool_limits(threads, user_api="openmp"):
+            return View.of(rows).neighborhood
+
+    assert (neighborhood(1) != neighborhood(2)).nnz == 0
 
 
 def test_sources_are_the_same_bits_whatever_the_number_of_workers() -> None:
