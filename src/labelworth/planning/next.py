@@ -120,7 +120,7 @@ def row_scores(pool: Pool[Any], by: By, row_prices: FloatArray | None = None) ->
     learner = pool.learner
     modes = learner.worth_modes if by == "worth" else learner.modes
     own = learner.in_mode(modes[-1]) if modes else learner
-    if by != RANDOM and own.kind == "generative" and own.mode == "labels-only":
+    if by != RANDOM and own.is_joint and own.mode == "labels-only":
         raise InvalidInputError(LABELS_ONLY)
     scores = own.scores(by, own.fit(pool.data), pool.data)
     if row_prices is None or by == RANDOM:

@@ -168,7 +168,7 @@ class Planner:
         by, learner = self.settings.by, self.pool.learner
         if self.pool.kind != "documents" or self.settings.channels:
             return "rows are chosen of documents that get a label each."
-        if learner.kind == "generative" and not self.uses_unlabeled:
+        if learner.is_joint and not self.uses_unlabeled:
             return f"{LABELS_ONLY[0].lower()}{LABELS_ONLY[1:]}"
         if by == "worth" and self._mode not in learner.worth_modes:
             return f"it is not known of {self.pool.model_name}; by='uncertainty' is."
@@ -678,7 +678,7 @@ class Planner:
 
     def _draw_check(self) -> Check:
         """Whether labels were drawn at random, or how they count where they were chosen."""
-        is_misled = self.pool.learner.kind == "generative" and not self.uses_unlabeled
+        is_misled = self.pool.learner.is_joint and not self.uses_unlabeled
         drawn = drawn_check(self.pool.data, is_misled=is_misled)
         return drawn or randomness_check(randomness(self.pool.in_numbers, self.settings.seed))
 

@@ -15,8 +15,9 @@ from labelworth.policies.choosing import By
 from labelworth.policies.policy import Policy
 
 Mode = Literal["labels-only", "semi-supervised"]
-LearnerKind = Literal["generative", "linear", "local", "sequences"]
-"""Whose learning curves are alike: models of p(x, y); linear borders; neighbors, trees, all else; sequences."""
+LearnerKind = Literal["generative", "vectors", "linear", "local", "sequences"]
+"""Whose learning curves are alike: models of p(x, y), of words and of vectors; linear borders; neighbors, trees, all
+else; sequences."""
 MODES: tuple[Mode, Mode] = ("labels-only", "semi-supervised")
 
 
@@ -59,6 +60,11 @@ class Learner(ABC, Generic[DataT]):
     @abstractmethod
     def kind(self) -> LearnerKind:
         """Whose constants its forecasts take."""
+
+    @property
+    def is_joint(self) -> bool:
+        """Whether it is a model of p(x, y) of rows: chosen rows alone would mislead it."""
+        return self.kind in ("generative", "vectors")
 
     @property
     def learns_answers(self) -> bool:

@@ -73,7 +73,13 @@ class OddsLaw:
 
 
 USUAL_SLOPES: Mapping[LearnerKind, tuple[float, float]] = MappingProxyType(
-    {"generative": (-0.14, 0.37), "linear": (-0.26, 0.31), "local": (-0.34, 0.31), "sequences": (-0.26, 0.33)}
+    {
+        "generative": (-0.14, 0.37),
+        "vectors": (-0.14, 0.37),
+        "linear": (-0.26, 0.31),
+        "local": (-0.34, 0.31),
+        "sequences": (-0.26, 0.33),
+    }
 )
 """Mean and spread of the slope from a quarter of a pilot of 100 to 400 labels up to all of it, over the learners of
 each kind and the data sets of LCDB 1.1 (`labelworth reproduce learning-curves`); for sequences, which it does not

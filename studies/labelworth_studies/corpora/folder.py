@@ -151,6 +151,14 @@ def digits() -> RawFeatures:
     return RawFeatures(np.asarray(features, dtype=np.float64), tuple(labels.tolist()), "scikit-learn digits")
 
 
+def breast_cancer() -> RawFeatures:
+    """scikit-learn's 569 tumors, 30 measures of each on scales of their own; comes with scikit-learn."""
+    from sklearn.datasets import load_breast_cancer
+
+    features, labels = load_breast_cancer(return_X_y=True)
+    return RawFeatures(np.asarray(features), tuple(labels.tolist()), "scikit-learn breast cancer")
+
+
 def without_headers(post: str) -> str:
     """A post without its header lines: everything up to the first blank line is dropped."""
     _, blank_line, body = post.partition("\n\n")

@@ -1,6 +1,7 @@
 """The corpora that forecasts are tried on, each with the learner that is to be forecast."""
 
 import hashlib
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from types import MappingProxyType
@@ -20,6 +21,8 @@ from labelworth.data.text import LETTERS, count_words
 from labelworth.data.tokens.lexicon import Lexicon
 from labelworth.errors import InvalidInputError
 from labelworth.estimation.fit import fit
+from labelworth.estimators.automatic import with_telling_features
+from labelworth.estimators.gaussian import GaussianClasses
 from labelworth.estimators.others.any_classifier import AnyClassifier
 from labelworth.estimators.others.named_classifiers import preparation_of
 from labelworth.estimators.pools.any_rows import PreparedRows
@@ -32,6 +35,7 @@ from labelworth_studies.corpora.chunking_data import conll2000_digest
 from labelworth_studies.corpora.drawn_documents import World
 from labelworth_studies.corpora.folder import (
     SHORT_CORPORA,
+    breast_cancer,
     conll2000,
     digits,
     newsgroups,
@@ -54,6 +58,14 @@ _NATS_PER_SENTENCE = 1e-2  # predictions settle long before parameters do
 
 
 NAIVE_BAYES, HIDDEN_MARKOV = "naive-bayes", "hidden-markov"
+GAUSSIAN: Mapping[str, GaussianClasses] = MappingProxyType(
+    {
+        "gaussian": GaussianClasses(),
+        "gaussian-own-variances": GaussianClasses(covariance="diagonal"),
+        "gaussian-few-unlabeled": GaussianClasses(unlabeled_weight=0.1),
+    }
+)
+"""Gaussian classes in 64 dimensions: kinds that a pilot may choose."""
 OTHERS = ("logistic", "linear-svm", "nearest-neighbors", "forest", "boosting")
 """Learners known by their fits alone, by their names in `labelworth.estimators.others.named_classifiers`."""
 ROW_LEARNERS = (NAIVE_BAYES, *OTHERS)
@@ -89,6 +101,10 @@ CORPORA = MappingProxyType(
         "conll2000": Corpus("CoNLL-2000", (50, 100, 200), (500, 1000, 2000), 1500, 2, 1, (HIDDEN_MARKOV,)),
     }
 )
+MEASURES = MappingProxyType(
+    {"breast-cancer": Corpus("breast cancer", (50, 100, 150), None, 169, 4, 1, tuple(GAUSSIAN))},
+)
+"""Rows that were vectors from the beginning, on scales of their own."""
 READ = tuple(name for name in CORPORA if name != "digits")
 """Those that have to be got: the digits come with scikit-learn."""
 
@@ -117,7 +133,7 @@ _N_DRAWN = 6000
 
 def corpus_of(name: str) -> Corpus:
     """How a corpus, or a drawn one, is used."""
-    known = {**CORPORA, **DRAWN}
+    known = {**CORPORA, **MEASURES, **DRAWN}
     if name not in known:
         raise InvalidInputError(f"There is no corpus {name!r} here. Choose one of {', '.join(known)}.")
     return known[name]
@@ -157,10 +173,13 @@ def population(name: str, learner: str | None = None) -> Population:
     return _named(corpus, name, learner)
 
 
+_VECTORS = MappingProxyType({"digits": digits, "breast-cancer": breast_cancer})
+
+
 def _named(corpus: Corpus, name: str, learner: str) -> Population:
     """Features made of all rows, as a plan makes them; labels play no part in that."""
-    if name == "digits":
-        raw: Any = digits()
+    if name in _VECTORS:
+        raw: Any = _VECTORS[name]()
         features, evidence = raw.features, raw.evidence()
     elif name in WORLDS:
         samples = WORLDS[name].draw(_N_DRAWN)
@@ -168,6 +187,11 @@ def _named(corpus: Corpus, name: str, learner: str) -> Population:
     else:
         raw = _texts(name)
         features, evidence = count_words(raw.texts, min_df=corpus.min_df)[1], raw.evidence()
+    if learner in GAUSSIAN:
+        vectors = preparation_of("nearest-neighbors", features).fit_transform(features)
+        varying = with_telling_features(Samples(vectors, evidence))
+        samples, own = GAUSSIAN[learner].refits(varying)
+        return Population(corpus, samples, np.flatnonzero(evidence.is_gold), own)
     rows = PreparedRows(preparation_of(learner, features).fit_transform(features), evidence, features)
     return Population(corpus, rows, np.flatnonzero(evidence.is_gold), AnyClassifier(learner).learner(features))
 

@@ -20,6 +20,7 @@ from labelworth_studies.runner.study import Cell, Result, Study
 LEARNERS: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
         "generative": ("BernoulliNB", "MultinomialNB", "ComplementNB", "GaussianNB"),
+        "vectors": ("GaussianNB", "LDA", "QDA"),
         "linear": (
             "SVM_Linear",
             "LogisticRegression",

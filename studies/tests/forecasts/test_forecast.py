@@ -199,10 +199,13 @@ def test_verdicts_on_documents_and_sentences(small_corpora: None) -> None:
 
 
 @pytest.mark.parametrize("measure", ["error", "log_loss"])
-def test_constants_in_use_are_what_the_rule_chose_on_all_corpora(measure: str) -> None:
-    record = json.loads((Path(__file__).resolve().parents[3] / "results" / "forecast.json").read_text())
+@pytest.mark.parametrize(
+    ("study", "kinds"), [("forecast", {"generative", "linear", "local"}), ("forecast-vectors", {"vectors"})]
+)
+def test_constants_in_use_are_what_the_rule_chose_on_all_corpora(study: str, kinds: set[str], measure: str) -> None:
+    record = json.loads((Path(__file__).resolve().parents[3] / "results" / f"{study}.json").read_text())
     chosen = record["figures"][measure]["on_all"]
-    assert set(chosen) == {"generative", "linear", "local"}
+    assert set(chosen) == kinds
     for kind, own in chosen.items():
         used = TUNED[kind][measure]
         assert {"tilt_mean": used.tilt_mean, "ahead_sd": used.ahead_sd} == own

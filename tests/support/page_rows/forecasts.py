@@ -44,8 +44,21 @@ def forecast() -> Iterator[str]:
     every = used["all"]["all"]
     yield f"ratio and coverage are {every['ratio']:.2f} and {every['coverage']:.0%} ({', '.join(told)})"
     yield f"With the constants in use {_short_of(used['cells'])}"
+    yield from _vectors()
     yield from _default_plans()
     yield from _harm_verdicts()
+
+
+def _vectors() -> Iterator[str]:
+    own, n_pilots = figures("forecast-vectors"), record("forecast-vectors")["n_cells"]
+    error, sure = own["error"], own["log_loss"]["all"]["all"]
+    yield f"{n_pilots} pilots, {error['all']['all']['n_forecasts']} forecasts"
+    for part, words in (("all", "{}"), ("learners", "{}"), ("corpora", "{}"), ("factors", "at {} x")):
+        for name, group in error[part].items():
+            yield f"| {words.format(name)} | {_judged(group)} |"
+    used = error["in_use"]["all"]["all"]
+    yield f"log-loss {sure['ratio']:.2f} and {sure['coverage']:.0%}; with the constants in use the error's are"
+    yield f"{used['ratio']:.2f} and {used['coverage']:.0%}"
 
 
 def _short_of(cells: dict[str, dict[str, float]]) -> str:
@@ -186,9 +199,11 @@ def priors() -> Iterator[str]:
     yield f"log-odds of the mean {start:.2f} + {missed:.2f} e / h - {-classes:.2f} log(1 / share of the largest"
     yield f"parameters that sum to {both:.2f}"
     slopes = {kind: f"{curves[kind]['before']:.2f} +- {curves[kind]['before_sd']:.2f}" for kind in TUNED}
-    yield f"slope: {slopes['generative']} for models of p(x, y), {slopes['linear']} for linear classifiers,"
+    yield f"slope: {slopes['generative']} for models of p(x, y) of words, {slopes['vectors']} for those of vectors,"
+    yield f"{slopes['linear']} for linear classifiers,"
     yield f"{slopes['local']} for neighbors and trees"
-    n_curves = sum(curves[kind]["n_curves"] for kind in TUNED if kind != "sequences")
+    # Gaussian naive Bayes is among both kinds of models of p(x, y).
+    n_curves = sum(curves[kind]["n_curves"] for kind in TUNED if kind not in ("sequences", "vectors"))
     yield f"as measured on {n_curves:,} learning curves of LCDB 1.1"
     yield f"and {slopes['sequences']}, that of all its learners,"
     yield f"(from {curves['linear']['before']:.3f} to {curves['linear']['after']:.3f})"
@@ -197,13 +212,17 @@ def priors() -> Iterator[str]:
     yield f"level a ~ N({usual.level_mean:g}, {usual.level_sd:g}^2)"
     tilts = {kind: f"{own.tilt_mean:g}" for kind, own in error.items()}
     yield f"tilt b with standard deviation {usual.tilt_sd:g} around {tilts['linear']} for linear classifiers,"
-    yield f"{tilts['generative']} for models of p(x, y), of documents or sequences,"
+    yield f"{tilts['generative']} for models of p(x, y) of documents or sequences,"
+    yield f"{tilts['vectors']} for those of vectors,"
     yield f"{tilts['local']} for neighbors, trees and all else; drift d"
     drifts = {kind: f"{own.drift_sd:g}^2" for kind, own in error.items()}
-    yield f"{drifts['linear']} per unit for linear classifiers, {drifts['local']} for neighbors, trees and all else"
-    yield f"and {drifts['generative']} for models of p(x, y):"
-    linear, local, generative = (f"{error[kind].ahead_sd:g}^2" for kind in ("linear", "local", "generative"))
-    yield f"Ahead it spreads by {linear}, {local} and {generative}"
+    assert drifts["linear"] == drifts["vectors"]
+    yield f"{drifts['linear']} per unit for linear classifiers and models of vectors,"
+    yield f"{drifts['local']} for neighbors, trees and all else"
+    yield f"and {drifts['generative']} for models of p(x, y) of documents or sequences:"
+    kinds = ("linear", "vectors", "local", "generative")
+    linear, vectors, local, generative = (f"{error[kind].ahead_sd:g}^2" for kind in kinds)
+    yield f"Ahead it spreads by {linear}, {vectors}, {local} and {generative}"
     assert error["sequences"] == error["generative"]
     yield f"with which 90 % intervals hold {100 * HELD:.0f} % of what was realized"
     yield f"Spreads of metrics are multiples of {metric.level_sd:g}, {metric.tilt_sd:g} and {metric.drift_sd:g}"

@@ -133,7 +133,9 @@ class AnyLearner(Learner[Rows]):
     def kind(self) -> LearnerKind:
         """Linear by the name of its type; all else is taken for local, whose forecasts are wider."""
         name = type(last_step(labels_only(self.estimator))).__name__
-        return "generative" if name.endswith("NB") else "linear" if name.startswith(_LINEAR) else "local"
+        if name.endswith("NB"):
+            return "vectors" if name == "GaussianNB" else "generative"
+        return "linear" if name.startswith(_LINEAR) else "local"
 
     @property
     def has_scores(self) -> bool:

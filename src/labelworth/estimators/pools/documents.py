@@ -20,6 +20,7 @@ from labelworth.estimation.fit import Fit, at_maximum, fit
 from labelworth.estimators.pools.pool import Abilities, Pool, PoolKind
 from labelworth.fisher.criteria import CRITERIA
 from labelworth.models.classes.alike_words import AlikeWords
+from labelworth.models.classes.naive_bayes import NaiveBayesFamily
 from labelworth.models.protocol import AnyFamily, Family, ModelT
 from labelworth.progress import SILENT, Progress
 from labelworth.robust.held_out import HeldOutPredictions, held_out_predictions
@@ -75,7 +76,7 @@ class ClassLearner(Learner[Samples], Generic[ModelT]):
 
     @property
     def kind(self) -> LearnerKind:
-        return "generative"
+        return "generative" if isinstance(self.family, NaiveBayesFamily) else "vectors"
 
     @property
     def learns_answers(self) -> bool:

@@ -164,9 +164,8 @@ def row_sources(learner: Learner[Any], rows: Rows, workers: int | None = 1) -> d
 
     def own() -> dict[str, Source]:
         fits = own_sources(learner, rows)
-        is_joint = learner.kind == "generative"
         return {
-            name: Source(matched(source.prediction, codes), is_drawn=is_joint and name == "semi-supervised")
+            name: Source(matched(source.prediction, codes), is_drawn=learner.is_joint and name == "semi-supervised")
             for name, source in fits.items()
         }
 
