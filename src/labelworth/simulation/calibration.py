@@ -69,9 +69,9 @@ def _tuned(
 
 
 # Tilts and spreads ahead are what a rule chooses on the pilots of `labelworth reproduce forecast` and
-# `forecast-vectors` (`on_all` of their records), which judge each corpus by what the same rule chooses without it. All
-# else are round numbers. Labels simulated by a model of words are learned by such a model as real ones are: closer
-# than by others.
+# `forecast-vectors` (`on_all` of their records), which judge each corpus by what the same rule chooses without it.
+# All else are round numbers. Labels simulated by a model of words are learned by such a model as real ones are:
+# closer than by others.
 _GENERATIVE = _tuned((-0.1, -0.05), (0.12, 0.1), 0.11)
 TUNED: Mapping[LearnerKind, Mapping[str, Constants]] = MappingProxyType(
     {
