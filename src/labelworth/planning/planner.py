@@ -71,7 +71,7 @@ from labelworth.progress import SILENT, Whole
 from labelworth.simulation.basis import ForecastBasis, forecast_basis, forecast_work, simulated_sizes, sources_of
 from labelworth.simulation.forecast import Excess, forecast, is_clearly_better
 from labelworth.simulation.learner import Mode, Source, known_codes
-from labelworth.simulation.metrics import pilot_units
+from labelworth.simulation.metrics import metric_of, pilot_units
 from labelworth.simulation.pilot_points import point_sizes
 from labelworth.simulation.pool_use import PoolUse, pool_use_work, simulate_pool_use
 from labelworth.simulation.selection import without_optimism
@@ -585,8 +585,16 @@ class Planner:
             self.pool.model_name,
             self.settings.seed,
             self.pool.choice,
-            self.basis.metric_units.get(chosen.criterion) if chosen.is_simulated else None,
+            self._examples(chosen.criterion),
         )
+
+    def _examples(self, criterion: str) -> int | None:
+        """Labeled samples of the class that a metric hangs on; None: it is no metric."""
+        metric, data = metric_of(criterion), self.pool.data
+        if metric is None:
+            return None
+        owner = np.repeat(np.arange(data.n_samples), data.lengths)
+        return metric.rarest(known_codes(data), owner, data.evidence.classes)
 
     def _empty(self) -> list[str]:
         """How many documents nothing is known of."""

@@ -72,6 +72,16 @@ class Metric(ABC):
         return len(np.unique(owner[codes >= 0]))
 
     @property
+    def hangs_on(self) -> str:
+        """The class whose examples say most of it, for people."""
+        return "the rarest class"
+
+    def rarest(self, codes: IntArray, owner: IntArray, classes: Sequence[Hashable]) -> int:
+        """How many units there are of the rarest class that it is about, of classes that have any."""
+        of_class = [len(np.unique(owner[codes == code])) for code in range(len(classes))]
+        return min((n for n in of_class if n), default=0)
+
+    @property
     def needs_scores(self) -> bool:
         """Whether it looks at scores, and not at the predicted classes alone."""
         return False
@@ -224,6 +234,14 @@ class RateAtLevel(Metric):
     def n_units(self, codes: IntArray, owner: IntArray, classes: Sequence[Hashable]) -> int:
         """Those of the class."""
         return len(np.unique(owner[codes == self.code(classes)]))
+
+    @property
+    def hangs_on(self) -> str:
+        return "the class"
+
+    def rarest(self, codes: IntArray, owner: IntArray, classes: Sequence[Hashable]) -> int:
+        """Its own."""
+        return self.n_units(codes, owner, classes)
 
     @property
     def needs_scores(self) -> bool:

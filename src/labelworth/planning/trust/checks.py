@@ -14,7 +14,7 @@ from labelworth.planning.answer import LEVEL, Advice, Check, Design, Held, Inter
 from labelworth.planning.source import LABELS_PER_PARAMETER
 from labelworth.planning.trust.randomness import Randomness
 from labelworth.planning.units import apart
-from labelworth.planning.words import LABELS_PER_CLASS, SIMULATED_LABELS
+from labelworth.planning.words import EXAMPLES, LABELS_PER_CLASS, SIMULATED_LABELS
 from labelworth.simulation.basis import ForecastBasis
 from labelworth.simulation.forecast import simulation_warning
 from labelworth.simulation.learner import Mode
@@ -288,35 +288,51 @@ def faith_checks(kinds: Sequence[KindWorth], advice: Advice) -> list[Check]:
     return [Check(f"answers of {kind.kind}", "warning", kind.faith) for kind in used if kind.faith]
 
 
+def examples_wanted(criterion: str) -> int | None:
+    """Labeled samples of its class, of macro-F1 of its rarest, below which a metric is not known; None: of no class.
+
+    Of a precision of 100 % no number allows false alarms, so that none of them is waited for.
+    """
+    metric = metric_of(criterion)
+    if metric is None:
+        return None
+    if not isinstance(metric, RateAtLevel) or metric.asked != "recall" or metric.level == 1:
+        return FEW_LABELS
+    return max(FEW_LABELS, math.ceil(FEWEST_FALSE_ALARMS / round(1 - metric.level, 12)))
+
+
 def threshold_checks(criterion: str, error: float, n_examples: int | None) -> list[Check]:
-    """Of a recall at a precision: whether the pilot tells where the threshold lies; nothing of all else.
+    """Whether the pilot has enough examples of the class that a metric hangs on; nothing of all other criteria.
 
     Parameters
     ----------
     n_examples : int or None
-        Labeled samples of the class; None: not known.
+        Labeled samples of the class, of macro-F1 of its rarest; None: not known.
     """
-    metric = metric_of(criterion)
-    if not isinstance(metric, RateAtLevel) or metric.asked != "recall" or n_examples is None:
+    metric, wanted = metric_of(criterion), examples_wanted(criterion)
+    if metric is None or wanted is None or n_examples is None:
         return []
     named = metric.words[:1].upper() + metric.words[1:]
-    if 1 - error < LITTLE_RECALL:
+    is_recall = isinstance(metric, RateAtLevel) and metric.asked == "recall"
+    if is_recall and 1 - error < LITTLE_RECALL:
         words = (
             f"{named} is forecast below {percent(LITTLE_RECALL)}, and the pilot cannot tell how far: with so little "
             f"the truth lay outside of {percent(LEVEL)} intervals in four trials of ten, nearly always with less. "
             "There may be no such threshold at all. Ask for a lower precision, or for precision at a recall."
         )
         return [Check("threshold", "warning", words)]
-    missing = round(1 - metric.level, 12)
-    if missing * n_examples < FEWEST_FALSE_ALARMS:
-        enough = "" if not missing else f"; {math.ceil(FEWEST_FALSE_ALARMS / missing):,} of the class would be enough"
-        words = (
-            f"{named} rests on {count(n_examples, 'labeled example')} of the class: a single false alarm more or "
-            f"less moves the threshold. With so few the truth lay outside of {percent(LEVEL)} intervals in one trial "
-            f"of six{enough}."
+    rests = f"{named} rests on {count(n_examples, 'labeled example')} of {metric.hangs_on}"
+    is_exact = isinstance(metric, RateAtLevel) and is_recall and metric.level == 1
+    if n_examples >= wanted and not is_exact:
+        return [Check(EXAMPLES, "good", f"{rests}.")]
+    why = ""
+    if is_recall:
+        why = (
+            ": a single false alarm more or less moves the threshold. With so few the truth lay outside of "
+            f"{percent(LEVEL)} intervals in one trial of six on some corpora, and in every other one on another"
         )
-        return [Check("threshold", "warning", words)]
-    return [Check("threshold", "good", f"{named} rests on {n_examples:,} labeled examples of the class.")]
+    enough = "" if is_exact else f"; {wanted:,} of the class would be enough"
+    return [Check(EXAMPLES, "warning", f"{rests}{why}{enough}.")]
 
 
 def parameters_need(n_labels: int, n_parameters: int | None, source: Source) -> int | None:

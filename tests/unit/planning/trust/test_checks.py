@@ -95,13 +95,20 @@ def test_too_little_recall_is_said_to_be_unknown() -> None:
     assert check.words.startswith("Recall of a at precision 90 % is forecast below 25 %, and the pilot cannot tell")
     (check,) = threshold_checks("recall of a at precision 0.9", 0.7, 20)
     assert check.state == "good"
-    for other in ("error", "macro_f1", "precision of a at recall 0.9", "log_loss"):
+    for other in ("error", "log_loss"):
         assert threshold_checks(other, 0.8, 30) == []
+
+
+def test_of_the_class_that_a_metric_hangs_on_ten_examples_are_wanted() -> None:
+    for metric, rare in (("macro_f1", "the rarest class"), ("precision of a at recall 0.9", "the class")):
+        (good,), (bad,) = (threshold_checks(metric, 0.2, n_examples) for n_examples in (10, 9))
+        assert (good.state, bad.state) == ("good", "warning")
+        assert bad.words.endswith(f"rests on 9 labeled examples of {rare}; 10 of the class would be enough.")
 
 
 @pytest.mark.parametrize(
     ("level", "n_examples", "state"),
-    [(0.9, 19, "warning"), (0.9, 21, "good"), (0.5, 5, "good"), (0.99, 150, "warning"), (1.0, 10**6, "warning")],
+    [(0.9, 19, "warning"), (0.9, 21, "good"), (0.5, 10, "good"), (0.99, 150, "warning"), (1.0, 10**6, "warning")],
 )
 def test_a_precision_that_allows_fewer_than_two_false_alarms_hangs_on_one(
     level: float, n_examples: int, state: str
@@ -110,7 +117,7 @@ def test_a_precision_that_allows_fewer_than_two_false_alarms_hangs_on_one(
     assert check.state == state
     assert f"rests on {n_examples:,} labeled examples of the class" in check.words
     if level == 0.9 and state == "warning":
-        assert check.words.endswith("in one trial of six; 20 of the class would be enough.")
+        assert check.words.endswith("and in every other one on another; 20 of the class would be enough.")
 
 
 def test_classes_with_few_labels_are_named() -> None:
