@@ -655,7 +655,10 @@ class Planner:
             self.verdict.check(),
             *self._contradicted(chosen),
             *(
-                (simulation_check(self.basis, self._mode), *guessing_check(self.basis, self._mode))
+                (
+                    simulation_check(self.basis, self._mode),
+                    *guessing_check(self.basis, self._mode, chosen.criterion, self.pool.choice),
+                )
                 if chosen.is_simulated
                 else ()
             ),

@@ -13,12 +13,14 @@ from labelworth.estimators.pools.documents import LABELS_ONLY
 from labelworth.planning.answer import LEVEL, Advice, Check, Design, Held, Interval, KindWorth, State
 from labelworth.planning.source import LABELS_PER_PARAMETER
 from labelworth.planning.trust.randomness import Randomness
-from labelworth.planning.units import apart
+from labelworth.planning.units import apart, in_units
 from labelworth.planning.words import EXAMPLES, LABELS_PER_CLASS, SIMULATED_LABELS
 from labelworth.simulation.basis import ForecastBasis
 from labelworth.simulation.forecast import simulation_warning
 from labelworth.simulation.learner import Mode
 from labelworth.simulation.metrics import RateAtLevel, metric_of
+from labelworth.simulation.scales import Measure
+from labelworth.simulation.selection import ModelChoice
 from labelworth.tradeoff.accuracy import Source
 from labelworth.tradeoff.problem import SHARES, in_percent
 from labelworth.wording import count, percent
@@ -38,6 +40,10 @@ FEWEST_TRIED = 50
 """Labeled samples of the smallest pilots that forecasts were held against the truth from."""
 _SURE = 1.645
 """Standard errors: what is this far below chance is so with 95 %."""
+_GUESSES = {
+    "error": ("errs on", "naming the most frequent class always errs on"),
+    "log_loss": ("has a log-loss of", "naming the shares of the classes always has one of"),
+}
 _MOST_NAMES = 8
 _MANY_WRONG = 0.01
 """Share of errors by copies that disagree from which on they are spoken of."""
@@ -144,16 +150,30 @@ def simulation_check(basis: ForecastBasis, mode: Mode) -> Check:
     return Check(SIMULATED_LABELS, "good", "Simulations of the pilot err about as much as the pilot itself.")
 
 
-def guessing_check(basis: ForecastBasis, mode: Mode) -> tuple[Check, ...]:
-    """Whether predictions of the pilot's labels are better than to name the most frequent class always."""
-    points, chance = basis.points[mode, "error"], basis.chance("error")
-    error, spread = float(points.means[-1]), math.sqrt(float(points.covariance[-1, -1]))
-    if error + _SURE * spread < chance:
+def guessing_check(
+    basis: ForecastBasis, mode: Mode, measure: Measure, choice: ModelChoice | None = None
+) -> tuple[Check, ...]:
+    """Whether predictions of the pilot's labels are better than those of who knows how frequent the classes are.
+
+    Of a metric that is not asked: it says itself what guessing does not do.
+    """
+    if measure not in _GUESSES:
         return ()
+    points, chance = basis.points[mode, measure], basis.chance(measure)
+    spread, added = math.sqrt(float(points.covariance[-1, -1])), ""
+    error = judged = float(points.means[-1])
+    if choice is not None:
+        error, shift = float(getattr(choice.chosen, measure)), choice.optimism[measure].shift
+        judged = error + shift
+        added = f", and {apart(shift, measure)} more for having been chosen by them" if shift > 0 else ""
+    if judged + _SURE * spread < chance:
+        return ()
+    own, guess = _GUESSES[measure]
     words = (
-        f"On the labels held this model errs on {percent(error)}, where naming the most frequent class always errs "
-        f"on {percent(chance)}: that is not clearly better than guessing. More labels help only where labels follow "
-        "from the features at all. Look at some labels, try other features or another model, before you buy many."
+        f"Cross-validated on the labels held this model {own} {in_units(error, measure)}{added} (standard error "
+        f"{apart(spread, measure)}), where {guess} {in_units(chance, measure)}: that is not clearly better than "
+        "guessing. More labels help only where labels follow from the features at all. Look at some labels, try "
+        "other features or another model, before you buy many."
     )
     return (Check("better than guessing", "warning", words),)
 

@@ -21,12 +21,15 @@ from labelworth.planning.trust.checks import (
     class_check,
     copies_check,
     few_labels_check,
+    guessing_check,
     parameter_check,
     pilot_check,
     pilot_needed,
     threshold_checks,
 )
 from labelworth.planning.trust.verdict import verdict_by_folds, verdict_without_classes
+from labelworth.simulation.basis import ForecastBasis, Points
+from labelworth.simulation.selection import ComparedModel, ModelChoice, Optimism
 from support.pilots import drawn_documents
 
 
@@ -235,6 +238,45 @@ def test_a_model_that_is_no_better_than_guessing_is_told() -> None:
     ((words,), nothing) = told
     assert "not clearly better than guessing" in words
     assert nothing == []
+
+
+def chosen_with(error: float, shift: float) -> ModelChoice:
+    model = ComparedModel("naive Bayes", False, error, error, 0.3, 0.0, 0.0)
+    optimism = {"error": Optimism(shift, 0.0), "log_loss": Optimism(shift, 0.0)}
+    return ModelChoice(model, (), 100, 5, optimism)
+
+
+def rare_basis(covariance: float = 1e-4) -> ForecastBasis:
+    """Of a pilot of 100 whose second class has four labels; points lie far from what was compared."""
+    points = {
+        ("labels-only", measure): Points(np.array([80]), np.array([0.5]), np.array([[covariance]]))
+        for measure in ("error", "log_loss", "macro_f1")
+    }
+    return ForecastBasis("generative", 100, 500, points, {}, {}, {}, {}, np.array([96, 4]))
+
+
+def test_guessing_is_held_against_the_error_that_the_plan_tells_of_its_model() -> None:
+    (check,) = guessing_check(rare_basis(), "labels-only", "error", chosen_with(0.02, 0.01))
+    assert check.words.startswith(
+        "Cross-validated on the labels held this model errs on 2 %, and 1 point more for having been chosen by them "
+        "(standard error 1 point), where naming the most frequent class always errs on 4.5 %: that is not clearly"
+    )
+    # What was chosen without flattery is clearly better: 1.645 standard errors.
+    assert guessing_check(rare_basis(), "labels-only", "error", chosen_with(0.02, 0.0)) == ()
+    # Without a choice the points are all there is.
+    (check,) = guessing_check(rare_basis(), "labels-only", "error")
+    assert "this model errs on 50 % (standard error 1 point)" in check.words
+
+
+def test_a_model_is_held_against_guesses_of_what_is_asked_for() -> None:
+    # With half a label more of each class, -.955 log .955 - .045 log .045.
+    (check,) = guessing_check(rare_basis(), "labels-only", "log_loss", chosen_with(0.9, 0.0))
+    assert "has a log-loss of 0.3 (standard error 0.01), where naming the shares of the classes always has" in (
+        check.words
+    )
+    assert "one of 0.1822" in check.words
+    for metric in ("macro_f1", "recall of b at precision 0.9"):
+        assert guessing_check(rare_basis(), "labels-only", metric, chosen_with(0.9, 0.0)) == ()
 
 
 def test_copies_that_disagree_are_named_with_what_they_cost() -> None:
