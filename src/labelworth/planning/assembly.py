@@ -40,7 +40,7 @@ from labelworth.planning.trust.checks import (
     threshold_checks,
 )
 from labelworth.planning.trust.odds import even_round, is_settled, odds_of_examples, odds_of_settling
-from labelworth.planning.trust.stop import MOST_TIMES, more_pilot, why_stop
+from labelworth.planning.trust.stop import MOST_TIMES, buys_little, more_pilot, why_stop
 from labelworth.planning.uncertainty import band_intervals, spread
 from labelworth.planning.units import apart, criterion_words, flat_beyond, in_units
 from labelworth.planning.words import LABELS_PER_CLASS
@@ -102,6 +102,9 @@ def assemble(
     wanted = background.lacks_examples(asked.criterion)
     nearest = _solved_or_nearest(situation, asked, is_known=wanted is None)
     answer, asked, refusal, is_open = nearest.answer, nearest.question, nearest.refusal, nearest.is_open
+    little = buys_little(situation, asked.problem, answer.counts)
+    if little is not None:
+        answer = Solved(situation.nothing_more, None)
     design = _with_noise(situation, answer.counts)
     designs = curve_counts(situation)
     labels_interval, error_interval, bands, gain_bands, bias = None, _probes_interval(design), None, None, None
@@ -124,11 +127,14 @@ def assemble(
         error_interval, bands = around.error_interval(), around.bands()
         labels_interval = around.labels_interval() if situation.kinds is None else None
         gain_bands, bias = around.gain_bands(labels_of(situation, designs)), around.biased_error()
+    if little is not None:
+        # Elsewhere the budget was solved again: those are labels that it pays for, not that are to be bought.
+        labels_interval = None
     forecast = with_gains(situation, forecast or forecast_curve(situation, designs, bands), gain_bands)
     held = situation.held
     width = Width.of(design, open_labels(asked, design, labels_interval), error_interval, asked.criterion)
     known = (held.n_labels, held.n_parameters, situation.accuracy.source)
-    stop = why_stop(situation, asked.problem, asked.value, answer.counts)
+    stop = little or why_stop(situation, asked.problem, asked.value, answer.counts)
     # An interval that does not hold the target is narrow enough to stop on, however wide it is.
     is_met = stop is not None and asked.problem == "target" and is_settled(error_interval, asked.value)
     may_stop = is_met and wanted is None
@@ -187,7 +193,7 @@ def assemble(
         notes=(
             *background.notes,
             *_bias_notes(bias, asked),
-            *_limit_notes(situation, asked, answer.counts, advice, forecast),
+            *(_limit_notes(situation, asked, answer.counts, advice, forecast) if little is None else ()),
             *(_lead_notes(situation, answer.counts) if advice == "label" else ()),
         ),
         pilot=background.pilot,

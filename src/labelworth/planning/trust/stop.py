@@ -13,14 +13,19 @@ from labelworth.planning.units import apart, target_words
 from labelworth.simulation.metrics import is_metric, metric_of
 from labelworth.tradeoff.costs import ArmPrices
 from labelworth.tradeoff.direction import direction_of
-from labelworth.tradeoff.problem import Problem
-from labelworth.wording import money
+from labelworth.tradeoff.problem import LOGARITHMIC, Problem
+from labelworth.wording import count, money
 
 MOST_TIMES = 10
 """No more labels than this many times those held are asked for before planning again."""
 _LEAST_PART = 0.25
 """Nor fewer than this part of them: widths of intervals fall with the square root of the labels, and with a quarter
 more by a tenth. Nobody sees less, and who plans again wants to be told something new."""
+
+
+_LEAST_FALL = 0.01
+"""A fall by a smaller part of an error with every doubling of the labels is next to nothing: power laws of learning
+curves fall by a tenth or more."""
 
 
 @dataclass(frozen=True)
@@ -43,6 +48,24 @@ def why_stop(situation: Situation, problem: Problem, value: float, counts: Float
         return Stop(f"{target} is met by the labels held.")
     return (
         Stop(_too_expensive(situation, value, counts)) if problem == "alpha" else _no_money(situation, value, counts)
+    )
+
+
+def buys_little(situation: Situation, problem: Problem, counts: FloatArray) -> Stop | None:
+    """That a budget pays for labels that lower the error by next to nothing; None: they lower it.
+
+    Of kinds of labels, whose answers double nothing, and of figures without a zero nothing is said.
+    """
+    criterion, more = situation.accuracy.criterion, float(counts @ situation.accuracy.labels_per_sample)
+    if problem != "budget" or situation.kinds is not None or criterion in LOGARITHMIC or not more:
+        return None
+    today = situation.accuracy.error(situation.nothing_more)
+    doublings = math.log2(1 + more / situation.held.n_labels)
+    if not np.isfinite(today) or today - situation.accuracy.error(counts) >= _LEAST_FALL * doublings * today:
+        return None
+    return Stop(
+        f"{count(round(more), 'more label')}, which the budget would pay for, would "
+        f"{direction_of(criterion).verb} {_what(criterion)} by next to nothing."
     )
 
 
