@@ -40,11 +40,12 @@ from labelworth.planning.trust.checks import (
     threshold_checks,
 )
 from labelworth.planning.trust.odds import even_round, is_settled, odds_of_examples, odds_of_settling
-from labelworth.planning.trust.stop import MOST_TIMES, buys_little, more_pilot, why_stop
+from labelworth.planning.trust.stop import buys_little, more_pilot, why_stop
 from labelworth.planning.uncertainty import band_intervals, spread
 from labelworth.planning.units import apart, criterion_words, flat_beyond, in_units
 from labelworth.planning.words import LABELS_PER_CLASS
 from labelworth.progress import SILENT, Progress
+from labelworth.simulation.asking import MOST_TIMES
 from labelworth.simulation.selection import ModelChoice
 from labelworth.tradeoff.direction import direction_of
 from labelworth.tradeoff.problem import Question

@@ -7,8 +7,8 @@ from labelworth.errors import InfeasiblePlanError, NotIdentifiableError
 from labelworth.planning.answer import Certificate, Interval
 from labelworth.planning.situation import Band, Situation
 from labelworth.planning.trust.odds import is_settled
-from labelworth.planning.trust.stop import MOST_TIMES
 from labelworth.planning.units import ends_in_units
+from labelworth.simulation.asking import MOST_TIMES
 from labelworth.tradeoff.accuracy import Accuracy, ConvexAccuracy
 from labelworth.tradeoff.costs import Costs
 from labelworth.tradeoff.problem import Problem, Question, Solution, infeasible_target, rounded_up

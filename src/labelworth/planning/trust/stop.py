@@ -10,14 +10,13 @@ from labelworth.arrays import FloatArray
 from labelworth.planning.outcome import worth
 from labelworth.planning.situation import Situation
 from labelworth.planning.units import apart, target_words
+from labelworth.simulation.asking import MOST_TIMES
 from labelworth.simulation.metrics import is_metric, metric_of
 from labelworth.tradeoff.costs import ArmPrices
 from labelworth.tradeoff.direction import direction_of
 from labelworth.tradeoff.problem import LOGARITHMIC, Problem
 from labelworth.wording import count, money
 
-MOST_TIMES = 10
-"""No more labels than this many times those held are asked for before planning again."""
 _LEAST_PART = 0.25
 """Nor fewer than this part of them: widths of intervals fall with the square root of the labels, and with a quarter
 more by a tenth. Nobody sees less, and who plans again wants to be told something new."""
