@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from numbers import Integral
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -28,6 +28,7 @@ from labelworth.estimators.pools.any_rows import (
     last_step,
     modes_of,
     require_classifier,
+    says_how_sure,
 )
 from labelworth.estimators.targets import all_classes, read_targets
 from labelworth.progress import Progress
@@ -221,7 +222,9 @@ class AnyClassifier(ClassifierMixin, Estimator[Rows]):
 
         require_documents(data)
         settings = {"estimator": repr(self.learner_.prepared), "kind": self.kind}
-        return AnyPool(data, self._fitted(data, progress), self.learner_, settings=settings)
+        fitted = self._fitted(data, progress)
+        learner = replace(self.learner_, gives_scores=says_how_sure(fitted.model.fitted.estimator))
+        return AnyPool(data, fitted, learner, settings=settings)
 
 
 def not_storable(name: str) -> str:
