@@ -22,6 +22,10 @@ CRITERION_WORDS: Mapping[str, str] = MappingProxyType(
 """What every criterion is in words, but for metrics."""
 
 
+UNSEEN = 1e-3
+"""A fall of an error by a smaller part of it is none to speak of: a test would take millions of labels to see it."""
+
+
 def criterion_words(criterion: str) -> str:
     """What a criterion is, in words."""
     metric = metric_of(criterion)
@@ -43,6 +47,15 @@ def in_units(value: float | None, criterion: str) -> str:
     digits = 0 if direction_of(criterion).is_rising else 1
     decimals = max(digits - math.floor(math.log10(100 * abs(value))), 1) if is_small else 1
     return f"{100 * direction_of(criterion).reached(value):.{decimals}f}".removesuffix(".0") + " %"
+
+
+def is_next_to_nothing(before: float, after: float, criterion: str) -> bool:
+    """Whether a fall from one error to another, if it is one, shows in no figure that people are told.
+
+    >>> is_next_to_nothing(0.1002, 0.0998, "error"), is_next_to_nothing(0.1002, 0.0994, "error")
+    (True, False)
+    """
+    return before - after <= UNSEEN * before or in_units(before, criterion) == in_units(after, criterion)
 
 
 def exactly_in_units(value: float, criterion: str) -> str:
