@@ -58,7 +58,7 @@ def test_money_that_buys_nothing_is_left_and_told() -> None:
 def test_a_budget_is_not_spent_on_next_to_nothing() -> None:
     doublings = np.log2(SIZES / HELD)
     for budget in (101.0, 150.0, 450.0, 500.0):
-        # From 30 to 30 % with as many labels again as are held, or to 29.9 %.
+        # As many labels again as are held bring 30 % to 29.98, or to 29.9.
         flat, falling = (plan(0.3 - fall * doublings, budget) for fall in (0.0002, 0.001))
         assert (flat.advice, flat.recommended.labels, flat.certificate) == ("stop", 0, None)
         n_more = "1 more label" if budget == 101 else f"{budget - HELD:.0f} more labels"

@@ -9,7 +9,7 @@ import numpy as np
 from labelworth.arrays import FloatArray
 from labelworth.planning.outcome import worth
 from labelworth.planning.situation import Situation
-from labelworth.planning.units import apart, is_next_to_nothing, target_words
+from labelworth.planning.units import apart, last_digit, target_words
 from labelworth.simulation.asking import MOST_TIMES
 from labelworth.simulation.metrics import is_metric, metric_of
 from labelworth.tradeoff.costs import ArmPrices
@@ -46,7 +46,7 @@ def why_stop(situation: Situation, problem: Problem, value: float, counts: Float
 
 
 def buys_little(situation: Situation, problem: Problem, counts: FloatArray) -> Stop | None:
-    """That a budget pays for labels that lower the error by next to nothing; None: they lower it.
+    """That a budget pays for labels that lower the error by less than half of the last digit told; None: by more.
 
     Few labels never do much: they are little only if as many again as are held would be. Of kinds of labels, and of
     figures without a zero, nothing is said.
@@ -56,7 +56,7 @@ def buys_little(situation: Situation, problem: Problem, counts: FloatArray) -> S
         return None
     today = situation.accuracy.error(situation.nothing_more)
     later = [situation.accuracy.error(design) for design in (counts, _as_many_again(situation))]
-    if not np.isfinite(today) or not all(is_next_to_nothing(today, error, criterion) for error in later):
+    if not np.isfinite(today) or today - min(later) >= last_digit(today, criterion) / 2:
         return None
     return Stop(
         f"{count(round(more), 'more label')}, which the budget would pay for, would "
