@@ -118,7 +118,10 @@ class Planner:
             # Before anything is simulated.
             held = self._with_answers(held_before(self.pool, self.settings.costs))
             currency = self.settings.currency
-            require_budget(asked.value, held.n_labels, held.cost, currency, n_answers=held.n_answers)
+            has_blank = "" in self.pool.data.evidence.classes
+            require_budget(
+                asked.value, held.n_labels, held.cost, currency, n_answers=held.n_answers, has_blank=has_blank
+            )
         situation, chosen = self.situation(asked.pool, asked.value if asked.kind == "budget" else None)
         self._require_unit(asked, chosen)
         background, curve, surface = self._background(chosen, situation), None, None

@@ -181,7 +181,8 @@ def _expectation(plan: "Plan") -> str:
     own, interval = plan.question.criterion, plan.error_interval
     criterion = plan.criterion_words[:1].upper() + plan.criterion_words[1:]
     between = f" ({ends_in_units(interval, own)})" if interval is not None and interval.low != interval.high else ""
-    now = "" if plan.held.error is None else f"; with the labels held, {in_units(plan.held.error, own)}"
+    is_same = plan.held.error is None or not plan.recommended.labels
+    now = "" if is_same else f"; with the labels held, {in_units(plan.held.error, own)}"
     curve = plan.forecast
     if not plan.held.n_pool and curve is not None and curve.measured_error:
         # All there is was measured: who counts errors on held-out parts sees these.

@@ -214,7 +214,9 @@ class AnyClassifier(ClassifierMixin, Estimator[Rows]):
     def _checked(self, data: Rows, **options: Any) -> "CheckReport":
         from labelworth.estimators.others.any_check import check_rows
 
-        return check_rows(data, self.learner_, self.kind, **options)
+        is_named = isinstance(self.estimator, str) and self.name is None
+        words = classifier_named(self.estimator).words if is_named else self.kind
+        return check_rows(data, self.learner_, f"{words[:1].upper()}{words[1:]}", **options)
 
     def _pool(self, data: Rows, progress: Progress) -> "AnyPool":
         from labelworth.estimators.pools.any_rows import AnyPool

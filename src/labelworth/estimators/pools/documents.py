@@ -227,11 +227,14 @@ def require_documents(samples: Rows) -> None:
             "No document is labeled, so there is no pilot to plan from. Draw one with `labelworth next --count 100`."
         )
     if np.count_nonzero(counts) < 2:
-        only = samples.evidence.classes[int(np.argmax(counts))]
+        only, n_left = samples.evidence.classes[int(np.argmax(counts))], int((~samples.is_labeled).sum())
+        marker = ""
+        if n_left and isinstance(only, int | np.integer):
+            # Names beside -1 are no classes of one kind.
+            marker = f" Where {UNLABELED} is a class, name another marker of rows without a label with unlabeled=."
         raise NotIdentifiableError(
             f"All labels say {only!r}: with one class there is nothing to tell apart. "
-            f"{_until_two_classes(int(counts.sum()), int((~samples.is_labeled).sum()))} Where {UNLABELED} is a "
-            "class, name another marker of rows without a label with unlabeled=."
+            f"{_until_two_classes(int(counts.sum()), n_left)}{marker}"
         )
 
 

@@ -227,6 +227,14 @@ def test_a_check_names_classes_without_labels_and_ends_with_1() -> None:
         assert "no row is labeled 'never'" in " ".join(report.lines())
 
 
+def test_a_check_calls_classifiers_and_counts_as_people_do() -> None:
+    rows, labels = vectors(80, 40)
+    told = "\n".join(lw.check(rows, labels, model="linear-svm").lines())
+    assert "Linear SVM learns nothing from unlabeled rows" in told
+    one = "\n".join(lw.check(rows, [0] * 40 + [-1] * 40, model="linear-svm").lines())
+    assert "40 labeled and 40 unlabeled rows, 1 class." in one
+
+
 def test_a_check_with_too_few_labels_or_failing_folds_says_so() -> None:
     X, y = vectors(60, 60)
     few = lw.check(X, [*y[:2], *[-1] * 58], model=SelfTrainingClassifier(GaussianNB()))
@@ -288,3 +296,9 @@ def test_a_pilot_of_one_class_is_refused_though_others_are_named() -> None:
 
     with pytest.raises(NotIdentifiableError, match="All labels say 0"):
         lw.plan(np.eye(20), [0] * 10 + [-1] * 10, model=LogisticRegression(), classes=[0, 1], budget=15)
+
+
+def test_texts_that_share_no_word_are_told_that() -> None:
+    texts = [f"word{index} other{index}" for index in range(40)]
+    with pytest.raises(InvalidInputError, match="No word stands in two of the texts"):
+        lw.plan(texts, ["a", "b"] * 10 + [None] * 20, budget=30)
