@@ -244,6 +244,11 @@ class AutomaticModel:
                 stacklevel=2,
             )
         if samples is None:
+            if np.ndim(rows.features) == 1 and all(isinstance(text, str) for text in rows.features):
+                raise InvalidInputError(
+                    "No word stands in two of the texts, so that nothing can be learned from their words. Are these "
+                    "the texts? Give more of them, or name a model that looks at something else with model=."
+                )
             raise InvalidInputError(
                 "A model can be chosen for texts, counts, vectors and tables. Name one for these data with model=."
             )

@@ -21,13 +21,16 @@ from labelworth.estimation.starts import counting
 from labelworth.estimators.classifier import GenerativeClassifier
 from labelworth.models.doors import require_classes
 from labelworth.models.protocol import AnyFamily
-from labelworth.progress import Progress
+from labelworth.progress import SILENT, Progress
 
 if TYPE_CHECKING:
     from labelworth.estimators.pools.documents import DocumentPool
     from labelworth.models.written.model import Written, WrittenDensity
+    from labelworth.robust.check import CheckReport
 
 _FUNCTIONS = ("log_joint", "maximize", "sample", "log_prior")
+_FARTHEST = 1e100
+"""No parameter of anything measured is so large, and squares of what is twice as far overflow."""
 _STILL_TO_GAIN = 100.0
 """Times the tolerance: an M-step that stands still while the likelihood climbs is none."""
 
@@ -218,12 +221,43 @@ class WrittenModel(GenerativeClassifier):
                 )
         return fitted
 
+    def _fit_of(self, family: AnyFamily, data: Samples, progress: Progress) -> Fit[Any, Any]:
+        with np.errstate(over="ignore", invalid="ignore"):
+            # What overflows is refused below, by its name.
+            fitted = super()._fit_of(family, data, progress)
+        tables, tree = fitted.model.tables, fitted.model.written.tree
+        away = [leaf for leaf in tree.leaves if not np.abs(tables[leaf.name]).max(initial=0.0) < _FARTHEST]
+        if away:
+            names, be = ", ".join(leaf.name for leaf in away), "are" if len(away) > 1 else "is"
+            raise InvalidInputError(
+                f"The likelihood has no bound: it still climbs where {names} {be} beyond {_FARTHEST:g}. Is log_joint "
+                f"normalized for all {names} that the constraints allow? Constrain probabilities as simplex, in "
+                "constraints=, or give a log_prior."
+            )
+        return fitted
+
+    def _require_normalized(self, model: "WrittenDensity") -> None:
+        """Refuse a density without the mass 1 where somebody says which x there are."""
+        if self.sample is not None:
+            model.sample(1, np.random.default_rng(0))
+        elif self.support is not None:
+            from labelworth.fisher.documents.population import enumerate_outcomes
+
+            enumerate_outcomes(model)
+
+    def _checked(self, data: Samples, **options: Any) -> "CheckReport":
+        # What is no density has no fits to compare.
+        self._require_normalized(self._fit_of(self._family(data), data, SILENT).model)
+        return super()._checked(data, **options)
+
     def _pool(self, data: Samples, progress: Progress) -> "DocumentPool":
         settings = self.get_params(deep=False)
         described = {
             name: _described(value) if name in _FUNCTIONS else repr(value) for name, value in settings.items()
         }
-        return replace(super()._pool(data, progress), settings=described)
+        pool = super()._pool(data, progress)
+        self._require_normalized(pool.model)
+        return replace(pool, settings=described)
 
 
 def _described(function: Any) -> str:

@@ -233,12 +233,12 @@ class Limit:
 
 
 def open_labels(question: PlanQuestion, design: Design, interval: Interval | None) -> Interval | None:
-    """The interval of the labels to buy, unless a budget fixes them.
+    """The interval of the labels to buy, unless a budget fixes them: where it is spent, but for whole samples.
 
-    Then its ends differ by what it takes to make the samples of every arm whole, which is no uncertainty.
+    That less would do at the ends of what is known is said by what the labels are worth.
     """
     whole = sum(arm.labels / arm.count for arm in design.arms if arm.count > 0)
-    if interval is None or (question.problem == "budget" and interval.high - interval.low <= whole):
+    if interval is None or (question.problem == "budget" and interval.high - design.labels <= whole):
         return None
     return interval
 

@@ -1,5 +1,6 @@
 """From a situation and a question to a plan, the same for documents and sequences, formulas and simulation."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -30,6 +31,7 @@ from labelworth.planning.situation import Alternatives, Band, Situation
 from labelworth.planning.solving import Solved, may_be_met, solved
 from labelworth.planning.trust.checks import (
     Width,
+    examples_wanted,
     faith_checks,
     parameter_check,
     parameters_need,
@@ -37,12 +39,13 @@ from labelworth.planning.trust.checks import (
     pilot_needed,
     threshold_checks,
 )
-from labelworth.planning.trust.odds import even_round, is_settled, odds_of_settling
-from labelworth.planning.trust.stop import MOST_TIMES, more_pilot, why_stop
+from labelworth.planning.trust.odds import even_round, is_settled, odds_of_examples, odds_of_settling
+from labelworth.planning.trust.stop import buys_little, more_pilot, why_stop
 from labelworth.planning.uncertainty import band_intervals, spread
 from labelworth.planning.units import apart, criterion_words, flat_beyond, in_units
 from labelworth.planning.words import LABELS_PER_CLASS
 from labelworth.progress import SILENT, Progress
+from labelworth.simulation.asking import MOST_TIMES
 from labelworth.simulation.selection import ModelChoice
 from labelworth.tradeoff.direction import direction_of
 from labelworth.tradeoff.problem import Question
@@ -61,7 +64,12 @@ class Background:
     model: str
     seed: int
     models: ModelChoice | None = None  # How the model was chosen.
-    n_examples: int | None = None  # Labeled samples that a metric is about.
+    n_examples: int | None = None  # Labeled samples of the class that a metric hangs on, of macro-F1 of its rarest.
+
+    def lacks_examples(self, criterion: str) -> int | None:
+        """How many samples of that class it takes to stop, or to give a target up; None: there are as many."""
+        wanted = examples_wanted(criterion)
+        return wanted if wanted is not None and self.n_examples is not None and self.n_examples < wanted else None
 
 
 def assemble(
@@ -77,7 +85,8 @@ def assemble(
     """Solve, ask again at other parameters, and tell everything; where a target is out of reach, of the nearest one.
 
     A target that the forecast does not reach but its interval does is neither met nor refused: whoever asks is told
-    to label more and plan again, with the design of the nearest target beside it.
+    to label more and plan again, with the design of the nearest target beside it. So it is with a metric of a class
+    that has too few examples to be known, whatever the interval says.
 
     Parameters
     ----------
@@ -91,8 +100,12 @@ def assemble(
     InfeasiblePlanError, NotIdentifiableError
         If nothing meets what was asked, and nothing is near it.
     """
-    nearest = _solved_or_nearest(situation, asked)
+    wanted = background.lacks_examples(asked.criterion)
+    nearest = _solved_or_nearest(situation, asked, is_known=wanted is None)
     answer, asked, refusal, is_open = nearest.answer, nearest.question, nearest.refusal, nearest.is_open
+    little = buys_little(situation, asked.problem, answer.counts)
+    if little is not None:
+        answer = Solved(situation.nothing_more, None)
     design = _with_noise(situation, answer.counts)
     designs = curve_counts(situation)
     labels_interval, error_interval, bands, gain_bands, bias = None, _probes_interval(design), None, None, None
@@ -115,16 +128,25 @@ def assemble(
         error_interval, bands = around.error_interval(), around.bands()
         labels_interval = around.labels_interval() if situation.kinds is None else None
         gain_bands, bias = around.gain_bands(labels_of(situation, designs)), around.biased_error()
+    if little is not None:
+        # Elsewhere the budget was solved again: those are labels that it pays for, not that are to be bought.
+        labels_interval = None
     forecast = with_gains(situation, forecast or forecast_curve(situation, designs, bands), gain_bands)
     held = situation.held
     width = Width.of(design, open_labels(asked, design, labels_interval), error_interval, asked.criterion)
     known = (held.n_labels, held.n_parameters, situation.accuracy.source)
-    stop = why_stop(situation, asked.problem, asked.value, answer.counts)
+    stop = little or why_stop(situation, asked.problem, asked.value, answer.counts)
     # An interval that does not hold the target is narrow enough to stop on, however wide it is.
-    may_stop = stop is not None and asked.problem == "target" and is_settled(error_interval, asked.value)
+    is_met = stop is not None and asked.problem == "target" and is_settled(error_interval, asked.value)
+    may_stop = is_met and wanted is None
     narrow = None if may_stop else pilot_needed(held.n_labels, width)
     lacks_classes = any(_lacks_classes(check) for check in background.checks)
-    needs = parameters_need(*known), narrow, 2 * held.n_labels if lacks_classes else None
+    needs = (
+        parameters_need(*known),
+        narrow,
+        2 * held.n_labels if lacks_classes else None,
+        None if wanted is None else math.ceil(held.n_labels * wanted / max(background.n_examples or 0, 1)),
+    )
     needed = max((labels for labels in needs if labels is not None), default=None)
     is_far = situation.gold_labels(answer.counts) > MOST_TIMES * held.n_labels
     first = None
@@ -136,9 +158,9 @@ def assemble(
         first = more_pilot(situation, asked.problem, asked.value, needed)
     odds = None
     if first is not None and is_open:
-        odds = _odds(situation, forecast, asked.value, first, at=design.labels_in_all)
-    elif first is not None and narrow is not None and stop is not None and asked.problem == "target":
-        odds = _odds(situation, forecast, asked.value, first)
+        odds = _odds(situation, forecast, asked.value, first, background, at=design.labels_in_all)
+    elif first is not None and (narrow or wanted) is not None and stop is not None and asked.problem == "target":
+        odds = _odds(situation, forecast, asked.value, first, background)
     advice: Advice = "larger pilot" if first is not None else "label" if stop is None else "stop"
     amount = max(asked.value - held.cost, 0.0) if asked.problem == "budget" else asked.value
     left = Question(asked.problem, amount, situation.pool)
@@ -172,7 +194,7 @@ def assemble(
         notes=(
             *background.notes,
             *_bias_notes(bias, asked),
-            *_limit_notes(situation, asked, answer.counts, advice, forecast),
+            *(_limit_notes(situation, asked, answer.counts, advice, forecast) if little is None else ()),
             *(_lead_notes(situation, answer.counts) if advice == "label" else ()),
         ),
         pilot=background.pilot,
@@ -200,7 +222,8 @@ class _Nearest:
     is_open: bool = False  # Whether the target that was asked for, which the forecast does not reach, may be met.
 
 
-def _solved_or_nearest(situation: Situation, asked: PlanQuestion) -> _Nearest:
+def _solved_or_nearest(situation: Situation, asked: PlanQuestion, *, is_known: bool) -> _Nearest:
+    """The answer, or that to the nearest target; `is_known`: whether a forecast may give a target up."""
     try:
         return _Nearest(solved(situation, asked.problem, asked.value), asked)
     except InfeasiblePlanError as refusal:
@@ -212,7 +235,7 @@ def _solved_or_nearest(situation: Situation, asked: PlanQuestion) -> _Nearest:
         except InfeasiblePlanError:
             # Within the last digit of what a search finds.
             raise refusal from None
-        if may_be_met(situation, asked.value):
+        if may_be_met(situation, asked.value) or not (is_known or situation.is_used_up):
             return _Nearest(answer, asked, is_open=True)
         return _Nearest(answer, nearest, str(refusal))
 
@@ -243,9 +266,16 @@ def _lead_notes(situation: Situation, counts: FloatArray) -> list[str]:
 
 
 def _odds(
-    situation: Situation, curve: ForecastCurve, target: float, more: int, at: float | None = None
+    situation: Situation,
+    curve: ForecastCurve,
+    target: float,
+    more: int,
+    background: Background,
+    at: float | None = None,
 ) -> Odds | None:
     """That so many more samples tell whether the target is met; None: not known.
+
+    Of a class that has too few examples they tell nothing unless they bring enough.
 
     Parameters
     ----------
@@ -253,6 +283,8 @@ def _odds(
         By how many labels in all; when absent by those of that round, with those held.
     """
     held, per_sample = situation.held, situation.positions_per_sample
+    criterion = situation.accuracy.criterion
+    wanted = background.lacks_examples(criterion)
 
     def odds(n_more: int) -> float | None:
         known = curve.at(held.n_labels + n_more * per_sample if at is None else at)
@@ -260,7 +292,10 @@ def _odds(
             return None
         error, low, high = known
         growth = 1 + n_more / held.n_labeled
-        return odds_of_settling(situation.accuracy.criterion, error, Interval(low, high), target, growth)
+        own = odds_of_settling(criterion, error, Interval(low, high), target, growth)
+        if own is None or wanted is None:
+            return own
+        return own * odds_of_examples(background.n_examples or 0, wanted, growth)
 
     own = odds(more)
     return None if own is None else Odds(own, even_round(odds, int(min(situation.pool, MOST_TIMES * held.n_labeled))))

@@ -71,7 +71,7 @@ from labelworth.progress import SILENT, Whole
 from labelworth.simulation.basis import ForecastBasis, forecast_basis, forecast_work, simulated_sizes, sources_of
 from labelworth.simulation.forecast import Excess, forecast, is_clearly_better
 from labelworth.simulation.learner import Mode, Source, known_codes
-from labelworth.simulation.metrics import pilot_units
+from labelworth.simulation.metrics import metric_of, pilot_units
 from labelworth.simulation.pilot_points import point_sizes
 from labelworth.simulation.pool_use import PoolUse, pool_use_work, simulate_pool_use
 from labelworth.simulation.selection import without_optimism
@@ -118,7 +118,10 @@ class Planner:
             # Before anything is simulated.
             held = self._with_answers(held_before(self.pool, self.settings.costs))
             currency = self.settings.currency
-            require_budget(asked.value, held.n_labels, held.cost, currency, n_answers=held.n_answers)
+            has_blank = "" in self.pool.data.evidence.classes
+            require_budget(
+                asked.value, held.n_labels, held.cost, currency, n_answers=held.n_answers, has_blank=has_blank
+            )
         situation, chosen = self.situation(asked.pool, asked.value if asked.kind == "budget" else None)
         self._require_unit(asked, chosen)
         background, curve, surface = self._background(chosen, situation), None, None
@@ -585,8 +588,16 @@ class Planner:
             self.pool.model_name,
             self.settings.seed,
             self.pool.choice,
-            self.basis.metric_units.get(chosen.criterion) if chosen.is_simulated else None,
+            self._examples(chosen.criterion),
         )
+
+    def _examples(self, criterion: str) -> int | None:
+        """Labeled samples of the class that a metric hangs on; None: it is no metric."""
+        metric, data = metric_of(criterion), self.pool.data
+        if metric is None:
+            return None
+        owner = np.repeat(np.arange(data.n_samples), data.lengths)
+        return metric.rarest(known_codes(data), owner, data.evidence.classes)
 
     def _empty(self) -> list[str]:
         """How many documents nothing is known of."""
@@ -647,7 +658,10 @@ class Planner:
             self.verdict.check(),
             *self._contradicted(chosen),
             *(
-                (simulation_check(self.basis, self._mode), *guessing_check(self.basis, self._mode))
+                (
+                    simulation_check(self.basis, self._mode),
+                    *guessing_check(self.basis, self._mode, chosen.criterion, self.pool.choice),
+                )
                 if chosen.is_simulated
                 else ()
             ),

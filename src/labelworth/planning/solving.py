@@ -7,8 +7,8 @@ from labelworth.errors import InfeasiblePlanError, NotIdentifiableError
 from labelworth.planning.answer import Certificate, Interval
 from labelworth.planning.situation import Band, Situation
 from labelworth.planning.trust.odds import is_settled
-from labelworth.planning.trust.stop import MOST_TIMES
 from labelworth.planning.units import ends_in_units
+from labelworth.simulation.asking import MOST_TIMES
 from labelworth.tradeoff.accuracy import Accuracy, ConvexAccuracy
 from labelworth.tradeoff.costs import Costs
 from labelworth.tradeoff.problem import Problem, Question, Solution, infeasible_target, rounded_up
@@ -123,8 +123,21 @@ def money_left(situation: Situation, budget: float) -> float:
     return max(budget - situation.held.cost, 0.0)
 
 
-def require_budget(budget: float, n_labels: int, held_cost: float, currency: str, *, n_answers: int = 0) -> None:
+def require_budget(
+    budget: float,
+    n_labels: int,
+    held_cost: float,
+    currency: str,
+    *,
+    n_answers: int = 0,
+    has_blank: bool = False,
+) -> None:
     """Refuse a budget that what is held has used up.
+
+    Parameters
+    ----------
+    has_blank : bool
+        Whether one of the classes is the empty text, which may be meant to be no label.
 
     Raises
     ------
@@ -135,6 +148,7 @@ def require_budget(budget: float, n_labels: int, held_cost: float, currency: str
         also = f" and {count(n_answers, 'answer')}" if n_answers else ""
         raise InfeasiblePlanError(
             f"The {n_labels:,} labels{also} held have cost {cost} already, more than the budget of {limit}: "
-            f"a budget is for all labels{also and ' and answers'}, the pilot's included. Raise it.",
+            f"a budget is for all labels{also and ' and answers'}, the pilot's included. Raise it."
+            + (" One class is the empty text: where that is no label, say unlabeled=''." if has_blank else ""),
             held_cost,
         )

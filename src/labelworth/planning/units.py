@@ -38,11 +38,27 @@ def in_units(value: float | None, criterion: str) -> str:
     """
     if not in_percent(criterion) or value is None or not math.isfinite(value):
         return number(value)
+    decimals = _decimals(value, criterion)
+    return f"{100 * direction_of(criterion).reached(value):.{decimals}f}".removesuffix(".0") + " %"
+
+
+def _decimals(value: float, criterion: str) -> int:
+    """Of a share in percent."""
     is_small = 0 < abs(value) < 0.01
     # Of a metric that is nearly reached, the digit in which it differs from one.
     digits = 0 if direction_of(criterion).is_rising else 1
-    decimals = max(digits - math.floor(math.log10(100 * abs(value))), 1) if is_small else 1
-    return f"{100 * direction_of(criterion).reached(value):.{decimals}f}".removesuffix(".0") + " %"
+    return max(digits - math.floor(math.log10(100 * abs(value))), 1) if is_small else 1
+
+
+def last_digit(value: float, criterion: str) -> float:
+    """What one more in the last digit of a figure is, as people are told it.
+
+    >>> last_digit(0.1234, "error"), last_digit(0.000376, "error"), last_digit(0.2913, "log_loss")
+    (0.001, 1e-05, 0.0001)
+    """
+    if in_percent(criterion):
+        return 10.0 ** (-_decimals(value, criterion) - 2)
+    return 10.0 ** (math.floor(math.log10(abs(value))) - 3) if value else 0.0
 
 
 def exactly_in_units(value: float, criterion: str) -> str:

@@ -19,6 +19,8 @@ UNLABELED_DATA = "unlabeled data"
 """The check that has a line of its own."""
 SIMULATED_LABELS = "simulated labels"
 """The check of whether simulated labels are as hard to learn as real ones."""
+EXAMPLES = "examples of the class"
+"""The check of whether there are enough of the class that a metric hangs on to stop, or to give a target up."""
 LABELS_PER_CLASS = "labels per class"
 """The check that is said first where it is bad: what lacks classes is no forecast of all of them."""
 
@@ -142,12 +144,15 @@ def _why_pilot(plan: "Plan") -> list[str]:
     """Why a larger pilot comes first: figures say to stop, or to go far, and cannot be trusted with it."""
     if plan.advice != "larger pilot":
         return []
+    few = any(check.name == EXAMPLES and check.state == "warning" for check in plan.checks)
     if plan.is_open:
-        return [
-            f"The forecast reaches it with no number of labels, but the {percent(LEVEL)} interval does.{_odds(plan)}"
-        ]
+        but = f"the {percent(LEVEL)} interval does"
+        if few:
+            but = "the pilot has too few examples of one class to give it up"
+        return [f"The forecast reaches it with no number of labels, but {but}.{_odds(plan)}"]
     more, pilot = plan.more_pilot or 0, f"the pilot of {count(plan.held.n_labels, 'label')} is too small to"
-    why = f"The forecast says to stop, as {plan.why_stop} But {pilot} stop on it.{_odds(plan)}"
+    but = "the pilot has too few examples of one class to" if few else pilot
+    why = f"The forecast says to stop, as {plan.why_stop} But {but} stop on it.{_odds(plan)}"
     if plan.why_stop is None:
         far, is_small = number(round(plan.recommended.labels_in_all)), more <= plan.held.n_labeled
         but = f"{pilot} go that far on it" if is_small else "none is followed beyond ten times the labels held"
@@ -176,7 +181,8 @@ def _expectation(plan: "Plan") -> str:
     own, interval = plan.question.criterion, plan.error_interval
     criterion = plan.criterion_words[:1].upper() + plan.criterion_words[1:]
     between = f" ({ends_in_units(interval, own)})" if interval is not None and interval.low != interval.high else ""
-    now = "" if plan.held.error is None else f"; with the labels held, {in_units(plan.held.error, own)}"
+    is_same = plan.held.error is None or not plan.recommended.labels
+    now = "" if is_same else f"; with the labels held, {in_units(plan.held.error, own)}"
     curve = plan.forecast
     if not plan.held.n_pool and curve is not None and curve.measured_error:
         # All there is was measured: who counts errors on held-out parts sees these.

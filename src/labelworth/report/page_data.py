@@ -7,8 +7,8 @@ from typing import Any
 from labelworth.planning.answer import Plan
 from labelworth.planning.kinds import words as kind_words
 from labelworth.planning.landscape import FrontierDesign, GridAnswer
-from labelworth.planning.trust.stop import MOST_TIMES
 from labelworth.planning.words import next_samples
+from labelworth.simulation.asking import MOST_TIMES
 from labelworth.tradeoff.direction import direction_of
 from labelworth.tradeoff.problem import Problem, in_percent
 

@@ -13,6 +13,7 @@ from labelworth.data.samples import Samples
 from labelworth.data.sequences import Sequences
 from labelworth.estimation.starts import exchangeable_classes
 from labelworth.models.protocol import AnyFamily
+from labelworth.wording import count
 
 _MOST_NAMES = 8
 _FEW_LABELS = 10
@@ -77,12 +78,12 @@ class RowSupport(AnchoredClasses):
     @property
     def n_testable(self) -> int:
         """Labels in classes that keep one when another is held out."""
-        return sum(count for _, count in self.label_counts if count > 1)
+        return sum(labels for _, labels in self.label_counts if labels > 1)
 
     @property
     def _amounts(self) -> str:
-        n_classes = len(self.label_counts)
-        return f"{self.n_labels:,} labeled and {self.n_unlabeled:,} unlabeled rows, {n_classes} classes"
+        n_classes = count(len(self.label_counts), "class", "classes")
+        return f"{self.n_labels:,} labeled and {self.n_unlabeled:,} unlabeled rows, {n_classes}"
 
     def lines(self) -> list[str]:
         """What is there and what is missing, a sentence each."""

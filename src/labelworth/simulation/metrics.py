@@ -15,6 +15,7 @@ from scipy.special import logsumexp
 
 from labelworth.arrays import AnyArray, FloatArray, IntArray
 from labelworth.errors import InvalidInputError
+from labelworth.simulation.asking import label_at_random
 from labelworth.simulation.learner import Prediction
 from labelworth.wording import exact_percent
 
@@ -70,6 +71,16 @@ class Metric(ABC):
     def n_units(self, codes: IntArray, owner: IntArray, classes: Sequence[Hashable]) -> int:
         """Of how many units, the owners of positions, it is a mean, about; `codes` are those of a pilot."""
         return len(np.unique(owner[codes >= 0]))
+
+    @property
+    def hangs_on(self) -> str:
+        """The class whose examples say most of it, for people."""
+        return "the rarest class"
+
+    def rarest(self, codes: IntArray, owner: IntArray, classes: Sequence[Hashable]) -> int:
+        """How many units there are of the rarest class that it is about, of classes that have any."""
+        of_class = [len(np.unique(owner[codes == code])) for code in range(len(classes))]
+        return min((n for n in of_class if n), default=0)
 
     @property
     def needs_scores(self) -> bool:
@@ -226,6 +237,14 @@ class RateAtLevel(Metric):
         return len(np.unique(owner[codes == self.code(classes)]))
 
     @property
+    def hangs_on(self) -> str:
+        return "the class"
+
+    def rarest(self, codes: IntArray, owner: IntArray, classes: Sequence[Hashable]) -> int:
+        """Its own."""
+        return self.n_units(codes, owner, classes)
+
+    @property
     def needs_scores(self) -> bool:
         return True
 
@@ -247,11 +266,17 @@ def pilot_units(metric: Metric, codes: IntArray, owner: IntArray, classes: Seque
         n_labeled = len(np.unique(owner[codes >= 0]))
         # As many per example as it has taken so far; of none seen, as if the next were one.
         more = math.ceil((metric.fewest_units - n_units) * n_labeled / max(n_units, 1))
-        about = "about" if n_units else "at least about"
+        _, step = label_at_random(
+            more,
+            n_labeled,
+            len(np.unique(owner)) - n_labeled,
+            about="about" if n_units else "at least about",
+            instead=", or some of the class",
+        )
         raise InvalidInputError(
             f"The {metric.words} cannot be forecast from {n_units} labeled "
             f"{'example' if n_units == 1 else 'examples'} of the class: it takes {metric.fewest_units} at least. "
-            f"Label {about} {more:,} more at random, or some of the class, then plan again."
+            f"{step}."
         )
     return n_units
 

@@ -11,6 +11,7 @@ from labelworth.data.copies import first_copies
 from labelworth.data.protocol import Data, DataT
 from labelworth.errors import InvalidInputError
 from labelworth.progress import SILENT, Progress
+from labelworth.simulation.asking import label_at_random
 from labelworth.simulation.jobs import Keep, Refit, keep_nothing, run_fits
 from labelworth.simulation.learner import (
     Learner,
@@ -210,11 +211,9 @@ def labeled_units(data: Data) -> IntArray:
     owner = np.repeat(np.arange(data.n_samples), data.lengths)
     pilot = np.unique(owner[known_codes(data) >= 0])
     if pilot.size < FEWEST_UNITS:
-        more = FEWEST_UNITS - pilot.size
-        raise InvalidInputError(
-            f"A forecast needs at least {FEWEST_UNITS} labeled examples. Got {pilot.size}. Label {more} more drawn "
-            f"at random (`labelworth next --count {more}`), then plan again."
-        )
+        held = int(pilot.size)
+        _, step = label_at_random(FEWEST_UNITS - held, held, data.n_samples - held)
+        raise InvalidInputError(f"A forecast needs at least {FEWEST_UNITS} labeled examples. Got {held}. {step}.")
     return pilot
 
 

@@ -41,6 +41,17 @@ def model(**changes: Any) -> WrittenModel:
     return WrittenModel(**given | changes)
 
 
+def asked_of(door: WrittenModel, asked: str) -> None:
+    """To fit, check or plan."""
+    rows, labels = data()
+    if asked == "fit":
+        door.fit(rows, labels)
+    elif asked == "check":
+        lw.check(rows, labels, model=door)
+    else:
+        lw.plan(rows, labels, model=door, budget=100, source="simulated")
+
+
 def data(n_samples: int = 200, n_labeled: int = 50) -> tuple[np.ndarray, np.ndarray]:
     rows, codes = sample(TRUTH, n_samples, np.random.default_rng(0))
     labels = np.array(["low", "high"], dtype=object)[codes]
@@ -238,6 +249,44 @@ class TestWithJax:
         door = model(log_joint=without_scale, sample=sample)
         with pytest.raises(InvalidInputError, match="Is log_joint normalized"):
             lw.information(door.at(TRUTH), labeled_fractions=[1.0], n_samples=100)
+
+    @pytest.mark.filterwarnings("error::RuntimeWarning")
+    @pytest.mark.parametrize("asked", ["fit", "check", "plan"])
+    @pytest.mark.parametrize("constraint", ["free", "positive"])
+    def test_a_likelihood_that_grows_without_bound_is_refused_by_the_parameter(
+        self, asked: str, constraint: str
+    ) -> None:
+        door = model(constraints={**CONSTRAINTS, "class_probabilities": constraint})
+        with pytest.raises(InvalidInputError, match="has no bound: it still climbs where class_probabilities is"):
+            asked_of(door, asked)
+
+    @pytest.mark.parametrize("asked", ["check", "plan"])
+    def test_what_is_not_normalized_is_neither_checked_nor_planned_with(self, asked: str) -> None:
+        def narrower(parameters: Any, n: int, rng: np.random.Generator) -> Any:
+            return sample({**parameters, "scale": parameters["scale"] / 2}, n, rng)
+
+        doors = {
+            "Is log_joint normalized": model(sample=narrower),
+            "have the probability .* and should have 1": model(support=np.linspace(-3, 3, 7)[:, None]),
+        }
+        for words, door in doors.items():
+            with pytest.raises(InvalidInputError, match=words):
+                asked_of(door, asked)
+
+    @pytest.mark.parametrize(("off_by", "is_single"), [(1e-6, True), (1e-4, False)])
+    def test_a_mass_that_single_precision_explains_is_told_so(self, off_by: float, is_single: bool) -> None:
+        def coins(parameters: Any, x: Any) -> Any:
+            import jax.numpy as jnp
+
+            heads = parameters["heads"]
+            return jnp.log(0.5) + x[0] * jnp.log(heads) + (1 - x[0]) * jnp.log(1 - heads) + np.log1p(off_by)
+
+        door = WrittenModel(
+            coins, {"heads": np.array([0.3, 0.6])}, classes=("a", "b"), support=np.array([[0.0], [1.0]])
+        )
+        with pytest.raises(InvalidInputError, match="should have 1") as refusal:
+            lw.information(door.at(), labeled_fractions=[1.0], n_samples=100)
+        assert ("single precision" in str(refusal.value)) == is_single
 
     @pytest.mark.parametrize("wrong", ["constant", "another spread", "another tree"])
     def test_a_wrong_m_step_is_refused(self, wrong: str) -> None:

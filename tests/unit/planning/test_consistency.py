@@ -14,7 +14,7 @@ from labelworth.planning.assembly import Background, assemble
 from labelworth.planning.landscape import ForecastCurve
 from labelworth.planning.simulated import ForecastLine, SimulatedAccuracy
 from labelworth.planning.situation import Band, Situation
-from labelworth.planning.trust.stop import MOST_TIMES
+from labelworth.simulation.asking import MOST_TIMES
 from labelworth.tradeoff.costs import ArmPrices
 
 HELD = 60

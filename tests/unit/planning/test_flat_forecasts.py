@@ -55,6 +55,20 @@ def test_money_that_buys_nothing_is_left_and_told() -> None:
     )
 
 
+def test_a_budget_is_not_spent_on_next_to_nothing() -> None:
+    doublings = np.log2(SIZES / HELD)
+    for budget in (101.0, 150.0, 450.0, 500.0):
+        # As many labels again as are held bring 30 % to 29.98, or to 29.9.
+        flat, falling = (plan(0.3 - fall * doublings, budget) for fall in (0.0002, 0.001))
+        assert (flat.advice, flat.recommended.labels, flat.certificate) == ("stop", 0, None)
+        n_more = "1 more label" if budget == 101 else f"{budget - HELD:.0f} more labels"
+        assert flat.lines()[0] == (
+            f"Stop labeling: {n_more}, which the budget would pay for, would lower the error by next to nothing."
+        )
+        assert flat.notes == ()
+        assert (falling.advice, falling.recommended.labels) == ("label", budget - HELD)
+
+
 @pytest.mark.parametrize("slope_error", [1e-5, 1e-4])
 def test_how_surely_a_forecast_ends_there_goes_by_its_slope(slope_error: float) -> None:
     """Ends of an interval that bend at the same number of labels say nothing of that number."""

@@ -6,6 +6,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
+import labelworth as lw
 from labelworth.errors import InfeasiblePlanError
 from labelworth.fisher.documents.population import enumerated_information
 from labelworth.planning.answer import Held
@@ -57,6 +58,14 @@ def test_whole_counts_are_the_best_there_are(problem: Problem, value: float) -> 
     assert found.counts.tolist() == [brute(problem, value), POOL - brute(problem, value)]
     assert found.certificate is not None
     assert found.certificate.gap < 1e-6
+
+
+def test_an_empty_text_among_the_classes_is_asked_about_where_it_used_a_budget_up() -> None:
+    rows, labels = np.eye(40), ["a", "b"] * 10 + [""] * 20
+    with pytest.raises(InfeasiblePlanError, match=r"say unlabeled=''\.$"):
+        lw.plan(rows, labels, model="gaussian", budget=30)
+    with pytest.raises(InfeasiblePlanError, match=r"Raise it\.$"):
+        lw.plan(rows, ["a", "b"] * 20, model="gaussian", budget=30)
 
 
 def test_a_budget_below_what_is_held_is_infeasible() -> None:

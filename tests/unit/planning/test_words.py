@@ -29,6 +29,23 @@ def test_the_first_line_says_how_many_and_how_sure() -> None:
     assert lines(stop)[0] == "Stop labeling: the target is met."
 
 
+def test_where_nothing_is_to_be_labeled_today_is_told_once() -> None:
+    plan = document_plan()
+    stop = replace(plan, recommended=replace(plan.recommended, labels=0.0), advice="stop", why_stop="it is met.")
+    (told,) = (line for line in lines(stop) if "to expect" in line)
+    assert told.count("with the labels held") == 1
+    assert "; with the labels held" in " ".join(lines(plan))
+
+
+def test_a_budget_that_is_spent_leaves_no_labels_open() -> None:
+    plan = document_plan()
+    spent = replace(plan, labels_interval=Interval(0.0, 412.0))
+    assert spent.open_labels is None
+    assert lines(spent)[0] == "Label 412 more documents: 512 labels in all."
+    # What is left over may be less or more.
+    assert replace(plan, labels_interval=Interval(0.0, 500.0)).open_labels is not None
+
+
 def test_an_interval_that_ends_at_the_pool_says_that_the_target_may_be_out_of_reach() -> None:
     plan = document_plan()
     whole = replace(plan, held=replace(plan.held, n_pool=510), question=replace(plan.question, problem="target"))

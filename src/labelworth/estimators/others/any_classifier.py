@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from numbers import Integral
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -28,6 +28,7 @@ from labelworth.estimators.pools.any_rows import (
     last_step,
     modes_of,
     require_classifier,
+    says_how_sure,
 )
 from labelworth.estimators.targets import all_classes, read_targets
 from labelworth.progress import Progress
@@ -213,7 +214,9 @@ class AnyClassifier(ClassifierMixin, Estimator[Rows]):
     def _checked(self, data: Rows, **options: Any) -> "CheckReport":
         from labelworth.estimators.others.any_check import check_rows
 
-        return check_rows(data, self.learner_, self.kind, **options)
+        is_named = isinstance(self.estimator, str) and self.name is None
+        words = classifier_named(self.estimator).words if is_named else self.kind
+        return check_rows(data, self.learner_, f"{words[:1].upper()}{words[1:]}", **options)
 
     def _pool(self, data: Rows, progress: Progress) -> "AnyPool":
         from labelworth.estimators.pools.any_rows import AnyPool
@@ -221,7 +224,9 @@ class AnyClassifier(ClassifierMixin, Estimator[Rows]):
 
         require_documents(data)
         settings = {"estimator": repr(self.learner_.prepared), "kind": self.kind}
-        return AnyPool(data, self._fitted(data, progress), self.learner_, settings=settings)
+        fitted = self._fitted(data, progress)
+        learner = replace(self.learner_, gives_scores=says_how_sure(fitted.model.fitted.estimator))
+        return AnyPool(data, fitted, learner, settings=settings)
 
 
 def not_storable(name: str) -> str:

@@ -88,6 +88,8 @@ class FittedClassifier:
                 full = np.full((len(scores), len(self.shares)), scores.min() - _UNSEEN)
                 full[:, self.codes] = scores
                 return np.asarray(log_softmax(full, axis=1))
+        if not hasattr(self.estimator, "predict"):
+            raise TypeError("once it is fitted, it has neither predict_proba, decision_function nor predict")
         named = np.asarray(self.estimator.predict(features))
         return self._smoothed(named[:, None] == self.own_classes[None, :], PLAIN_SMOOTHING)
 
@@ -120,6 +122,8 @@ class AnyLearner(Learner[Rows]):
     estimator: Any  # Yet to be fitted.
     seed: int = 0
     channels: tuple[Channel, ...] = ()  # What is known of those who answer.
+    # Whether a fit of it says how sure it is; what predicts may be made by fitting alone. None: there is none yet.
+    gives_scores: bool | None = None
 
     in_processes: ClassVar[bool] = True
     n_other_sources: ClassVar[int] = 2
@@ -140,10 +144,7 @@ class AnyLearner(Learner[Rows]):
     @property
     def has_scores(self) -> bool:
         """As in `FittedClassifier.log_posteriors`: what only predicts, or scores pairs of classes, has none."""
-        if hasattr(self.estimator, "predict_proba"):
-            return True
-        is_by_pairs = getattr(last_step(self.estimator), "decision_function_shape", "ovr") == "ovo"
-        return hasattr(self.estimator, "decision_function") and not is_by_pairs
+        return says_how_sure(self.estimator) if self.gives_scores is None else self.gives_scores
 
     def sources(self, data: Rows, workers: int | None = 1) -> dict[str, Source]:
         return row_sources(self, data, workers)
@@ -300,6 +301,14 @@ def last_step(estimator: Any) -> Any:
     return last_step(estimator.steps[-1][1]) if isinstance(estimator, Pipeline) else estimator
 
 
+def says_how_sure(estimator: Any) -> bool:
+    """Whether it has probabilities, or scores of classes and not of pairs of them."""
+    if hasattr(estimator, "predict_proba"):
+        return True
+    is_by_pairs = getattr(last_step(estimator), "decision_function_shape", "ovr") == "ovo"
+    return hasattr(estimator, "decision_function") and not is_by_pairs
+
+
 def has_converged(estimator: Any) -> bool:
     """Whether an estimator that climbs stopped before its last step; of others nothing is known to speak against it.
 
@@ -347,13 +356,13 @@ def modes_of(estimator: Any, semi_supervised: bool | None) -> tuple[Mode, ...]:
 
 
 def require_classifier(estimator: Any) -> None:
-    """Refuse what cannot be cloned, fitted and asked."""
-    missing = [name for name in ("fit", "predict", "get_params") if not hasattr(estimator, name)]
+    """Refuse what cannot be cloned and fitted; what it can be asked shows once it is fitted."""
+    missing = [name for name in ("fit", "get_params") if not hasattr(estimator, name)]
     if missing or isinstance(estimator, type):
         what = f"the class {estimator.__name__}" if isinstance(estimator, type) else type(estimator).__name__
         raise InvalidInputError(
-            f"model must be a name, an estimator of ours, or a classifier with scikit-learn's fit, predict and "
-            f"get_params. Got {what}"
+            f"model must be a name, an estimator of ours, or a classifier with scikit-learn's fit and get_params "
+            f"that predicts once it is fitted. Got {what}"
             + (", not an instance: write parentheses behind it." if isinstance(estimator, type) else ".")
         )
     # Who inherits nothing from scikit-learn has no tags to read.

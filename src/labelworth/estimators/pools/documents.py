@@ -24,6 +24,7 @@ from labelworth.models.classes.naive_bayes import NaiveBayesFamily
 from labelworth.models.protocol import AnyFamily, Family, ModelT
 from labelworth.progress import SILENT, Progress
 from labelworth.robust.held_out import HeldOutPredictions, held_out_predictions
+from labelworth.simulation.asking import FEWEST_NEXT, label_at_random
 from labelworth.simulation.learner import Learner, LearnerKind, Mode, Source
 from labelworth.wording import odds_in_words
 
@@ -33,8 +34,6 @@ LABELS_ONLY = (
     "take the words and classes of the chosen rows for those of all (with a right model that cost 5 points of error "
     "where we tried it). Learn from unlabeled rows too, take a model of p(y | x) as logistic, or label at random."
 )
-_FEWEST_NEXT = 20
-"""Rows of a next round where all labels say the same."""
 _MOST_STEPS = 20  # accelerated ones; later steps changed errors by 0.013 at most on news texts
 
 
@@ -229,11 +228,14 @@ def require_documents(samples: Rows) -> None:
             "No document is labeled, so there is no pilot to plan from. Draw one with `labelworth next --count 100`."
         )
     if np.count_nonzero(counts) < 2:
-        only = samples.evidence.classes[int(np.argmax(counts))]
+        only, n_left = samples.evidence.classes[int(np.argmax(counts))], int((~samples.is_labeled).sum())
+        marker = ""
+        if n_left and isinstance(only, int | np.integer):
+            # Names beside -1 are no classes of one kind.
+            marker = f" Where {UNLABELED} is a class, name another marker of rows without a label with unlabeled=."
         raise NotIdentifiableError(
             f"All labels say {only!r}: with one class there is nothing to tell apart. "
-            f"{_until_two_classes(int(counts.sum()), int((~samples.is_labeled).sum()))} Where {UNLABELED} is a "
-            "class, name another marker of rows without a label with unlabeled=."
+            f"{_until_two_classes(int(counts.sum()), n_left)}{marker}"
         )
 
 
@@ -243,11 +245,11 @@ def _until_two_classes(n_labels: int, n_left: int) -> str:
     Were every share of other classes as probable as any other, n labels without one leave odds of m / (n + m + 1)
     that one is among the next m.
     """
-    more = min(max(_FEWEST_NEXT, n_labels), n_left)
+    more, step = label_at_random(min(max(FEWEST_NEXT, n_labels), n_left), n_labels, n_left)
     if not more:
-        return "No row without a label is left: get more rows."
+        return f"{step}."
     odds = odds_in_words(more / (n_labels + more + 1))
     return (
-        f"Label {more:,} more drawn at random (`labelworth next --count {more}`), then plan again: the odds that "
-        f"another class is among them are {odds}, if no share of it was more probable than another before."
+        f"{step}: the odds that another class is among them are {odds}, if no share of it was more probable than "
+        "another before."
     )

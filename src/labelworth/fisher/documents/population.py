@@ -42,6 +42,7 @@ _QUICK_WORK = 2e9
 """Enumeration is chosen while its products n_outcomes K d^2 stay below a second or so of work."""
 
 _MASS_TOLERANCE = 1e-9
+_SINGLE = 1e-5  # a hundred roundings of single precision
 _LISTED_TOLERANCE = 1e-8  # counts that have no end are listed up to where they hardly occur
 _MAX_DRAWS = 1 << 22
 _MAX_WORK = 2e12
@@ -166,9 +167,14 @@ def _listed_outcomes(model: Model, support: FloatArray) -> Outcomes:
     outcomes = Outcomes(samples, model.log_joint(samples))
     mass = float(outcomes.probabilities.sum())
     if abs(mass - 1) > _LISTED_TOLERANCE:
+        single = ""
+        if abs(mass - 1) < _SINGLE:
+            single = (
+                " So little may be what single precision leaves: make constants with NumPy, or inside the function."
+            )
         raise InvalidInputError(
             f"The x of the support have the probability {mass:.10g} in all, and should have 1: list every x there "
-            "is, once, and write log p(x, y) with all its terms, those without parameters too."
+            f"is, once, and write log p(x, y) with all its terms, those without parameters too.{single}"
         )
     return outcomes
 

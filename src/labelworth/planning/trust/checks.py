@@ -13,12 +13,14 @@ from labelworth.estimators.pools.documents import LABELS_ONLY
 from labelworth.planning.answer import LEVEL, Advice, Check, Design, Held, Interval, KindWorth, State
 from labelworth.planning.source import LABELS_PER_PARAMETER
 from labelworth.planning.trust.randomness import Randomness
-from labelworth.planning.units import apart
-from labelworth.planning.words import LABELS_PER_CLASS, SIMULATED_LABELS
+from labelworth.planning.units import apart, in_units
+from labelworth.planning.words import EXAMPLES, LABELS_PER_CLASS, SIMULATED_LABELS
 from labelworth.simulation.basis import ForecastBasis
 from labelworth.simulation.forecast import simulation_warning
 from labelworth.simulation.learner import Mode
 from labelworth.simulation.metrics import RateAtLevel, metric_of
+from labelworth.simulation.scales import Measure
+from labelworth.simulation.selection import ModelChoice
 from labelworth.tradeoff.accuracy import Source
 from labelworth.tradeoff.problem import SHARES, in_percent
 from labelworth.wording import count, percent
@@ -38,6 +40,10 @@ FEWEST_TRIED = 50
 """Labeled samples of the smallest pilots that forecasts were held against the truth from."""
 _SURE = 1.645
 """Standard errors: what is this far below chance is so with 95 %."""
+_GUESSES = {
+    "error": ("errs on", "naming the most frequent class always errs on"),
+    "log_loss": ("has a log-loss of", "naming the shares of the classes always has one of"),
+}
 _MOST_NAMES = 8
 _MANY_WRONG = 0.01
 """Share of errors by copies that disagree from which on they are spoken of."""
@@ -144,16 +150,30 @@ def simulation_check(basis: ForecastBasis, mode: Mode) -> Check:
     return Check(SIMULATED_LABELS, "good", "Simulations of the pilot err about as much as the pilot itself.")
 
 
-def guessing_check(basis: ForecastBasis, mode: Mode) -> tuple[Check, ...]:
-    """Whether predictions of the pilot's labels are better than to name the most frequent class always."""
-    points, chance = basis.points[mode, "error"], basis.chance("error")
-    error, spread = float(points.means[-1]), math.sqrt(float(points.covariance[-1, -1]))
-    if error + _SURE * spread < chance:
+def guessing_check(
+    basis: ForecastBasis, mode: Mode, measure: Measure, choice: ModelChoice | None = None
+) -> tuple[Check, ...]:
+    """Whether predictions of the pilot's labels are better than those of who knows how frequent the classes are.
+
+    Of a metric that is not asked: it says itself what guessing does not do.
+    """
+    if measure not in _GUESSES:
         return ()
+    points, chance = basis.points[mode, measure], basis.chance(measure)
+    spread, added = math.sqrt(float(points.covariance[-1, -1])), ""
+    error = judged = float(points.means[-1])
+    if choice is not None:
+        error, shift = float(getattr(choice.chosen, measure)), choice.optimism[measure].shift
+        judged = error + shift
+        added = f", and {apart(shift, measure)} more for having been chosen by them" if shift > 0 else ""
+    if judged + _SURE * spread < chance:
+        return ()
+    own, guess = _GUESSES[measure]
     words = (
-        f"On the labels held this model errs on {percent(error)}, where naming the most frequent class always errs "
-        f"on {percent(chance)}: that is not clearly better than guessing. More labels help only where labels follow "
-        "from the features at all. Look at some labels, try other features or another model, before you buy many."
+        f"Cross-validated on the labels held this model {own} {in_units(error, measure)}{added} (standard error "
+        f"{apart(spread, measure)}), where {guess} {in_units(chance, measure)}: that is not clearly better than "
+        "guessing. More labels help only where labels follow from the features at all. Look at some labels, try "
+        "other features or another model, before you buy many."
     )
     return (Check("better than guessing", "warning", words),)
 
@@ -288,35 +308,51 @@ def faith_checks(kinds: Sequence[KindWorth], advice: Advice) -> list[Check]:
     return [Check(f"answers of {kind.kind}", "warning", kind.faith) for kind in used if kind.faith]
 
 
+def examples_wanted(criterion: str) -> int | None:
+    """Labeled samples of its class, of macro-F1 of its rarest, below which a metric is not known; None: of no class.
+
+    Of a precision of 100 % no number allows false alarms, so that none of them is waited for.
+    """
+    metric = metric_of(criterion)
+    if metric is None:
+        return None
+    if not isinstance(metric, RateAtLevel) or metric.asked != "recall" or metric.level == 1:
+        return FEW_LABELS
+    return max(FEW_LABELS, math.ceil(FEWEST_FALSE_ALARMS / round(1 - metric.level, 12)))
+
+
 def threshold_checks(criterion: str, error: float, n_examples: int | None) -> list[Check]:
-    """Of a recall at a precision: whether the pilot tells where the threshold lies; nothing of all else.
+    """Whether the pilot has enough examples of the class that a metric hangs on; nothing of all other criteria.
 
     Parameters
     ----------
     n_examples : int or None
-        Labeled samples of the class; None: not known.
+        Labeled samples of the class, of macro-F1 of its rarest; None: not known.
     """
-    metric = metric_of(criterion)
-    if not isinstance(metric, RateAtLevel) or metric.asked != "recall" or n_examples is None:
+    metric, wanted = metric_of(criterion), examples_wanted(criterion)
+    if metric is None or wanted is None or n_examples is None:
         return []
     named = metric.words[:1].upper() + metric.words[1:]
-    if 1 - error < LITTLE_RECALL:
+    is_recall = isinstance(metric, RateAtLevel) and metric.asked == "recall"
+    if is_recall and 1 - error < LITTLE_RECALL:
         words = (
             f"{named} is forecast below {percent(LITTLE_RECALL)}, and the pilot cannot tell how far: with so little "
             f"the truth lay outside of {percent(LEVEL)} intervals in four trials of ten, nearly always with less. "
             "There may be no such threshold at all. Ask for a lower precision, or for precision at a recall."
         )
         return [Check("threshold", "warning", words)]
-    missing = round(1 - metric.level, 12)
-    if missing * n_examples < FEWEST_FALSE_ALARMS:
-        enough = "" if not missing else f"; {math.ceil(FEWEST_FALSE_ALARMS / missing):,} of the class would be enough"
-        words = (
-            f"{named} rests on {count(n_examples, 'labeled example')} of the class: a single false alarm more or "
-            f"less moves the threshold. With so few the truth lay outside of {percent(LEVEL)} intervals in one trial "
-            f"of six{enough}."
+    rests = f"{named} rests on {count(n_examples, 'labeled example')} of {metric.hangs_on}"
+    is_exact = isinstance(metric, RateAtLevel) and is_recall and metric.level == 1
+    if n_examples >= wanted and not is_exact:
+        return [Check(EXAMPLES, "good", f"{rests}.")]
+    why = ""
+    if is_recall:
+        why = (
+            ": a single false alarm more or less moves the threshold. With so few the truth lay outside of "
+            f"{percent(LEVEL)} intervals in one trial of six on some corpora, and in every other one on another"
         )
-        return [Check("threshold", "warning", words)]
-    return [Check("threshold", "good", f"{named} rests on {n_examples:,} labeled examples of the class.")]
+    enough = "" if is_exact else f"; {wanted:,} of the class would be enough"
+    return [Check(EXAMPLES, "warning", f"{rests}{why}{enough}.")]
 
 
 def parameters_need(n_labels: int, n_parameters: int | None, source: Source) -> int | None:

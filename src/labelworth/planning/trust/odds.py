@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 import numpy as np
 from scipy.special import ndtr
+from scipy.stats import nbinom
 
 from labelworth.planning.answer import NORMAL_95, Interval
 from labelworth.planning.formulas.sampled import on_scale
@@ -48,6 +49,17 @@ def odds_of_settling(criterion: str, error: float, interval: Interval, target: f
         return None
     distance, reach, moves = abs(wanted - middle) / spread, NORMAL_95 / np.sqrt(growth), np.sqrt(1 - 1 / growth)
     return float(ndtr((distance - reach) / moves) + ndtr((-distance - reach) / moves))
+
+
+def odds_of_examples(n_examples: int, wanted: int, growth: float) -> float:
+    r"""The probability that there are `wanted` examples of a class once there are `growth` times the labels.
+
+    What n examples say of a rate is :math:`\mathrm{Gamma}(n, 1)` of the labels held, so those of c times the labels
+    are negative binomial: n successes of probability 1 / c.
+    """
+    if n_examples >= wanted:
+        return 1.0
+    return float(nbinom.sf(wanted - n_examples - 1, n_examples, 1 / growth)) if n_examples else 0.0
 
 
 def even_round(odds: Callable[[int], float | None], most: int) -> int | None:

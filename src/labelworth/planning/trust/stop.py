@@ -9,15 +9,14 @@ import numpy as np
 from labelworth.arrays import FloatArray
 from labelworth.planning.outcome import worth
 from labelworth.planning.situation import Situation
-from labelworth.planning.units import apart, target_words
+from labelworth.planning.units import apart, last_digit, target_words
+from labelworth.simulation.asking import MOST_TIMES
 from labelworth.simulation.metrics import is_metric, metric_of
 from labelworth.tradeoff.costs import ArmPrices
 from labelworth.tradeoff.direction import direction_of
-from labelworth.tradeoff.problem import Problem
-from labelworth.wording import money
+from labelworth.tradeoff.problem import LOGARITHMIC, Problem
+from labelworth.wording import count, money
 
-MOST_TIMES = 10
-"""No more labels than this many times those held are asked for before planning again."""
 _LEAST_PART = 0.25
 """Nor fewer than this part of them: widths of intervals fall with the square root of the labels, and with a quarter
 more by a tenth. Nobody sees less, and who plans again wants to be told something new."""
@@ -46,6 +45,25 @@ def why_stop(situation: Situation, problem: Problem, value: float, counts: Float
     )
 
 
+def buys_little(situation: Situation, problem: Problem, counts: FloatArray) -> Stop | None:
+    """That a budget pays for labels that lower the error by less than half of the last digit told; None: by more.
+
+    Few labels never do much: they are little only if as many again as are held would be. Of kinds of labels, and of
+    figures without a zero, nothing is said.
+    """
+    criterion, more = situation.accuracy.criterion, float(counts @ situation.accuracy.labels_per_sample)
+    if problem != "budget" or situation.kinds is not None or criterion in LOGARITHMIC or not more:
+        return None
+    today = situation.accuracy.error(situation.nothing_more)
+    later = [situation.accuracy.error(design) for design in (counts, _as_many_again(situation))]
+    if not np.isfinite(today) or today - min(later) >= last_digit(today, criterion) / 2:
+        return None
+    return Stop(
+        f"{count(round(more), 'more label')}, which the budget would pay for, would "
+        f"{direction_of(criterion).verb} {_what(criterion)} by next to nothing."
+    )
+
+
 def more_pilot(situation: Situation, problem: Problem, value: float, needed: int | None) -> int | None:
     """How many more samples to label at random before planning again.
 
@@ -71,6 +89,12 @@ def _labeled_whole(situation: Situation) -> FloatArray:
     alone = np.zeros(len(situation.accuracy.arms))
     alone[situation.labeled_whole] = 1.0
     return alone
+
+
+def _as_many_again(situation: Situation) -> FloatArray:
+    """As many more samples as are labeled, labeled whole, or all there are."""
+    counts, more = situation.nothing_more, min(situation.held.n_labeled, math.floor(situation.pool))
+    return np.maximum(counts - more * (counts > 0), 0.0) + more * _labeled_whole(situation)
 
 
 def _no_money(situation: Situation, budget: float, counts: FloatArray) -> Stop:

@@ -8,16 +8,18 @@ from typing import Any
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, clone
 from sklearn.calibration import CalibratedClassifierCV
-from sklearn.ensemble import RandomForestClassifier
+from sklearn.ensemble import RandomForestClassifier, StackingClassifier
 from sklearn.feature_extraction.text import CountVectorizer, TfidfTransformer, TfidfVectorizer
 from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 from sklearn.semi_supervised import LabelSpreading, SelfTrainingClassifier
 from sklearn.svm import LinearSVC
+from sklearn.tree import DecisionTreeClassifier
 
 import labelworth as lw
 from labelworth.errors import InvalidInputError, NotIdentifiableError
@@ -225,6 +227,14 @@ def test_a_check_names_classes_without_labels_and_ends_with_1() -> None:
         assert "no row is labeled 'never'" in " ".join(report.lines())
 
 
+def test_a_check_calls_classifiers_and_counts_as_people_do() -> None:
+    rows, labels = vectors(80, 40)
+    told = "\n".join(lw.check(rows, labels, model="linear-svm").lines())
+    assert "Linear SVM learns nothing from unlabeled rows" in told
+    one = "\n".join(lw.check(rows, [0] * 40 + [-1] * 40, model="linear-svm").lines())
+    assert "40 labeled and 40 unlabeled rows, 1 class." in one
+
+
 def test_a_check_with_too_few_labels_or_failing_folds_says_so() -> None:
     X, y = vectors(60, 60)
     few = lw.check(X, [*y[:2], *[-1] * 58], model=SelfTrainingClassifier(GaussianNB()))
@@ -250,8 +260,45 @@ def test_what_predicts_amounts_is_refused() -> None:
         lw.plan(np.eye(20), [0, 1] * 10, model=LinearRegression(), budget=30)
 
 
+class OnlyProbabilities(BaseEstimator):
+    """Gaussian classes that can be fitted and asked how probable they are, and nothing else."""
+
+    def fit(self, X: np.ndarray, y: np.ndarray) -> "OnlyProbabilities":
+        self.inner_ = GaussianNB().fit(X, y)
+        self.classes_ = self.inner_.classes_
+        return self
+
+    def predict_proba(self, X: np.ndarray) -> np.ndarray:
+        return np.asarray(self.inner_.predict_proba(X))
+
+
+def test_what_a_classifier_can_be_asked_shows_once_it_is_fitted() -> None:
+    rows, labels = vectors(80, 40)
+    stacked = StackingClassifier([("bayes", GaussianNB()), ("trees", DecisionTreeClassifier(max_depth=2))], cv=2)
+    # Before it is fitted nobody knows its last step.
+    assert not hasattr(stacked, "predict_proba")
+    for model in (stacked, OnlyProbabilities()):
+        pool = lw.AnyClassifier(model).pool(rows, labels)
+        assert pool.learner.has_scores
+    found = lw.plan(rows, labels, model=OnlyProbabilities(), target="recall of a >= 60% at precision 60%")
+    assert found.model == "OnlyProbabilities"
+
+
+def test_what_cannot_predict_is_refused_once_it_is_fitted() -> None:
+    with pytest.raises(InvalidInputError, match="once it is fitted, it has neither predict_proba, decision_function"):
+        lw.plan(*vectors(60, 30), model=StandardScaler(), budget=40)
+    with pytest.raises(InvalidInputError, match=r"fit and get_params that predicts.* Got object\."):
+        lw.plan(*vectors(60, 30), model=object(), budget=40)
+
+
 def test_a_pilot_of_one_class_is_refused_though_others_are_named() -> None:
     from sklearn.linear_model import LogisticRegression
 
     with pytest.raises(NotIdentifiableError, match="All labels say 0"):
         lw.plan(np.eye(20), [0] * 10 + [-1] * 10, model=LogisticRegression(), classes=[0, 1], budget=15)
+
+
+def test_texts_that_share_no_word_are_told_that() -> None:
+    texts = [f"word{index} other{index}" for index in range(40)]
+    with pytest.raises(InvalidInputError, match="No word stands in two of the texts"):
+        lw.plan(texts, ["a", "b"] * 10 + [None] * 20, budget=30)

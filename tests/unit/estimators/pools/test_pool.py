@@ -73,6 +73,10 @@ def test_classes_may_be_named_and_labels_must_not_all_be_one() -> None:
         said = rf"Label {more} more drawn at random \(`labelworth next --count {more}`\).* are {odds}, "
         with pytest.raises(NotIdentifiableError, match=said):
             lw.MultinomialNaiveBayes().pool(rows, ["a"] * n_labels + [None] * (500 - n_labels))
+    with pytest.raises(NotIdentifiableError, match="Where -1 is a class, name another marker"):
+        lw.MultinomialNaiveBayes().pool(np.ones((8, 2)), [1] * 5 + [-1] * 3)
+    with pytest.raises(NotIdentifiableError, match=r"before\.$"):
+        lw.MultinomialNaiveBayes().pool(np.ones((8, 2)), ["a"] * 5 + [None] * 3)
     with pytest.raises(NotIdentifiableError, match="No row without a label is left"):
         lw.MultinomialNaiveBayes().pool(X, ["a"] * 6)
     with pytest.raises(NotIdentifiableError, match="No document is labeled"):

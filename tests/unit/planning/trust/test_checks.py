@@ -21,12 +21,15 @@ from labelworth.planning.trust.checks import (
     class_check,
     copies_check,
     few_labels_check,
+    guessing_check,
     parameter_check,
     pilot_check,
     pilot_needed,
     threshold_checks,
 )
 from labelworth.planning.trust.verdict import verdict_by_folds, verdict_without_classes
+from labelworth.simulation.basis import ForecastBasis, Points
+from labelworth.simulation.selection import ComparedModel, ModelChoice, Optimism
 from support.pilots import drawn_documents
 
 
@@ -95,13 +98,20 @@ def test_too_little_recall_is_said_to_be_unknown() -> None:
     assert check.words.startswith("Recall of a at precision 90 % is forecast below 25 %, and the pilot cannot tell")
     (check,) = threshold_checks("recall of a at precision 0.9", 0.7, 20)
     assert check.state == "good"
-    for other in ("error", "macro_f1", "precision of a at recall 0.9", "log_loss"):
+    for other in ("error", "log_loss"):
         assert threshold_checks(other, 0.8, 30) == []
+
+
+def test_of_the_class_that_a_metric_hangs_on_ten_examples_are_wanted() -> None:
+    for metric, rare in (("macro_f1", "the rarest class"), ("precision of a at recall 0.9", "the class")):
+        (good,), (bad,) = (threshold_checks(metric, 0.2, n_examples) for n_examples in (10, 9))
+        assert (good.state, bad.state) == ("good", "warning")
+        assert bad.words.endswith(f"rests on 9 labeled examples of {rare}; 10 of the class would be enough.")
 
 
 @pytest.mark.parametrize(
     ("level", "n_examples", "state"),
-    [(0.9, 19, "warning"), (0.9, 21, "good"), (0.5, 5, "good"), (0.99, 150, "warning"), (1.0, 10**6, "warning")],
+    [(0.9, 19, "warning"), (0.9, 21, "good"), (0.5, 10, "good"), (0.99, 150, "warning"), (1.0, 10**6, "warning")],
 )
 def test_a_precision_that_allows_fewer_than_two_false_alarms_hangs_on_one(
     level: float, n_examples: int, state: str
@@ -110,7 +120,7 @@ def test_a_precision_that_allows_fewer_than_two_false_alarms_hangs_on_one(
     assert check.state == state
     assert f"rests on {n_examples:,} labeled examples of the class" in check.words
     if level == 0.9 and state == "warning":
-        assert check.words.endswith("in one trial of six; 20 of the class would be enough.")
+        assert check.words.endswith("and in every other one on another; 20 of the class would be enough.")
 
 
 def test_classes_with_few_labels_are_named() -> None:
@@ -228,6 +238,45 @@ def test_a_model_that_is_no_better_than_guessing_is_told() -> None:
     ((words,), nothing) = told
     assert "not clearly better than guessing" in words
     assert nothing == []
+
+
+def chosen_with(error: float, shift: float) -> ModelChoice:
+    model = ComparedModel("naive Bayes", False, error, error, 0.3, 0.0, 0.0)
+    optimism = {"error": Optimism(shift, 0.0), "log_loss": Optimism(shift, 0.0)}
+    return ModelChoice(model, (), 100, 5, optimism)
+
+
+def rare_basis(covariance: float = 1e-4) -> ForecastBasis:
+    """Of a pilot of 100 whose second class has four labels; points lie far from what was compared."""
+    points = {
+        ("labels-only", measure): Points(np.array([80]), np.array([0.5]), np.array([[covariance]]))
+        for measure in ("error", "log_loss", "macro_f1")
+    }
+    return ForecastBasis("generative", 100, 500, points, {}, {}, {}, {}, np.array([96, 4]))
+
+
+def test_guessing_is_held_against_the_error_that_the_plan_tells_of_its_model() -> None:
+    (check,) = guessing_check(rare_basis(), "labels-only", "error", chosen_with(0.02, 0.01))
+    assert check.words.startswith(
+        "Cross-validated on the labels held this model errs on 2 %, and 1 point more for having been chosen by them "
+        "(standard error 1 point), where naming the most frequent class always errs on 4.5 %: that is not clearly"
+    )
+    # What was chosen without flattery is clearly better: 1.645 standard errors.
+    assert guessing_check(rare_basis(), "labels-only", "error", chosen_with(0.02, 0.0)) == ()
+    # Without a choice the points are all there is.
+    (check,) = guessing_check(rare_basis(), "labels-only", "error")
+    assert "this model errs on 50 % (standard error 1 point)" in check.words
+
+
+def test_a_model_is_held_against_guesses_of_what_is_asked_for() -> None:
+    # With half a label more of each class, -.955 log .955 - .045 log .045.
+    (check,) = guessing_check(rare_basis(), "labels-only", "log_loss", chosen_with(0.9, 0.0))
+    assert "has a log-loss of 0.3 (standard error 0.01), where naming the shares of the classes always has" in (
+        check.words
+    )
+    assert "one of 0.1822" in check.words
+    for metric in ("macro_f1", "recall of b at precision 0.9"):
+        assert guessing_check(rare_basis(), "labels-only", metric, chosen_with(0.9, 0.0)) == ()
 
 
 def test_copies_that_disagree_are_named_with_what_they_cost() -> None:

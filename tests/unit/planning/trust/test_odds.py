@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from labelworth.planning.answer import NORMAL_95, Interval
-from labelworth.planning.trust.odds import even_round, is_settled, odds_of_settling
+from labelworth.planning.trust.odds import even_round, is_settled, odds_of_examples, odds_of_settling
 
 N_DRAWS = 400_000
 FALSE_ALARM = 4.9
@@ -39,6 +39,20 @@ def test_odds_are_those_of_drawn_rounds(growth: float, target: float) -> None:
     # The control: an interval that takes only half of its width into account settles more often.
     wrong = drawn_odds(0.04, interval, target, growth, known_too_well=0.5)
     assert abs(odds - wrong) > FALSE_ALARM * np.sqrt(max(odds * (1 - odds), 1e-4) / N_DRAWS)
+
+
+@pytest.mark.parametrize(("n_examples", "wanted", "growth"), [(6, 10, 2.0), (11, 20, 1.8), (1, 3, 5.0)])
+def test_odds_of_enough_examples_are_those_of_drawn_rounds(n_examples: int, wanted: int, growth: float) -> None:
+    rng = np.random.default_rng(5)
+    odds = odds_of_examples(n_examples, wanted, growth)
+    rates = rng.gamma(n_examples, size=N_DRAWS)
+    drawn = float((n_examples + rng.poisson((growth - 1) * rates) >= wanted).mean())
+    assert abs(odds - drawn) < FALSE_ALARM * np.sqrt(odds * (1 - odds) / N_DRAWS)
+    # The control: as if the rate were known.
+    known = float((n_examples + rng.poisson((growth - 1) * n_examples, size=N_DRAWS) >= wanted).mean())
+    assert abs(odds - known) > FALSE_ALARM * np.sqrt(odds * (1 - odds) / N_DRAWS)
+    assert odds_of_examples(wanted, wanted, growth) == 1
+    assert odds_of_examples(0, wanted, growth) == 0
 
 
 def test_the_smallest_even_round_is_the_smallest() -> None:

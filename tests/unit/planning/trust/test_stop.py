@@ -26,9 +26,10 @@ FALLING = np.array([0.13, 0.12, 0.11, 0.10])
 BACKGROUND = Background(True, "asked for", (), (), {}, "multinomial", 0)
 
 
-def accuracy(values: np.ndarray) -> SimulatedAccuracy:
+def accuracy(values: np.ndarray, criterion: str = "error") -> SimulatedAccuracy:
     line, own = ForecastLine(SIZES, values), ForecastLine(SIZES, np.full(4, 1e-5))
-    return SimulatedAccuracy(("everything",), (line,), np.ones(1), line.at(HELD), np.array([HELD]), "error", (own,))
+    starts = np.array([HELD])
+    return SimulatedAccuracy(("everything",), (line,), np.ones(1), line.at(HELD), starts, criterion, (own,))
 
 
 def planned(
@@ -38,15 +39,16 @@ def planned(
     pool: int = POOL,
     values: np.ndarray = FALLING,
     background: Background = BACKGROUND,
+    criterion: str = "error",
 ) -> Plan:
     held = Held("documents", HELD + pool, HELD, HELD, pool, 9, ("a", "b"), float(HELD), None)
-    band = Band(accuracy(values * (1 - spread)), accuracy(values * (1 + spread)))
+    band = Band(accuracy(values * (1 - spread), criterion), accuracy(values * (1 + spread), criterion))
     prices = ArmPrices(("everything",), np.ones(1))
-    situation = Situation(held, accuracy(values), prices, float(pool), keeps_rest=True, doubt=band)
+    situation = Situation(held, accuracy(values, criterion), prices, float(pool), keeps_rest=True, doubt=band)
     sizes = np.unique([HELD, *SIZES[HELD + pool > SIZES], HELD + pool])
     ends = (accuracy(values * (1 + sign * spread)).lines[0] for sign in (0, -1, 1))
     curve = ForecastCurve(tuple(sizes.tolist()), *(tuple(line.at(size) for size in sizes) for line in ends))
-    question = PlanQuestion(problem, value, "error")
+    question = PlanQuestion(problem, value, criterion)
     return assemble(situation, question, background, checkpoint=Checkpoint(None, {}), forecast=curve)
 
 
@@ -128,6 +130,41 @@ def test_a_target_is_refused_where_even_the_good_end_of_the_interval_misses_it()
     assert not planned("target", 0.102, spread=0.2, pool=8).is_open
     none_left = planned("target", 0.12, spread=0.2, pool=0)
     assert (none_left.refusal or "").endswith("and there is nothing left to label that would tell more.")
+
+
+RECALL = "recall of a at precision 0.9"
+
+
+@pytest.mark.parametrize(
+    ("criterion", "wanted"), [(RECALL, 20), ("macro_f1", 10), ("precision of a at recall 0.8", 10)]
+)
+def test_a_metric_of_a_class_with_few_examples_is_nothing_to_stop_on_or_to_give_up(
+    criterion: str, wanted: int
+) -> None:
+    few, enough = (replace(BACKGROUND, n_examples=n) for n in (wanted - 1, wanted))
+    # From 11.7 to 14.3 points missing: all of it on one side of either target.
+    for value, advice, tells in ((0.24, "stop", "to stop on it."), (0.05, "label", "to give it up.")):
+        known = planned("target", value, spread=0.1, background=enough, criterion=criterion)
+        assert (known.advice, known.is_open) == (advice, False)
+        assert (known.refusal is None) == (advice == "stop")
+        asks = planned("target", value, spread=0.1, background=few, criterion=criterion)
+        assert (asks.advice, asks.refusal) == ("larger pilot", None)
+        assert 0 < (asks.more_pilot or 0) <= HELD
+        assert asks.question.value == value
+        assert f"the pilot has too few examples of one class {tells}" in asks.lines()[1]
+        assert not any("Stop labeling" in line for line in asks.lines())
+        assert asks.odds is not None
+        # Rounds that bring too few examples tell nothing.
+        fewer = planned("target", value, 0.1, background=replace(few, n_examples=2), criterion=criterion)
+        assert fewer.odds is not None
+        assert fewer.odds.odds < 0.2 < 0.8 < asks.odds.odds
+    # Nothing is left that would bring more.
+    for value in (0.24, 0.05):
+        assert planned("target", value, 0.1, pool=0, background=few, criterion=criterion).advice == "stop"
+    # Money that buys something is spent, and warned of.
+    spent = planned("budget", 300.0, spread=0.1, background=few, criterion=criterion)
+    assert spent.advice == "label"
+    assert f"{wanted} of the class would be enough" in " ".join(spent.lines())
 
 
 def test_a_pilot_that_lacks_classes_gets_a_larger_one_and_no_other_advice() -> None:
