@@ -34,6 +34,9 @@ _FITS = 1e-12
 TOLERANCE = 1e-8
 """A certified gap is at most this share of the figure; of a figure in nats, at most this."""
 
+UNSEEN = 1e-3
+"""A fall of an error by a smaller part of it is none to speak of: a test would take millions of labels to see it."""
+
 _DIGITS = 6
 _MORE_DIGITS = 12
 

@@ -79,7 +79,11 @@ def _worth(plan: "Plan", own: "KindWorth") -> str:
     paid = f"you pay {price}" if own.price else "it is taken to cost nothing"
     opening = f"{named} is worth at most {money(f'{own.worth:.2g}', plan.currency)}; {paid}"
     if own.answers and own.worth < own.price:
-        return f"{opening}. Alone that is too dear; beside the other labels they do more: {bought} to buy."
+        is_proved = plan.certificate is not None and not plan.certificate.if_convex
+        why = "Alone that is too dear; beside the other labels they do more"
+        if is_proved:
+            why = "That is too dear; it only fills up what whole numbers of the others leave"
+        return f"{opening}. {why}: {bought} to buy."
     if own.answers:
         return f"{opening}: {bought} to buy."
     why = ": too dear" if own.worth <= own.price else ": others do more for the money"

@@ -136,8 +136,17 @@ def test_words_begin_with_money_and_never_contradict_the_counts(plan: Plan) -> N
 def test_a_kind_that_is_bought_beside_others_is_not_called_worthless(plan: Plan) -> None:
     bought = next(own for own in plan.kinds if own.answers)
     dear = replace(plan, kinds=(replace(bought, worth=0.5 * bought.price, is_needed=False),))
-    (line, *_) = kind_words.worth_lines(dear)
+    assert plan.certificate is not None
+    bent = replace(dear, certificate=replace(plan.certificate, if_convex=True))
+    (line, *_) = kind_words.worth_lines(bent)
     assert "beside the other labels they do more" in line
+
+
+def test_what_is_too_dear_by_a_certificate_only_fills_up(plan: Plan) -> None:
+    bought = next(own for own in plan.kinds if own.answers)
+    dear = replace(plan, kinds=(replace(bought, worth=0.5 * bought.price, is_needed=False),))
+    (line, *_) = kind_words.worth_lines(dear)
+    assert "That is too dear; it only fills up what whole numbers of the others leave" in line
     (line, *_) = kind_words.worth_lines(replace(dear, kinds=(replace(dear.kinds[0], worth=2 * bought.price),)))
     assert "too dear" not in line
 
