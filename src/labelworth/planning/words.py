@@ -232,7 +232,8 @@ def _worth(plan: "Plan") -> str:
     labeled = [worth for worth in plan.worth if worth.arm != "nothing"]
     if not labeled:
         return "What the next label is worth is not known."
-    best = max(labeled, key=lambda worth: worth.gain_per_money or worth.gain)
+    # By what is sure of it, as plans are made.
+    best = max(labeled, key=lambda worth: (worth.gain - worth.noise) / (worth.price or 1.0))
     n_next = next_samples(plan)
     named, is_all = _next_samples(plan, best.arm, n_next), plan.held.n_pool - _carried_out(plan) < 1
     opening = f"{'After that the' if _carried_out(plan) else 'The'} next {named}"

@@ -87,6 +87,11 @@ def _worth(plan: "Plan", own: "KindWorth") -> str:
     if own.answers:
         return f"{opening}: {bought} to buy."
     why = ": too dear" if own.worth <= own.price else ": others do more for the money"
+    least = math.inf if own.worth_ends is None else own.worth_ends[0]
+    if own.worth > own.price > least:
+        least_told = money(f"{least:.2g}", plan.currency)
+        why = f". In simulated draws it may be worth as little as {least_told}, and a plan goes by what is sure"
+        return f"{opening}{why}: none to buy."
     if not own.price:
         why = " (say its price, if it has one), and nothing with it is clearly better"
     return f"{opening}{why}, none to buy."

@@ -16,7 +16,7 @@ from labelworth.errors import InvalidInputError
 from labelworth.estimators.reading import pool_of
 from labelworth.models.classes.multinomial import MultinomialModel
 from labelworth.planning import assembly
-from labelworth.planning.answer import KindWorth, Plan
+from labelworth.planning.answer import KindWorth, Plan, Worth
 from labelworth.planning.kinds import simulation
 from labelworth.planning.kinds import words as kind_words
 from labelworth.planning.kinds.rays import KindsAccuracy, Ray
@@ -328,6 +328,36 @@ def test_nothing_is_said_to_be_worth_nothing_where_draws_cannot_tell() -> None:
     assert "cannot be told from zero" in told_worth((-0.1, 0.012))
     assert "one is worth 0.012 at most" in told_worth((-0.1, 0.012))
     assert "is worth nothing: in simulated draws a model that learns from 50 answers errs more" in told_worth((-1, 0))
+
+
+def test_a_kind_that_draws_cannot_tell_from_its_price_is_not_said_to_be_beaten() -> None:
+    def told(*ends: float) -> str:
+        kind = KindWorth("crowd", 0.02, 0.12, False, 0, 0, 0.0, False, stands_for=75.0, of_answers=600.0)
+        plan = SimpleNamespace(currency="", held=SimpleNamespace(samples="documents"), certificate=None)
+        plan.kinds = (replace(kind, worth_ends=ends),)
+        return kind_words.worth_lines(plan)[0]
+
+    assert "it may be worth as little as 0.014, and a plan goes by what is sure: none to buy" in told(0.014, 0.33)
+    assert "others" not in told(0.014, 0.33)
+    # The control: what is surely worth its price was beaten.
+    assert "others do more for the money, none to buy" in told(0.03, 0.33)
+
+
+def test_the_gain_of_an_answer_is_known_as_far_as_its_ray() -> None:
+    own = accuracy(60.0, 90.0)
+    gains, none = own.gains(np.zeros(2)), np.zeros(2)
+    assert own.gain_error(none, 0) == 0
+    # 90 labels known to a tenth, 40 of them by answers.
+    assert own.gain_error(none, 1) == pytest.approx(gains[1] * 0.1 * 90 / 40)
+
+
+def test_the_next_samples_are_those_that_surely_do_most_for_the_money() -> None:
+    gold = Worth("gold", 0.0002, 1.0, 0.0002, gain_se=0.0, n_next=10, next_gain=0.002)
+    crowd = Worth("crowd", 0.0001, 0.06, 0.0016, gain_se=0.00007, n_next=10, next_gain=0.001)
+    plan = planned(budget=40.0, channels=["crowd: price 0.06, accuracy 0.75"], max_time=1)
+    told = [replace(plan, worth=(gold, replace(crowd, gain_se=error))).lines() for error in (0.00007, 0.00001)]
+    assert any("next 10 documents with gold labels" in line for line in told[0])
+    assert any("next 10 documents answered by crowd" in line for line in told[1])
 
 
 def test_all_ways_start_from_what_is_held_and_gold_adds_to_it() -> None:
