@@ -399,7 +399,7 @@ def test_a_plan_asks_for_gold_where_there_are_answers_and_for_answers_where_ther
     [
         ((), "The plan buys answers of crowd, screener: say with --sheet FILE"),
         (("--sheet", "s.csv", "--annotators", "ann"), "write 'crowd: ann,bob,eve'"),
-        (("--sheet", "s.csv", "--annotators", "experts: ann"), "The plan buys answers of 'crowd', 'screener'"),
+        (("--sheet", "s.csv", "--annotators", "experts: ann"), "The plan knows the kinds 'crowd', 'screener'"),
         (("--sheet", "s.csv", "--annotators", "crowd: ann,bob"), "2 are named of the kind 'crowd'"),
     ],
 )

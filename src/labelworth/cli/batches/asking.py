@@ -77,6 +77,7 @@ class Asking:
     has_kinds: bool = False  # Whether a plan said so.
     onto: Mapping[str, Onto] = field(default_factory=dict)  # By arm: about which held samples; others are new.
     offered: tuple[str, ...] = ()  # All kinds of labels that a plan knows, bought or not.
+    left_out: tuple[str, ...] = ()  # Those whose annotators were named, and of which the plan buys nothing.
 
     @classmethod
     def of(
@@ -228,17 +229,19 @@ def asked_of_plan(figures: Mapping[str, Any], sheet: Path | None, names: Sequenc
             "what."
         )
     described = {kind["kind"]: kind for kind in figures.get("kinds", ())}
+    annotators = _annotators(names, list(described), bought)
     kinds = {kind: _asked_kind(described.get(kind, {})) for kind in bought}
     gold = frozenset(arm for arm in asks if offers[arm]["gold"])
     return Asking(
         sheet if bought else None,
-        _annotators(names, bought),
+        {kind: own for kind, own in annotators.items() if kind in bought},
         kinds,
         asks,
         gold,
         has_kinds=True,
         onto=held_offers(figures),
         offered=tuple(described),
+        left_out=tuple(kind for kind in annotators if kind not in bought),
     )
 
 
@@ -247,17 +250,17 @@ def _asked_kind(kind: Mapping[str, Any]) -> AskedKind:
     return AskedKind(None if about is None else "|".join(str(about).split(" or ")), kind.get("price"))
 
 
-def _annotators(texts: Sequence[str], kinds: Sequence[str]) -> dict[str, list[str]]:
-    """Names by kind of label: as said, or for the only kind there is."""
+def _annotators(texts: Sequence[str], kinds: Sequence[str], bought: Sequence[str] = ()) -> dict[str, list[str]]:
+    """Names by kind of label: as said, or for the only kind that is bought, or there is."""
     annotators: dict[str, list[str]] = {}
     for text in texts:
         kind, colon, names = text.partition(":")
         kind, names = (kind.strip(), names) if colon else ("", text)
-        if not colon and len(kinds) == 1:
-            kind = kinds[0]
+        if not colon and 1 in (len(bought), len(kinds)):
+            kind = (bought if len(bought) == 1 else kinds)[0]
         if kind not in kinds:
             listed = ", ".join(repr(name) for name in kinds if name)
-            what = f"The plan buys answers of {listed}" if listed else "There are no kinds of labels here"
+            what = f"The plan knows the kinds {listed}" if listed else "There are no kinds of labels here"
             raise InvalidInputError(f"{what}. Got --annotators {text!r}; write {_example(kinds)!r}.")
         annotators.setdefault(kind, []).extend(name.strip() for name in names.split(",") if name.strip())
     for kind, own in annotators.items():

@@ -153,6 +153,8 @@ def next_batch(
     _tell_labels(labels, samples.sample, seed, output, tool)
     for line in (*words_of(labels), *asked.lines(data.path, seed, held.answers)):
         tell(line)
+    for kind in asking.left_out:
+        tell(f"The plan buys nothing of {kind}: none of its annotators is asked.")
     if sheet is not None and not asked.text:
         tell(f"The plan buys labels alone: nobody is asked for an answer, and {sheet} was not written.")
     if expected is not None and not asking.has_kinds and abs(batch.n_labels - expected) >= 1:
