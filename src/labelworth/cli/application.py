@@ -57,6 +57,17 @@ class _Command(TyperCommand):
             for parameter in super().get_params(ctx)
         ]
 
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Refuse two values where one is read: the first would be left out without a word."""
+        _, _, given = self.make_parser(ctx).parse_args(args=list(args))
+        for option in dict.fromkeys(given):
+            is_single = not (option.multiple or option.is_flag) if option.param_type_name == "option" else False
+            if is_single and given.count(option) > 1:
+                ctx.fail(
+                    f"{option.opts[0]} takes one value, and was given {given.count(option)} times. Give it once."
+                )
+        return list(super().parse_args(ctx, args))
+
     def format_help(self, ctx: Any, formatter: Any) -> None:
         others: dict[str, list[str]] = {}
         for parameter in () if _ALL_EXPLAINED in ctx.meta else self.params:

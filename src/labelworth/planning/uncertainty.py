@@ -259,7 +259,9 @@ def _interval(values: FloatArray, origin: str) -> Interval | None:
     """The middle 90 % of the answers; of n ordered ones the k-th stands at k / (n + 1)."""
     if (len(values) + 1) * (1 - LEVEL) / 2 < 1 - 1e-9 or np.isnan(values).any():
         return None
-    low, high = (_at_place(np.sort(values), (len(values) + 1) * share) for share in ((1 - LEVEL) / 2, (1 + LEVEL) / 2))
+    low, high = (
+        _at_place(np.sort(values), (len(values) + 1) * share) for share in ((1 - LEVEL) / 2, (1 + LEVEL) / 2)
+    )
     return Interval(low, high, LEVEL, origin)
 
 

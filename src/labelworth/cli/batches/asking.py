@@ -43,8 +43,14 @@ class AskedAnswers:
     def n_answers(self) -> int:
         return sum(self.loads.values())
 
-    def lines(self, data: Path, seed: int, held: Path | None) -> list[str]:
-        """In words, with what to do next: merge them into the file of answers that is `held`, or a new one."""
+    def lines(self, data: Path, seed: int, held: Path | None, *, is_wide: bool = False) -> list[str]:
+        """In words, with what to do next: merge them into the file of answers that is `held`, or a new one.
+
+        Parameters
+        ----------
+        is_wide : bool
+            Whether that file has a column per annotator, so that another one with a row per answer is to be made.
+        """
         if self.path is None:
             return []
         named = {name: load for name, load in self.loads.items() if name}
@@ -58,9 +64,10 @@ class AskedAnswers:
                 f"{count(self.loads[_SOMEBODY], 'answer')} of them are for anybody: who gives one fills in who they "
                 "are, a different one for each answer about the same sample."
             )
+        target = f"-o {held.with_stem(f'{held.stem}-by-row')}" if held is not None and is_wide else "--in-place"
         lines.append(
             "Fill in the column of answers ('cannot say' is one), then: labelworth merge "
-            f"{data} {self.path} --answers {held or 'answers.csv'} --in-place"
+            f"{data} {self.path} --answers {held or 'answers.csv'} {target}"
         )
         return lines
 

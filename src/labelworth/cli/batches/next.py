@@ -107,6 +107,7 @@ def next_batch(
     """
     from labelworth.cli.batches.asking import Asking, asked_of_plan
     from labelworth.cli.batches.choosing import chosen_batch, words_of
+    from labelworth.cli.inputs.answered import AnswersBeside
     from labelworth.data.files import write_lines
     from labelworth.errors import InvalidInputError
     from labelworth.report.record import Record, Stopwatch
@@ -151,7 +152,8 @@ def next_batch(
         record = Record("next", typed, figures, seed, digest, watch.durations)
         answer(record, lambda console: None, as_json=True)
     _tell_labels(labels, samples.sample, seed, output, tool)
-    for line in (*words_of(labels), *asked.lines(data.path, seed, held.answers)):
+    is_wide = held.answers is not None and held.answers.exists() and AnswersBeside(samples, held).is_wide
+    for line in (*words_of(labels), *asked.lines(data.path, seed, held.answers, is_wide=is_wide)):
         tell(line)
     for kind in asking.left_out:
         tell(f"The plan buys nothing of {kind}: none of its annotators is asked.")

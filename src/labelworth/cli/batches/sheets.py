@@ -145,7 +145,12 @@ def merged_answers(sheet: AnswerSheet, beside: AnswersBeside, output: Path) -> M
     """
     require_ending(output, TABLES, "Answers are", ".csv, .tsv or .jsonl")
     rows, placed = sheet.read()
-    file = _AnswersFile.of(beside)
+    file = _AnswersFile.of(beside, sheet)
+    if file is not None and beside.is_wide and output == beside.path:
+        raise InvalidInputError(
+            f"{beside.path} has a column per annotator, and new answers are rows. Write all of them as rows into another "
+            "file, with --output."
+        )
     known = {} if file is None else {_key(*pair): pair[1] for pair in _pairs(file.placed)}
     new: dict[tuple[int, str, str], tuple[int, Entry]] = {}
     n_same, n_repeated, conflicts = 0, 0, []
@@ -193,17 +198,40 @@ class _AnswersFile:
     beside: AnswersBeside
 
     @classmethod
-    def of(cls, beside: AnswersBeside) -> "_AnswersFile | None":
+    def of(cls, beside: AnswersBeside, sheet: AnswerSheet) -> "_AnswersFile | None":
         """None where there is no such file yet."""
         if not on_disk(beside.path).exists():
             return None
         require_ending(beside.path, TABLES, "Answers are merged into files", ".csv, .tsv or .jsonl")
         placed = placed_entries(beside.rows, str(beside.path), beside.reading)
-        if placed.columns.is_wide or placed.columns.answer is None:
+        if placed.columns.probabilities:
             raise InvalidInputError(
-                f"{beside.path} has no row per answer, so that none can be added. Merge into another file of answers."
+                f"{beside.path} says probabilities in a column per class, so that no other answers can be added. Merge "
+                "into another file of answers."
             )
-        return cls(beside.rows, placed, beside)
+        file = cls(beside.rows, placed, beside)
+        return file._by_row(sheet) if beside.is_wide else file
+
+    def _by_row(self, sheet: AnswerSheet) -> "_AnswersFile":
+        """That of a wide file: every cell that is filled in as a row; rows that name nothing are numbered."""
+        columns, own, offsets = self.placed.columns, sheet.batches.position_columns, sheet.batches.samples.offsets
+        names = {"item": columns.item or own["item"]}
+        is_numbered = columns.item is None and offsets is not None
+        if columns.token is not None or is_numbered:
+            names["token"] = columns.token or own["token"]
+        names |= {"annotator": "annotator", "answer": "answer"}
+        records = []
+        for sample, entry in _pairs(self.placed):
+            item, token = entry.item, entry.token
+            if is_numbered and offsets is not None:
+                item = int(np.searchsorted(offsets, sample, side="right")) - 1
+                token = sample - int(offsets[item])
+            cells = {"item": item, "token": token, "annotator": entry.annotator}
+            cells["answer"] = self.rows.records[entry.index][entry.annotator]
+            records.append({name: cells[role] for role, name in names.items()})
+        rows = WrittenRows(tuple(names.values()), tuple(records), (), None)
+        found = replace(columns, **names, annotators=())
+        return _AnswersFile(rows, replace(self.placed, columns=found), self.beside)
 
     def item(self, sample: int) -> Any:
         """What the file calls a sample."""
@@ -232,6 +260,8 @@ def _record(
 
 
 def _text(records: Sequence[Mapping[str, Any]], file: _AnswersFile | None, output: Path) -> str:
+    if file is not None and file.beside.is_wide:
+        return rows_text(output, [*file.rows.records, *records])
     if file is not None:
         if not is_standard(output) and ending(output) != ending(file.beside.path):
             raise InvalidInputError(
