@@ -167,6 +167,7 @@ class KindWorth:
     n_audited: int = 0  # Those of them to rows with a gold label.
     faith: str | None = None  # Where nobody has looked how often it errs: that, in words.
     question: str | None = None  # Of a kind that is asked yes or no: about which classes.
+    is_left: bool = True  # Whether there is any sample that it could still be asked about.
 
     @property
     def is_clear(self) -> bool:

@@ -187,6 +187,15 @@ def test_whole_designs_buy_none_of_a_kind_that_is_a_twentieth_too_dear(channel, 
     assert bought(1.05 * told) == 0
 
 
+def test_no_price_pays_for_answers_that_tell_nothing() -> None:
+    """Zero, and not minus zero, which is told as -0."""
+    menu_of, accuracy = of_menu([Channel("coin", [[0.5, 0.5], [0.5, 0.5]], price=0.1)])
+    for question in QUESTIONS:
+        told = menu_of.worths(accuracy, question, np.zeros(len(menu_of.arms)))[0].worth
+        assert told < 1e-6
+        assert not np.signbit(told)
+
+
 def test_a_kind_without_which_nothing_does_what_is_asked_is_worth_any_price() -> None:
     menu_of, accuracy = of_menu([crowd(0.02)])
     least = accuracy.error(np.array([0.0, 50.0, 0.0, 0.0, 0.0]))

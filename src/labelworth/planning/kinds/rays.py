@@ -137,14 +137,16 @@ class KindsAccuracy:
         return self.ray_of(np.asarray(counts, dtype=np.float64)).at(total)
 
 
-def simulated_worths(menu: KindMenu, accuracy: KindsAccuracy, counts: FloatArray) -> tuple[KindWorth, ...]:
+def simulated_worths(
+    menu: KindMenu, accuracy: KindsAccuracy, counts: FloatArray, pool: float
+) -> tuple[KindWorth, ...]:
     """What an answer is worth in gold: the gold labels that documents of the best of its arms alone stand for.
 
     At the number of documents that was simulated last, which the money pays for; fewer would be worth more each.
     """
     gold_price, gold = float(menu.prices.per_sample[menu.gold]), menu.offers[menu.gold]
     worths = []
-    for kind in menu.counted(counts):
+    for kind in menu.counted(counts, pool):
         own = menu.asking(next(channel for channel in menu.channels if channel.name == kind.kind))
         best = None
         for ray in accuracy.rays:
@@ -161,6 +163,6 @@ def simulated_worths(menu: KindMenu, accuracy: KindsAccuracy, counts: FloatArray
             worths.append(kind)
         else:
             worths.append(
-                replace(kind, worth=max(best[0], 0.0), stands_for=best[1], of_answers=best[2], worth_ends=best[3])
+                replace(kind, worth=max(0.0, best[0]), stands_for=best[1], of_answers=best[2], worth_ends=best[3])
             )
     return tuple(worths)

@@ -68,6 +68,8 @@ def _worth(plan: "Plan", own: "KindWorth") -> str:
     named = f"An answer of {own.kind}"
     if own.is_needed:
         return f"{named} is worth any price: without {own.kind} nothing does what is asked. You pay {price}."
+    if not own.is_left:
+        return f"No {plan.held.sample} is left that {own.kind} could be asked about: none to buy."
     if own.worth is None:
         return f"{named} costs {price}: {bought} to buy; at what price others would do as well is not known."
     if not own.is_clear and own.of_answers:
@@ -77,7 +79,8 @@ def _worth(plan: "Plan", own: "KindWorth") -> str:
         gold = count(round(own.stands_for), "gold label") if own.stands_for >= 0.5 else "no gold label"
         named = f"{does} {gold}, so one"
     paid = f"you pay {price}" if own.price else "it is taken to cost nothing"
-    opening = f"{named} is worth at most {money(f'{own.worth:.2g}', plan.currency)}; {paid}"
+    worth = f"at most {money(f'{own.worth:.2g}', plan.currency)}" if own.worth > 0 else "nothing"
+    opening = f"{named} is worth {worth}; {paid}"
     if own.answers and own.worth < own.price:
         is_proved = plan.certificate is not None and not plan.certificate.if_convex
         why = "Alone that is too dear; beside the other labels they do more"

@@ -151,6 +151,22 @@ def test_what_is_too_dear_by_a_certificate_only_fills_up(plan: Plan) -> None:
     assert "too dear" not in line
 
 
+def test_where_nobody_is_left_to_ask_about_a_plan_says_that(plan: Plan) -> None:
+    none = planned(budget=90.0, pool=0, n_draws=0)
+    for kind in ("expert", "screener"):
+        assert f"No document is left that {kind} could be asked about: none to buy." in none.lines()
+    # Documents that are labeled are left to audit a kind that is not known.
+    assert not any("is left that crowd" in line for line in none.lines())
+    assert not any("at what price" in line for line in none.lines() if "expert" in line)
+    assert all(kind.is_left for kind in plan.kinds)
+
+
+def test_what_is_worth_nothing_has_no_minus_sign(plan: Plan) -> None:
+    idle = next(own for own in plan.kinds if not own.answers)
+    (line, *_) = kind_words.worth_lines(replace(plan, kinds=(replace(idle, worth=0.0),)))
+    assert f"An answer of {idle.kind} is worth nothing; you pay" in line
+
+
 def test_two_classes_make_either_question_the_same(plan: Plan) -> None:
     worth = {kind.kind: kind.worth for kind in plan.kinds}
     # Each is judged beside the other; the cheaper one takes the other's worth down to its price.
