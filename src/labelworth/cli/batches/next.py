@@ -127,6 +127,8 @@ def next_batch(
     if plan is not None:
         counts, expected, planned = _counts_of_plan(plan, digest)
         asking = asked_of_plan(planned.figures, sheet, list(annotators or ()))
+        if choosing.by is not None and model == ModelOptions():
+            model = ModelOptions.from_record(planned.asked, f"The plan file {str(plan)!r}")
         held = _held_by_plan(plan, planned, held)
     else:
         counts, expected = {"everything": int(count or 0)}, None
