@@ -71,10 +71,13 @@ class Design:
     """A way to go on."""
 
     arms: tuple[ArmCount, ...]  # What is to be had beyond what is held.
-    labels: float  # Labels to buy, and with those already held.
+    # Labels to buy, and with those already held; where there are kinds of labels, answers are counted with them.
+    labels: float
     labels_in_all: float
     n_samples: float  # Documents or sequences that will be learned from, with those already held.
-    labeled_fraction: float  # Labels in all over everything that could carry one among those samples.
+    # Labels in all over everything that could carry one among those samples; where there are kinds of labels, samples
+    # with any label or answer over all of those.
+    labeled_fraction: float
     cost: float  # What is to be paid, and with what was already paid.
     cost_in_all: float
     error: float  # What to expect then.

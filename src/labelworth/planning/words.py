@@ -323,7 +323,11 @@ def _limit(plan: "Plan") -> list[str]:
     if limit is None or limit.gain is None or today is None:
         return []
     between = "" if limit.interval is None else f" ({ends_in_units(limit.interval, own)})"
-    reached = f"All {number(round(limit.labels_in_all))} labels would bring {_what(own)} to "
+    everything = f"All {number(round(limit.labels_in_all))} labels"
+    if plan.held.kind == "sequences":
+        # How many labels those carry is known of the mean sequence alone.
+        everything = "Labels of all sequences that can be had"
+    reached = f"{everything} would bring {_what(own)} to "
     reached += f"{in_units(limit.error, own)}{between}"
     before = f"today's {in_units(today, own)}"
     if own in LOGARITHMIC:

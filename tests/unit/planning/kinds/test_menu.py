@@ -313,3 +313,15 @@ def test_the_best_mix_is_that_of_the_solver_at_the_fit() -> None:
     best = solve(accuracy, kinds.prices, Question.of(budget=15.0, pool=450))
     assert plan.recommended.error == pytest.approx(best.error, rel=2e-3)
     assert plan.recommended.error >= best.error * (1 - 1e-9)
+
+
+def test_the_labeled_fraction_counts_documents_and_not_answers(plan: Plan) -> None:
+    """Of 600 documents 150 have a label; several answers to one make it labeled once."""
+    counts = {arm.arm: arm.count for arm in plan.recommended.arms}
+    asked = sum(count for arm, count in counts.items() if arm != "nothing" and not arm.endswith("for labeled"))
+    assert plan.recommended.labeled_fraction == pytest.approx((150 + asked) / plan.recommended.n_samples)
+    cheap = planned(
+        budget=400.0, n_draws=0, channels=["crowd: price 0.01, accuracy 0.6, votes 3 5"], prices={"per_label": 2}
+    )
+    assert cheap.recommended.labels_in_all > cheap.recommended.n_samples
+    assert cheap.recommended.labeled_fraction <= 1
