@@ -209,6 +209,11 @@ def test_answers_that_differ_are_told_and_nothing_is_written(table: Path) -> Non
     answer = labelworth("merge", table, sheet, "--answers", answers, "--in-place")
     assert answer.code == 2
     assert "answers of the sheet differ from what is held: bob at" in answer.stderr
+    # One of them.
+    asked = next(row["row"] for row in rows_of(sheet) if row["annotator"] == "bob")
+    fill(sheet, lambda row: "b" if (row["annotator"], row["row"]) == ("bob", asked) else "a")
+    answer = labelworth("merge", table, sheet, "--answers", answers, "--in-place")
+    assert "1 answer of the sheet differs from what is held: bob at" in answer.stderr
     assert answers.read_bytes() == before
 
 
@@ -491,3 +496,16 @@ def test_an_option_that_takes_one_value_is_refused_twice(table: Path) -> None:
     # Options of several values are not.
     sheet = table.with_name("sheet.csv")
     assert labelworth("next", table, "--count", 2, "--annotators", "ann", "--sheet", sheet).code == 0
+
+
+def test_answers_about_rows_that_are_not_there_are_told_without_options_that_merge_has_not(table: Path) -> None:
+    sheet, answers = drawn(table, "sheet.csv", *ASKED), table.with_name("answers.csv")
+    rows = fill(sheet, lambda row: "a")
+    answers.write_text("row,annotator,answer\n0,ann,a\n999,ann,a\n")
+    answer = labelworth("merge", table, sheet, "--answers", answers, "--in-place")
+    assert (answer.code, "not in the data" in answer.stderr, "outside" in answer.stderr) == (2, True, False)
+    sheet.write_text(sheet.read_text().replace(f"\n{rows[0]['row']},", "\n999,"))
+    answer = labelworth("merge", table, sheet, "--answers", table.with_name("new.csv"), "--in-place")
+    assert (answer.code, "not in the data" in answer.stderr, "outside" in answer.stderr) == (2, True, False)
+    fit = labelworth("fit", table, "--answers", answers, "-o", table.with_name("m.lw"))
+    assert "--outside 'drop'" in fit.stderr

@@ -33,6 +33,8 @@ class AskedAnswers:
     path: Path | None  # None: none are.
     text: str = ""
     loads: Mapping[str, int] = field(default_factory=dict)  # Answers by annotator; "": by whoever comes.
+    left_out: tuple[str, ...] = ()  # Kinds of labels that a plan buys nothing of.
+    is_added_to_wide: bool = False  # Whether the file of answers has a column per annotator, and new ones are rows.
 
     @property
     def figures(self) -> dict[str, Any]:
@@ -43,16 +45,11 @@ class AskedAnswers:
     def n_answers(self) -> int:
         return sum(self.loads.values())
 
-    def lines(self, data: Path, seed: int, held: Path | None, *, is_wide: bool = False) -> list[str]:
-        """In words, with what to do next: merge them into the file of answers that is `held`, or a new one.
-
-        Parameters
-        ----------
-        is_wide : bool
-            Whether that file has a column per annotator, so that another one with a row per answer is to be made.
-        """
+    def lines(self, data: Path, seed: int, held: Path | None) -> list[str]:
+        """In words, with what to do next: merge them into the file of answers that is `held`, or a new one."""
+        none = [f"The plan buys nothing of {kind}: none of its annotators is asked." for kind in self.left_out]
         if self.path is None:
-            return []
+            return none
         named = {name: load for name, load in self.loads.items() if name}
         least, most = min(named.values(), default=0), max(named.values(), default=0)
         each = f"{least:,}" if least == most else f"{least:,} to {most:,}"
@@ -64,12 +61,16 @@ class AskedAnswers:
                 f"{count(self.loads[_SOMEBODY], 'answer')} of them are for anybody: who gives one fills in who they "
                 "are, a different one for each answer about the same sample."
             )
-        target = f"-o {held.with_stem(f'{held.stem}-by-row')}" if held is not None and is_wide else "--in-place"
+        target = (
+            f"-o {held.with_stem(f'{held.stem}-by-row')}"
+            if held is not None and self.is_added_to_wide
+            else "--in-place"
+        )
         lines.append(
             "Fill in the column of answers ('cannot say' is one), then: labelworth merge "
             f"{data} {self.path} --answers {held or 'answers.csv'} {target}"
         )
-        return lines
+        return [*lines, *none]
 
 
 @dataclass(frozen=True)
@@ -177,10 +178,14 @@ class Asking:
             raise InvalidInputError("--audit with --output labels what has answers: name these with --answers FILE.")
         return _enough(np.asarray(batches.labeled | ~answered), batches, "answers and no label", size)
 
-    def text_of(self, batches: "DocumentBatches | SequenceBatches", batch: Batch, seed: int) -> AskedAnswers:
+    def text_of(
+        self, batches: "DocumentBatches | SequenceBatches", batch: Batch, seed: int, held: AnswerFileOptions
+    ) -> AskedAnswers:
         """Share the answers of a batch out."""
         if self.sheet is None:
-            return AskedAnswers(None)
+            return AskedAnswers(None, left_out=self.left_out)
+        is_held = held.answers is not None and held.answers.exists()
+        is_wide = is_held and AnswersBeside(batches.samples, held).is_wide
         sheet = AnswerSheet(batches, self.sheet)
         sheet.require_form()
         # Sequences have labeling rules for arms, and all are asked alike.
@@ -191,7 +196,8 @@ class Asking:
         for own, size in zip(shared, sizes, strict=True):
             for _, annotator in own:
                 loads[annotator] += size
-        return AskedAnswers(self.sheet, sheet.text_of(batch, shared, self.kinds), dict(sorted(loads.items())))
+        text = sheet.text_of(batch, shared, self.kinds)
+        return AskedAnswers(self.sheet, text, dict(sorted(loads.items())), self.left_out, is_wide)
 
     def with_gold(self, batch: Batch, *, also: bool) -> Batch:
         """The part of a batch that gets labels; without kinds of labels all of it, where `also` labels are wanted."""

@@ -107,7 +107,6 @@ def next_batch(
     """
     from labelworth.cli.batches.asking import Asking, asked_of_plan
     from labelworth.cli.batches.choosing import chosen_batch, words_of
-    from labelworth.cli.inputs.answered import AnswersBeside
     from labelworth.data.files import write_lines
     from labelworth.errors import InvalidInputError
     from labelworth.report.record import Record, Stopwatch
@@ -127,15 +126,14 @@ def next_batch(
     if plan is not None:
         counts, expected, planned = _counts_of_plan(plan, digest)
         asking = asked_of_plan(planned.figures, sheet, list(annotators or ()))
-        if choosing.by is not None and model == ModelOptions():
-            model = ModelOptions.from_record(planned.asked, f"The plan file {str(plan)!r}")
+        model = model if choosing.by is None else _model_of_plan(plan, planned, model)
         held = _held_by_plan(plan, planned, held)
     else:
         counts, expected = {"everything": int(count or 0)}, None
         asking = Asking.of(sheet, list(annotators or ()), votes, audit=audit, has_output=output is not None)
     batch = None if sheet is not None or audit else chosen_batch(batches, counts, choosing, model, prices, seed)
     batch = batch or asking.drawn(batches, held, counts, policy, seed)
-    asked = asking.text_of(batches, batch, seed)
+    asked = asking.text_of(batches, batch, seed, held)
     labels = asking.with_gold(batch, also=output is not None)
     told: list[tuple[Path, str]] = [] if sheet is None or not asked.text else [(sheet, asked.text)]
     if len(labels.rows) and tool is not None and output is not None:
@@ -148,17 +146,13 @@ def next_batch(
         write_lines(path, [text])
     if as_json:
         typed = {**data.asked(), "plan": plan, "count": count, "policy": policy, "output": output, **held.asked()}
-        typed |= choosing.asked() | ({} if to is None else {"to": to})
-        typed |= asking.asked(annotators, votes)
+        typed |= choosing.asked() | ({} if to is None else {"to": to}) | asking.asked(annotators, votes)
         figures = {**batch.to_dict(), "output": output, **asked.figures}
         record = Record("next", typed, figures, seed, digest, watch.durations)
         answer(record, lambda console: None, as_json=True)
     _tell_labels(labels, samples.sample, seed, output, tool)
-    is_wide = held.answers is not None and held.answers.exists() and AnswersBeside(samples, held).is_wide
-    for line in (*words_of(labels), *asked.lines(data.path, seed, held.answers, is_wide=is_wide)):
+    for line in (*words_of(labels), *asked.lines(data.path, seed, held.answers)):
         tell(line)
-    for kind in asking.left_out:
-        tell(f"The plan buys nothing of {kind}: none of its annotators is asked.")
     if sheet is not None and not asked.text:
         tell(f"The plan buys labels alone: nobody is asked for an answer, and {sheet} was not written.")
     if expected is not None and not asking.has_kinds and abs(batch.n_labels - expected) >= 1:
@@ -241,6 +235,13 @@ def _require_rules(counts: Mapping[str, int], path: Path) -> None:
             raise InvalidInputError(
                 f"The plan file {str(path)!r} names an arm that is no labeling rule: {error}"
             ) from error
+
+
+def _model_of_plan(path: Path, planned: "Record", model: ModelOptions) -> ModelOptions:
+    """The model that rows are chosen by: as typed, or that of the plan."""
+    if model != ModelOptions():
+        return model
+    return ModelOptions.from_record(planned.asked, f"The plan file {str(path)!r}")
 
 
 def _held_by_plan(path: Path, planned: "Record", held: AnswerFileOptions) -> AnswerFileOptions:

@@ -97,6 +97,7 @@ class AnswerSheet:
             columns=given,
             count_from=0,
             repeated="refuse",
+            can_drop=False,
         )
         placed = placed_entries(replace(rows, names=names), str(self.path), options)
         for entry in placed.entries:
@@ -148,8 +149,8 @@ def merged_answers(sheet: AnswerSheet, beside: AnswersBeside, output: Path) -> M
     file = _AnswersFile.of(beside, sheet)
     if file is not None and beside.is_wide and output == beside.path:
         raise InvalidInputError(
-            f"{beside.path} has a column per annotator, and new answers are rows. Write all of them as rows into another "
-            "file, with --output."
+            f"{beside.path} has a column per annotator, and new answers are rows. Write all of them as rows into "
+            "another file, with --output."
         )
     known = {} if file is None else {_key(*pair): pair[1] for pair in _pairs(file.placed)}
     new: dict[tuple[int, str, str], tuple[int, Entry]] = {}
@@ -167,7 +168,8 @@ def merged_answers(sheet: AnswerSheet, beside: AnswersBeside, output: Path) -> M
     if conflicts:
         differ = listed(conflicts, "; ")
         raise InvalidInputError(
-            f"Nothing was merged. {count(len(conflicts), 'answer')} of the sheet differ from what is held: {differ}. "
+            f"Nothing was merged. {count(len(conflicts), 'answer')} of the sheet "
+            f"{'differs' if len(conflicts) == 1 else 'differ'} from what is held: {differ}. "
             "Decide which is right and change the other."
         )
     records = [_record(rows, placed, entry, sheet, file, sample) for sample, entry in new.values()]
@@ -203,11 +205,11 @@ class _AnswersFile:
         if not on_disk(beside.path).exists():
             return None
         require_ending(beside.path, TABLES, "Answers are merged into files", ".csv, .tsv or .jsonl")
-        placed = placed_entries(beside.rows, str(beside.path), beside.reading)
+        placed = placed_entries(beside.rows, str(beside.path), replace(beside.reading, can_drop=False))
         if placed.columns.probabilities:
             raise InvalidInputError(
-                f"{beside.path} says probabilities in a column per class, so that no other answers can be added. Merge "
-                "into another file of answers."
+                f"{beside.path} says probabilities in a column per class, so that no other answers can be added. "
+                "Merge into another file of answers."
             )
         file = cls(beside.rows, placed, beside)
         return file._by_row(sheet) if beside.is_wide else file

@@ -10,7 +10,7 @@ import labelworth as lw
 from labelworth.channels.channel import Channel
 from labelworth.channels.kinds import kinds_of
 from labelworth.data.lengths import LengthDistribution
-from labelworth.errors import InvalidInputError
+from labelworth.errors import InfeasiblePlanError, InvalidInputError
 from labelworth.estimators.reading import pool_of
 from labelworth.fisher.documents.channels import averaged_channels, enumerated_channels
 from labelworth.fisher.documents.population import enumerate_outcomes, enumerated_information
@@ -325,3 +325,16 @@ def test_the_labeled_fraction_counts_documents_and_not_answers(plan: Plan) -> No
     )
     assert cheap.recommended.labels_in_all > cheap.recommended.n_samples
     assert cheap.recommended.labeled_fraction <= 1
+
+
+def test_a_target_that_is_out_of_reach_is_told_in_the_criterion_that_was_asked_for() -> None:
+    with pytest.raises(InfeasiblePlanError) as caught:
+        planned(target=0.01, criterion="log_loss", n_draws=0)
+    assert "No number of labels reaches a target of 0.01: the nearest" in str(caught.value)
+    assert "excess" not in str(caught.value)
+    assert "more labels and answers" in str(caught.value)
+
+
+def test_a_kind_of_which_nothing_is_known_is_told_as_kinds_are_written() -> None:
+    with pytest.raises(InvalidInputError, match=r"'m: accuracy 0.8, unknown', or answers of a pilot \(answers=\)"):
+        planned(budget=90.0, channels=["m: price 0.01, unknown"])

@@ -26,6 +26,7 @@ from labelworth.planning.simulated import ForecastLine
 from labelworth.planning.situation import Situation
 from labelworth.planning.source import ChosenSource, PlanSettings
 from labelworth.planning.trust.verdict import Verdict
+from labelworth.progress import Whole
 from labelworth.simulation.asked import AskedDesign
 
 CLASSES = ("a", "b", "c")
@@ -382,3 +383,24 @@ def test_a_kind_without_a_price_is_not_called_dear() -> None:
     assert "it is taken to cost nothing (say its price, if it has one), and nothing with it is clearly" in told[0]
     assert "for the money" not in told[0]
     assert "you pay 0.02: others do more for the money, none to buy." in told[1]
+
+
+def test_a_simulation_announces_as_many_steps_as_it_does(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also of mixes, and of the best once more, which are known when the others are told."""
+    stages: list[list[int]] = []
+    expect, advance = Whole.expect, Whole.advance
+
+    def expected(whole: Whole, total: int, *parts: Any, **named: Any) -> None:
+        stages.append([total, 0])
+        expect(whole, total, *parts, **named)
+
+    def advanced(whole: Whole, steps: int, *parts: Any, **named: Any) -> None:
+        stages[-1][1] += steps
+        advance(whole, steps, *parts, **named)
+
+    own = planner(None)
+    monkeypatch.setattr(Whole, "expect", expected)
+    monkeypatch.setattr(Whole, "advance", advanced)
+    own._kind_simulation(own.kinds, 540.0, 40.0).rays()
+    assert len([total for total, _ in stages]) >= 3
+    assert all(done == total for total, done in stages)
