@@ -11,7 +11,7 @@ from labelworth.arrays import BoolArray
 from labelworth.cli.batches.merging import listed, require_same_columns
 from labelworth.cli.inputs.answered import AnswersBeside, known_classes
 from labelworth.data.files import is_standard
-from labelworth.data.readers.answer_columns import USUAL
+from labelworth.data.readers.answer_columns import USUAL, Columns
 from labelworth.data.readers.answer_entries import AnswerOptions, Entry, Placed, placed_entries
 from labelworth.data.readers.choose import ending
 from labelworth.data.readers.streams import on_disk
@@ -221,7 +221,7 @@ class _AnswersFile:
         is_numbered = columns.item is None and offsets is not None
         if columns.token is not None or is_numbered:
             names["token"] = columns.token or own["token"]
-        names |= {"annotator": "annotator", "answer": "answer"}
+        names |= {role: role for role in ("annotator", "answer")}
         records = []
         for sample, entry in _pairs(self.placed):
             item, token = entry.item, entry.token
@@ -232,7 +232,7 @@ class _AnswersFile:
             cells["answer"] = self.rows.records[entry.index][entry.annotator]
             records.append({name: cells[role] for role, name in names.items()})
         rows = WrittenRows(tuple(names.values()), tuple(records), (), None)
-        found = replace(columns, **names, annotators=())
+        found = Columns(names["item"], names["annotator"], names["answer"], names.get("token"))
         return _AnswersFile(rows, replace(self.placed, columns=found), self.beside)
 
     def item(self, sample: int) -> Any:
