@@ -212,7 +212,7 @@ class KindSimulation:
         wanted = range(N_REPLICATES, FEWEST_REPLICATES, -1)
         return range(next((n for n in wanted if self.progress.has_time(_SLOWER * n * each)), FEWEST_REPLICATES))
 
-    def _losses(self, designs: Sequence[AskedDesign], replicates: range, until: int) -> FloatArray:
+    def _losses(self, designs: Sequence[AskedDesign], replicates: range, until: int = 100) -> FloatArray:
         """Of the measure, (n_replicates, n_designs).
 
         Which designs come next is known when those before are told, so that every stage announces its own steps.
