@@ -209,6 +209,11 @@ def test_answers_that_differ_are_told_and_nothing_is_written(table: Path) -> Non
     answer = labelworth("merge", table, sheet, "--answers", answers, "--in-place")
     assert answer.code == 2
     assert "answers of the sheet differ from what is held: bob at" in answer.stderr
+    # One of them.
+    asked = next(row["row"] for row in rows_of(sheet) if row["annotator"] == "bob")
+    fill(sheet, lambda row: "b" if (row["annotator"], row["row"]) == ("bob", asked) else "a")
+    answer = labelworth("merge", table, sheet, "--answers", answers, "--in-place")
+    assert "1 answer of the sheet differs from what is held: bob at" in answer.stderr
     assert answers.read_bytes() == before
 
 
@@ -399,7 +404,7 @@ def test_a_plan_asks_for_gold_where_there_are_answers_and_for_answers_where_ther
     [
         ((), "The plan buys answers of crowd, screener: say with --sheet FILE"),
         (("--sheet", "s.csv", "--annotators", "ann"), "write 'crowd: ann,bob,eve'"),
-        (("--sheet", "s.csv", "--annotators", "experts: ann"), "The plan buys answers of 'crowd', 'screener'"),
+        (("--sheet", "s.csv", "--annotators", "experts: ann"), "The plan knows the kinds 'crowd', 'screener'"),
         (("--sheet", "s.csv", "--annotators", "crowd: ann,bob"), "2 are named of the kind 'crowd'"),
     ],
 )
@@ -430,3 +435,77 @@ def test_gold_is_asked_for_what_has_answers(table: Path) -> None:
     both = labelworth(*audit, "--answers", answers, "--count", 1, "--sheet", table.with_name("s.csv"))
     assert both.code == 2
     assert "leave one of the two out" in both.stderr
+
+
+@pytest.mark.parametrize("has_ids", [True, False])
+def test_a_file_with_a_column_per_annotator_becomes_rows_with_the_new_answers(table: Path, has_ids: bool) -> None:
+    """By what `next` advises: the same answers are read from the new file, and those of the sheet."""
+    wide = table.with_name("wide.csv")
+    said = {row: ("a", "", "b") if row % 3 else ("cannot say", "b", "") for row in range(N_ROWS - 8)}
+    cells = [said.get(row, ("", "", "")) for row in range(N_ROWS)]
+    lines = [",".join([f"d{row}"] * has_ids + list(own)) for row, own in enumerate(cells)]
+    wide.write_text("\n".join(["id," * has_ids + "ann,bob,eve", *lines]) + "\n")
+    asked = ("--count", 4, "--annotators", "ann,bob", "--votes", 2, "--answers", wide)
+    sheet = table.with_name("sheet.csv")
+    told = labelworth("next", table, "--sheet", sheet, *asked).stderr
+    assert f"--answers {wide} -o {table.with_name('wide-by-row.csv')}" in told
+    fill(sheet, lambda row: "a")
+    refused = labelworth("merge", table, sheet, "--answers", wide, "--in-place")
+    assert refused.code == 2
+    assert "has a column per annotator" in refused.stderr
+    merged = labelworth("merge", table, sheet, "--answers", wide, "-o", table.with_name("wide-by-row.csv"))
+    assert merged.code == 0, merged.stderr
+    name = "id" if has_ids else "row"
+    rows = [
+        (row[name].removeprefix("d"), row["annotator"], row["answer"])
+        for row in rows_of(Path(f"{wide.with_stem('wide-by-row')}"))
+    ]
+    old = [
+        (str(row), who, cell)
+        for row, own in said.items()
+        for who, cell in zip(("ann", "bob", "eve"), own, strict=True)
+    ]
+    assert rows[:-8] == [entry for entry in old if entry[2]]
+    assert sorted(rows[-8:]) == sorted((row["row"], row["annotator"], "a") for row in rows_of(sheet))
+
+
+def test_tokens_of_a_file_with_a_column_per_annotator_become_rows(columns: Path) -> None:
+    wide, sheet = columns.with_name("wide.csv"), columns.with_name("sheet.csv")
+    wide.write_text("ann,bob\n" + "B,\n,I\n" + "I,I\n" * 3 + ",\n" * 15)
+    asked = ("--count", 2, "--annotators", "ann", "--answers", wide, "--sheet", sheet)
+    answer = labelworth("next", columns, *asked)
+    assert answer.code == 0, answer.stderr
+    fill(sheet, lambda row: "B")
+    long = columns.with_name("long.csv")
+    merged = labelworth("merge", columns, sheet, "--answers", wide, "-o", long)
+    assert merged.code == 0, merged.stderr
+    rows = [tuple(row[name] for name in ("sequence", "token", "annotator", "answer")) for row in rows_of(long)]
+    assert rows[:4] == [
+        ("0", "0", "ann", "B"),
+        ("0", "1", "bob", "I"),
+        ("1", "0", "ann", "I"),
+        ("1", "0", "bob", "I"),
+    ]
+    assert len(rows) == 8 + 6
+
+
+def test_an_option_that_takes_one_value_is_refused_twice(table: Path) -> None:
+    answer = labelworth("next", table, "--count", 2, "--answers", "one.csv", "--answers", "other.csv")
+    assert answer.code == 2
+    assert "--answers takes one value" in " ".join(answer.stderr.split())
+    # Options of several values are not.
+    sheet = table.with_name("sheet.csv")
+    assert labelworth("next", table, "--count", 2, "--annotators", "ann", "--sheet", sheet).code == 0
+
+
+def test_answers_about_rows_that_are_not_there_are_told_without_options_that_merge_has_not(table: Path) -> None:
+    sheet, answers = drawn(table, "sheet.csv", *ASKED), table.with_name("answers.csv")
+    rows = fill(sheet, lambda row: "a")
+    answers.write_text("row,annotator,answer\n0,ann,a\n999,ann,a\n")
+    answer = labelworth("merge", table, sheet, "--answers", answers, "--in-place")
+    assert (answer.code, "not in the data" in answer.stderr, "outside" in answer.stderr) == (2, True, False)
+    sheet.write_text(sheet.read_text().replace(f"\n{rows[0]['row']},", "\n999,"))
+    answer = labelworth("merge", table, sheet, "--answers", table.with_name("new.csv"), "--in-place")
+    assert (answer.code, "not in the data" in answer.stderr, "outside" in answer.stderr) == (2, True, False)
+    fit = labelworth("fit", table, "--answers", answers, "-o", table.with_name("m.lw"))
+    assert "--outside 'drop'" in fit.stderr

@@ -3,12 +3,18 @@
 import csv
 import json
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
+import labelworth as lw
+from labelworth.cli.batches import choosing
 from labelworth.cli.inputs.documents import Documents, log_columns
 from labelworth.cli.options import DataOptions
+from labelworth.data.samples import Samples
+from labelworth.estimators.automatic import AutomaticModel, Candidate
+from labelworth.estimators.reading import pool_of
 from labelworth.report.record import validate
 from support.command_line import labelworth
 
@@ -139,7 +145,7 @@ def test_a_log_that_holds_no_numbers_is_refused(lines: Path) -> None:
 
 def test_what_cannot_be_chosen_is_refused(lines: Path, tmp_path: Path) -> None:
     words = {
-        ("--model", "linear-svm"): "Choose by uncertainty",
+        ("--model", "linear-svm"): "or choose by uncertainty with this one",
         ("--random-share", "0", "--floor", "0"): "above zero",
         ("--sheet", str(tmp_path / "sheet.csv")): "leave --policy, --sheet and --audit out",
     }
@@ -151,3 +157,34 @@ def test_what_cannot_be_chosen_is_refused(lines: Path, tmp_path: Path) -> None:
     tokens.write_text("".join(f"w{place} _\nis _\n\n" for place in range(4)))
     answer = labelworth("next", tokens, "--count", 2, "--by", "uncertainty")
     assert "--by chooses documents" in answer.stderr
+
+
+@pytest.mark.parametrize("by", ["worth", "uncertainty"])
+def test_a_model_is_chosen_among_those_that_have_such_a_score(
+    lines: Path, monkeypatch: pytest.MonkeyPatch, by: str
+) -> None:
+    tried: list[tuple[Candidate, bool]] = []
+
+    def first(own: AutomaticModel, samples: Samples, candidates: list[Candidate], progress: Any) -> None:
+        tried.extend((one, bool(one.estimator.pool(samples).learner.worth_modes)) for one in candidates)
+
+    monkeypatch.setattr(AutomaticModel, "compare", first)
+    assert drawn(lines, "--by", by)
+    assert all(has_worth for _, has_worth in tried) == (by == "worth")
+    assert any(candidate.model == "logistic" for candidate, _ in tried)
+
+
+def test_rows_of_a_plan_are_chosen_by_its_model(lines: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    plan = tmp_path / "plan.json"
+    asked = ("--budget", N_LABELED + 20, "--model", "multinomial", "--source", "asymptotic", "--by", "worth")
+    assert labelworth("plan", lines, *asked, "--use-unlabeled", "yes", "-o", plan).code == 0
+    read: list[Any] = []
+
+    def kept(X: Any, y: Any, model: Any, **options: Any) -> Any:
+        read.append(model)
+        return pool_of(X, y, model, **options)
+
+    monkeypatch.setattr(choosing, "pool_of", kept)
+    answer = labelworth("next", lines, "--plan", plan, "--by", "worth")
+    assert answer.code == 0, answer.stderr
+    assert [type(model) for model in read] == [lw.MultinomialNaiveBayes]

@@ -147,8 +147,8 @@ class Channel:
         """
         if self.form is None:
             raise InvalidInputError(
-                f"Nothing is known of the confusion of channel {self.name!r} yet: give a guess, "
-                "confusion=[[0.9, 0.1], [0.2, 0.8]] with unknown=True, or a pilot with its answers."
+                f"Nothing is known of the confusion of channel {self.name!r} yet: give a guess, as in "
+                f"'{self.name}: accuracy 0.8, unknown', or answers of a pilot (answers=)."
             )
         return self.form.table(self.name, classes)
 

@@ -170,7 +170,7 @@ def kind_of(name: str, said: Any) -> Kind:
     if unknown_words:
         raise InvalidInputError(
             f"Of the kind {name!r} one can say {', '.join(_WORDS)}. Got {', '.join(map(str, unknown_words))}."
-            f"{_hint(str(unknown_words[0]))}"
+            f"{_hint(str(unknown_words[0]), said)}"
         )
     values = {word: _value(name, word, value) for word, value in said.items() if value is not None}
     common = {word: values[word] for word in ("price", "votes", *_FLAGS) if word in values}
@@ -216,8 +216,10 @@ def _together(name: str, text: str) -> Together:
     return Together(name, tuple(asks))
 
 
-def _hint(word: str) -> str:
+def _hint(word: str, said: Mapping[str, Any]) -> str:
     """What may be meant by a word that is none."""
+    if word.isdigit() and "votes" in said:
+        return f" Several numbers of votes have blanks between, as votes {said['votes']} {word}: commas part words."
     if word[:1].isdigit():
         return " Write numbers with a point, as 0.9: commas part words."
     near = difflib.get_close_matches(word, _WORDS, n=1)
@@ -317,12 +319,20 @@ def _flag(name: str, word: str, value: Any) -> bool:
 
 def _blocks(text: str, path: str) -> dict[str, Any]:
     """Names with their lines: what stands behind the colon, or the indented lines below."""
+    lines = text.splitlines()
+    first = next((number for number, line in enumerate(lines) if _bare(line)), 0)
+    if lines and _bare(lines[first]) == "kinds:":
+        # A heading above names that are indented, or above a list.
+        below = [line for line in lines[first + 1 :] if _bare(line)]
+        is_below = below and all(line[0] in " \t" for line in below)
+        depth = len(below[0]) - len(below[0].lstrip()) if is_below else 0
+        lines = [*[""] * (first + 1), *(line[depth:] if _bare(line) else "" for line in lines[first + 1 :])]
     kinds: dict[str, Any] = {}
     block: dict[str, Any] | None = None
     items: list[Any] | None = None
-    for number, line in enumerate(text.splitlines(), start=1):
-        bare = re.sub(r"(^|\s)#.*$", "", line).rstrip()
-        if not bare.strip() or bare.strip() in ("---", "..."):
+    for number, line in enumerate(lines, start=1):
+        bare = _bare(line)
+        if not bare:
             continue
         is_inside, stripped = bare[0] in " \t", bare.strip()
         refuse = _refusal(path, number, line)
@@ -352,10 +362,13 @@ def _blocks(text: str, path: str) -> dict[str, Any]:
                 raise InvalidInputError(f"{path}, line {number}: a kind says its {word} twice.")
             items = [] if not value else None
             block[word] = items if items is not None else _plain(value)
-    if kinds.get("kinds") == {}:
-        # What stands above a list of them.
-        del kinds["kinds"]
     return kinds
+
+
+def _bare(line: str) -> str:
+    """A line without its comment; empty where nothing is said."""
+    bare = re.sub(r"(^|\s)#.*$", "", line).rstrip()
+    return "" if bare.strip() in ("---", "...") else bare
 
 
 def _refusal(path: str, number: int, line: str) -> Callable[[], InvalidInputError]:

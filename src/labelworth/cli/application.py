@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from typer.core import TyperArgument, TyperCommand, TyperGroup
+from typer.core import TyperArgument, TyperCommand, TyperGroup, TyperOption
 
 from labelworth.cli.console import standard_streams, tell
 from labelworth.cli.options.table import COMMON, flags, in_options, options_of, with_options
@@ -56,6 +56,17 @@ class _Command(TyperCommand):
             _without_type(parameter) if parameter.param_type_name == "argument" else parameter
             for parameter in super().get_params(ctx)
         ]
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Refuse two values where one is read: the first would be left out without a word."""
+        _, _, given = self.make_parser(ctx).parse_args(args=list(args))
+        for option in dict.fromkeys(given):
+            is_single = isinstance(option, TyperOption) and not (option.multiple or option.is_flag)
+            if is_single and given.count(option) > 1:
+                ctx.fail(
+                    f"{option.opts[0]} takes one value, and was given {given.count(option)} times. Give it once."
+                )
+        return list(super().parse_args(ctx, args))
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
         others: dict[str, list[str]] = {}

@@ -166,6 +166,9 @@ class AutomaticModel:
         No choice: the usual model of such data, as formulas take it.
     learns_answers : bool
         Only models that learn from answers which may be wrong: our own.
+    has_worth : bool
+        Only models of which the worth of a row's label is known: those that learn from unlabeled rows, and logistic
+        regression.
     checkpoint : path, optional
         A folder in which what was compared is kept.
     when_read : function, optional
@@ -176,6 +179,7 @@ class AutomaticModel:
     use_unlabeled: Literal["auto", "yes", "no"] = "auto"
     is_plain: bool = False
     learns_answers: bool = False
+    has_worth: bool = False
     seed: int = 0
     checkpoint: str | Path | None = None
     when_read: Callable[[Samples], None] | None = None
@@ -193,6 +197,8 @@ class AutomaticModel:
         listed = candidates(samples)
         if self.learns_answers:
             listed = _naive_bayes() if samples.is_sparse else _gaussian()
+        if self.has_worth:
+            listed = [one for one in listed if one.uses_unlabeled or one.model == "logistic"]
         compared = self.compare(samples, listed, progress)
         if compared is None:
             return listed[0].estimator.pool(samples, progress=progress)

@@ -71,10 +71,13 @@ class Design:
     """A way to go on."""
 
     arms: tuple[ArmCount, ...]  # What is to be had beyond what is held.
-    labels: float  # Labels to buy, and with those already held.
+    # Labels to buy, and with those already held; where there are kinds of labels, answers are counted with them.
+    labels: float
     labels_in_all: float
     n_samples: float  # Documents or sequences that will be learned from, with those already held.
-    labeled_fraction: float  # Labels in all over everything that could carry one among those samples.
+    # Labels in all over everything that could carry one among those samples; where there are kinds of labels, samples
+    # with any label or answer over all of those.
+    labeled_fraction: float
     cost: float  # What is to be paid, and with what was already paid.
     cost_in_all: float
     error: float  # What to expect then.
@@ -167,6 +170,7 @@ class KindWorth:
     n_audited: int = 0  # Those of them to rows with a gold label.
     faith: str | None = None  # Where nobody has looked how often it errs: that, in words.
     question: str | None = None  # Of a kind that is asked yes or no: about which classes.
+    is_left: bool = True  # Whether there is any sample that it could still be asked about.
 
     @property
     def is_clear(self) -> bool:

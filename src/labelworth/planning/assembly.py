@@ -245,7 +245,7 @@ def _worths_of_kinds(situation: Situation, left: Question, counts: FloatArray) -
     if situation.kinds is None:
         return ()
     if isinstance(situation.accuracy, KindsAccuracy):
-        return simulated_worths(situation.kinds, situation.accuracy, counts)
+        return simulated_worths(situation.kinds, situation.accuracy, counts, left.pool)
     return situation.kinds.worths(situation.accuracy, left, counts)
 
 

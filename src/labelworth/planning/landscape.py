@@ -8,6 +8,7 @@ from scipy.interpolate import PchipInterpolator
 from labelworth.arrays import FloatArray
 from labelworth.simulation.calibration import Floor
 from labelworth.tradeoff.accuracy import Source
+from labelworth.tradeoff.problem import UNSEEN
 
 _N_SURFACE = 25
 
@@ -86,7 +87,7 @@ class ForecastCurve:
 
     def lower_from(self, labels: float, error: float) -> float | None:
         """From how many labels on, beyond `labels`, the error is less than `error` by a thousandth; None: nowhere."""
-        least = error - 1e-3 * abs(error)
+        least = error - UNSEEN * abs(error)
         pairs = zip(self.labels, self.error, strict=True)
         return next((more for more, own in pairs if more > labels and own is not None and own < least), None)
 

@@ -54,7 +54,9 @@ def worth(situation: Situation, counts: FloatArray) -> tuple[Worth, ...]:
         if index != unlabeled and np.isinf(situation.prices.apart[index]):
             gain, price = gain - gain_less, price - price_less
         others = gain / of_unlabeled if index != unlabeled and of_unlabeled > 0 and gain > 0 else None
-        spread = accuracy.gain_error(counts, index) if isinstance(accuracy, SimulatedAccuracy) else None
+        spread = (
+            accuracy.gain_error(counts, index) if isinstance(accuracy, SimulatedAccuracy | KindsAccuracy) else None
+        )
         per_money = float(gain / price) if price > 0 else None
         of_next = _gain_of_next(situation, counts, index, n_next, unlabeled if is_swap else None)
         next_gain = n_next * float(gain) if of_next is None else of_next

@@ -78,6 +78,10 @@ class Situation:
         costs = self._costs_in_turn(counts)
         n_samples = self.held.n_samples if self.keeps_rest else self._n_held + self.prices.of_pool(counts)
         in_all = self.held.n_labels + float(labels.sum())
+        carrying, carriers = in_all, n_samples * self.positions_per_sample
+        if self.kinds is not None:
+            # One sample may get many answers.
+            carrying, carriers = self._n_held + self.n_asked(counts), n_samples
         return Design(
             tuple(
                 ArmCount(arm, float(count), float(some), float(cost))
@@ -86,7 +90,7 @@ class Situation:
             float(labels.sum()),
             in_all,
             n_samples,
-            in_all / (n_samples * self.positions_per_sample) if n_samples else 0.0,
+            carrying / carriers if carriers else 0.0,
             float(costs.sum()),
             self.held.cost + float(costs.sum()),
             self.accuracy.error(counts),

@@ -67,7 +67,10 @@ def _nearest_target(situation: Situation, target: float, refusal: InfeasiblePlan
         labels = float(met.counts @ situation.accuracy.labels_per_sample)
         is_near = labels <= MOST_TIMES * situation.held.n_labels
         other_ways = _how_surely(situation, target, met.counts)
-        return infeasible_target(criterion, target, float(named), labels if is_near else None, other_ways)
+        has_answers = situation.kinds is not None
+        return infeasible_target(
+            criterion, target, float(named), labels if is_near else None, other_ways, has_answers=has_answers
+        )
     return refusal
 
 

@@ -257,7 +257,20 @@ def _stretched_errors(criterion: str, errors: FloatArray, factor: float) -> Floa
 
 def _interval(values: FloatArray, origin: str) -> Interval | None:
     """The middle 90 % of the answers; of n ordered ones the k-th stands at k / (n + 1)."""
-    if (len(values) + 1) * (1 - LEVEL) / 2 < 1 - 1e-9:
+    if (len(values) + 1) * (1 - LEVEL) / 2 < 1 - 1e-9 or np.isnan(values).any():
         return None
-    low, high = np.quantile(values, [(1 - LEVEL) / 2, (1 + LEVEL) / 2], method="weibull")
-    return Interval(float(low), float(high), LEVEL, origin)
+    low, high = (
+        _at_place(np.sort(values), (len(values) + 1) * share) for share in ((1 - LEVEL) / 2, (1 + LEVEL) / 2)
+    )
+    return Interval(low, high, LEVEL, origin)
+
+
+def _at_place(ordered: FloatArray, place: float) -> float:
+    """The value at a place, the first of which is one: between two of them along a line; infinite ones stay so."""
+    whole = int(np.floor(place + 1e-9))
+    before, share = float(ordered[whole - 1]), place - whole
+    if share <= 1e-9 or not np.isfinite(before):
+        return before
+    # No arithmetic where the next one is infinite.
+    following = float(ordered[whole])
+    return before + share * (following - before) if np.isfinite(following) else following

@@ -85,7 +85,11 @@ def range_in_units(low: float, high: float, criterion: str) -> str:
 
     >>> range_in_units(0.02, 0.031, "error"), range_in_units(0.02, 0.031, "macro_f1")
     ('2-3.1 %', '96.9-98 %')
+    >>> range_in_units(0.0715, math.inf, "log_loss")
+    'at least 0.0715'
     """
+    if not math.isfinite(high):
+        return f"at least {in_units(low, criterion)}"
     first, last = (in_units(end, criterion) for end in direction_of(criterion).ends(low, high))
     return f"{first.removesuffix(' %')}-{last}"
 

@@ -7,7 +7,7 @@ from labelworth.planning.answer import LEVEL, Interval
 from labelworth.planning.units import apart, criterion_words, ends_in_units, in_units, target_words
 from labelworth.simulation.metrics import is_metric
 from labelworth.tradeoff.direction import direction_of
-from labelworth.tradeoff.problem import LOGARITHMIC, in_percent
+from labelworth.tradeoff.problem import LOGARITHMIC, UNSEEN, in_percent
 from labelworth.wording import count, money, number, odds_in_words, percent
 
 if TYPE_CHECKING:
@@ -25,8 +25,6 @@ LABELS_PER_CLASS = "labels per class"
 """The check that is said first where it is bad: what lacks classes is no forecast of all of them."""
 
 _ROUNDING = 1e-13
-_UNSEEN = 1e-3
-"""A fall of an error by a smaller part of it is none to speak of: a test would take millions of labels to see it."""
 CHOICE_NOISE = 0.02
 """By how much forecast differences of chosen and random rows were off, means over draws (docs/studies/chosen.md)."""
 
@@ -240,7 +238,8 @@ def _worth(plan: "Plan") -> str:
     labeled = [worth for worth in plan.worth if worth.arm != "nothing"]
     if not labeled:
         return "What the next label is worth is not known."
-    best = max(labeled, key=lambda worth: worth.gain_per_money or worth.gain)
+    # By what is sure of it, as plans are made.
+    best = max(labeled, key=lambda worth: (worth.gain - worth.noise) / (worth.price or 1.0))
     n_next = next_samples(plan)
     named, is_all = _next_samples(plan, best.arm, n_next), plan.held.n_pool - _carried_out(plan) < 1
     opening = f"{'After that the' if _carried_out(plan) else 'The'} next {named}"
@@ -253,7 +252,7 @@ def _worth(plan: "Plan") -> str:
     if best.next_gain <= 0:
         flat = f"the forecast does not {way.goes} {'any further' if _farther(plan) is None else 'over so few'}"
         return f"{opening} {'is' if one else 'are'} forecast to buy nothing: {flat}."
-    if own not in LOGARITHMIC and best.next_gain < _UNSEEN * _before_next(plan):
+    if own not in LOGARITHMIC and best.next_gain < UNSEEN * _before_next(plan):
         small = "by less than a thousandth of itself: nobody can tell that from nothing"
         return f"{opening} would {verb} {_what(own)} {small}."
     if not best.is_clear:
@@ -330,12 +329,16 @@ def _limit(plan: "Plan") -> list[str]:
     if limit is None or limit.gain is None or today is None:
         return []
     between = "" if limit.interval is None else f" ({ends_in_units(limit.interval, own)})"
-    reached = f"All {number(round(limit.labels_in_all))} labels would bring {_what(own)} to "
+    everything = f"All {number(round(limit.labels_in_all))} labels"
+    if plan.held.kind == "sequences":
+        # How many labels those carry is known of the mean sequence alone.
+        everything = "Labels of all sequences that can be had"
+    reached = f"{everything} would bring {_what(own)} to "
     reached += f"{in_units(limit.error, own)}{between}"
     before = f"today's {in_units(today, own)}"
     if own in LOGARITHMIC:
         return [f"{reached}, from {before}."]
-    if limit.gain <= _UNSEEN * today or in_units(limit.error, own) == in_units(today, own):
+    if limit.gain <= UNSEEN * today or in_units(limit.error, own) == in_units(today, own):
         nothing = "nothing" if limit.gain <= 0 else "next to nothing"
         bound = direction_of(own).bound
         # Forecasts may dip before: who is told to label some is not told that labels buy nothing.
@@ -417,7 +420,7 @@ def _model(plan: "Plan") -> list[str]:
 def _optimism(choice: "ModelChoice") -> str:
     """What the forecast adds for having chosen the model, if that is anything to speak of."""
     shift = choice.optimism["error"].shift
-    return f" The forecast adds {apart(shift, 'error')} for having chosen the model." if shift >= _UNSEEN / 2 else ""
+    return f" The forecast adds {apart(shift, 'error')} for having chosen the model." if shift >= UNSEEN / 2 else ""
 
 
 def _rival(plan: "Plan") -> str:

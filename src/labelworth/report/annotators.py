@@ -17,7 +17,7 @@ _MOST_ROWS = 20
 _SURPRISING = 5.0
 """Standard deviations beyond which labels contradict a fit: one in a million."""
 _WIDE = 0.1
-"""A standard error above which nothing is said of guessing: two of them are twenty points."""
+"""A standard error above which nothing is told: two of them are twenty points, and much of it is what was assumed."""
 GUESSING, WORSE, TOO_FEW = "not told from guessing", "worse than guessing", "too few answers to tell"
 
 
@@ -62,7 +62,7 @@ class AnnotatorsReport:
         beyond = float(self.fitted.accuracies[index] - self.chances[index])
         if self.fitted.is_known[index]:
             return "given"
-        if not np.isfinite(error) or (abs(beyond) <= 2 * error and error > _WIDE):
+        if not np.isfinite(error) or error > _WIDE:
             return TOO_FEW
         if abs(beyond) <= 2 * error:
             return GUESSING

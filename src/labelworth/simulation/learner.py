@@ -137,7 +137,8 @@ class Learner(ABC, Generic[DataT]):
         """By how many nats per row the label of every row lowers the excess log-loss, (n_samples,)."""
         raise InvalidInputError(
             "The worth of a row is known of models of p(x, y) that learn from unlabeled rows (multinomial, "
-            "bernoulli, gaussian) and of logistic regression. Choose by uncertainty with this one."
+            "bernoulli, gaussian) and of logistic regression. Take one of these, as model='multinomial', or choose "
+            "by uncertainty with this one."
         )
 
 

@@ -113,7 +113,8 @@ def switch_price(
     best = max(ratio(corner) for corner in corners)
     if accuracy.has_kinks:
         best = max((best, *(_best_between(ratio, *pair) for pair in combinations(corners, 2))))
-    return max(best, 0.0)
+    # Of equals the first: a zero has no minus sign.
+    return max(0.0, best)
 
 
 def _best_between(ratio: Callable[[FloatArray], float], first: FloatArray, last: FloatArray) -> float:

@@ -14,7 +14,7 @@ from labelworth.simulation.metrics import is_metric, metric_of
 from labelworth.tradeoff.accuracy import Accuracy
 from labelworth.tradeoff.costs import Costs, is_finite_number, shown
 from labelworth.tradeoff.direction import direction_of
-from labelworth.wording import exact_percent
+from labelworth.wording import count, exact_percent
 
 Problem = Literal["budget", "target", "alpha"]
 
@@ -33,6 +33,9 @@ _FITS = 1e-12
 
 TOLERANCE = 1e-8
 """A certified gap is at most this share of the figure; of a figure in nats, at most this."""
+
+UNSEEN = 1e-3
+"""A fall of an error by a smaller part of it is none to speak of: a test would take millions of labels to see it."""
 
 _DIGITS = 6
 _MORE_DIGITS = 12
@@ -217,7 +220,13 @@ def error_ceiling(question: Question, criterion: str, least: float, tolerance: f
 
 
 def infeasible_target(
-    criterion: str, target: float, nearest: float, labels: float | None, other_ways: str = ""
+    criterion: str,
+    target: float,
+    nearest: float,
+    labels: float | None,
+    other_ways: str = "",
+    *,
+    has_answers: bool = False,
 ) -> InfeasiblePlanError:
     """That a target cannot be met, with the nearest that can be: as printed it is feasible.
 
@@ -227,9 +236,12 @@ def infeasible_target(
         How many more labels meet the nearest; None: too many to be asked for.
     other_ways : str
         What else is known and can be done, in sentences.
+    has_answers : bool
+        Whether answers are counted among labels.
     """
     named = _named(criterion, rounded_up(nearest), is_nearest=True)
-    at = "" if labels is None else f", at {labels:,.0f} more {'label' if labels == 1 else 'labels'}"
+    words = ("more label or answer", "more labels and answers") if has_answers else ("more label",)
+    at = "" if labels is None else f", at {count(round(labels), *words)}"
     return InfeasiblePlanError(
         f"No number of labels reaches {_named(criterion, f'{target:g}')}: the nearest that this pool allows is "
         f"{named}{at}. {direction_of(criterion).ease.capitalize()} the target, or get more samples.{other_ways}",
@@ -246,7 +258,7 @@ def _named(criterion: str, figure: str, *, is_nearest: bool = False) -> str:
         # Alone, a number would be read as an error.
         return f"{share} (target={metric.at_least(share)!r})" if is_nearest else metric.at_least(share)
     if criterion not in SHARES:
-        return figure if is_nearest else f"{criterion} {figure}"
+        return figure if is_nearest else f"a target of {figure}"
     share = exact_percent(float(figure))
     return f"{share} (target={figure})" if is_nearest else f"{criterion} {share}"
 

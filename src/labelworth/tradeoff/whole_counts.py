@@ -5,12 +5,12 @@ from dataclasses import replace
 
 import numpy as np
 
-from labelworth.arrays import FloatArray
+from labelworth.arrays import BoolArray, FloatArray
 from labelworth.errors import InfeasiblePlanError, LabelworthError, NotIdentifiableError
 from labelworth.tradeoff.accuracy import Accuracy
 from labelworth.tradeoff.costs import Costs
 from labelworth.tradeoff.line import FEW, MANY, Line, WholeLine, lines_of
-from labelworth.tradeoff.problem import UNMET, Question, Rank, Solution, infeasible_target
+from labelworth.tradeoff.problem import UNMET, UNSEEN, Question, Rank, Solution, gap_scale, infeasible_target
 from labelworth.tradeoff.search import search
 
 _FEW = (0, 1, 2, 3, 5)
@@ -18,6 +18,9 @@ _FEW = (0, 1, 2, 3, 5)
 
 _MOST_SAMPLES = 10**12
 _ROUNDING = 1e-9
+_HAIR = 1e-6
+"""So small a share of all samples is what a solver leaves of an arm that it does not use."""
+
 _MOST_ROUNDS = 400
 _MOST_TURNS = 8
 
@@ -26,6 +29,8 @@ def whole_counts(accuracy: Accuracy, costs: Costs, solution: Solution) -> FloatA
     """Round a solution to whole numbers that fit, then exchange samples between arms while that helps.
 
     A local search: it ends where giving up a few samples of any one arm for as many as fit of another gains nothing.
+    Arms that the solution leaves aside are too dear, so they do not come in for what rounding leaves over: only where
+    nothing else meets a target, or where they do visibly more.
 
     Raises
     ------
@@ -35,15 +40,26 @@ def whole_counts(accuracy: Accuracy, costs: Costs, solution: Solution) -> FloatA
     # A target within what a solver can tell of the least error is answered by that: whole samples need not be better.
     is_target = solution.question.kind == "target"
     ceiling = max(solution.question.value, solution.error) if is_target else solution.question.value
-    designs = _WholeDesigns(accuracy, costs, replace(solution.question, value=ceiling))
-    return _improved(designs, _first(designs, solution.counts))
+    question, is_used = replace(solution.question, value=ceiling), solution.counts > _HAIR * solution.counts.sum()
+    every = _WholeDesigns(accuracy, costs, question, np.ones_like(is_used))
+    try:
+        used = _WholeDesigns(accuracy, costs, question, is_used)
+        counts = _improved(used, _first(used, np.where(is_used, solution.counts, 0.0)))
+    except InfeasiblePlanError:
+        return _improved(every, _first(every, solution.counts))
+    other = _improved(every, counts)
+    if every.meets(counts):
+        cost, error = costs.cost(counts), accuracy.error(counts)
+        visible = UNSEEN * gap_scale(question, accuracy.criterion, cost - costs.cost(0 * counts), error)
+        return other if question.figure(cost, error) - every.rank(other)[0] > visible else counts
+    return other
 
 
 class _WholeDesigns:
     """The rank of whole designs, remembered, and how many more samples fit."""
 
-    def __init__(self, accuracy: Accuracy, costs: Costs, question: Question) -> None:
-        self.accuracy, self.costs, self.question = accuracy, costs, question
+    def __init__(self, accuracy: Accuracy, costs: Costs, question: Question, is_open: BoolArray) -> None:
+        self.accuracy, self.costs, self.question, self.is_open = accuracy, costs, question, is_open
         self._known: dict[bytes, Rank] = {}
 
     def rank(self, counts: FloatArray) -> Rank:
@@ -61,8 +77,8 @@ class _WholeDesigns:
         return bool(np.isfinite(self.rank(counts)[0]))
 
     def fits(self, counts: FloatArray) -> bool:
-        """Whether the pool has so many samples, and the budget pays for them."""
-        if not self.costs.fit(counts, self.question.pool):
+        """Whether the pool has so many samples, the budget pays for them, and they are of arms that are open."""
+        if counts[~self.is_open].any() or not self.costs.fit(counts, self.question.pool):
             return False
         return self.question.kind != "budget" or self.costs.cost(counts) <= self.question.value * (1 + 1e-12)
 

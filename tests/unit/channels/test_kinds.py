@@ -66,10 +66,29 @@ LISTED = """\
 """
 
 
+def headed(text: str) -> str:
+    """Under a heading, all the deeper."""
+    return "# Kinds.\nkinds:\n" + "".join(f"  {line}\n" for line in text.splitlines())
+
+
 @pytest.mark.parametrize(
     "text",
-    [LINES, BLOCKS, LISTED, json.dumps(SAID), json.dumps([{"name": name, **said} for name, said in SAID.items()])],
-    ids=["lines", "blocks", "a list of blocks", "JSON by name", "JSON in a list"],
+    [
+        LINES,
+        BLOCKS,
+        LISTED,
+        headed(LINES),
+        headed(BLOCKS),
+        headed(LISTED),
+        f"kinds:\n{LISTED}",
+        json.dumps(SAID),
+        json.dumps([{"name": name, **said} for name, said in SAID.items()]),
+    ],
+    ids=[
+        *("lines", "blocks", "a list of blocks"),
+        *("lines below", "blocks below", "a list below", "a flat list below"),
+        *("JSON by name", "JSON in a list"),
+    ],
 )
 def test_every_form_of_a_file_says_the_same(tmp_path: Path, text: str) -> None:
     path = tmp_path / "kinds.yaml"
@@ -77,6 +96,11 @@ def test_every_form_of_a_file_says_the_same(tmp_path: Path, text: str) -> None:
     read = read_kinds(path)
     assert len(read) == 3
     assert all(same(own, expected) for own, expected in zip(read, EXPECTED, strict=True))
+
+
+def test_votes_with_commas_between_are_refused_with_how_to_write_them() -> None:
+    with pytest.raises(InvalidInputError, match="have blanks between, as votes 1 3: commas part words"):
+        read_kind("a: price 0.5, accuracy 0.9, votes 1,3")
 
 
 def test_lines_are_the_same_words() -> None:

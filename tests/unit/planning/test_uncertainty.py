@@ -93,6 +93,20 @@ def test_a_budget_buys_the_same_number_whatever_the_parameters() -> None:
     assert set(found.labels.tolist()) == {150.0}
 
 
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("n_infinite", [1, 2, 3])
+def test_an_end_among_infinite_answers_is_infinite_and_never_not_a_number(n_infinite: int) -> None:
+    """Of 39 answers the second and the 38th are the ends; of 29, places between two."""
+    for n in (29, 39):
+        errors = np.append(np.arange(1.0, n + 1 - n_infinite), np.full(n_infinite, np.inf))
+        found = NearbyAnswers(errors, errors, errors[:, None], "bootstrap").error_interval()
+        finite = NearbyAnswers(*[np.arange(1.0, n + 1)] * 2, np.arange(1.0, n + 1)[:, None], "bootstrap")
+        assert found.low == pytest.approx(0.05 * (n + 1))
+        assert finite.error_interval().high == pytest.approx(0.95 * (n + 1))
+        is_within = np.ceil(0.95 * (n + 1) - 1e-9) <= n - n_infinite
+        assert found.high == pytest.approx(0.95 * (n + 1)) if is_within else found.high == np.inf
+
+
 def test_few_answers_make_no_interval() -> None:
     found = answers(situation(SCALES[:10]), "target", 0.1, np.array([300.0]), ())
     assert found.labels_interval() is None

@@ -48,6 +48,13 @@ def test_who_guesses_is_right_by_chance_alone() -> None:
     assert any(line.startswith("Worse than guessing: w4;") for line in lines)
 
 
+def test_nothing_is_told_of_who_gave_so_few_answers_that_the_prior_speaks() -> None:
+    """Two answers that nobody audited: 80 % give or take 16 are what was assumed."""
+    own = fitted([0.8, 0.97, 0.1], [0.16, 0.09, 0.15])
+    told = report(own, ["a", "b", None, None])
+    assert [told.verdict(index) for index in range(3)] == [TOO_FEW, "", TOO_FEW]
+
+
 def test_an_annotator_who_always_says_the_same_guesses_however_often_that_is_right() -> None:
     own = fitted([0.8, 0.8], [0.01, 0.01])
     own.confusions[0] = [[1.0, 0.0], [1.0, 0.0]]

@@ -17,6 +17,7 @@ from labelworth.tradeoff.break_even import break_even_prices, shares_of, worths
 from labelworth.tradeoff.costs import ArmPrices
 from labelworth.tradeoff.problem import Question, Solution
 from labelworth.tradeoff.solve import solve
+from labelworth.tradeoff.whole_counts import whole_counts
 
 MODEL = MultinomialModel(
     ("a", "b"), [0.4, 0.6], [[0.4, 0.3, 0.2, 0.1], [0.15, 0.2, 0.3, 0.35]], LengthDistribution.single(4)
@@ -164,6 +165,35 @@ def test_a_kind_with_all_its_votes_and_audits_comes_in_at_the_price_that_is_told
         bought.append(best.counts[at_price.asking(at_price.channels[0])].sum())
     assert bought[0] > 1
     assert bought[1] <= 1e-3
+
+
+@pytest.mark.parametrize("question", [*QUESTIONS, Question.of(budget=60.7, pool=2000)], ids=str)
+@pytest.mark.parametrize("channel", [llm, crowd])
+@pytest.mark.parametrize("unknown", [False, True])
+def test_whole_designs_buy_none_of_a_kind_that_is_a_twentieth_too_dear(channel, unknown, question) -> None:
+    """Beside another unknown kind: cents that rounding leaves over are no reason, unless they do visibly more."""
+
+    def bought(price: float) -> float:
+        kinds = [channel(price, unknown=unknown), Channel("other", accuracy=0.8, price=0.03, unknown=True)]
+        at_price, accuracy = of_menu(kinds)
+        counts = whole_counts(accuracy, at_price.prices, solve(accuracy, at_price.prices, question))
+        return float(counts[at_price.asking(at_price.channels[0])].sum())
+
+    menu_of, accuracy = of_menu(
+        [channel(0.01, unknown=unknown), Channel("other", accuracy=0.8, price=0.03, unknown=True)]
+    )
+    told = menu_of.worths(accuracy, question, np.zeros(len(menu_of.arms)))[0].worth
+    assert bought(0.95 * told) > 1
+    assert bought(1.05 * told) == 0
+
+
+def test_no_price_pays_for_answers_that_tell_nothing() -> None:
+    """Zero, and not minus zero, which is told as -0."""
+    menu_of, accuracy = of_menu([Channel("coin", [[0.5, 0.5], [0.5, 0.5]], price=0.1)])
+    for question in QUESTIONS:
+        told = menu_of.worths(accuracy, question, np.zeros(len(menu_of.arms)))[0].worth
+        assert told < 1e-6
+        assert not np.signbit(told)
 
 
 def test_a_kind_without_which_nothing_does_what_is_asked_is_worth_any_price() -> None:

@@ -33,6 +33,8 @@ class AskedAnswers:
     path: Path | None  # None: none are.
     text: str = ""
     loads: Mapping[str, int] = field(default_factory=dict)  # Answers by annotator; "": by whoever comes.
+    left_out: tuple[str, ...] = ()  # Kinds of labels that a plan buys nothing of.
+    is_added_to_wide: bool = False  # Whether the file of answers has a column per annotator, and new ones are rows.
 
     @property
     def figures(self) -> dict[str, Any]:
@@ -45,8 +47,9 @@ class AskedAnswers:
 
     def lines(self, data: Path, seed: int, held: Path | None) -> list[str]:
         """In words, with what to do next: merge them into the file of answers that is `held`, or a new one."""
+        none = [f"The plan buys nothing of {kind}: none of its annotators is asked." for kind in self.left_out]
         if self.path is None:
-            return []
+            return none
         named = {name: load for name, load in self.loads.items() if name}
         least, most = min(named.values(), default=0), max(named.values(), default=0)
         each = f"{least:,}" if least == most else f"{least:,} to {most:,}"
@@ -58,11 +61,16 @@ class AskedAnswers:
                 f"{count(self.loads[_SOMEBODY], 'answer')} of them are for anybody: who gives one fills in who they "
                 "are, a different one for each answer about the same sample."
             )
+        target = (
+            f"-o {held.with_stem(f'{held.stem}-by-row')}"
+            if held is not None and self.is_added_to_wide
+            else "--in-place"
+        )
         lines.append(
             "Fill in the column of answers ('cannot say' is one), then: labelworth merge "
-            f"{data} {self.path} --answers {held or 'answers.csv'} --in-place"
+            f"{data} {self.path} --answers {held or 'answers.csv'} {target}"
         )
-        return lines
+        return [*lines, *none]
 
 
 @dataclass(frozen=True)
@@ -77,6 +85,7 @@ class Asking:
     has_kinds: bool = False  # Whether a plan said so.
     onto: Mapping[str, Onto] = field(default_factory=dict)  # By arm: about which held samples; others are new.
     offered: tuple[str, ...] = ()  # All kinds of labels that a plan knows, bought or not.
+    left_out: tuple[str, ...] = ()  # Those whose annotators were named, and of which the plan buys nothing.
 
     @classmethod
     def of(
@@ -169,10 +178,14 @@ class Asking:
             raise InvalidInputError("--audit with --output labels what has answers: name these with --answers FILE.")
         return _enough(np.asarray(batches.labeled | ~answered), batches, "answers and no label", size)
 
-    def text_of(self, batches: "DocumentBatches | SequenceBatches", batch: Batch, seed: int) -> AskedAnswers:
+    def text_of(
+        self, batches: "DocumentBatches | SequenceBatches", batch: Batch, seed: int, held: AnswerFileOptions
+    ) -> AskedAnswers:
         """Share the answers of a batch out."""
         if self.sheet is None:
-            return AskedAnswers(None)
+            return AskedAnswers(None, left_out=self.left_out)
+        is_held = held.answers is not None and held.answers.exists()
+        is_wide = is_held and AnswersBeside(batches.samples, held).is_wide
         sheet = AnswerSheet(batches, self.sheet)
         sheet.require_form()
         # Sequences have labeling rules for arms, and all are asked alike.
@@ -183,7 +196,8 @@ class Asking:
         for own, size in zip(shared, sizes, strict=True):
             for _, annotator in own:
                 loads[annotator] += size
-        return AskedAnswers(self.sheet, sheet.text_of(batch, shared, self.kinds), dict(sorted(loads.items())))
+        text = sheet.text_of(batch, shared, self.kinds)
+        return AskedAnswers(self.sheet, text, dict(sorted(loads.items())), self.left_out, is_wide)
 
     def with_gold(self, batch: Batch, *, also: bool) -> Batch:
         """The part of a batch that gets labels; without kinds of labels all of it, where `also` labels are wanted."""
@@ -228,17 +242,19 @@ def asked_of_plan(figures: Mapping[str, Any], sheet: Path | None, names: Sequenc
             "what."
         )
     described = {kind["kind"]: kind for kind in figures.get("kinds", ())}
+    annotators = _annotators(names, list(described), bought)
     kinds = {kind: _asked_kind(described.get(kind, {})) for kind in bought}
     gold = frozenset(arm for arm in asks if offers[arm]["gold"])
     return Asking(
         sheet if bought else None,
-        _annotators(names, bought),
+        {kind: own for kind, own in annotators.items() if kind in bought},
         kinds,
         asks,
         gold,
         has_kinds=True,
         onto=held_offers(figures),
         offered=tuple(described),
+        left_out=tuple(kind for kind in annotators if kind not in bought),
     )
 
 
@@ -247,17 +263,17 @@ def _asked_kind(kind: Mapping[str, Any]) -> AskedKind:
     return AskedKind(None if about is None else "|".join(str(about).split(" or ")), kind.get("price"))
 
 
-def _annotators(texts: Sequence[str], kinds: Sequence[str]) -> dict[str, list[str]]:
-    """Names by kind of label: as said, or for the only kind there is."""
+def _annotators(texts: Sequence[str], kinds: Sequence[str], bought: Sequence[str] = ()) -> dict[str, list[str]]:
+    """Names by kind of label: as said, or for the only kind that is bought, or there is."""
     annotators: dict[str, list[str]] = {}
     for text in texts:
         kind, colon, names = text.partition(":")
         kind, names = (kind.strip(), names) if colon else ("", text)
-        if not colon and len(kinds) == 1:
-            kind = kinds[0]
+        if not colon and 1 in (len(bought), len(kinds)):
+            kind = (bought if len(bought) == 1 else kinds)[0]
         if kind not in kinds:
             listed = ", ".join(repr(name) for name in kinds if name)
-            what = f"The plan buys answers of {listed}" if listed else "There are no kinds of labels here"
+            what = f"The plan knows the kinds {listed}" if listed else "There are no kinds of labels here"
             raise InvalidInputError(f"{what}. Got --annotators {text!r}; write {_example(kinds)!r}.")
         annotators.setdefault(kind, []).extend(name.strip() for name in names.split(",") if name.strip())
     for kind, own in annotators.items():

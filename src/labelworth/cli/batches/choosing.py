@@ -1,6 +1,7 @@
 """Rows that are chosen by a score: what `next` draws with --by."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -9,6 +10,7 @@ from labelworth.arrays import FloatArray
 from labelworth.cli.batches.documents import DocumentBatches
 from labelworth.cli.inputs.documents import Documents
 from labelworth.errors import InvalidInputError
+from labelworth.estimators.automatic import AutomaticModel
 from labelworth.estimators.reading import pool_of
 from labelworth.planning.next import Batch, row_scores
 from labelworth.policies.choosing import RANDOM
@@ -54,6 +56,8 @@ def _scores(
     samples: Documents, options: "ChoosingOptions", model: "ModelOptions", prices: "PriceOptions", seed: int
 ) -> FloatArray:
     estimator = model.estimator(samples, seed, may_choose=True)
+    if isinstance(estimator, AutomaticModel):
+        estimator = replace(estimator, has_worth=options.by == "worth")
     pool = pool_of(samples.X_for(estimator), samples.y, estimator, unlabeled=None, seed=seed)
     each = np.full(samples.n_samples, prices.price_label + prices.price_sequence)
     if prices.price_token:

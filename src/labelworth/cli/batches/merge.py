@@ -16,7 +16,8 @@ def merge(
         Path, typer.Argument(metavar="BATCH", help="What `labelworth next` wrote, with labels or answers filled in.")
     ],
     held: Annotated[
-        AnswerFileOptions, Only("answers", "id_column", "answer_columns", "count_from", "rename_answers")
+        AnswerFileOptions,
+        Only("answers", "id_column", "answer_columns", "annotator_columns", "count_from", "rename_answers"),
     ],
     output: Annotated[
         Path | None,

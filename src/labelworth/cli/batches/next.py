@@ -126,13 +126,14 @@ def next_batch(
     if plan is not None:
         counts, expected, planned = _counts_of_plan(plan, digest)
         asking = asked_of_plan(planned.figures, sheet, list(annotators or ()))
+        model = model if choosing.by is None else _model_of_plan(plan, planned, model)
         held = _held_by_plan(plan, planned, held)
     else:
         counts, expected = {"everything": int(count or 0)}, None
         asking = Asking.of(sheet, list(annotators or ()), votes, audit=audit, has_output=output is not None)
     batch = None if sheet is not None or audit else chosen_batch(batches, counts, choosing, model, prices, seed)
     batch = batch or asking.drawn(batches, held, counts, policy, seed)
-    asked = asking.text_of(batches, batch, seed)
+    asked = asking.text_of(batches, batch, seed, held)
     labels = asking.with_gold(batch, also=output is not None)
     told: list[tuple[Path, str]] = [] if sheet is None or not asked.text else [(sheet, asked.text)]
     if len(labels.rows) and tool is not None and output is not None:
@@ -145,8 +146,7 @@ def next_batch(
         write_lines(path, [text])
     if as_json:
         typed = {**data.asked(), "plan": plan, "count": count, "policy": policy, "output": output, **held.asked()}
-        typed |= choosing.asked() | ({} if to is None else {"to": to})
-        typed |= asking.asked(annotators, votes)
+        typed |= choosing.asked() | ({} if to is None else {"to": to}) | asking.asked(annotators, votes)
         figures = {**batch.to_dict(), "output": output, **asked.figures}
         record = Record("next", typed, figures, seed, digest, watch.durations)
         answer(record, lambda console: None, as_json=True)
@@ -235,6 +235,13 @@ def _require_rules(counts: Mapping[str, int], path: Path) -> None:
             raise InvalidInputError(
                 f"The plan file {str(path)!r} names an arm that is no labeling rule: {error}"
             ) from error
+
+
+def _model_of_plan(path: Path, planned: "Record", model: ModelOptions) -> ModelOptions:
+    """The model that rows are chosen by: as typed, or that of the plan."""
+    if model != ModelOptions():
+        return model
+    return ModelOptions.from_record(planned.asked, f"The plan file {str(path)!r}")
 
 
 def _held_by_plan(path: Path, planned: "Record", held: AnswerFileOptions) -> AnswerFileOptions:

@@ -11,7 +11,7 @@ from labelworth.arrays import BoolArray
 from labelworth.cli.batches.merging import listed, require_same_columns
 from labelworth.cli.inputs.answered import AnswersBeside, known_classes
 from labelworth.data.files import is_standard
-from labelworth.data.readers.answer_columns import USUAL
+from labelworth.data.readers.answer_columns import USUAL, Columns
 from labelworth.data.readers.answer_entries import AnswerOptions, Entry, Placed, placed_entries
 from labelworth.data.readers.choose import ending
 from labelworth.data.readers.streams import on_disk
@@ -97,6 +97,7 @@ class AnswerSheet:
             columns=given,
             count_from=0,
             repeated="refuse",
+            can_drop=False,
         )
         placed = placed_entries(replace(rows, names=names), str(self.path), options)
         for entry in placed.entries:
@@ -145,7 +146,12 @@ def merged_answers(sheet: AnswerSheet, beside: AnswersBeside, output: Path) -> M
     """
     require_ending(output, TABLES, "Answers are", ".csv, .tsv or .jsonl")
     rows, placed = sheet.read()
-    file = _AnswersFile.of(beside)
+    file = _AnswersFile.of(beside, sheet)
+    if file is not None and beside.is_wide and output == beside.path:
+        raise InvalidInputError(
+            f"{beside.path} has a column per annotator, and new answers are rows. Write all of them as rows into "
+            "another file, with --output."
+        )
     known = {} if file is None else {_key(*pair): pair[1] for pair in _pairs(file.placed)}
     new: dict[tuple[int, str, str], tuple[int, Entry]] = {}
     n_same, n_repeated, conflicts = 0, 0, []
@@ -162,7 +168,8 @@ def merged_answers(sheet: AnswerSheet, beside: AnswersBeside, output: Path) -> M
     if conflicts:
         differ = listed(conflicts, "; ")
         raise InvalidInputError(
-            f"Nothing was merged. {count(len(conflicts), 'answer')} of the sheet differ from what is held: {differ}. "
+            f"Nothing was merged. {count(len(conflicts), 'answer')} of the sheet "
+            f"{'differs' if len(conflicts) == 1 else 'differ'} from what is held: {differ}. "
             "Decide which is right and change the other."
         )
     records = [_record(rows, placed, entry, sheet, file, sample) for sample, entry in new.values()]
@@ -193,17 +200,40 @@ class _AnswersFile:
     beside: AnswersBeside
 
     @classmethod
-    def of(cls, beside: AnswersBeside) -> "_AnswersFile | None":
+    def of(cls, beside: AnswersBeside, sheet: AnswerSheet) -> "_AnswersFile | None":
         """None where there is no such file yet."""
         if not on_disk(beside.path).exists():
             return None
         require_ending(beside.path, TABLES, "Answers are merged into files", ".csv, .tsv or .jsonl")
-        placed = placed_entries(beside.rows, str(beside.path), beside.reading)
-        if placed.columns.is_wide or placed.columns.answer is None:
+        placed = placed_entries(beside.rows, str(beside.path), replace(beside.reading, can_drop=False))
+        if placed.columns.probabilities:
             raise InvalidInputError(
-                f"{beside.path} has no row per answer, so that none can be added. Merge into another file of answers."
+                f"{beside.path} says probabilities in a column per class, so that no other answers can be added. "
+                "Merge into another file of answers."
             )
-        return cls(beside.rows, placed, beside)
+        file = cls(beside.rows, placed, beside)
+        return file._by_row(sheet) if beside.is_wide else file
+
+    def _by_row(self, sheet: AnswerSheet) -> "_AnswersFile":
+        """That of a wide file: every cell that is filled in as a row; rows that name nothing are numbered."""
+        columns, own, offsets = self.placed.columns, sheet.batches.position_columns, sheet.batches.samples.offsets
+        names = {"item": columns.item or own["item"]}
+        is_numbered = columns.item is None and offsets is not None
+        if columns.token is not None or is_numbered:
+            names["token"] = columns.token or own["token"]
+        names |= {role: role for role in ("annotator", "answer")}
+        records = []
+        for sample, entry in _pairs(self.placed):
+            item, token = entry.item, entry.token
+            if is_numbered and offsets is not None:
+                item = int(np.searchsorted(offsets, sample, side="right")) - 1
+                token = sample - int(offsets[item])
+            cells = {"item": item, "token": token, "annotator": entry.annotator}
+            cells["answer"] = self.rows.records[entry.index][entry.annotator]
+            records.append({name: cells[role] for role, name in names.items()})
+        rows = WrittenRows(tuple(names.values()), tuple(records), (), None)
+        found = Columns(names["item"], names["annotator"], names["answer"], names.get("token"))
+        return _AnswersFile(rows, replace(self.placed, columns=found), self.beside)
 
     def item(self, sample: int) -> Any:
         """What the file calls a sample."""
@@ -232,6 +262,8 @@ def _record(
 
 
 def _text(records: Sequence[Mapping[str, Any]], file: _AnswersFile | None, output: Path) -> str:
+    if file is not None and file.beside.is_wide:
+        return rows_text(output, [*file.rows.records, *records])
     if file is not None:
         if not is_standard(output) and ending(output) != ending(file.beside.path):
             raise InvalidInputError(

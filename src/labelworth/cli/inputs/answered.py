@@ -10,7 +10,7 @@ from labelworth.cli.inputs.sequences import TokenSequences
 from labelworth.cli.options.data import NONE
 from labelworth.data.answers import Answers
 from labelworth.data.readers.answer_cells import CANNOT_SAY
-from labelworth.data.readers.answer_columns import OWN, find_columns, may_be_items
+from labelworth.data.readers.answer_columns import OWN, Columns, find_columns, may_be_items
 from labelworth.data.readers.answer_entries import AnswerOptions, name_of
 from labelworth.data.readers.answers import answers_of, written_answers
 from labelworth.data.readers.cells import missing_column
@@ -71,13 +71,22 @@ class AnswersBeside:
             return answers
         return answers.noted(f"Items are called as in the column {column!r} of {self.samples.options.path}.")
 
+    @property
+    def is_wide(self) -> bool:
+        """Whether the file has a column per annotator."""
+        return self._columns.is_wide
+
+    @cached_property
+    def _columns(self) -> Columns:
+        chosen = None if self.options.annotator_columns is None else _listed(self.options.annotator_columns)
+        classes = known_classes(self.samples)
+        return find_columns(str(self.path), self.rows.names, self.options.columns(), chosen, classes)
+
     @cached_property
     def _column_of_ids(self) -> tuple[str | None, list[Any] | None]:
         if self.options.id_column == NONE:
             return None, None
-        chosen = None if self.options.annotator_columns is None else _listed(self.options.annotator_columns)
-        classes = known_classes(self.samples)
-        item = find_columns(str(self.path), self.rows.names, self.options.columns(), chosen, classes).item
+        item = self._columns.item
         named = self.options.id_column
         if named is None and (item is None or item.removeprefix("labelworth_") in OWN):
             return None, None

@@ -38,6 +38,7 @@ class AnswerOptions:
     outside: Literal["refuse", "drop"] = "refuse"
     independent: Sequence[str] = ()
     rename: Mapping[str, Hashable] | None = None
+    can_drop: bool = True  # Whether whoever reads can ask for `outside`.
 
     def __post_init__(self) -> None:
         for name, value, allowed in (
@@ -368,8 +369,8 @@ def _outside(source: str, entries: Sequence[Entry], samples: IntArray, options: 
     words = f"{len(left):,} of {len(entries):,} answers of {source} are about items that are not in the data{size}: "
     if options.outside == "refuse" or len(left) == len(entries):
         raise InvalidInputError(
-            f"{words}{listed}. Is it the right file, and are items called alike in both? Those answers are left out "
-            "with outside='drop'."
+            f"{words}{listed}. Is it the right file, and are items called alike in both?"
+            f"{' Those answers are left out with outside=' + repr('drop') + '.' if options.can_drop else ''}"
         )
     return f"{words}{listed}. They were left out."
 

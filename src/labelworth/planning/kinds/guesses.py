@@ -26,6 +26,12 @@ from labelworth.wording import count, percent
 _MOST_VOTES = 5
 """Answers of one kind to a document that are counted: more of them add little, and their combinations are many."""
 
+_RARE = 5e-3
+"""Rates of answers are not drawn below this: sampled sequences hardly show such an answer, and how well its rate can
+be learned is noise. Measured on 80 sequences: errors with 0.003 and 0.01 differ by a hundredth; with 0.001 some are
+twice as large, or infinite.
+"""
+
 
 @dataclass(frozen=True)
 class HeldAnswers:
@@ -160,10 +166,10 @@ class KindGuesses:
             if isinstance(channel.form, WhichClass | IsItOneOf):
                 total, right = float(strength.sum()), channel.form.accuracy
                 accuracy = rng.beta(total * right, total * (1 - right))
-                drawn.append(_with_accuracy(channel, accuracy))
+                drawn.append(_with_accuracy(channel, float(np.clip(accuracy, _RARE, 1 - _RARE))))
                 continue
             rows = [
-                _positive(rng.dirichlet(np.maximum(own * row, 1e-3)), row)
+                _possible(rng.dirichlet(np.maximum(own * row, 1e-3)), row)
                 for own, row in zip(strength, table, strict=True)
             ]
             drawn.append(channel.guessed(np.array(rows)))
@@ -286,9 +292,9 @@ def _with_accuracy(channel: Channel, accuracy: float) -> Channel:
     )
 
 
-def _positive(drawn: FloatArray, row: FloatArray) -> FloatArray:
-    """What is impossible stays so, and all else may happen."""
-    inside = np.where(row > 0, np.maximum(drawn, 1e-9), 0.0)
+def _possible(drawn: FloatArray, row: FloatArray) -> FloatArray:
+    """What is impossible stays so, and all else happens now and then."""
+    inside = np.where(row > 0, np.maximum(drawn, _RARE), 0.0)
     return np.asarray(inside / inside.sum())
 
 

@@ -270,17 +270,22 @@ class KindMenu:
             What is to be bought.
         """
         if self.prices.is_empty(question.pool):
-            return self.counted(counts)
-        known = zip(self.counted(counts), self.channels, strict=True)
+            return self.counted(counts, question.pool)
+        known = zip(self.counted(counts, question.pool), self.channels, strict=True)
         told = [(kind, self._break_even(accuracy, question, channel)) for kind, channel in known]
         return tuple(
             replace(kind, worth=None, is_needed=True) if worth == np.inf else replace(kind, worth=worth)
             for kind, worth in told
         )
 
-    def counted(self, counts: FloatArray) -> tuple[KindWorth, ...]:
+    def counted(self, counts: FloatArray, pool: float) -> tuple[KindWorth, ...]:
         """What is to be bought of every kind; nothing of what it is worth."""
-        return tuple(self._counted(counts, channel) for channel in self.channels)
+        return tuple(self._counted(counts, pool, channel) for channel in self.channels)
+
+    def _left(self, channel: Channel, pool: float) -> list[int]:
+        """The arms that ask a channel, and for which there is a sample."""
+        units = np.eye(len(self.arms))
+        return [arm for arm in self.asking(channel) if self.prices.longest(units[arm], pool) >= 1]
 
     def _votes(self, channel: Channel) -> FloatArray:
         """Answers of a channel to one sample of each of the arms that ask it."""
@@ -289,7 +294,7 @@ class KindMenu:
     def _offers_of(self, channel: Channel) -> list[Offer]:
         return [self.offers[index] for index in self.asking(channel)]
 
-    def _counted(self, counts: FloatArray, channel: Channel) -> KindWorth:
+    def _counted(self, counts: FloatArray, pool: float, channel: Channel) -> KindWorth:
         own = self.asking(channel)
         answers = float(counts[own] @ self._votes(channel))
         about = channel.form.about if isinstance(channel.form, IsItOneOf) else None
@@ -306,14 +311,15 @@ class KindMenu:
             n_audited=0 if self.guesses is None else self.guesses.n_audited(channel.name),
             faith=None if self.guesses is None else self.guesses.faith.get(channel.name),
             question=None if about is None else " or ".join(map(str, about)),
+            is_left=bool(self._left(channel, pool)),
         )
 
     def _break_even(self, accuracy: Accuracy, question: Question, channel: Channel) -> float | None:
         asking = self.asking(channel)
-        is_left = [self.prices.longest(unit, question.pool) >= 1 for unit in np.eye(len(self.arms))[asking]]
-        if not isinstance(accuracy, ConvexAccuracy) or not any(is_left):
+        own = np.array(self._left(channel, question.pool))
+        if not isinstance(accuracy, ConvexAccuracy) or not own.size:
             return None
-        own, votes = np.array(asking)[is_left], self._votes(channel)[is_left]
+        votes = self._votes(channel)[np.isin(asking, own)]
         others = [index for index in range(len(self.arms)) if index not in asking]
         without = Subset(accuracy, tuple(others))
         try:

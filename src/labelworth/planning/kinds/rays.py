@@ -38,6 +38,11 @@ class Ray:
         return float(np.exp(self.log_gold[-1]) - np.exp(self.log_gold[0]))
 
     @property
+    def gained_error(self) -> float:
+        """The standard error of that, what is held taken for known: all ways share it."""
+        return float(np.exp(self.log_gold[-1]) * max(self.spread[-1] - self.spread[0], 0.0))
+
+    @property
     def gained_ends(self) -> tuple[float, float]:
         """The interval of that; it holds the figure itself."""
         low, high = self.ends or (self.log_gold[-1],) * 2
@@ -108,14 +113,22 @@ class KindsAccuracy:
 
     def gains(self, counts: FloatArray) -> FloatArray:
         """By how much one more document of every arm lowers the error: as the gold labels that it stands for do."""
-        here = self.gold_of(counts)
-        step = 0.05 * here
-        slope = (self.line.at(here) - self.line.at(here + step)) / step
         gains = np.zeros(len(self.arms))
         for ray in self.rays:
             if ray.step.max() == 1:
-                gains[int(np.argmax(ray.step))] = slope * ray.gained / ray.sizes[-1]
+                gains[int(np.argmax(ray.step))] = self._slope(counts) * ray.gained / ray.sizes[-1]
         return gains
+
+    def gain_error(self, counts: FloatArray, arm: int) -> float | None:
+        """How far off that may be by what the simulation tells of an arm, as a standard error; None: not known."""
+        own = next((ray for ray in self.rays if ray.step[arm] == 1), None)
+        return None if own is None else self._slope(counts) * own.gained_error / float(own.sizes[-1])
+
+    def _slope(self, counts: FloatArray) -> float:
+        """By how much one more gold label lowers the error."""
+        here = self.gold_of(counts)
+        step = 0.05 * here
+        return (self.line.at(here) - self.line.at(here + step)) / step
 
     def _told(self, counts: FloatArray) -> tuple[float, float]:
         total = float(np.sum(counts))
@@ -124,14 +137,16 @@ class KindsAccuracy:
         return self.ray_of(np.asarray(counts, dtype=np.float64)).at(total)
 
 
-def simulated_worths(menu: KindMenu, accuracy: KindsAccuracy, counts: FloatArray) -> tuple[KindWorth, ...]:
+def simulated_worths(
+    menu: KindMenu, accuracy: KindsAccuracy, counts: FloatArray, pool: float
+) -> tuple[KindWorth, ...]:
     """What an answer is worth in gold: the gold labels that documents of the best of its arms alone stand for.
 
     At the number of documents that was simulated last, which the money pays for; fewer would be worth more each.
     """
     gold_price, gold = float(menu.prices.per_sample[menu.gold]), menu.offers[menu.gold]
     worths = []
-    for kind in menu.counted(counts):
+    for kind in menu.counted(counts, pool):
         own = menu.asking(next(channel for channel in menu.channels if channel.name == kind.kind))
         best = None
         for ray in accuracy.rays:
@@ -148,6 +163,6 @@ def simulated_worths(menu: KindMenu, accuracy: KindsAccuracy, counts: FloatArray
             worths.append(kind)
         else:
             worths.append(
-                replace(kind, worth=max(best[0], 0.0), stands_for=best[1], of_answers=best[2], worth_ends=best[3])
+                replace(kind, worth=max(0.0, best[0]), stands_for=best[1], of_answers=best[2], worth_ends=best[3])
             )
     return tuple(worths)

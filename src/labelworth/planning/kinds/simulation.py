@@ -39,6 +39,8 @@ _MIXED = 2
 _MONEY_SHARES = (0.25, 0.5, 0.75)
 _CONFIRMED = 4
 """So many of the best ways are simulated with new draws."""
+_ALONE, _TOGETHER = 75, 85
+"""How many percent of the bar are done when arms alone are told, and when mixes are."""
 _BELOW, _RATIO = 0.25, 2.0
 _N_LINE = 40
 _SLOWER = 2
@@ -69,7 +71,7 @@ class KindSimulation:
         """
         units = np.eye(len(self.menu.arms))
         alone = [unit for unit in units if self._top(unit) >= 1]
-        gold, first = self._simulated(alone, _NODES)
+        gold, first = self._simulated(alone, _NODES, until=_ALONE)
         if not first:
             # Nothing more can be had, and what is held is still told.
             return (self._ray(np.zeros(len(units)), [], gold, np.empty((len(gold), 0))),)
@@ -82,14 +84,14 @@ class KindSimulation:
         nodes = _NODES if self.money is None else _NODES[-1:]
         if not mixes or not self.progress.has_time(self._work(mixes, nodes) * FEWEST_REPLICATES):
             return tuple(first)
-        every = [*first, *self._simulated(mixes, nodes, gold)[1]]
+        every = [*first, *self._simulated(mixes, nodes, gold, until=_TOGETHER)[1]]
         best_first = sorted((ray for ray in every if not self._is_exact(ray.step)), key=_last_gold)
         confirmed = [ray.step for ray in best_first[:_CONFIRMED]]
         # Without a budget it is not known how far one goes, and so not which way is the best.
         if self.money is None or not self.progress.has_time(self._work(confirmed, _NODES) * len(self._replicates)):
             return tuple(every)
         n = len(self._replicates)
-        again = self._simulated(confirmed, _NODES, replicates=range(n, 2 * n))[1]
+        again = self._simulated(confirmed, _NODES, replicates=range(n, 2 * n), until=100)[1]
         rest = [ray for ray in first if not any(ray.step is step for step in confirmed)]
         return _from_one_start([*rest, *again])
 
@@ -208,16 +210,22 @@ class KindSimulation:
             learner.work(design.n_rows, self.pool.n_samples) for design in self._gold_designs()
         )
         wanted = range(N_REPLICATES, FEWEST_REPLICATES, -1)
-        most = next((n for n in wanted if self.progress.has_time(_SLOWER * n * each)), FEWEST_REPLICATES)
-        self.progress.expect(most * each, what="Simulating answers")
-        return range(most)
+        return range(next((n for n in wanted if self.progress.has_time(_SLOWER * n * each)), FEWEST_REPLICATES))
 
-    def _losses(self, designs: Sequence[AskedDesign], replicates: range) -> FloatArray:
-        """Of the measure, (n_replicates, n_designs)."""
+    def _losses(self, designs: Sequence[AskedDesign], replicates: range, until: int = 100) -> FloatArray:
+        """Of the measure, (n_replicates, n_designs).
+
+        Which designs come next is known when those before are told, so that every stage announces its own steps.
+        """
         classes, channels = self.pool.data.evidence.classes, self.menu.channels
         learner = replace(
             self.pool.learner.in_mode(self.mode),
             channels=tuple(refit_channel(channel, classes) for channel in channels),
+        )
+        self.progress.expect(
+            len(replicates) * sum(learner.work(design.n_rows, self.pool.n_samples) for design in designs),
+            until=until,
+            what="Simulating answers",
         )
         source = min(sorted(self.basis.source_errors), key=lambda name: self.basis.source_errors[name])
         losses = simulate_asked(
@@ -253,6 +261,8 @@ class KindSimulation:
         shares: Sequence[float],
         gold: FloatArray | None = None,
         replicates: range | None = None,
+        *,
+        until: int,
     ) -> tuple[FloatArray, list[Ray]]:
         """The losses of gold labels, (n_replicates, n_sizes), and rays with nodes at these shares of the way."""
         nodes = [self._nodes(step, shares) for step in steps]
@@ -260,7 +270,7 @@ class KindSimulation:
         asked = [self._beside_held(counts) for own in refitted for counts in own]
         n_gold = 0 if gold is not None else len(self._gold_designs())
         losses = self._losses(
-            [*(self._gold_designs() if gold is None else ()), *asked], replicates or self._replicates
+            [*(self._gold_designs() if gold is None else ()), *asked], replicates or self._replicates, until
         )
         gold = losses[:, :n_gold] if gold is None else gold
         rays, start = [], n_gold

@@ -66,10 +66,12 @@ def worth_lines(plan: "Plan") -> list[str]:
 def _worth(plan: "Plan", own: "KindWorth") -> str:
     price, bought = money(own.price, plan.currency), count(round(own.answers), "answer")
     named = f"An answer of {own.kind}"
-    if own.is_needed:
-        return f"{named} is worth any price: without {own.kind} nothing does what is asked. You pay {price}."
     if own.worth is None:
-        return f"{named} costs {price}: {bought} to buy; at what price others would do as well is not known."
+        if own.is_needed:
+            return f"{named} is worth any price: without {own.kind} nothing does what is asked. You pay {price}."
+        told = f"{named} costs {price}: {bought} to buy; at what price others would do as well is not known."
+        none = f"No {plan.held.sample} is left that {own.kind} could be asked about: none to buy."
+        return told if own.is_left else none
     if not own.is_clear and own.of_answers:
         return f"{_untold(plan, own)} You pay {price}: {bought} to buy."
     if own.stands_for is not None and own.of_answers:
@@ -77,15 +79,29 @@ def _worth(plan: "Plan", own: "KindWorth") -> str:
         gold = count(round(own.stands_for), "gold label") if own.stands_for >= 0.5 else "no gold label"
         named = f"{does} {gold}, so one"
     paid = f"you pay {price}" if own.price else "it is taken to cost nothing"
-    opening = f"{named} is worth at most {money(f'{own.worth:.2g}', plan.currency)}; {paid}"
-    if own.answers and own.worth < own.price:
-        return f"{opening}. Alone that is too dear; beside the other labels they do more: {bought} to buy."
-    if own.answers:
-        return f"{opening}: {bought} to buy."
-    why = ": too dear" if own.worth <= own.price else ": others do more for the money"
+    worth = f"at most {money(f'{own.worth:.2g}', plan.currency)}" if own.worth > 0 else "nothing"
+    opening = f"{named} is worth {worth}; {paid}"
+    if not own.answers:
+        return f"{opening}{_why_none(plan, own, own.worth)}"
+    why = ""
+    if own.worth < own.price:
+        why = ". Alone that is too dear; beside the other labels they do more"
+        if plan.certificate is not None and not plan.certificate.if_convex:
+            why = ". That is too dear; it only fills up what whole numbers of the others leave"
+    return f"{opening}{why}: {bought} to buy."
+
+
+def _why_none(plan: "Plan", own: "KindWorth", worth: float) -> str:
+    """Why none of a kind is bought, to stand behind what it is worth and costs."""
     if not own.price:
-        why = " (say its price, if it has one), and nothing with it is clearly better"
-    return f"{opening}{why}, none to buy."
+        return " (say its price, if it has one), and nothing with it is clearly better, none to buy."
+    if worth <= own.price:
+        return ": too dear, none to buy."
+    least = math.inf if own.worth_ends is None else own.worth_ends[0]
+    if least >= own.price:
+        return ": others do more for the money, none to buy."
+    told = money(f"{least:.2g}", plan.currency)
+    return f". In simulated draws it may be worth as little as {told}, and a plan goes by what is sure: none to buy."
 
 
 def _untold(plan: "Plan", own: "KindWorth") -> str:

@@ -10,7 +10,7 @@ import labelworth as lw
 from labelworth.channels.channel import Channel
 from labelworth.channels.kinds import kinds_of
 from labelworth.data.lengths import LengthDistribution
-from labelworth.errors import InvalidInputError
+from labelworth.errors import InfeasiblePlanError, InvalidInputError
 from labelworth.estimators.reading import pool_of
 from labelworth.fisher.documents.channels import averaged_channels, enumerated_channels
 from labelworth.fisher.documents.population import enumerate_outcomes, enumerated_information
@@ -136,10 +136,35 @@ def test_words_begin_with_money_and_never_contradict_the_counts(plan: Plan) -> N
 def test_a_kind_that_is_bought_beside_others_is_not_called_worthless(plan: Plan) -> None:
     bought = next(own for own in plan.kinds if own.answers)
     dear = replace(plan, kinds=(replace(bought, worth=0.5 * bought.price, is_needed=False),))
-    (line, *_) = kind_words.worth_lines(dear)
+    assert plan.certificate is not None
+    bent = replace(dear, certificate=replace(plan.certificate, if_convex=True))
+    (line, *_) = kind_words.worth_lines(bent)
     assert "beside the other labels they do more" in line
+
+
+def test_what_is_too_dear_by_a_certificate_only_fills_up(plan: Plan) -> None:
+    bought = next(own for own in plan.kinds if own.answers)
+    dear = replace(plan, kinds=(replace(bought, worth=0.5 * bought.price, is_needed=False),))
+    (line, *_) = kind_words.worth_lines(dear)
+    assert "That is too dear; it only fills up what whole numbers of the others leave" in line
     (line, *_) = kind_words.worth_lines(replace(dear, kinds=(replace(dear.kinds[0], worth=2 * bought.price),)))
     assert "too dear" not in line
+
+
+def test_where_nobody_is_left_to_ask_about_a_plan_says_that(plan: Plan) -> None:
+    none = planned(budget=90.0, pool=0, n_draws=0)
+    for kind in ("expert", "screener"):
+        assert f"No document is left that {kind} could be asked about: none to buy." in none.lines()
+    # Documents that are labeled are left to audit a kind that is not known.
+    assert not any("is left that crowd" in line for line in none.lines())
+    assert not any("at what price" in line for line in none.lines() if "expert" in line)
+    assert all(kind.is_left for kind in plan.kinds)
+
+
+def test_what_is_worth_nothing_has_no_minus_sign(plan: Plan) -> None:
+    idle = next(own for own in plan.kinds if not own.answers)
+    (line, *_) = kind_words.worth_lines(replace(plan, kinds=(replace(idle, worth=0.0),)))
+    assert f"An answer of {idle.kind} is worth nothing; you pay" in line
 
 
 def test_two_classes_make_either_question_the_same(plan: Plan) -> None:
@@ -288,3 +313,28 @@ def test_the_best_mix_is_that_of_the_solver_at_the_fit() -> None:
     best = solve(accuracy, kinds.prices, Question.of(budget=15.0, pool=450))
     assert plan.recommended.error == pytest.approx(best.error, rel=2e-3)
     assert plan.recommended.error >= best.error * (1 - 1e-9)
+
+
+def test_the_labeled_fraction_counts_documents_and_not_answers(plan: Plan) -> None:
+    """Of 600 documents 150 have a label; several answers to one make it labeled once."""
+    counts = {arm.arm: arm.count for arm in plan.recommended.arms}
+    asked = sum(count for arm, count in counts.items() if arm != "nothing" and not arm.endswith("for labeled"))
+    assert plan.recommended.labeled_fraction == pytest.approx((150 + asked) / plan.recommended.n_samples)
+    cheap = planned(
+        budget=400.0, n_draws=0, channels=["crowd: price 0.01, accuracy 0.6, votes 3 5"], prices={"per_label": 2}
+    )
+    assert cheap.recommended.labels_in_all > cheap.recommended.n_samples
+    assert cheap.recommended.labeled_fraction <= 1
+
+
+def test_a_target_that_is_out_of_reach_is_told_in_the_criterion_that_was_asked_for() -> None:
+    with pytest.raises(InfeasiblePlanError) as caught:
+        planned(target=0.01, criterion="log_loss", n_draws=0)
+    assert "No number of labels reaches a target of 0.01: the nearest" in str(caught.value)
+    assert "excess" not in str(caught.value)
+    assert "more labels and answers" in str(caught.value)
+
+
+def test_a_kind_of_which_nothing_is_known_is_told_as_kinds_are_written() -> None:
+    with pytest.raises(InvalidInputError, match=r"'m: accuracy 0.8, unknown', or answers of a pilot \(answers=\)"):
+        planned(budget=90.0, channels=["m: price 0.01, unknown"])

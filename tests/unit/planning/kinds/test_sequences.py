@@ -154,3 +154,10 @@ def test_a_simulated_plan_prefers_who_does_more_for_the_money() -> None:
     bought = {kind.kind: kind.answers for kind in plan.kinds}
     assert bought["crowd"] > 0
     assert bought["deaf"] == 0
+
+
+def test_what_all_sequences_would_bring_is_not_told_as_a_number_of_labels() -> None:
+    """Sequences differ in length: how many tokens the rest has, their mean does not say."""
+    lines = planned(rules="everything,nothing").lines()
+    assert any(line.startswith("Labels of all sequences that can be had would bring it to") for line in lines)
+    assert not any("labels would bring" in line for line in lines)

@@ -16,7 +16,7 @@ from labelworth.errors import InvalidInputError
 from labelworth.estimators.reading import pool_of
 from labelworth.models.classes.multinomial import MultinomialModel
 from labelworth.planning import assembly
-from labelworth.planning.answer import KindWorth, Plan
+from labelworth.planning.answer import KindWorth, Plan, Worth
 from labelworth.planning.kinds import simulation
 from labelworth.planning.kinds import words as kind_words
 from labelworth.planning.kinds.rays import KindsAccuracy, Ray
@@ -26,6 +26,7 @@ from labelworth.planning.simulated import ForecastLine
 from labelworth.planning.situation import Situation
 from labelworth.planning.source import ChosenSource, PlanSettings
 from labelworth.planning.trust.verdict import Verdict
+from labelworth.progress import Whole
 from labelworth.simulation.asked import AskedDesign
 
 CLASSES = ("a", "b", "c")
@@ -330,6 +331,36 @@ def test_nothing_is_said_to_be_worth_nothing_where_draws_cannot_tell() -> None:
     assert "is worth nothing: in simulated draws a model that learns from 50 answers errs more" in told_worth((-1, 0))
 
 
+def test_a_kind_that_draws_cannot_tell_from_its_price_is_not_said_to_be_beaten() -> None:
+    def told(*ends: float) -> str:
+        kind = KindWorth("crowd", 0.02, 0.12, False, 0, 0, 0.0, False, stands_for=75.0, of_answers=600.0)
+        plan = SimpleNamespace(currency="", held=SimpleNamespace(samples="documents"), certificate=None)
+        plan.kinds = (replace(kind, worth_ends=ends),)
+        return kind_words.worth_lines(plan)[0]
+
+    assert "it may be worth as little as 0.014, and a plan goes by what is sure: none to buy" in told(0.014, 0.33)
+    assert "others" not in told(0.014, 0.33)
+    # The control: what is surely worth its price was beaten.
+    assert "others do more for the money, none to buy" in told(0.03, 0.33)
+
+
+def test_the_gain_of_an_answer_is_known_as_far_as_its_ray() -> None:
+    own = accuracy(60.0, 90.0)
+    gains, none = own.gains(np.zeros(2)), np.zeros(2)
+    assert own.gain_error(none, 0) == 0
+    # 90 labels known to a tenth, 40 of them by answers.
+    assert own.gain_error(none, 1) == pytest.approx(gains[1] * 0.1 * 90 / 40)
+
+
+def test_the_next_samples_are_those_that_surely_do_most_for_the_money() -> None:
+    gold = Worth("gold", 0.0002, 1.0, 0.0002, gain_se=0.0, n_next=10, next_gain=0.002)
+    crowd = Worth("crowd", 0.0001, 0.06, 0.0016, gain_se=0.00007, n_next=10, next_gain=0.001)
+    plan = planned(budget=40.0, channels=["crowd: price 0.06, accuracy 0.75"], max_time=1)
+    told = [replace(plan, worth=(gold, replace(crowd, gain_se=error))).lines() for error in (0.00007, 0.00001)]
+    assert any("next 10 documents with gold labels" in line for line in told[0])
+    assert any("next 10 documents answered by crowd" in line for line in told[1])
+
+
 def test_all_ways_start_from_what_is_held_and_gold_adds_to_it() -> None:
     """The best ways are told by other draws than the rest, which say something else of the answers that are held."""
     own = planner(answered(100, n_audited=40), "model: price 0.05, unknown, votes 1 3")
@@ -352,3 +383,24 @@ def test_a_kind_without_a_price_is_not_called_dear() -> None:
     assert "it is taken to cost nothing (say its price, if it has one), and nothing with it is clearly" in told[0]
     assert "for the money" not in told[0]
     assert "you pay 0.02: others do more for the money, none to buy." in told[1]
+
+
+def test_a_simulation_announces_as_many_steps_as_it_does(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also of mixes, and of the best once more, which are known when the others are told."""
+    stages: list[list[int]] = []
+    expect, advance = Whole.expect, Whole.advance
+
+    def expected(whole: Whole, total: int, *parts: Any, **named: Any) -> None:
+        stages.append([total, 0])
+        expect(whole, total, *parts, **named)
+
+    def advanced(whole: Whole, steps: int, *parts: Any, **named: Any) -> None:
+        stages[-1][1] += steps
+        advance(whole, steps, *parts, **named)
+
+    own = planner(None)
+    monkeypatch.setattr(Whole, "expect", expected)
+    monkeypatch.setattr(Whole, "advance", advanced)
+    own._kind_simulation(own.kinds, 540.0, 40.0).rays()
+    assert len([total for total, _ in stages]) >= 3
+    assert all(done == total for total, done in stages)
