@@ -18,7 +18,9 @@ _LOG_LIKELIHOOD = "log likelihood"
 
 def prepared(family: EMFamily[ParametersT, DataT], data: DataT, weights: FloatArray) -> Pass[ParametersT]:
     """The data laid out for passes, wherever it lies; `weights` (n,) is how much each row or sequence counts."""
-    return PassOverShards(family, data, weights) if is_sharded(data) else family.prepare(data, weights)
+    if is_sharded(data) and getattr(family, "adds_up", True):
+        return PassOverShards(family, data, weights)
+    return family.prepare(data, weights)
 
 
 @dataclass(frozen=True)
