@@ -29,15 +29,20 @@ def are_clean(starts: IntArray, words: AnyArray, counts: FloatArray, n_words: in
     if starts[0] != 0 or starts[-1] != len(words) or len(counts) != len(words):
         return False
     for row in range(len(starts) - 1):
-        if starts[row] > starts[row + 1] or starts[row + 1] > len(words):
+        if starts[row] > starts[row + 1]:
             return False
-        before = -1
-        for position in range(starts[row], starts[row + 1]):
-            word, count = words[position], counts[position]
-            if word <= before or word >= n_words or not 0.0 < count < np.inf:
-                return False
-            before = word
-    return True
+    # Without branches, so that whole vectors are compared: words may fall where a row begins, and nowhere else.
+    n_wrong, n_falls = 0, 0
+    for position in range(len(words)):
+        word, count = words[position], counts[position]
+        n_wrong += (word < 0) | (word >= n_words) | (not count > 0.0) | (count == np.inf)
+    for position in range(len(words) - 1):
+        n_falls += words[position + 1] <= words[position]
+    for row in range(len(starts) - 1):
+        first = starts[row]
+        if 0 < first < starts[row + 1]:
+            n_falls -= words[first] <= words[first - 1]
+    return n_wrong == 0 and n_falls == 0
 
 
 class WordLogarithms(NamedTuple):
