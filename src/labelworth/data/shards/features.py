@@ -14,7 +14,7 @@ from labelworth.arrays import AnyArray, IntArray
 from labelworth.data.counts import as_vectors
 from labelworth.data.guard import guarded, require_sound
 from labelworth.data.shards.bounds import shard_bounds
-from labelworth.data.shards.manifest import ARRAYS, SPARSE, Kind, read_mapped, require_intact
+from labelworth.data.shards.manifest import ARRAYS, SPARSE, Kind, forget, read_mapped, require_intact
 from labelworth.engines.runner import Runner, Threads
 from labelworth.errors import InvalidInputError
 
@@ -83,6 +83,8 @@ class Part:
             ends = indptr[first : end + 1].astype(np.int64)
             held = slice(int(ends[0]), int(ends[-1]))
             yield Stored(first, ends - ends[0], indices[held], values[held])
+            for array in (indices, values):
+                forget(array)
 
     def window(self, stored: Stored) -> Any:
         """Those of its rows that are meant, as they are asked for; None where none are."""
