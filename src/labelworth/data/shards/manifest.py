@@ -160,8 +160,9 @@ def read_mapped(folder: Path, name: str) -> AnyArray:
 
 def forget(mapped: AnyArray) -> None:
     """Count what was read of an array by `read_mapped` as memory no more; where it is asked for again it is there."""
-    if isinstance(mapped.base, mmap.mmap) and hasattr(mmap, "MADV_DONTNEED"):
-        mapped.base.madvise(mmap.MADV_DONTNEED)
+    file: Any = mapped.base
+    if isinstance(file, mmap.mmap) and hasattr(mmap, "MADV_DONTNEED"):
+        file.madvise(mmap.MADV_DONTNEED)
 
 
 def require_sizes(folder: Path, entries: Sequence[ShardEntry]) -> None:

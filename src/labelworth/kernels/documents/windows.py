@@ -71,17 +71,10 @@ class Walk(NamedTuple):
     posterior: FloatArray  # Of the document at hand.
 
 
-def begin_walk(
-    logarithms: WordLogarithms, known: Known, n_documents: int, word_counts: FloatArray | None = None
-) -> Walk:
-    """Sums that begin with what is known, for so many documents whose class is open; those of an earlier walk may
-    be given, whose memory is written over.
-    """
+def begin_walk(logarithms: WordLogarithms, known: Known, n_documents: int) -> Walk:
+    """Sums that begin with what is known, for so many documents whose class is open."""
     width = len(logarithms.classes)
-    if word_counts is None:
-        word_counts = aligned_zeros(len(logarithms.words))
-    else:
-        word_counts[...] = 0.0
+    word_counts = aligned_zeros(len(logarithms.words))
     start_counts(known, 0, len(word_counts), word_counts)
     return Walk(word_counts, np.zeros((-(-n_documents // PIECE), width + 1)), aligned_zeros(width))
 
@@ -128,9 +121,17 @@ def read_window(
 
 
 def end_walk(walk: Walk, logarithms: WordLogarithms, known: Known) -> tuple[FloatArray, FloatArray, float]:
-    """Expected class weights and word counts, and the log-likelihood; see `expectation`."""
-    word_counts = np.empty((logarithms.n_classes, logarithms.n_words))
-    collect_table(walk.word_counts, word_counts, len(logarithms.classes), 0, logarithms.n_words)
+    """Expected class weights and word counts, and the log-likelihood; see `expectation`.
+
+    Where rows of words are filled up with nothing, the table is that of the walk, whose columns follow each other in
+    memory: who adds up many shards has no second one beside it.
+    """
+    n_classes, n_words, width = logarithms.n_classes, logarithms.n_words, len(logarithms.classes)
+    if width == n_classes:
+        word_counts = walk.word_counts.reshape(n_words, n_classes).T
+    else:
+        word_counts = np.empty((n_classes, n_words))
+        collect_table(walk.word_counts, word_counts, width, 0, n_words)
     known_sums = np.zeros(N_OPENING)
     add_known_likelihood(known, logarithms, known_sums)
     log_classes = logarithms.classes[: logarithms.n_classes]

@@ -52,13 +52,11 @@ class WalkedDocuments:
 
     def expectation(self, model: "MultinomialModel") -> Expectation:
         """Expected ``class_weights`` (K,) and ``word_counts`` (K, V), and the log-likelihood."""
-        logarithms, spare = _at_hand(model)
-        used = spare.pop() if spare else None
-        walk, n_before = begin_walk(logarithms, self._known, self._n_open, used), 0
+        logarithms = _logarithms(model)
+        walk, n_before = begin_walk(logarithms, self._known, self._n_open), 0
         for window, evidence in self._windows():
             n_before = read_window(*window, evidence, logarithms, walk, n_before)
         class_weights, word_counts, log_likelihood = end_walk(walk, logarithms, self._known)
-        spare.append(walk.word_counts)
         return Expectation({"class_weights": class_weights, "word_counts": word_counts}, log_likelihood)
 
     def _sum_known(self, n_classes: int) -> layout.Known:
@@ -105,27 +103,20 @@ class WalkedDocuments:
                 yield _Window(clean.indptr.astype(np.int64), clean.indices, clean.data)
 
 
-class _AtHand(NamedTuple):
-    """What all shards and threads of a process share while one model is asked."""
-
-    logarithms: WordLogarithms  # Its parameters, as passes read them.
-    # Tables of sums of shards that are done: memory that a process was given already costs it no more.
-    spare: list[FloatArray]
-
-
 _LOCK = Lock()
-_LATEST: dict[str, tuple["weakref.ref[MultinomialModel]", _AtHand]] = {}
+_LATEST: dict[str, tuple["weakref.ref[MultinomialModel]", WordLogarithms]] = {}
 
 
-def _at_hand(model: "MultinomialModel") -> _AtHand:
+def _logarithms(model: "MultinomialModel") -> WordLogarithms:
+    """Its parameters as passes read them: all shards and threads of a process share them while one model is asked."""
     with _LOCK:
-        reference, at_hand = _LATEST.get("", (None, None))
-        if at_hand is None or reference is None or reference() is not model:
+        reference, logarithms = _LATEST.get("", (None, None))
+        if logarithms is None or reference is None or reference() is not model:
             # Before new ones are made: there need not be room for both.
-            del at_hand
+            del logarithms
             _LATEST.clear()
-            at_hand = _AtHand(take_logarithms(model.log_class_probabilities, model.word_probabilities), [])
+            logarithms = take_logarithms(model.log_class_probabilities, model.word_probabilities)
             # Nobody asks for them once the model is gone; every pass has one of its own.
             gone = weakref.ref(model, lambda _: _LATEST.clear())
-            _LATEST[""] = (gone, at_hand)
-        return at_hand
+            _LATEST[""] = (gone, logarithms)
+        return logarithms
