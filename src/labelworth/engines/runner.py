@@ -18,7 +18,8 @@ Sums = Mapping[str, FloatArray]
 """What adds up, by name."""
 
 Piecework = Callable[[Any, Any], Any]
-"""(what all pieces share, a piece) -> its result; a function of a module, so that it can be sent."""
+"""(what all pieces share, a piece) -> its result, which nobody else holds; a function of a module, so that it can be
+sent."""
 
 
 class Runner(Protocol):
@@ -42,7 +43,7 @@ class Runner(Protocol):
 def added(results: Iterable[Sums]) -> Sums:
     """Add up in pairs: 0 + 1, 2 + 3, .., then those sums in pairs, and so on; one left over goes to the next round.
 
-    At most one sum per round is held.
+    At most one sum per round is held: every result is given away by who made it, and the first of two is added to.
 
     Examples
     --------
@@ -54,24 +55,24 @@ def added(results: Iterable[Sums]) -> Sums:
     for result in results:
         height, total = 0, result
         while waiting and waiting[-1][0] == height:
-            # Results may be somebody's own; sums of them are ours, and are added to.
-            height, total = height + 1, (_plus_in_place if height else plus)(waiting.pop()[1], total)
+            height, total = height + 1, _plus_in_place(waiting.pop()[1], total)
         waiting.append((height, total))
         del result, total
     if not waiting:
         raise InvalidInputError("There is nothing to add up: no rows are left.")
     total = waiting.pop()[1]
     while waiting:
-        # Whatever waits below the last one is a sum.
         total = _plus_in_place(waiting.pop()[1], total)
     return total
 
 
 def _plus_in_place(first: Sums, second: Sums) -> Sums:
+    # A sum of one number may be no array, and becomes one.
     return {name: np.add(value, second[name], out=np.asarray(value)) for name, value in first.items()}
 
 
 def plus(first: Sums, second: Sums) -> Sums:
+    """A sum that leaves both as they are: who holds them may be asked for them again."""
     return {name: value + second[name] for name, value in first.items()}
 
 

@@ -160,7 +160,7 @@ class EMFamily(Maximizer[ParametersT], Protocol[ParametersT, DataT_contra]):
         """Check the data and lay it out; `weights` (n,) is how much each row or sequence counts.
 
         A family that says ``walks`` is given shards that were not read, one at a time, and reads them with every
-        pass; any other is given the rows of a shard in memory.
+        pass; any other is given the rows of a shard in memory, and one whose ``adds_up`` is False all of them.
         """
 
     def prior_curvature(self, model: ParametersT) -> FloatArray:

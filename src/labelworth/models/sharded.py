@@ -14,11 +14,15 @@ from labelworth.engines.runner import Sums
 from labelworth.models.protocol import EMFamily, Expectation, ParametersT, Pass
 
 _LOG_LIKELIHOOD = "log likelihood"
+_TILE = 256
+"""So many columns of some dozens of rows stay in the cache."""
 
 
 def prepared(family: EMFamily[ParametersT, DataT], data: DataT, weights: FloatArray) -> Pass[ParametersT]:
     """The data laid out for passes, wherever it lies; `weights` (n,) is how much each row or sequence counts."""
-    return PassOverShards(family, data, weights) if is_sharded(data) else family.prepare(data, weights)
+    if is_sharded(data) and getattr(family, "adds_up", True):
+        return PassOverShards(family, data, weights)
+    return family.prepare(data, weights)
 
 
 @dataclass(frozen=True)
@@ -62,7 +66,18 @@ class PassOverShards:
         # An object of this pass alone, which shares its tables: what was made of it for all shards goes with it.
         sums = dict(self._passes.total("expectation", copy(model)))
         log_likelihood = float(sums.pop(_LOG_LIKELIHOOD))
-        return Expectation(sums, log_likelihood)
+        return Expectation({name: _in_rows(sums.pop(name)) for name in tuple(sums)}, log_likelihood)
+
+
+def _in_rows(sums: FloatArray) -> FloatArray:
+    """The same, its rows one after the other in memory; a table that was walked to has its columns so."""
+    if sums.ndim != 2 or sums.flags.c_contiguous:
+        return sums
+    rows = np.empty(sums.shape)
+    for first in range(0, sums.shape[1], _TILE):
+        inside = slice(first, first + _TILE)
+        rows[:, inside] = sums[:, inside]
+    return rows
 
 
 @dataclass(frozen=True, eq=False)

@@ -2,6 +2,7 @@
 
 import tracemalloc
 import warnings
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from labelworth.data.evidence import Evidence
 from labelworth.data.samples import Samples
 from labelworth.data.sequences import Sequences
 from labelworth.data.shards.folder import Shards
+from labelworth.data.shards.manifest import shard_digest
 from labelworth.engines.runner import Threads, plus
 from labelworth.errors import InvalidInputError, LabelworthWarning
 from labelworth.estimation.boltzmann_chain_fit import fit_boltzmann_chain
@@ -40,6 +42,14 @@ def documents(n_samples: int = 600, seed: int = 0, share: float = 0.1) -> Sample
     return Samples(sp.csr_array(counts), Evidence(codes, CLASSES, np.array([[1.0, 1.0, 0.0], [0.2, 0.0, 0.7]])))
 
 
+def of_four_classes(n_samples: int = 600) -> Samples:
+    """A whole vector of numbers per word: passes over shards give back the table that they wrote to."""
+    data = documents(n_samples, share=0.3)
+    codes, sets = data.evidence.codes.copy(), np.pad(data.evidence.weights, ((0, 0), (0, 1)), constant_values=0.5)
+    codes[np.flatnonzero(codes >= 0)[::5]] = 3
+    return data.with_evidence(Evidence(codes, (*CLASSES, "d"), sets))
+
+
 def vectors(n_samples: int = 500) -> Samples:
     rng = np.random.default_rng(1)
     truth = rng.integers(0, 3, size=n_samples)
@@ -62,6 +72,10 @@ def presences() -> Samples:
 
 CASES: dict[str, tuple[Any, Any]] = {
     "multinomial": (documents(), lambda data: MultinomialFamily.for_samples(data, smoothing=0.1)),
+    "multinomial, four classes": (
+        of_four_classes(),
+        lambda data: MultinomialFamily.for_samples(data, smoothing=0.1),
+    ),
     "bernoulli": (presences(), lambda data: BernoulliFamily.for_samples(data, smoothing=0.1)),
     "gaussian": (vectors(), GaussianFamily.for_samples),
     "hidden markov": (tagged(), lambda data: HiddenMarkovFamily.for_sequences(data, smoothing=0.1)),
@@ -181,16 +195,31 @@ def test_workers_leave_no_trace_in_the_bits(case: tuple[Any, Any, Path]) -> None
 
 @pytest.mark.parametrize("unlabeled_weight", [1.0, 0.3])
 @pytest.mark.parametrize("window", [64, 1 << 18])
+@pytest.mark.parametrize("data", [documents(1500, share=0.3), of_four_classes(1500)], ids=["three", "four"])
 def test_one_shard_that_is_walked_through_has_the_bits_of_memory(
-    unlabeled_weight: float, window: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    data: Samples, unlabeled_weight: float, window: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("labelworth.data.shards.features._WINDOW", window)
-    data = documents(n_samples=1500, share=0.3)
     family = MultinomialFamily.for_samples(data, smoothing=0.1)
     shards = Shards.write(tmp_path, data)
     assert len(shards.manifest.shards) == 1
     in_memory = fit(family, data, unlabeled_weight=unlabeled_weight)
     assert bits(fit(family, shards.data, unlabeled_weight=unlabeled_weight)) == bits(in_memory)
+
+
+@pytest.mark.parametrize("kind", [np.int32, np.int64])
+def test_a_shard_with_stored_zeros_is_walked_through_as_if_it_had_none(kind: type, tmp_path: Path) -> None:
+    data = documents(share=0.3)
+    family = MultinomialFamily.for_samples(data, smoothing=0.1)
+    shards = Shards.write(tmp_path, data)
+    (entry,) = shards.manifest.shards
+    counts = data.counts.copy()
+    counts.data[::9] = 0.0
+    np.save(tmp_path / entry.name / "values.npy", counts.data)
+    np.save(tmp_path / entry.name / "indices.npy", counts.indices.astype(kind))
+    digest, n_bytes = shard_digest(tmp_path / entry.name)
+    replace(shards.manifest, shards=(replace(entry, digest=digest, n_bytes=n_bytes),)).write(tmp_path)
+    assert bits(fit(family, Shards.open(tmp_path).data)) == bits(fit(family, replace(data, features=counts)))
 
 
 def test_weights_of_rows_count_in_shards(tmp_path: Path) -> None:

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
@@ -14,7 +14,7 @@ from labelworth.arrays import AnyArray, IntArray
 from labelworth.data.counts import as_vectors
 from labelworth.data.guard import guarded, require_sound
 from labelworth.data.shards.bounds import shard_bounds
-from labelworth.data.shards.manifest import ARRAYS, SPARSE, Kind, read_mapped, require_intact
+from labelworth.data.shards.manifest import ARRAYS, SPARSE, Kind, forget, read_mapped, require_intact
 from labelworth.engines.runner import Runner, Threads
 from labelworth.errors import InvalidInputError
 
@@ -25,6 +25,15 @@ _WINDOW = 1 << 18
 
 Change = Callable[[Any], Any]
 """Features of some rows -> what a model takes of them; can be sent."""
+
+
+class Stored(NamedTuple):
+    """Some rows of a shard as they lie in its files, which nobody has looked at."""
+
+    first: int  # Of the rows.
+    starts: IntArray  # Of every row, and where the last one ends.
+    columns: AnyArray
+    values: AnyArray
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,26 +67,39 @@ class Part:
         if self.kind not in SPARSE:
             yield self.read()
             return
+        for stored in self.stored():
+            window = self.window(stored)
+            if window is not None:
+                yield window
+
+    def stored(self) -> Iterator[Stored]:
+        """What lies in a shard of sparse features, some rows after the other, read by whoever looks at it."""
         require_intact(Path(self.folder), self.digest)
         indptr, indices, values = (read_mapped(Path(self.folder), name) for name in ARRAYS[self.kind])
         if not len(indptr) or indptr[0] != 0 or indptr[-1] != len(indices) or len(indices) != len(values):
             raise InvalidInputError(f"The shard {self.folder!r} is damaged: its arrays do not fit together.")
         self._require_rows(len(indptr) - 1)
         for first, end in shard_bounds(indptr, _WINDOW):
-            chosen = None
-            if self.rows is not None:
-                chosen = self.rows[slice(*np.searchsorted(self.rows, [first, end]))] - first
-                if not len(chosen):
-                    continue
             ends = indptr[first : end + 1].astype(np.int64)
             held = slice(int(ends[0]), int(ends[-1]))
-            parts = (values[held].astype(np.float64), np.array(indices[held]), (ends - ends[0]).astype(np.int32))
-            with guarded(f"The shard {self.folder!r}", "is damaged: its arrays do not fit together", ""):
-                window = sp.csr_array(parts, shape=(end - first, self.n_features))
-            require_sound(window, name=f"The shard {self.folder!r}")
-            if chosen is not None:
-                window = window[chosen]
-            yield window if self.change is None else self.change(window)
+            yield Stored(first, ends - ends[0], indices[held], values[held])
+            for array in (indices, values):
+                forget(array)
+
+    def window(self, stored: Stored) -> Any:
+        """Those of its rows that are meant, as they are asked for; None where none are."""
+        end, chosen = stored.first + len(stored.starts) - 1, None
+        if self.rows is not None:
+            chosen = self.rows[slice(*np.searchsorted(self.rows, [stored.first, end]))] - stored.first
+            if not len(chosen):
+                return None
+        parts = (stored.values.astype(np.float64), np.array(stored.columns), stored.starts.astype(np.int32))
+        with guarded(f"The shard {self.folder!r}", "is damaged: its arrays do not fit together", ""):
+            window = sp.csr_array(parts, shape=(end - stored.first, self.n_features))
+        require_sound(window, name=f"The shard {self.folder!r}")
+        if chosen is not None:
+            window = window[chosen]
+        return window if self.change is None else self.change(window)
 
     def _require_rows(self, n_rows: int) -> None:
         """That the shard has the rows that are meant."""

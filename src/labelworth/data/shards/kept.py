@@ -54,7 +54,7 @@ def _write(path: Path, sums: Sums) -> None:
         for name, array in sums.items():
             # A sum may be large: it is written as it is, without a copy.
             with archive.open(f"{name}.npy", "w", force_zip64=True) as member:
-                np.lib.format.write_array(member, np.asarray(array, order="C"), allow_pickle=False)
+                np.lib.format.write_array(member, np.asarray(array), allow_pickle=False)
 
 
 def _read(path: Path) -> Sums | None:

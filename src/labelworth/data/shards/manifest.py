@@ -11,6 +11,7 @@ arrays of NumPy: ``codes`` of labels (``candidates`` where there are sets), and 
 
 import hashlib
 import json
+import mmap
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -155,6 +156,13 @@ def read_mapped(folder: Path, name: str) -> AnyArray:
         if array.dtype.kind not in "iuf":
             raise ValueError(f"values of type {array.dtype} are no numbers")
         return array
+
+
+def forget(mapped: AnyArray) -> None:
+    """Count what was read of an array by `read_mapped` as memory no more; where it is asked for again it is there."""
+    file: Any = mapped.base
+    if isinstance(file, mmap.mmap) and hasattr(mmap, "MADV_DONTNEED"):
+        file.madvise(mmap.MADV_DONTNEED)
 
 
 def require_sizes(folder: Path, entries: Sequence[ShardEntry]) -> None:

@@ -29,15 +29,20 @@ def are_clean(starts: IntArray, words: AnyArray, counts: FloatArray, n_words: in
     if starts[0] != 0 or starts[-1] != len(words) or len(counts) != len(words):
         return False
     for row in range(len(starts) - 1):
-        if starts[row] > starts[row + 1] or starts[row + 1] > len(words):
+        if starts[row] > starts[row + 1]:
             return False
-        before = -1
-        for position in range(starts[row], starts[row + 1]):
-            word, count = words[position], counts[position]
-            if word <= before or word >= n_words or not 0.0 < count < np.inf:
-                return False
-            before = word
-    return True
+    # Without branches, so that whole vectors are compared: words may fall where a row begins, and nowhere else.
+    n_wrong, n_falls = 0, 0
+    for position in range(len(words)):
+        word, count = words[position], counts[position]
+        n_wrong += (word < 0) | (word >= n_words) | (not count > 0.0) | (count == np.inf)
+    for position in range(len(words) - 1):
+        n_falls += words[position + 1] <= words[position]
+    for row in range(len(starts) - 1):
+        first = starts[row]
+        if 0 < first < starts[row + 1]:
+            n_falls -= words[first] <= words[first - 1]
+    return n_wrong == 0 and n_falls == 0
 
 
 class WordLogarithms(NamedTuple):
@@ -66,17 +71,10 @@ class Walk(NamedTuple):
     posterior: FloatArray  # Of the document at hand.
 
 
-def begin_walk(
-    logarithms: WordLogarithms, known: Known, n_documents: int, word_counts: FloatArray | None = None
-) -> Walk:
-    """Sums that begin with what is known, for so many documents whose class is open; those of an earlier walk may
-    be given, whose memory is written over.
-    """
+def begin_walk(logarithms: WordLogarithms, known: Known, n_documents: int) -> Walk:
+    """Sums that begin with what is known, for so many documents whose class is open."""
     width = len(logarithms.classes)
-    if word_counts is None:
-        word_counts = aligned_zeros(len(logarithms.words))
-    else:
-        word_counts[...] = 0.0
+    word_counts = aligned_zeros(len(logarithms.words))
     start_counts(known, 0, len(word_counts), word_counts)
     return Walk(word_counts, np.zeros((-(-n_documents // PIECE), width + 1)), aligned_zeros(width))
 
@@ -123,9 +121,17 @@ def read_window(
 
 
 def end_walk(walk: Walk, logarithms: WordLogarithms, known: Known) -> tuple[FloatArray, FloatArray, float]:
-    """Expected class weights and word counts, and the log-likelihood; see `expectation`."""
-    word_counts = np.empty((logarithms.n_classes, logarithms.n_words))
-    collect_table(walk.word_counts, word_counts, len(logarithms.classes), 0, logarithms.n_words)
+    """Expected class weights and word counts, and the log-likelihood; see `expectation`.
+
+    Where rows of words are filled up with nothing, the table is that of the walk, whose columns follow each other in
+    memory: who adds up many shards has no second one beside it.
+    """
+    n_classes, n_words, width = logarithms.n_classes, logarithms.n_words, len(logarithms.classes)
+    if width == n_classes:
+        word_counts = walk.word_counts.reshape(n_words, n_classes).T
+    else:
+        word_counts = np.empty((n_classes, n_words))
+        collect_table(walk.word_counts, word_counts, width, 0, n_words)
     known_sums = np.zeros(N_OPENING)
     add_known_likelihood(known, logarithms, known_sums)
     log_classes = logarithms.classes[: logarithms.n_classes]

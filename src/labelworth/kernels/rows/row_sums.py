@@ -19,6 +19,14 @@ NARROW = 16
 _AHEAD = 20  # how many rows before it is added a row is called for
 
 
+def _call_for_later(emitter: Emitter, given: Any, table: Any, entry: Any, width: int) -> None:
+    """Call for a row of the table that will be wanted soon, maybe by the next call."""
+    builder = emitter.builder
+    later = builder.add(entry, LONG(_AHEAD))
+    later = builder.select(builder.icmp_signed("<", later, given.index.nitems), later, entry)
+    emitter.prefetch(emitter.row(table, given.index.data, later, given.stride), width)
+
+
 def _write_add_rows(emitter: Emitter, given: Any) -> None:
     builder = emitter.builder
     target, table = emitter.at(given.target.data, given.target_start), emitter.at(given.table.data, given.table_start)
@@ -26,9 +34,7 @@ def _write_add_rows(emitter: Emitter, given: Any) -> None:
 
     def write(width: int) -> None:
         def step(entry: Any, sums: list[Any]) -> list[Any]:
-            later = builder.add(entry, LONG(_AHEAD))
-            later = builder.select(builder.icmp_signed("<", later, given.index.nitems), later, entry)
-            emitter.prefetch(emitter.row(table, index, later, given.stride), width)
+            _call_for_later(emitter, given, table, entry, width)
             factor = builder.load(emitter.at(scale, entry))
             row = emitter.load(emitter.row(table, index, entry, given.stride), width)
             return emitter.multiply_add(factor, row, sums)
@@ -68,6 +74,7 @@ def _write_add_to_rows(emitter: Emitter, given: Any) -> None:
         row = emitter.load(source, width)
 
         def step(entry: Any, _: list[Any]) -> list[Any]:
+            _call_for_later(emitter, given, table, entry, width)
             target = emitter.row(table, given.index.data, entry, given.stride)
             factor = emitter.builder.load(emitter.at(given.scale.data, entry))
             emitter.store(target, width, emitter.multiply_add(factor, row, emitter.load(target, width)))

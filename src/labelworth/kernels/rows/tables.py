@@ -80,8 +80,10 @@ def smoothed_shares(counts: FloatArray, smoothing: float, times: FloatArray | No
     shares = np.empty(counts.shape)
     pieces = np.zeros((len(counts), -(-counts.shape[1] // _PIECE)))
     counters = np.zeros(4, dtype=np.int64)
-    times = np.ones(counts.shape[1]) if times is None else times
-    arguments = (counts, smoothing * times, times / times.sum(), shares, pieces, counters)
+    n_columns = counts.shape[1]
+    smoothings = np.full(n_columns, smoothing) if times is None else smoothing * times
+    even = np.full(n_columns, 1 / n_columns) if times is None else times / times.sum()
+    arguments = (counts, smoothings, even, shares, pieces, counters)
     run_together(work_on_shares, arguments, n_threads_for(counts.size), counters[3:], pieces.size)
     return shares
 

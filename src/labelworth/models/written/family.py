@@ -3,7 +3,7 @@
 from collections.abc import Hashable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Self
+from typing import ClassVar, Self
 
 import numpy as np
 
@@ -24,6 +24,9 @@ _NOTHING = 1e-6  # of what one row can say
 @dataclass(frozen=True, eq=False)
 class WrittenFamily:
     """Models of one function; fits begin where the user says."""
+
+    # An M-step is given the rows themselves, a slope is asked of all of them: nothing is added shard by shard.
+    adds_up: ClassVar[bool] = False
 
     written: Written
     n_features: int
