@@ -209,5 +209,5 @@ STUDY = Study(
     cells=cells,
     compute=compute,
     summarize=summarize,
-    version=5,
+    version=6,
 )
