@@ -9,6 +9,7 @@ import difflib
 import json
 import os
 import re
+import textwrap
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -323,10 +324,8 @@ def _blocks(text: str, path: str) -> dict[str, Any]:
     first = next((number for number, line in enumerate(lines) if _bare(line)), 0)
     if lines and _bare(lines[first]) == "kinds:":
         # A heading above names that are indented, or above a list.
-        below = [line for line in lines[first + 1 :] if _bare(line)]
-        is_below = below and all(line[0] in " \t" for line in below)
-        depth = len(below[0]) - len(below[0].lstrip()) if is_below else 0
-        lines = [*[""] * (first + 1), *(line[depth:] if _bare(line) else "" for line in lines[first + 1 :])]
+        below = textwrap.dedent("\n".join(map(_bare, lines[first + 1 :])))
+        lines = [*[""] * (first + 1), *below.split("\n")]
     kinds: dict[str, Any] = {}
     block: dict[str, Any] | None = None
     items: list[Any] | None = None

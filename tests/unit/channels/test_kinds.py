@@ -224,6 +224,13 @@ def test_files_that_hold_no_kinds_are_refused(tmp_path: Path) -> None:
         read_kinds(tmp_path / "absent.yaml")
 
 
+def test_names_below_a_heading_are_read_whole_or_refused(tmp_path: Path) -> None:
+    path = tmp_path / "kinds.yaml"
+    path.write_text("kinds:\n    crowd: price 0.02\n  expert: price 1\n", encoding="utf-8")
+    with pytest.raises(InvalidInputError, match="line 2: a line is a kind"):
+        read_kinds(path)
+
+
 @pytest.mark.parametrize(
     "text",
     [
