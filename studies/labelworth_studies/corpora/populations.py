@@ -65,7 +65,7 @@ GAUSSIAN: Mapping[str, GaussianClasses] = MappingProxyType(
         "gaussian-few-unlabeled": GaussianClasses(unlabeled_weight=0.1),
     }
 )
-"""Gaussian classes in 64 dimensions: kinds that a pilot may choose."""
+"""Gaussian classes that a plan may choose for vectors."""
 OTHERS = ("logistic", "linear-svm", "nearest-neighbors", "forest", "boosting")
 """Learners known by their fits alone, by their names in `labelworth.estimators.others.named_classifiers`."""
 ROW_LEARNERS = (NAIVE_BAYES, *OTHERS)
@@ -101,7 +101,7 @@ CORPORA = MappingProxyType(
         "conll2000": Corpus("CoNLL-2000", (50, 100, 200), (500, 1000, 2000), 1500, 2, 1, (HIDDEN_MARKOV,)),
     }
 )
-MEASURES = MappingProxyType(
+VECTOR_CORPORA = MappingProxyType(
     {"breast-cancer": Corpus("breast cancer", (50, 100, 150), None, 169, 4, 1, tuple(GAUSSIAN))},
 )
 """Rows that were vectors from the beginning, on scales of their own."""
@@ -133,7 +133,7 @@ _N_DRAWN = 6000
 
 def corpus_of(name: str) -> Corpus:
     """How a corpus, or a drawn one, is used."""
-    known = {**CORPORA, **MEASURES, **DRAWN}
+    known = {**CORPORA, **VECTOR_CORPORA, **DRAWN}
     if name not in known:
         raise InvalidInputError(f"There is no corpus {name!r} here. Choose one of {', '.join(known)}.")
     return known[name]

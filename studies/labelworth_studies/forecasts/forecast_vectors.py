@@ -3,7 +3,7 @@
 from dataclasses import replace
 from typing import Any
 
-from labelworth_studies.corpora.populations import CORPORA, GAUSSIAN, MEASURES
+from labelworth_studies.corpora.populations import CORPORA, GAUSSIAN, VECTOR_CORPORA
 from labelworth_studies.forecasts import forecast
 from labelworth_studies.forecasts.parts.forecast_cell import cell_of
 
@@ -18,7 +18,7 @@ def cells(quick: bool, seed: int) -> list[dict[str, Any]]:
     return [
         cell_of(name, n_pilot, seed + draw, learner)
         for draw in range(N_PILOTS)
-        for name, corpus in {**CORPORA, **MEASURES}.items()
+        for name, corpus in {**CORPORA, **VECTOR_CORPORA}.items()
         if name not in _LEFT_OUT
         for learner in GAUSSIAN
         for n_pilot in corpus.pilots[: 1 if quick else None]

@@ -23,12 +23,12 @@ from labelworth.estimators.pools.any_rows import (
     AnyLearner,
     FittedClassifier,
     PreparedRows,
+    gives_scores,
     has_converged,
     in_short,
     last_step,
     modes_of,
     require_classifier,
-    says_how_sure,
 )
 from labelworth.estimators.targets import all_classes, read_targets
 from labelworth.progress import Progress
@@ -225,7 +225,7 @@ class AnyClassifier(ClassifierMixin, Estimator[Rows]):
         require_documents(data)
         settings = {"estimator": repr(self.learner_.prepared), "kind": self.kind}
         fitted = self._fitted(data, progress)
-        learner = replace(self.learner_, gives_scores=says_how_sure(fitted.model.fitted.estimator))
+        learner = replace(self.learner_, fits_have_scores=gives_scores(fitted.model.fitted.estimator))
         return AnyPool(data, fitted, learner, settings=settings)
 
 

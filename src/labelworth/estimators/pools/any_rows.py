@@ -122,8 +122,8 @@ class AnyLearner(Learner[Rows]):
     estimator: Any  # Yet to be fitted.
     seed: int = 0
     channels: tuple[Channel, ...] = ()  # What is known of those who answer.
-    # Whether a fit of it says how sure it is; what predicts may be made by fitting alone. None: there is none yet.
-    gives_scores: bool | None = None
+    # As `has_scores`, of what was fitted: a way to predict may appear with the fit. None: nothing was fitted yet.
+    fits_have_scores: bool | None = None
 
     in_processes: ClassVar[bool] = True
     n_other_sources: ClassVar[int] = 2
@@ -135,7 +135,7 @@ class AnyLearner(Learner[Rows]):
 
     @property
     def kind(self) -> LearnerKind:
-        """Linear by the name of its type; all else is taken for local, whose forecasts are wider."""
+        """By the name of its type; what is not known is taken for local, whose forecasts are wider."""
         name = type(last_step(labels_only(self.estimator))).__name__
         if name.endswith("NB"):
             return "vectors" if name == "GaussianNB" else "generative"
@@ -144,7 +144,7 @@ class AnyLearner(Learner[Rows]):
     @property
     def has_scores(self) -> bool:
         """As in `FittedClassifier.log_posteriors`: what only predicts, or scores pairs of classes, has none."""
-        return says_how_sure(self.estimator) if self.gives_scores is None else self.gives_scores
+        return gives_scores(self.estimator) if self.fits_have_scores is None else self.fits_have_scores
 
     def sources(self, data: Rows, workers: int | None = 1) -> dict[str, Source]:
         return row_sources(self, data, workers)
@@ -301,7 +301,7 @@ def last_step(estimator: Any) -> Any:
     return last_step(estimator.steps[-1][1]) if isinstance(estimator, Pipeline) else estimator
 
 
-def says_how_sure(estimator: Any) -> bool:
+def gives_scores(estimator: Any) -> bool:
     """Whether it has probabilities, or scores of classes and not of pairs of them."""
     if hasattr(estimator, "predict_proba"):
         return True
