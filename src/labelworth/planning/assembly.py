@@ -31,13 +31,13 @@ from labelworth.planning.situation import Alternatives, Band, Situation
 from labelworth.planning.solving import Solved, may_be_met, solved
 from labelworth.planning.trust.checks import (
     Width,
+    example_checks,
     examples_wanted,
     faith_checks,
     parameter_check,
     parameters_need,
     pilot_check,
     pilot_needed,
-    threshold_checks,
 )
 from labelworth.planning.trust.odds import even_round, is_settled, odds_of_examples, odds_of_settling
 from labelworth.planning.trust.stop import buys_little, more_pilot, why_stop
@@ -66,7 +66,7 @@ class Background:
     models: ModelChoice | None = None  # How the model was chosen.
     n_examples: int | None = None  # Labeled samples of the class that a metric hangs on, of macro-F1 of its rarest.
 
-    def lacks_examples(self, criterion: str) -> int | None:
+    def examples_still_wanted(self, criterion: str) -> int | None:
         """How many samples of that class it takes to stop, or to give a target up; None: there are as many."""
         wanted = examples_wanted(criterion)
         return wanted if wanted is not None and self.n_examples is not None and self.n_examples < wanted else None
@@ -100,7 +100,7 @@ def assemble(
     InfeasiblePlanError, NotIdentifiableError
         If nothing meets what was asked, and nothing is near it.
     """
-    wanted = background.lacks_examples(asked.criterion)
+    wanted = background.examples_still_wanted(asked.criterion)
     nearest = _solved_or_nearest(situation, asked, is_known=wanted is None)
     answer, asked, refusal, is_open = nearest.answer, nearest.question, nearest.refusal, nearest.is_open
     little = buys_little(situation, asked.problem, answer.counts)
@@ -169,7 +169,7 @@ def assemble(
         *faith_checks(kinds, advice),
         parameter_check(*known),
         pilot_check(held, width, advice, design, first, may_stop=may_stop),
-        *threshold_checks(asked.criterion, design.error, background.n_examples),
+        *example_checks(asked.criterion, design.error, background.n_examples),
     )
     return Plan(
         question=asked,
@@ -284,7 +284,7 @@ def _odds(
     """
     held, per_sample = situation.held, situation.positions_per_sample
     criterion = situation.accuracy.criterion
-    wanted = background.lacks_examples(criterion)
+    wanted = background.examples_still_wanted(criterion)
 
     def odds(n_more: int) -> float | None:
         known = curve.at(held.n_labels + n_more * per_sample if at is None else at)

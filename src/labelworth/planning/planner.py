@@ -597,7 +597,7 @@ class Planner:
         if metric is None:
             return None
         owner = np.repeat(np.arange(data.n_samples), data.lengths)
-        return metric.rarest(known_codes(data), owner, data.evidence.classes)
+        return metric.n_examples(known_codes(data), owner, data.evidence.classes)
 
     def _empty(self) -> list[str]:
         """How many documents nothing is known of."""

@@ -77,8 +77,8 @@ class Metric(ABC):
         """The class whose examples say most of it, for people."""
         return "the rarest class"
 
-    def rarest(self, codes: IntArray, owner: IntArray, classes: Sequence[Hashable]) -> int:
-        """How many units there are of the rarest class that it is about, of classes that have any."""
+    def n_examples(self, codes: IntArray, owner: IntArray, classes: Sequence[Hashable]) -> int:
+        """How many units there are of the class that it hangs on; the rarest is one of those that have any."""
         of_class = [len(np.unique(owner[codes == code])) for code in range(len(classes))]
         return min((n for n in of_class if n), default=0)
 
@@ -240,7 +240,7 @@ class RateAtLevel(Metric):
     def hangs_on(self) -> str:
         return "the class"
 
-    def rarest(self, codes: IntArray, owner: IntArray, classes: Sequence[Hashable]) -> int:
+    def n_examples(self, codes: IntArray, owner: IntArray, classes: Sequence[Hashable]) -> int:
         """Its own."""
         return self.n_units(codes, owner, classes)
 

@@ -51,7 +51,7 @@ def whole_counts(accuracy: Accuracy, costs: Costs, solution: Solution) -> FloatA
     if every.meets(counts):
         cost, error = costs.cost(counts), accuracy.error(counts)
         visible = UNSEEN * gap_scale(question, accuracy.criterion, cost - costs.cost(0 * counts), error)
-        return other if question.figure(cost, error) - every.rank(other)[0] > visible else counts
+        return other if every.rank(counts)[0] - every.rank(other)[0] > visible else counts
     return other
 
 

@@ -205,8 +205,8 @@ def test_macro_f1_hangs_on_the_rarest_class_and_a_rate_on_its_own() -> None:
     # Two positions per unit: of the third class there are three in two units, of the fourth none.
     codes, owner = np.array([0] * 8 + [1] * 6 + [2, 2, 2, -1]), np.repeat(np.arange(9), 2)
     classes = ("a", "b", "c", "d")
-    assert MacroF1().rarest(codes, owner, classes) == 2
-    assert RateAtLevel("recall", "b", 0.9).rarest(codes, owner, classes) == 3
+    assert MacroF1().n_examples(codes, owner, classes) == 2
+    assert RateAtLevel("recall", "b", 0.9).n_examples(codes, owner, classes) == 3
 
 
 @pytest.fixture(scope="module")

@@ -321,7 +321,7 @@ def examples_wanted(criterion: str) -> int | None:
     return max(FEW_LABELS, math.ceil(FEWEST_FALSE_ALARMS / round(1 - metric.level, 12)))
 
 
-def threshold_checks(criterion: str, error: float, n_examples: int | None) -> list[Check]:
+def example_checks(criterion: str, error: float, n_examples: int | None) -> list[Check]:
     """Whether the pilot has enough examples of the class that a metric hangs on; nothing of all other criteria.
 
     Parameters
@@ -334,6 +334,7 @@ def threshold_checks(criterion: str, error: float, n_examples: int | None) -> li
         return []
     named = metric.words[:1].upper() + metric.words[1:]
     is_recall = isinstance(metric, RateAtLevel) and metric.asked == "recall"
+    is_never_enough = isinstance(metric, RateAtLevel) and is_recall and metric.level == 1
     if is_recall and 1 - error < LITTLE_RECALL:
         words = (
             f"{named} is forecast below {percent(LITTLE_RECALL)}, and the pilot cannot tell how far: with so little "
@@ -342,8 +343,7 @@ def threshold_checks(criterion: str, error: float, n_examples: int | None) -> li
         )
         return [Check("threshold", "warning", words)]
     rests = f"{named} rests on {count(n_examples, 'labeled example')} of {metric.hangs_on}"
-    is_exact = isinstance(metric, RateAtLevel) and is_recall and metric.level == 1
-    if n_examples >= wanted and not is_exact:
+    if n_examples >= wanted and not is_never_enough:
         return [Check(EXAMPLES, "good", f"{rests}.")]
     why = ""
     if is_recall:
@@ -351,7 +351,7 @@ def threshold_checks(criterion: str, error: float, n_examples: int | None) -> li
             ": a single false alarm more or less moves the threshold. With so few the truth lay outside of "
             f"{percent(LEVEL)} intervals in one trial of six on some corpora, and in every other one on another"
         )
-    enough = "" if is_exact else f"; {wanted:,} of the class would be enough"
+    enough = "" if is_never_enough else f"; {wanted:,} of the class would be enough"
     return [Check(EXAMPLES, "warning", f"{rests}{why}{enough}.")]
 
 

@@ -57,8 +57,6 @@ def odds_of_examples(n_examples: int, wanted: int, growth: float) -> float:
     What n examples say of a rate is :math:`\mathrm{Gamma}(n, 1)` of the labels held, so those of c times the labels
     are negative binomial: n successes of probability 1 / c.
     """
-    if n_examples >= wanted:
-        return 1.0
     return float(nbinom.sf(wanted - n_examples - 1, n_examples, 1 / growth)) if n_examples else 0.0
 
 

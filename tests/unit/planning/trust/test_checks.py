@@ -20,12 +20,12 @@ from labelworth.planning.trust.checks import (
     Width,
     class_check,
     copies_check,
+    example_checks,
     few_labels_check,
     guessing_check,
     parameter_check,
     pilot_check,
     pilot_needed,
-    threshold_checks,
 )
 from labelworth.planning.trust.verdict import verdict_by_folds, verdict_without_classes
 from labelworth.simulation.basis import ForecastBasis, Points
@@ -93,18 +93,18 @@ def test_a_metric_is_known_by_the_smaller_of_what_is_reached_and_what_is_missing
 
 
 def test_too_little_recall_is_said_to_be_unknown() -> None:
-    (check,) = threshold_checks("recall of a at precision 0.9", 0.8, 30)
+    (check,) = example_checks("recall of a at precision 0.9", 0.8, 30)
     assert check.state == "warning"
     assert check.words.startswith("Recall of a at precision 90 % is forecast below 25 %, and the pilot cannot tell")
-    (check,) = threshold_checks("recall of a at precision 0.9", 0.7, 20)
+    (check,) = example_checks("recall of a at precision 0.9", 0.7, 20)
     assert check.state == "good"
     for other in ("error", "log_loss"):
-        assert threshold_checks(other, 0.8, 30) == []
+        assert example_checks(other, 0.8, 30) == []
 
 
 def test_of_the_class_that_a_metric_hangs_on_ten_examples_are_wanted() -> None:
     for metric, rare in (("macro_f1", "the rarest class"), ("precision of a at recall 0.9", "the class")):
-        (good,), (bad,) = (threshold_checks(metric, 0.2, n_examples) for n_examples in (10, 9))
+        (good,), (bad,) = (example_checks(metric, 0.2, n_examples) for n_examples in (10, 9))
         assert (good.state, bad.state) == ("good", "warning")
         assert bad.words.endswith(f"rests on 9 labeled examples of {rare}; 10 of the class would be enough.")
 
@@ -116,7 +116,7 @@ def test_of_the_class_that_a_metric_hangs_on_ten_examples_are_wanted() -> None:
 def test_a_precision_that_allows_fewer_than_two_false_alarms_hangs_on_one(
     level: float, n_examples: int, state: str
 ) -> None:
-    (check,) = threshold_checks(f"recall of a at precision {level}", 0.3, n_examples)
+    (check,) = example_checks(f"recall of a at precision {level}", 0.3, n_examples)
     assert check.state == state
     assert f"rests on {n_examples:,} labeled examples of the class" in check.words
     if level == 0.9 and state == "warning":
