@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 _FUNCTIONS = ("log_joint", "maximize", "sample", "log_prior")
 _FARTHEST = 1e100
-"""No parameter of anything measured is so large, and squares of what is twice as far overflow."""
+"""No parameter of anything measured is so large, and squares of it do not overflow yet."""
 _STILL_TO_GAIN = 100.0
 """Times the tolerance: an M-step that stands still while the likelihood climbs is none."""
 

@@ -231,7 +231,7 @@ def require_documents(samples: Rows) -> None:
         only, n_left = samples.evidence.classes[int(np.argmax(counts))], int((~samples.is_labeled).sum())
         marker = ""
         if n_left and isinstance(only, int | np.integer):
-            # Names beside -1 are no classes of one kind.
+            # Where classes are names, -1 is none of them.
             marker = f" Where {UNLABELED} is a class, name another marker of rows without a label with unlabeled=."
         raise NotIdentifiableError(
             f"All labels say {only!r}: with one class there is nothing to tell apart. "

@@ -18,8 +18,9 @@ from labelworth.tradeoff.problem import LOGARITHMIC, Problem
 from labelworth.wording import count, money
 
 _LEAST_PART = 0.25
-"""Nor fewer than this part of them: widths of intervals fall with the square root of the labels, and with a quarter
-more by a tenth. Nobody sees less, and who plans again wants to be told something new."""
+"""No fewer labels than this part of those held are asked for before planning again: widths of intervals fall with the
+square root of the labels, and with a quarter more by a tenth. Nobody sees less, and who plans again wants to be told
+something new."""
 
 
 @dataclass(frozen=True)
