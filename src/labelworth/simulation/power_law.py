@@ -75,7 +75,7 @@ class OddsLaw:
 USUAL_SLOPES: Mapping[LearnerKind, tuple[float, float]] = MappingProxyType(
     {
         "generative": (-0.14, 0.37),
-        "vectors": (-0.14, 0.37),
+        "vectors": (-0.22, 0.41),
         "linear": (-0.26, 0.31),
         "local": (-0.34, 0.31),
         "sequences": (-0.26, 0.33),

@@ -147,7 +147,7 @@ def merged_answers(sheet: AnswerSheet, beside: AnswersBeside, output: Path) -> M
     require_ending(output, TABLES, "Answers are", ".csv, .tsv or .jsonl")
     rows, placed = sheet.read()
     file = _AnswersFile.of(beside, sheet)
-    if file is not None and beside.is_wide and output == beside.path:
+    if file is not None and beside.is_wide and output.resolve() == beside.path.resolve():
         raise InvalidInputError(
             f"{beside.path} has a column per annotator, and new answers are rows. Write all of them as rows into "
             "another file, with --output."

@@ -26,12 +26,6 @@ from labelworth.wording import count, percent
 _MOST_VOTES = 5
 """Answers of one kind to a document that are counted: more of them add little, and their combinations are many."""
 
-_RARE = 5e-3
-"""Rates of answers are not drawn below this: sampled sequences hardly show such an answer, and how well its rate can
-be learned is noise. Measured on 80 sequences: errors with 0.003 and 0.01 differ by a hundredth; with 0.001 some are
-twice as large, or infinite.
-"""
-
 
 @dataclass(frozen=True)
 class HeldAnswers:
@@ -152,10 +146,11 @@ class KindGuesses:
     def n_audited(self, channel: str) -> int:
         return int(self.audited[channel].sum()) if channel in self.audited else 0
 
-    def drawn(self, classes: Sequence[Any], rng: np.random.Generator) -> tuple[Channel, ...]:
+    def drawn(self, classes: Sequence[Any], rng: np.random.Generator, rarest: float = 1e-9) -> tuple[Channel, ...]:
         """Channels as they may be as well: rows of confusions drawn as surely as audited rows tell them.
 
-        What rests on a guess alone stays at it: nobody said how sure that is.
+        What rests on a guess alone stays at it: nobody said how sure that is. No answer that may be given is drawn
+        as rarer than the `rarest`.
         """
         drawn = []
         for channel in self.channels:
@@ -166,10 +161,10 @@ class KindGuesses:
             if isinstance(channel.form, WhichClass | IsItOneOf):
                 total, right = float(strength.sum()), channel.form.accuracy
                 accuracy = rng.beta(total * right, total * (1 - right))
-                drawn.append(_with_accuracy(channel, float(np.clip(accuracy, _RARE, 1 - _RARE))))
+                drawn.append(_with_accuracy(channel, float(np.clip(accuracy, rarest, 1 - rarest))))
                 continue
             rows = [
-                _possible(rng.dirichlet(np.maximum(own * row, 1e-3)), row)
+                _possible(rng.dirichlet(np.maximum(own * row, 1e-3)), row, rarest)
                 for own, row in zip(strength, table, strict=True)
             ]
             drawn.append(channel.guessed(np.array(rows)))
@@ -292,9 +287,9 @@ def _with_accuracy(channel: Channel, accuracy: float) -> Channel:
     )
 
 
-def _possible(drawn: FloatArray, row: FloatArray) -> FloatArray:
+def _possible(drawn: FloatArray, row: FloatArray, rarest: float) -> FloatArray:
     """What is impossible stays so, and all else happens now and then."""
-    inside = np.where(row > 0, np.maximum(drawn, _RARE), 0.0)
+    inside = np.where(row > 0, np.maximum(drawn, rarest), 0.0)
     return np.asarray(inside / inside.sum())
 
 

@@ -241,11 +241,11 @@ class KindMenu:
             if names
         ]
 
-    def drawn(self, rng: np.random.Generator) -> "KindMenu":
-        """The same with confusions as they may be as well, by how surely they are known."""
+    def drawn(self, rng: np.random.Generator, rarest: float = 1e-9) -> "KindMenu":
+        """The same with confusions as they may be as well, by how surely they are known; see `Guesses.drawn`."""
         if self.guesses is None or not self.guesses.audited:
             return self
-        channels = self.guesses.drawn(self.classes, rng)
+        channels = self.guesses.drawn(self.classes, rng, rarest)
         other = {channel.name: channel for channel in channels}
         arms = tuple(
             replace(arm, asked=tuple((other[channel.name], votes) for channel, votes in arm.asked))
