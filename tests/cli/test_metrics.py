@@ -102,9 +102,9 @@ def test_what_cannot_be_had_is_refused(texts: Path, asked: tuple[object, ...], m
 
 
 def test_a_target_out_of_reach_names_the_nearest_as_it_is_typed(texts: Path) -> None:
-    answer = labelworth("plan", texts, *MODEL, "--target", "macro-F1 >= 99.9%")
+    answer = labelworth("plan", texts, *MODEL, "--target", "precision of ham >= 99.9% at recall 90%")
     assert answer.code == 1
     said = " ".join(answer.stderr.split())
-    assert "No number of labels reaches macro-F1 of at least 99.9 %" in said
+    assert "No number of labels reaches precision of ham of at least 99.9 % at recall 90 %" in said
     typed = said.split("(--target '")[1].split("')")[0]
     assert labelworth("plan", texts, *MODEL, "--target", typed).code == 0

@@ -58,11 +58,11 @@ class _Command(TyperCommand):
         ]
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Refuse two values where one is read: the first would be left out without a word."""
+        """Refuse two files where one is read: the first would be left out without a word."""
         _, _, given = self.make_parser(ctx).parse_args(args=list(args))
         for option in dict.fromkeys(given):
-            is_single = isinstance(option, TyperOption) and not (option.multiple or option.is_flag)
-            if is_single and given.count(option) > 1:
+            is_file = isinstance(option, TyperOption) and option.metavar == "FILE" and not option.multiple
+            if is_file and given.count(option) > 1:
                 ctx.fail(
                     f"{option.opts[0]} takes one value, and was given {given.count(option)} times. Give it once."
                 )

@@ -122,7 +122,7 @@ def _labels_only(
     """Such a learner is identified by its labels alone, whether or not there are rows without."""
     if len(support.label_counts) < 2 or support.never_labeled:
         return CheckReport("not identified", support, None, None, None)
-    notes = [f"{name} learns nothing from unlabeled rows: they neither help nor hurt it."]
+    notes = [f"{name} can learn nothing from unlabeled rows: they neither help nor hurt it."]
     if support.n_testable < 2 * len(support.label_counts):
         notes.append(too_few(support))
     else:

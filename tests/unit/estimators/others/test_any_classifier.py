@@ -183,7 +183,7 @@ def test_a_check_says_that_nothing_is_learned_from_unlabeled_rows() -> None:
     assert report.verdict == "not used"
     assert report.exit_code == 0
     text = " ".join(report.lines())
-    assert "LogisticRegression learns nothing from unlabeled rows" in text
+    assert "LogisticRegression can learn nothing from unlabeled rows" in text
     assert re.search(r"Its error is \d+\.\d % on 40 held-out labels", text)
     assert re.search(r"has a standard error of \d\.\d points: plans deal other folds", text)
     assert "parameters" not in text
@@ -230,7 +230,7 @@ def test_a_check_names_classes_without_labels_and_ends_with_1() -> None:
 def test_a_check_calls_classifiers_and_counts_as_people_do() -> None:
     rows, labels = vectors(80, 40)
     told = "\n".join(lw.check(rows, labels, model="linear-svm").lines())
-    assert "Linear SVM learns nothing from unlabeled rows" in told
+    assert "Linear SVM can learn nothing from unlabeled rows" in told
     one = "\n".join(lw.check(rows, [0] * 40 + [-1] * 40, model="linear-svm").lines())
     assert "40 labeled and 40 unlabeled rows, 1 class." in one
 

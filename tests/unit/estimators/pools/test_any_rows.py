@@ -273,7 +273,7 @@ def test_the_worth_of_rows_is_refused_where_it_is_not_known(estimator: Any) -> N
     X, y = vectors(80, 60)
     rows = Rows(X, encode_labels(y))
     learner = AnyLearner(estimator, mode="labels-only")
-    with pytest.raises(InvalidInputError, match="Choose by uncertainty"):
+    with pytest.raises(InvalidInputError, match="Take one of these, as model='multinomial', or"):
         learner.scores("worth", learner.fit(rows), rows)
 
 
