@@ -25,7 +25,7 @@ def test_a_target_that_cannot_be_told_from_the_least_error_is_that() -> None:
     [("total_variance", 0.2 * (1 - 1.1e-8), 0.2), ("log_volume", -30.0 - 1.1e-8, -30.0), ("error", 0.1, 0.2)],
 )
 def test_a_lower_one_is_refused_with_digits_that_tell_them_apart(criterion: str, target: float, least: float) -> None:
-    with pytest.raises(InfeasiblePlanError, match="No design of ten reaches (error|a target of) ") as caught:
+    with pytest.raises(InfeasiblePlanError, match=r"No design of ten reaches (error|a target of) ") as caught:
         ceiling(target, least, criterion)
     assert caught.value.nearest == least
     numbers = (
