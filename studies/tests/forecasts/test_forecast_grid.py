@@ -20,7 +20,7 @@ def test_every_corpus_is_forecast_for_all_its_learners() -> None:
                 for cell in cells
                 if (cell["corpus"], cell["learner"]) == (name, learner)
             }
-            n_pilots = 1 if learner in ("forest", "boosting") else forecast.N_PILOTS
+            n_pilots = forecast.N_SLOW_PILOTS if learner in forecast.SLOW else forecast.N_PILOTS
             assert drawn == {(n_pilot, seed) for n_pilot in corpus.pilots for seed in range(n_pilots)}
     assert {cell["corpus"] for cell in cells} - set(CORPORA) == {"drawn-7", "drawn-8", "drawn-9"}
     assert len(forecast.cells(True, 0)) < len(cells) / 4
