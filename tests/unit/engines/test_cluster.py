@@ -73,6 +73,15 @@ def hanging_once(folder: str, number: int) -> Sums:
     return {"values": np.random.default_rng(number).normal(size=3)}
 
 
+def standing_still_once(folder: str, number: int) -> Sums:
+    """Stops its process, so that it answers nobody."""
+    mark = Path(folder) / "stopped"
+    if number == 2 and not mark.exists():
+        mark.write_text(str(os.getpid()))
+        os.kill(os.getpid(), signal.SIGSTOP)
+    return {"values": np.random.default_rng(number).normal(size=3)}
+
+
 def refusing(folder: str, number: int) -> Sums:
     raise InvalidInputError(f"piece {number} is damaged")
 
@@ -148,11 +157,9 @@ def test_nobody_at_an_address_is_told() -> None:
 def test_a_worker_that_stands_still_is_started_anew(client: Any, tmp_path: Path) -> None:
     from labelworth.engines.cluster import Cluster
 
-    stopped = client.run(os.getpid)
-    process = next(iter(stopped.values()))
-    os.kill(process, signal.SIGSTOP)
-    total = Cluster(client, patience=3.0).total(slow, str(tmp_path), range(12))
+    total = Cluster(client, patience=3.0).total(standing_still_once, str(tmp_path), range(12))
     assert total["values"].tobytes() == added_here(12)
+    assert int((tmp_path / "stopped").read_text()) not in client.run(os.getpid).values()
 
 
 def test_a_connection_that_was_lost_is_made_again(client: Any, tmp_path: Path) -> None:
