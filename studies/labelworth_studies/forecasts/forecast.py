@@ -23,7 +23,7 @@ from labelworth_studies.runner.study import Cell, Result, Study
 N_PILOTS = 6
 SLOW = ("forest", "boosting")
 """Learners whose refits take longest: they have fewer pilots."""
-N_SLOW_PILOTS = 3
+N_SLOW_PILOTS = 1
 MEASURES: tuple[Measure, ...] = ("error", "log_loss")
 AIMS = {"naive-bayes": 0.6, "hidden-markov": 0.6, "logistic": 0.6, "linear-svm": 0.6}
 """The mean absolute error is to be at most this share of the power law's, 0.9 for all other learners."""
