@@ -13,6 +13,9 @@ from labelworth.data.samples import Samples
 from labelworth.data.text import count_words
 from labelworth.errors import InvalidInputError
 from labelworth.estimators.automatic import AutomaticModel, Candidate, candidates, with_telling_features
+from labelworth.estimators.bernoulli import BernoulliNaiveBayes
+from labelworth.estimators.others.any_classifier import AnyClassifier
+from labelworth.estimators.others.named_classifiers import NAMED
 from labelworth.planning.trust.verdict import verdict_by_choice
 from labelworth.progress import SILENT, Progress
 from labelworth.report.values import BarsPanel, Curve, Outcome, Picture, Table
@@ -77,6 +80,7 @@ def compute(cell: Cell) -> Result:
     rows, truths = shown_rows(rows, np.arange(n_pilot))
     pool, rest = np.arange(n_pool), np.arange(n_pool, rows.n_samples)
     models = candidates(rows)
+    others = also_named(rows, models)
     _, choice = AutomaticModel(seed=int(cell["seed"][1])).choose(rows.take(pool), models)
     if choice is None:
         raise InvalidInputError(f"A pilot of {n_pilot} labels is too small to choose on.")
@@ -88,7 +92,7 @@ def compute(cell: Cell) -> Result:
         best = learner.predict(learner.fit(data.take(pool)), data.take(rest)).best
         return np.asarray(best != truths[n_pool:])
 
-    wrong = run_jobs(is_wrong, models, workers=1, title="testing", progress=SILENT)
+    wrong = run_jobs(is_wrong, [*models, *others], workers=1, title="testing", progress=SILENT)
     names = [model.name for model in models]
     sides = [choice.best(uses_unlabeled=uses) for uses in (True, False)]
     together, alone = (np.zeros(0) if side is None else wrong[names.index(side.name)] for side in sides)
@@ -98,7 +102,14 @@ def compute(cell: Cell) -> Result:
         "uses_unlabeled": [model.uses_unlabeled for model in models],
         "errors": [figures[name].error for name in names],
         "doubts": [figures[name].wrong_probability for name in names],
-        "tested": [float(own.mean()) for own in wrong],
+        "tested": [float(own.mean()) for own in wrong[: len(models)]],
+        # Of every model that one can name instead, with its usual settings.
+        "named": {
+            model.name: float(own.mean())
+            for model, own in zip([*models, *others], wrong, strict=True)
+            if model.settings.keys() <= {"model", "unlabeled_weight"}
+            and model.settings.get("unlabeled_weight", 1.0) in (0.0, 1.0)
+        },
         "chosen": choice.chosen.name,
         "sides": ["" if side is None else side.name for side in sides],
         # With less without samples without a label, on rows that no fit has seen, with its standard error.
@@ -107,6 +118,21 @@ def compute(cell: Cell) -> Result:
         "is_wary": choice.lacks_classes,
         "shift": choice.optimism["error"].shift,
     }
+
+
+def also_named(rows: Samples, models: Sequence[Candidate]) -> list[Candidate]:
+    """What one can name for such rows and is no candidate."""
+    others = [
+        Candidate(one.words, name, AnyClassifier(name, name=one.words, random_state=0))
+        for name, one in NAMED.items()
+        if name not in {model.model for model in models}
+    ]
+    if rows.is_sparse:
+        others += [
+            Candidate(name, "bernoulli", BernoulliNaiveBayes(unlabeled_weight=weight), weight > 0)
+            for name, weight in (("EM Bernoulli naive Bayes", 1.0), ("Bernoulli naive Bayes", 0.0))
+        ]
+    return others
 
 
 def shown_rows(rows: Samples, labeled: IntArray) -> tuple[Samples, IntArray]:
@@ -141,6 +167,13 @@ def chosen(result: Mapping[str, Any], weight: float) -> str:
 def regret(result: Mapping[str, Any], weight: float = WRONG_PROBABILITY_WEIGHT) -> float:
     """By how much the chosen model errs more than the best candidate."""
     return float(tested(result, chosen(result, weight)) - min(result["tested"]))
+
+
+def named_regret(result: Mapping[str, Any]) -> float:
+    """By how much the chosen model errs more than the best of those that one can name instead; less than none where
+    settings or unlabeled samples make it better than all of them.
+    """
+    return float(tested(result, chosen(result, WRONG_PROBABILITY_WEIGHT)) - min(result["named"].values()))
 
 
 def unlabeled_regret(result: Mapping[str, Any]) -> float:
@@ -208,6 +241,8 @@ def summarize(pairs: Sequence[tuple[Cell, Result]]) -> Outcome:
                 "regret": float(np.mean([regret(result) for result in own])),
                 "largest": max(regret(result) for result in own),
                 "left_out": float(np.mean([regret(result, weights[corpus]) for result in own])),
+                "named": float(np.mean([named_regret(result) for result in own])),
+                "named_largest": max(named_regret(result) for result in own),
                 "unlabeled": float(np.mean([unlabeled_regret(result) for result in own])),
                 "uses": int(sum(uses)),
             }
@@ -224,6 +259,7 @@ def summarize(pairs: Sequence[tuple[Cell, Result]]) -> Outcome:
     ]
     every = [result for _, result in pairs]
     regrets = np.array([regret(result) for result in every])
+    named = np.array([named_regret(result) for result in every])
     fixed = fixed_regrets(every)
     total = {
         "n_pilots": len(every),
@@ -231,6 +267,13 @@ def summarize(pairs: Sequence[tuple[Cell, Result]]) -> Outcome:
         "mean_regret_se": float(regrets.std() / np.sqrt(len(regrets))),
         "largest_regret": float(regrets.max()),
         "n_above_3_points": int((regrets > 0.03).sum()),
+        "named": {
+            "mean": float(named.mean()),
+            "mean_se": float(named.std() / np.sqrt(len(named))),
+            "largest": float(named.max()),
+            "largest_of_a_cell": max(row["named"] for row in rows),
+            "n_above_3_points": int((named > 0.03).sum()),
+        },
         "by_size": {
             str(size): _summary([regret(result) for cell, result in pairs if cell["n_pilot"] == size])
             for size in dict.fromkeys(cell["n_pilot"] for cell, _ in pairs)
@@ -284,12 +327,16 @@ def level_bias(results: Sequence[Result]) -> dict[str, float]:
 
 def _words(total: Mapping[str, Any]) -> tuple[str, ...]:
     points = {name: f"{100 * value:.2f}" for name, value in total.items() if isinstance(value, float)}
-    own = total["verdicts"]
+    own, named = total["verdicts"], total["named"]
     return (
         f"Over {total['n_pilots']} pilots the chosen model errs {points['mean_regret']} points more than the best "
         f"candidate in the mean (standard error {points['mean_regret_se']}), {points['largest_regret']} at most, "
         f"more than 3 on {total['n_above_3_points']}; {points['mean_regret_left_out']} in the mean where the weight "
         "of the doubt is tuned on the other corpora.",
+        f"Against the best of all models that one can name instead, with their usual settings, it errs "
+        f"{100 * named['mean']:+.2f} points more in the mean (standard error {100 * named['mean_se']:.2f}), "
+        f"{100 * named['largest_of_a_cell']:.2f} in the mean of the worst corpus and size, more than 3 on "
+        f"{named['n_above_3_points']} pilots ({100 * named['largest']:.2f} at most).",
         f"Using samples without a label or not costs {points['mean_unlabeled_regret']} points against the better of "
         f"the two, {points['largest_unlabeled_regret_of_a_corpus']} in the mean of the worst corpus, "
         f"{points['largest_unlabeled_regret']} on the worst pilot.",
@@ -303,20 +350,32 @@ def _words(total: Mapping[str, Any]) -> tuple[str, ...]:
 def _table(rows: Sequence[Mapping[str, Any]]) -> Table:
     return Table(
         "What the choice of a model costs, in points",
-        ("corpus", "labels", "pilots", "best error", "regret", "largest", "left out", "unlabeled", "uses unlabeled"),
+        (
+            "corpus",
+            "labels",
+            "pilots",
+            "best error",
+            "regret",
+            "largest",
+            "left out",
+            "named",
+            "unlabeled",
+            "uses unlabeled",
+        ),
         tuple(
             (
                 row["corpus"],
                 str(row["size"]),
                 row["n_pilots"],
                 round(100 * row["best"], 1),
-                *(round(100 * row[name], 2) for name in ("regret", "largest", "left_out", "unlabeled")),
+                *(round(100 * row[name], 2) for name in ("regret", "largest", "left_out", "named", "unlabeled")),
                 f"{row['uses']} of {row['n_pilots']}",
             )
             for row in rows
         ),
         note="Error on rows that no fit has seen, less that of the best candidate; with the weight of the doubt "
-        "tuned on the other corpora (left out); and less that of the better of the two models that would be chosen "
+        "tuned on the other corpora (left out); less that of the best model that one can name instead, in its "
+        "usual settings (named); and less that of the better of the two models that would be chosen "
         "with samples without a label and without (unlabeled).",
     )
 

@@ -10,6 +10,7 @@ from labelworth_studies.forecasts.model_choice import (
     compute,
     cost_of_doubt,
     left_out_weight,
+    named_regret,
     regret,
     shown_rows,
     truth,
@@ -23,6 +24,7 @@ RESULT = {
     "errors": [0.2, 0.21, 0.3],
     "doubts": [0.4, 0.35, 0.45],
     "tested": [0.25, 0.22, 0.21],
+    "named": {"with": 0.25, "elsewhere": 0.23},
     "chosen": "without",
     "sides": ["with", "without"],
     "gap": [0.03, 0.01],
@@ -36,6 +38,7 @@ def test_regrets_are_against_the_best_and_against_the_other_side() -> None:
     assert regret(RESULT, 0.0) == pytest.approx(0.04)
     assert regret(RESULT) == pytest.approx(0.01)
     assert regret({**RESULT, "is_wary": True}, 0.0) == pytest.approx(0.01)
+    assert named_regret(RESULT) == pytest.approx(-0.01)
     assert unlabeled_regret(RESULT) == 0
     assert unlabeled_regret({**RESULT, "chosen": "with"}) == pytest.approx(0.03)
     assert cost_of_doubt({**RESULT, "chosen": "with"}) == pytest.approx(0.03)
@@ -75,6 +78,10 @@ def test_a_pilot_of_drawn_documents_is_chosen_on_and_summarized() -> None:
     cell = {"corpus": "drawn-5", "n_pilot": 100, "seed": [0, 0]}
     result = compute(cell)
     assert len(result["tested"]) == len(result["names"]) == 9
+    usual = {"EM naive Bayes", "naive Bayes", "logistic regression", "linear SVM"}
+    others = {"boosted trees", "random forest", "nearest neighbors", "self-training logistic regression"}
+    assert result["named"].keys() == usual | others | {"EM Bernoulli naive Bayes", "Bernoulli naive Bayes"}
+    assert all(result["named"][name] == model_choice.tested(result, name) for name in usual)
     outcome = model_choice.summarize([(cell, result)])
     assert outcome.figures["n_pilots"] == 1
     assert outcome.figures["mean_regret"] == regret(result)
