@@ -56,6 +56,7 @@ class Candidate:
     model: str  # As in ``lw.plan(..., model="multinomial")``.
     estimator: Estimator[Any]
     uses_unlabeled: bool = False
+    is_slow: bool = False  # Whether it is taken only where it is surely better; see `Trials`.
 
     @property
     def settings(self) -> dict[str, Any]:
@@ -85,7 +86,10 @@ def candidates(samples: Samples) -> list[Candidate]:
     """What is tried on such data, the usual model first."""
     if samples.is_sparse:
         return [*_naive_bayes(), *_named("logistic", "linear-svm")]
-    return [*_gaussian(), *_named("logistic", "linear-svm", "nearest-neighbors")]
+    return [
+        *_gaussian(),
+        *_named("logistic", "linear-svm", "nearest-neighbors", "self-training", "forest", "boosting"),
+    ]
 
 
 def _weights(kind: str, model: str, setting: str, build: Any, weights: Sequence[float]) -> list[Candidate]:
@@ -127,11 +131,16 @@ def _gaussian() -> list[Candidate]:
 
 def _named(*names: str) -> list[Candidate]:
     from labelworth.estimators.others.any_classifier import AnyClassifier
+    from labelworth.estimators.pools.any_rows import learns_from_unlabeled
 
-    for name in names:
+    listed = []
+    for one in (NAMED[name] for name in names):
         # Loads what it needs before threads do: two that import modules which import each other may meet half of one.
-        NAMED[name].build(True)
-    return [Candidate(NAMED[name].words, name, AnyClassifier(name, name=NAMED[name].words)) for name in names]
+        uses_unlabeled = learns_from_unlabeled(one.build(True))
+        listed.append(
+            Candidate(one.words, one.name, AnyClassifier(one.name, name=one.words), uses_unlabeled, one.is_slow)
+        )
+    return listed
 
 
 @dataclass(frozen=True, eq=False)
@@ -198,19 +207,22 @@ class AutomaticModel:
         if self.learns_answers:
             listed = _naive_bayes() if samples.is_sparse else _gaussian()
         if self.has_worth:
-            listed = [one for one in listed if one.uses_unlabeled or one.model == "logistic"]
+            listed = [
+                one for one in listed if one.model == "logistic" or (one.uses_unlabeled and one.estimator.is_ours)
+            ]
         compared = self.compare(samples, listed, progress)
         if compared is None:
             return listed[0].estimator.pool(samples, progress=progress)
         choice = compared.choice()
         pool = compared.candidate(choice.chosen.name).estimator.pool(samples, progress=progress)
 
-        def rival() -> Pool[Any]:
-            name = choice.rivals[0].name
+        beside = choice.rival
+
+        def rival(name: str) -> Pool[Any]:
             pool = compared.candidate(name).estimator.pool(samples)
             return replace(pool, choice=compared.choice(planned=name))
 
-        return replace(pool, choice=choice, rival=rival if choice.rivals else None)
+        return replace(pool, choice=choice, rival=None if beside is None else partial(rival, beside.name))
 
     def check(self, X: Any, y: Any = None, *, classes: Sequence[Hashable] | None = None, **options: Any) -> Any:
         """As `Estimator.check`, of our own model with the settings that predict the pilot best."""
@@ -302,6 +314,7 @@ class AutomaticModel:
         trials = Trials.of(
             compared,
             [candidate.uses_unlabeled for candidate in tried],
+            [candidate.is_slow for candidate in tried],
             lacks_classes=ClassCounts.of(samples).lacks_classes,
         )
         return Comparison(tuple(tried), trials, self.seed)

@@ -42,6 +42,7 @@ class ComparedModel:
     difference: float
     difference_se: float
     forecast: float | None = None  # Of the plan's criterion at the plan's size, where it was simulated.
+    is_slow: bool = False  # Whether it is taken only where it is better than all others by more than chance.
 
     @property
     def kind(self) -> str:
@@ -86,8 +87,10 @@ class ModelChoice:
 
     @property
     def rival(self) -> ComparedModel | None:
-        """Whom the chosen model is forecast beside: the best of the comparison, or the best of another kind."""
-        models = self.others if self.by_forecast else self.rivals
+        """Whom the chosen model is forecast beside: the best of the comparison, or the best of another kind whose
+        refits are quick.
+        """
+        models = self.others if self.by_forecast else [model for model in self.rivals if not model.is_slow]
         return models[0] if models else None
 
     def with_forecasts(
@@ -111,17 +114,23 @@ class Trials:
     errors: FloatArray  # (n_candidates, n_units)
     log_losses: FloatArray
     uses_unlabeled: BoolArray  # (n_candidates,)
+    is_slow: BoolArray  # (n_candidates,): Their refits take long, so that they have to be better by more than chance.
     lacks_classes: bool = False  # See `ModelChoice`.
 
     @classmethod
     def of(
-        cls, points: Sequence[PilotPoints], uses_unlabeled: Sequence[bool], *, lacks_classes: bool = False
+        cls,
+        points: Sequence[PilotPoints],
+        uses_unlabeled: Sequence[bool],
+        is_slow: Sequence[bool],
+        *,
+        lacks_classes: bool = False,
     ) -> "Trials":
         """The largest sub-samples of points from the same folds."""
         errors, log_losses = (
             np.array([getattr(own, name)[-1] for own in points]) for name in ("errors", "log_losses")
         )
-        return cls(points[0].n_labels, errors, log_losses, np.array(uses_unlabeled), lacks_classes)
+        return cls(points[0].n_labels, errors, log_losses, np.array(uses_unlabeled), np.array(is_slow), lacks_classes)
 
     @cached_property
     def wrong_probabilities(self) -> FloatArray:
@@ -146,16 +155,26 @@ class Trials:
         """Which candidate is chosen in every resample, (n_resamples,).
 
         The one of the least error and probability given to wrong classes. Where the pilot lacks classes, a model that
-        learns from samples without a label is taken only where it is better than the best of the others by more than
-        one standard error of their paired difference.
+        learns from samples without a label is taken only where it is surely better than the best of the others; so is
+        a slow one, whatever the pilot has.
         """
         scores = self.means(self._unit_scores, times)
-        best: IntArray = scores.argmin(axis=0)
-        if not self.lacks_classes or self.uses_unlabeled.all() or not self.uses_unlabeled.any():
-            return best
-        safe, bold = (
-            np.where((self.uses_unlabeled == uses)[:, None], scores, np.inf).argmin(axis=0) for uses in (False, True)
-        )
+
+        def best(among: BoolArray) -> IntArray:
+            return np.asarray(np.where(among[:, None], scores, np.inf).argmin(axis=0))
+
+        quick, slow, uses = ~self.is_slow, self.is_slow, self.uses_unlabeled
+        chosen = best(quick if quick.any() else slow)
+        if self.lacks_classes and (quick & uses).any() and (quick & ~uses).any():
+            chosen = self._surely_better(best(quick & uses), best(quick & ~uses), times)
+        if quick.any() and slow.any():
+            chosen = self._surely_better(best(slow), chosen, times)
+        return chosen
+
+    def _surely_better(self, bold: IntArray, safe: IntArray, times: FloatArray) -> IntArray:
+        """The bold candidates where they are better by more than one standard error of the paired difference, else
+        the safe ones, (n_resamples,).
+        """
         each = self.n_labels / (times @ self.n_labels)[:, None]  # What a unit counts every time it is there.
         gaps = self._unit_scores[bold] - self._unit_scores[safe]
         gap = (times * each * gaps).sum(axis=1)
@@ -173,9 +192,9 @@ class Trials:
         return np.asarray(_with_first(order, self.chosen))
 
     def rivals(self, times: FloatArray, names: Sequence[str]) -> IntArray:
-        """Which candidate is the best of other kinds than the chosen one's in every resample, (n_resamples,)."""
+        """The best quick candidate of other kinds than the chosen one's in every resample, (n_resamples,)."""
         kinds = np.unique([_kind(name) for name in names], return_inverse=True)[1]
-        is_other = kinds[:, None] != kinds[self.winners(times)]
+        is_other = (kinds[:, None] != kinds[self.winners(times)]) & ~self.is_slow[:, None]
         return np.asarray(np.where(is_other, self.means(self._unit_scores, times), np.inf).argmin(axis=0))
 
     def optimism(
@@ -233,6 +252,7 @@ class Trials:
                     float(log_losses[index]),
                     gap,
                     spread,
+                    is_slow=bool(self.is_slow[index]),
                 )
             )
         choose = self.winners if planned is None else partial(self.rivals, names=names)

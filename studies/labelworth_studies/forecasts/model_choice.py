@@ -271,7 +271,7 @@ def summarize(pairs: Sequence[tuple[Cell, Result]]) -> Outcome:
             "mean": float(named.mean()),
             "mean_se": float(named.std() / np.sqrt(len(named))),
             "largest": float(named.max()),
-            "largest_of_a_cell": max(row["named"] for row in rows),
+            "largest_of_a_cell": float(np.max([row["named"] for row in rows])),
             "n_above_3_points": int((named > 0.03).sum()),
         },
         "by_size": {

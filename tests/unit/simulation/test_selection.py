@@ -16,10 +16,12 @@ def trials_of(
     n_labels: np.ndarray | None = None,
     uses: list[bool] | None = None,
     *,
+    slow: list[bool] | None = None,
     lacks_classes: bool = False,
 ) -> Trials:
     own = np.ones(errors.shape[1]) if n_labels is None else n_labels
-    return Trials(own, errors, log_losses, np.array(uses or [False] * len(errors)), lacks_classes)
+    no = [False] * len(errors)
+    return Trials(own, errors, log_losses, np.array(uses or no), np.array(slow or no), lacks_classes)
 
 
 def drawn(truths: np.ndarray, rng: np.random.Generator) -> Trials:
@@ -60,6 +62,27 @@ def test_who_is_wary_wants_more_than_chance_of_models_that_learn_from_unlabeled_
         assert wary.chosen == expected
         assert wary.choice(["safe", "bold"], 0).lacks_classes
         assert wary.order.tolist() == [expected, 1 - expected]
+
+
+def test_of_slow_models_more_than_chance_is_wanted_always() -> None:
+    rng = np.random.default_rng(1)
+    quick = (rng.random(100) < 0.3).astype(float)
+    worse = 1 - (1 - quick) * (rng.random(100) < 0.9)
+    for n_worse, expected in ((9, 0), (0, 2)):
+        slow = quick.copy()
+        slow[np.flatnonzero(quick)[:10]] = 0
+        slow[np.flatnonzero(quick == 0)[:n_worse]] = 1
+        errors = np.stack([quick, worse, slow])
+        trials = trials_of(errors, losses_of(errors / 2), slow=[False, False, True])
+        assert trials_of(errors, losses_of(errors / 2)).chosen == 2
+        assert trials.chosen == expected
+        choice = trials.choice(["a", "b", "c"], seed=0)
+        # Beside the chosen one the best of the quick is forecast, however good a slow one is.
+        assert choice.rival is not None
+        assert choice.rival.name == ("b" if expected == 0 else "a")
+        assert trials.rivals(np.ones((1, 100)), ["a", "b", "c"]).tolist() == [1 if expected == 0 else 0]
+    alone = trials_of(errors, losses_of(errors / 2), slow=[True, True, True])
+    assert alone.chosen == 2
 
 
 def test_units_count_by_their_labels_and_differences_are_paired() -> None:

@@ -19,6 +19,7 @@ class NamedClassifier:
     words: str  # What people call it.
     build: Callable[[bool], Any]  # Whether X holds words -> the classifier.
     is_dense: bool = False  # Whether words are first brought to 64 dimensions: for neighbors and trees.
+    is_slow: bool = False  # Whether a fit takes ten times as long as one of the others.
 
 
 def _logistic(of_words: bool) -> Any:
@@ -62,8 +63,8 @@ NAMED: dict[str, NamedClassifier] = {
     for one in (
         NamedClassifier("logistic", "logistic regression", _logistic),
         NamedClassifier("linear-svm", "linear SVM", _linear_svm),
-        NamedClassifier("boosting", "boosted trees", _boosting, is_dense=True),
-        NamedClassifier("forest", "random forest", _forest, is_dense=True),
+        NamedClassifier("boosting", "boosted trees", _boosting, is_dense=True, is_slow=True),
+        NamedClassifier("forest", "random forest", _forest, is_dense=True, is_slow=True),
         NamedClassifier("nearest-neighbors", "nearest neighbors", _nearest_neighbors, is_dense=True),
         NamedClassifier("self-training", "self-training logistic regression", _self_training),
     )
