@@ -64,6 +64,7 @@ from labelworth.planning.trust.verdict import (
     verdict_by_forecast,
     verdict_without_classes,
 )
+from labelworth.planning.units import in_units
 from labelworth.policies.choosing import RANDOM, Choosing
 from labelworth.policies.policy import Policy
 from labelworth.policies.rule import Rule
@@ -82,6 +83,8 @@ from labelworth.wording import count, money, number
 _FARTHEST = 8
 """So many times the labels held are simulated; beyond it a forecast goes on along its own slope."""
 _WHOLE = ("everything", "nothing")
+_CONTRADICTION = 2.58
+"""Standard errors that the error of the pilot's folds may be off what formulas say of today: 1 % are by chance."""
 _SHARE_OF_BAR = 50
 """Percent of a plan's work that is done when kinds of labels are to be simulated, about."""
 
@@ -297,7 +300,34 @@ class Planner:
             return replace(self.leader.chosen, reason="forecast beside the best of the comparison")
         weight = getattr(self.pool, "unlabeled_weight", 1.0)
         counted = f"samples without a label count {weight:g} each, which formulas do not know"
-        return self._choice(self.verdict.distrust or (counted if self.uses_unlabeled and weight != 1 else None))
+        distrust = self.verdict.distrust or (counted if self.uses_unlabeled and weight != 1 else None)
+        chosen = self._choice(distrust)
+        if chosen.is_simulated or self.settings.source != "auto":
+            return chosen
+        return self._choice(self._contradiction(chosen))
+
+    def _contradiction(self, chosen: ChosenSource) -> str | None:
+        """Why the pilot's own folds do not believe the formulas, which take the model for right; None: they do.
+
+        A model that nobody named is the best of several, and no more is believed of it than its folds show.
+        """
+        if self.pool.choice is not None:
+            return "the model was chosen on the pilot, and formulas would take it for right"
+        verdict, prices = self.verdict, self.settings.price_list
+        folds = verdict.error_with_unlabeled if self.uses_unlabeled else verdict.error_labels_only
+        if folds is None or chosen.criterion != "error":
+            return None
+        today = formula_situation(
+            self.pool, self.menu, chosen, prices, float(self.pool.n_unlabeled), n_draws=0, seed=self.settings.seed
+        ).with_error_of_today()
+        own = today.held.error
+        if own is None:
+            return None
+        spread = np.sqrt(own * (1 - own) / self.pool.n_labeled)
+        if abs(folds - own) <= _CONTRADICTION * spread:
+            return None
+        shares = [in_units(error, "error") for error in (own, folds)]
+        return f"by its formulas the model errs {shares[0]} today, and {shares[1]} cross-validated"
 
     @cached_property
     def verdict(self) -> Verdict:

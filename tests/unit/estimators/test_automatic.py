@@ -175,6 +175,33 @@ def test_vectors_that_are_no_gaussian_classes_get_their_neighbors() -> None:
     assert choice.chosen.error < 0.05 < choice.others[-1].error
 
 
+def test_where_features_work_together_trees_are_chosen_and_forecast_beside_a_quick_model() -> None:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(600, 5))
+    both = (X[:, 0] > 0) & (X[:, 1] > 0) | (X[:, 2] > 1)
+    samples = AutomaticModel().read(X, np.where(np.arange(600) < 200, both, -1), None)
+    best, choice = AutomaticModel().choose(samples, candidates(samples))
+    assert choice is not None
+    assert best.is_slow
+    assert choice.chosen.is_slow
+    assert choice.rival is not None
+    assert not choice.rival.is_slow
+    slow = {model.name for model in (choice.chosen, *choice.others) if model.is_slow}
+    assert slow == {"random forest", "boosted trees"}
+
+
+def test_self_training_learns_from_unlabeled_rows_whose_worth_is_not_known(monkeypatch: pytest.MonkeyPatch) -> None:
+    X, y = vectors()
+    own = next(candidate for candidate in _of(X, y) if candidate.model == "self-training")
+    assert own.uses_unlabeled
+    compared: list[str] = []
+    monkeypatch.setattr(
+        AutomaticModel, "compare", lambda self, samples, tried, progress: compared.extend(one.model for one in tried)
+    )
+    AutomaticModel(has_worth=True).pool(X, y)
+    assert set(compared) == {"gaussian", "logistic"}
+
+
 def _of(X: np.ndarray, y: np.ndarray) -> list:
     return candidates(AutomaticModel().read(X, y, None))
 

@@ -1,7 +1,9 @@
 """Formulas or simulation: by what was asked, labels per parameter, and the harm verdict."""
 
+import numpy as np
 import pytest
 
+import labelworth as lw
 from labelworth.errors import InvalidInputError
 from labelworth.estimators.pools.documents import DocumentPool
 from labelworth.estimators.pools.sequences import SequencePool
@@ -72,3 +74,22 @@ def test_of_sequences_the_formulas_give_no_error(
 def test_what_cannot_be_had_is_refused(asked: AskedSource, criterion: str | None) -> None:
     with pytest.raises(InvalidInputError, match=r"Got|figure of the formulas"):
         choose_source(asked, criterion, n_labels=500, n_parameters=50, abilities=DOCUMENTS)
+
+
+@pytest.mark.parametrize("is_right", [True, False])
+def test_formulas_that_the_folds_contradict_are_not_asked(is_right: bool) -> None:
+    rng = np.random.default_rng(0)
+    kinds = rng.integers(2, size=1200)
+    X = rng.normal(size=(1200, 2)) + kinds[:, None]
+    if not is_right:
+        # A line parts them without any overlap, which no two Gaussians do.
+        X = rng.uniform(-1, 1, size=(1200, 2))
+        kinds = (X[:, 0] > 0).astype(int)
+    y = np.where(np.arange(1200) < 400, kinds, -1)
+    plan = lw.plan(X, y, model="gaussian", budget=800, n_draws=0)
+    assert plan.source == ("asymptotic" if is_right else "simulated")
+    assert ("by its formulas the model errs" in plan.reason) == (not is_right)
+    asked = lw.plan(X, y, model="gaussian", budget=800, n_draws=0, source="asymptotic")
+    assert asked.source == "asymptotic"
+    # Of a model that nobody named nothing is believed but what its folds show.
+    assert lw.plan(X, y, budget=800, n_draws=0).source == "simulated"
