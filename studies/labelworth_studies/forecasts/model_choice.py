@@ -157,8 +157,10 @@ def tested(result: Mapping[str, Any], name: str) -> float:
 
 
 def chosen(result: Mapping[str, Any], weight: float) -> str:
-    """Which candidate is chosen with that weight of the doubt; as it is, where the pilot lacks classes."""
-    if result["is_wary"]:
+    """Which candidate is chosen with that weight of the doubt; as it is, where the pilot lacks classes. With another
+    weight than the usual one slow candidates need not be surely better.
+    """
+    if result["is_wary"] or weight == WRONG_PROBABILITY_WEIGHT:
         return str(result["chosen"])
     scores = np.array(result["errors"]) + weight * np.array(result["doubts"])
     return str(result["names"][int(scores.argmin())])
@@ -173,7 +175,7 @@ def named_regret(result: Mapping[str, Any]) -> float:
     """By how much the chosen model errs more than the best of those that one can name instead; less than none where
     settings or unlabeled samples make it better than all of them.
     """
-    return float(tested(result, chosen(result, WRONG_PROBABILITY_WEIGHT)) - min(result["named"].values()))
+    return float(tested(result, result["chosen"]) - min(result["named"].values()))
 
 
 def unlabeled_regret(result: Mapping[str, Any]) -> float:
