@@ -44,6 +44,8 @@ _EQUALLY_FREQUENT = 1e6
 """So much smoothing of class shares leaves nothing to learn of them."""
 FEWEST_DOCUMENTS = 2
 """Words of fewer are left out: they tell nothing of other documents."""
+_MOST_BOOSTED_CLASSES = 20
+"""Boosting grows a tree per class in every round: of more classes its five fits take minutes."""
 _SHARE_OF_BAR = 30
 """Percent of a plan's bar that comparing models is."""
 
@@ -86,10 +88,8 @@ def candidates(samples: Samples) -> list[Candidate]:
     """What is tried on such data, the usual model first."""
     if samples.is_sparse:
         return [*_naive_bayes(), *_named("logistic", "linear-svm")]
-    return [
-        *_gaussian(),
-        *_named("logistic", "linear-svm", "nearest-neighbors", "self-training", "forest", "boosting"),
-    ]
+    trees = ("forest", "boosting") if samples.evidence.n_classes <= _MOST_BOOSTED_CLASSES else ("forest",)
+    return [*_gaussian(), *_named("logistic", "linear-svm", "nearest-neighbors", "self-training", *trees)]
 
 
 def _weights(kind: str, model: str, setting: str, build: Any, weights: Sequence[float]) -> list[Candidate]:

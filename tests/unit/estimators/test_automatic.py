@@ -190,6 +190,15 @@ def test_where_features_work_together_trees_are_chosen_and_forecast_beside_a_qui
     assert slow == {"random forest", "boosted trees"}
 
 
+def test_of_many_classes_no_trees_are_boosted() -> None:
+    rng = np.random.default_rng(0)
+    for n_classes, is_boosted in ((20, True), (21, False)):
+        samples = Samples(rng.normal(size=(60, 3)), Evidence(np.arange(60) % n_classes, tuple(range(n_classes))))
+        models = [candidate.model for candidate in candidates(samples)]
+        assert ("boosting" in models) == is_boosted
+        assert "forest" in models
+
+
 def test_self_training_learns_from_unlabeled_rows_whose_worth_is_not_known(monkeypatch: pytest.MonkeyPatch) -> None:
     X, y = vectors()
     own = next(candidate for candidate in _of(X, y) if candidate.model == "self-training")
