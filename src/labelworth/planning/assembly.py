@@ -164,7 +164,7 @@ def assemble(
     advice: Advice = "larger pilot" if first is not None else "label" if stop is None else "stop"
     amount = max(asked.value - held.cost, 0.0) if asked.problem == "budget" else asked.value
     left = Question(asked.problem, amount, situation.pool)
-    kinds = _worths_of_kinds(situation, left, answer.counts)
+    kinds, frontier = _worths_of_kinds(situation, left, answer.counts), cloud(situation)
     trust = (
         *faith_checks(kinds, advice),
         parameter_check(*known),
@@ -186,10 +186,10 @@ def assemble(
         certificate=answer.certificate,
         # Where a larger pilot comes first, the next label is one of that pilot.
         worth=worth(situation, answer.counts if first is None else situation.nothing_more),
-        frontier=cloud(situation),
+        frontier=frontier,
         surface=simulated_surface or surface(situation),
         forecast=forecast,
-        solutions=grid_solutions(situation),
+        solutions=grid_solutions(situation, [answer.counts, *(np.array(own.counts) for own in frontier)]),
         checks=tuple(sorted((*background.checks, *trust), key=lambda check: not _lacks_classes(check))),
         notes=(
             *background.notes,

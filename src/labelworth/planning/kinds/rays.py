@@ -15,6 +15,8 @@ from labelworth.planning.kinds.menu import KindMenu
 from labelworth.planning.simulated import ForecastLine
 from labelworth.tradeoff.accuracy import Source
 
+_ROUNDING = 1e-9
+
 
 @dataclass(frozen=True, eq=False)
 class Ray:
@@ -131,10 +133,12 @@ class KindsAccuracy:
         return (self.line.at(here) - self.line.at(here + step)) / step
 
     def _told(self, counts: FloatArray) -> tuple[float, float]:
-        total = float(np.sum(counts))
+        """Of whole documents: a fraction of one that leads to another ray cannot be bought."""
+        whole = np.floor(np.asarray(counts, dtype=np.float64) + _ROUNDING)
+        total = float(whole.sum())
         if total <= 0:
             return self.rays[0].at(0.0)
-        return self.ray_of(np.asarray(counts, dtype=np.float64)).at(total)
+        return self.ray_of(whole).at(total)
 
 
 def simulated_worths(

@@ -16,7 +16,8 @@ from labelworth.errors import InvalidInputError
 from labelworth.estimators.reading import pool_of
 from labelworth.models.classes.multinomial import MultinomialModel
 from labelworth.planning import assembly
-from labelworth.planning.answer import KindWorth, Plan, Worth
+from labelworth.planning.answer import Held, KindWorth, Plan, Worth
+from labelworth.planning.grids import grid_solutions
 from labelworth.planning.kinds import simulation
 from labelworth.planning.kinds import words as kind_words
 from labelworth.planning.kinds.rays import KindsAccuracy, Ray
@@ -28,6 +29,7 @@ from labelworth.planning.source import ChosenSource, PlanSettings
 from labelworth.planning.trust.verdict import Verdict
 from labelworth.progress import Whole
 from labelworth.simulation.asked import AskedDesign
+from labelworth.tradeoff.costs import ArmPrices
 
 CLASSES = ("a", "b", "c")
 WORDS = np.random.default_rng(3).dirichlet(np.full(30, 0.5), 3)
@@ -176,6 +178,37 @@ def test_what_is_not_clearly_better_than_gold_is_not_chosen() -> None:
 def test_designs_that_do_harm_stand_for_fewer_labels_than_are_held() -> None:
     own = accuracy(45.0, 30.0)
     assert own.error(np.array([0.0, 400.0])) > own.error(np.zeros(2))
+
+
+def mixed() -> KindsAccuracy:
+    """A gold label beside a hundred cheap ones does much, as simulated; the cheap ones alone do harm."""
+    own = accuracy(45.0, 30.0)
+    beside = replace(own.rays[1], step=np.array([0.01, 0.99]), log_gold=np.log(np.array([50.0, 150.0, 400.0])))
+    return replace(own, rays=(*own.rays, beside))
+
+
+def test_a_part_of_a_document_does_not_lead_to_a_better_way() -> None:
+    own = mixed()
+    assert own.error(np.array([1.0, 99.0])) < own.error(np.zeros(2)) < own.error(np.array([0.0, 99.0]))
+    assert own.error(np.array([0.99, 99.0])) == own.error(np.array([0.0, 99.0]))
+
+
+def test_no_answer_to_another_question_is_behind_a_known_design_that_costs_no_more() -> None:
+    own = mixed()
+    held = Held("documents", 450, 50, 50, 400, 9, ("a", "b"), 50.0, None)
+    prices = ArmPrices(own.arms, np.array([1.0, 0.02]))
+    known = [np.zeros(2), np.array([1.0, 99.0]), np.array([2.0, 150.0])]
+    costs, errors = (np.array([figure(design) for design in known]) for figure in (prices.cost, own.error))
+    found = grid_solutions(Situation(held, own, prices, 400), known)
+    for one in found.budgets:
+        assert one.cost_in_all <= one.value * (1 + 1e-9)
+        assert one.error <= errors[50 + costs <= one.value].min()
+    for one in found.targets:
+        assert one.error <= one.value * (1 + 1e-9)
+        assert one.cost_in_all <= 50 + costs[errors <= one.value].min(initial=np.inf)
+    for one in found.alphas:
+        assert one.cost_in_all + one.value * one.error <= (50 + costs + one.value * errors).min() * (1 + 1e-12)
+    assert any(min(one.counts) > 0 for one in found.budgets)
 
 
 def test_a_lead_has_the_noise_of_paired_replicates() -> None:
