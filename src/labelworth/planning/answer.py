@@ -202,6 +202,12 @@ class Held:
     error: float | None  # What to expect of the labels held, by the same figures as the plan's.
     n_answers: int = 0  # Of kinds of labels, beside the labels.
     named: str = ""  # What samples are called where not by their kind: "rows" of vectors and tables.
+    n_settled: int = 0  # Samples without a label that nobody is asked about again: sequences with answers.
+
+    @property
+    def n_left(self) -> int:
+        """Samples that somebody can still be asked about."""
+        return self.n_pool - self.n_settled
 
     @property
     def samples(self) -> str:
@@ -214,7 +220,8 @@ class Held:
 
     def to_dict(self) -> dict[str, Any]:
         """Without what there is none of."""
-        return {name: value for name, value in asdict(self).items() if value or name not in ("n_answers", "named")}
+        rare = ("n_answers", "named", "n_settled")
+        return {name: value for name, value in asdict(self).items() if value or name not in rare}
 
 
 @dataclass(frozen=True)

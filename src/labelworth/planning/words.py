@@ -241,7 +241,7 @@ def _worth(plan: "Plan") -> str:
     # By what is sure of it, as plans are made.
     best = max(labeled, key=lambda worth: (worth.gain - worth.noise) / (worth.price or 1.0))
     n_next = next_samples(plan)
-    named, is_all = _next_samples(plan, best.arm, n_next), plan.held.n_pool - _carried_out(plan) < 1
+    named, is_all = _next_samples(plan, best.arm, n_next), plan.held.n_left - _carried_out(plan) < 1
     opening = f"{'After that the' if _carried_out(plan) else 'The'} next {named}"
     if is_all:
         more = named if plan.menu else f"{named} more"

@@ -74,6 +74,7 @@ class KindGuesses:
     notes: tuple[str, ...] = ()  # What the answers told.
     warnings: tuple[str, ...] = ()  # What they say against what was given as known.
     held: tuple["HeldAnswers", ...] = ()  # What documents were asked already, as often as it occurs.
+    n_settled: int = 0  # Sequences with answers and no label: nobody is asked about them again.
 
     @classmethod
     def of(cls, channels: Sequence[Channel], answers: Answers | None, pool: Any) -> "KindGuesses":
@@ -125,15 +126,19 @@ class KindGuesses:
                 )
         warnings += _err_together(answers.recoded(data.evidence.classes), known, channels, data.evidence)
         held = HeldAnswers.among(known, data.evidence.is_gold) if isinstance(data, Samples) else ()
-        return cls(tuple(told), audited, faith, tuple(notes), tuple(warnings), held)
+        n_settled = 0 if isinstance(data, Samples) else _answered_alone(known, data)
+        return cls(tuple(told), audited, faith, tuple(notes), tuple(warnings), held, n_settled)
 
     def note_of_held(self) -> list[str]:
         """What the answers there are count for."""
-        if not self.audited and not self.held:
+        if not self.audited and not self.held and not self.n_settled:
             return []
         if not self.held:
             # Of sequences: what was asked of which of their parts is not on record.
-            return ["Answers that are held tell how often their kinds err; they are not counted among what is held."]
+            settled = count(self.n_settled, "sequence")
+            more = f" Nothing more is on offer for the {settled} with answers and no label." if self.n_settled else ""
+            told = "Answers that are held tell how often their kinds err; they are not counted among what is held."
+            return [f"{told}{more}"]
         open_rows = sum(own.count for own in self.held if not own.has_gold)
         documents = f"{count(open_rows, 'document')} with answers and no gold"
         offered = f" For the {documents}, gold is on offer, and no more answers." if open_rows else ""
@@ -169,6 +174,13 @@ class KindGuesses:
             ]
             drawn.append(channel.guessed(np.array(rows)))
         return tuple(drawn)
+
+
+def _answered_alone(answers: Answers, data: Sequences) -> int:
+    """Sequences that somebody has answered about, and that have no label."""
+    is_answered = np.zeros(data.n_samples, dtype=bool)
+    is_answered[np.searchsorted(data.offsets, answers.rows, side="right") - 1] = True
+    return int((is_answered & ~data.is_labeled).sum())
 
 
 def by_kind(answers: Answers, names: Collection[str]) -> Answers:

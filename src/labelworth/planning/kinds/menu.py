@@ -206,6 +206,11 @@ class KindMenu:
         return sum(count for arm, count in self.held if not arm.has_gold)
 
     @property
+    def n_settled(self) -> int:
+        """Sequences with answers and no label: nobody is asked about them again."""
+        return 0 if self.guesses is None else self.guesses.n_settled
+
+    @property
     def gold(self) -> int:
         return self.arms.index(GOLD)
 
