@@ -112,6 +112,11 @@ class Situation:
         apart = float(self.prices.apart[arm])
         return apart - float(counts[arm]) if np.isfinite(apart) else self.pool - self.n_asked(counts)
 
+    def has_held_left(self, counts: FloatArray) -> bool:
+        """Whether more can be asked about samples that are held beside these counts: an answer, or gold."""
+        left = self.prices.apart - counts
+        return bool((np.isfinite(left) & (left >= 1)).any())
+
     @property
     def n_without_gold(self) -> float:
         """Samples that can still get a label: those of the pool, and those that have answers alone."""

@@ -319,7 +319,7 @@ def _fall(plan: "Plan", gain: float) -> str:
 
 def _farther(plan: "Plan") -> float | None:
     """From how many labels in all on the forecast is lower than when the next samples come; None: nowhere."""
-    here = plan.recommended.labels_in_all if _carried_out(plan) else plan.held.n_labels
+    here = gold_in_all(plan) if _carried_out(plan) else plan.held.n_labels
     return None if plan.forecast is None else plan.forecast.lower_from(here, _before_next(plan))
 
 

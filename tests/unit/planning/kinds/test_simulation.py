@@ -16,11 +16,12 @@ from labelworth.errors import InvalidInputError
 from labelworth.estimators.reading import pool_of
 from labelworth.models.classes.multinomial import MultinomialModel
 from labelworth.planning import assembly
-from labelworth.planning.answer import Held, KindWorth, Plan, Worth
+from labelworth.planning.answer import Held, KindWorth, Plan, PlanQuestion, Worth
 from labelworth.planning.grids import grid_solutions
 from labelworth.planning.kinds import simulation
 from labelworth.planning.kinds import words as kind_words
-from labelworth.planning.kinds.rays import KindsAccuracy, Ray
+from labelworth.planning.kinds.rays import KindsAccuracy, Ray, simulated_worths
+from labelworth.planning.landscape import ForecastCurve
 from labelworth.planning.plan import planner_of
 from labelworth.planning.planner import Planner
 from labelworth.planning.simulated import ForecastLine
@@ -168,7 +169,7 @@ def test_what_is_not_clearly_better_than_gold_is_not_chosen() -> None:
     """Fifty-five gold labels or five more, for the same money: by chance the cheap ones look better."""
     own = accuracy(62.0, 90.0)
     cheap, gold = np.array([0.0, 100.0]), np.array([8.0, 0.0])
-    assert own.lead(cheap, gold)[0] > 0
+    assert own.lead(cheap, gold) > 0
     assert own.error(cheap) > own.error(gold)
     # The control: known to a thousandth, it is.
     sure = replace(own, rays=(own.rays[0], replace(own.rays[1], spread=np.array([0.0, 0.001, 0.001]))))
@@ -211,12 +212,31 @@ def test_no_answer_to_another_question_is_behind_a_known_design_that_costs_no_mo
     assert any(min(one.counts) > 0 for one in found.budgets)
 
 
-def test_a_lead_has_the_noise_of_paired_replicates() -> None:
+def test_a_lead_that_draws_cannot_tell_is_said_to_be_none() -> None:
+    """Ninety gold labels, or any number up to a hundred and twenty: with gold for the money there are 58."""
     own = accuracy(60.0, 90.0)
-    lead, spread = own.lead(np.array([0.0, 400.0]), np.array([10.0, 0.0]))
-    assert lead == pytest.approx(1 / np.sqrt(60) - 1 / np.sqrt(90), rel=1e-2)
-    # Left-out values move by 0.05 either way: (n - 1) / n times their squares.
-    assert spread == pytest.approx(np.sqrt(2 / 3 * 2 * 0.05**2) * 0.5 / np.sqrt(90), rel=2e-2)
+    counts = np.array([0.0, 400.0])
+    for ends, is_told in (((55.0, 120.0), False), ((70.0, 120.0), True)):
+        cheap = replace(own.rays[1], ends=((0.0, 5.0), tuple(np.log(ends))))
+        accuracies = replace(own, rays=(own.rays[0], cheap))
+        prices = ArmPrices(own.arms, np.array([1.0, 0.02]))
+        kinds: Any = SimpleNamespace(gold=0, prices=prices)
+        situation: Any = SimpleNamespace(accuracy=accuracies, kinds=kinds, prices=prices, pool=400.0)
+        (note,) = assembly._lead_notes(situation, counts)
+        assert f"as much as 90 gold labels in all (90 %: {ends[0]:.0f}-120), and gold alone would be 58" in note
+        assert ("cannot tell apart" in note) == (not is_told)
+
+
+def test_what_a_kind_is_worth_is_told_of_what_is_bought_of_it() -> None:
+    """Of votes of three where those are bought, and of about as many answers; else of the best."""
+    own = situated(None, np.inf, KINDS[0])
+    for arm, votes in (("crowd", 1), ("crowd x 3", 3)):
+        counts = np.zeros(len(own.accuracy.arms))
+        ray = next(ray for ray in own.accuracy.rays if ray.step[own.accuracy.arms.index(arm)] == 1)
+        counts[own.accuracy.arms.index(arm)] = ray.sizes[2] + 1
+        [told] = simulated_worths(own.kinds, own.accuracy, counts, own.pool)
+        assert told.of_answers == votes * ray.sizes[2]
+        assert told.stands_for == pytest.approx(np.exp(ray.log_gold[2]) - np.exp(ray.log_gold[0]))
 
 
 def planner(answers: Answers | None, kind: str = MODEL_KIND) -> Planner:
@@ -286,6 +306,21 @@ def test_where_all_is_answered_gold_for_that_is_left() -> None:
     assert told.accuracy.gold_of(all_of_it) > told.accuracy.gold_of(0 * all_of_it)
 
 
+def test_money_that_no_mix_is_better_for_is_told_without_adding_answers_to_labels() -> None:
+    own = mixed()
+    held = Held("documents", 450, 50, 50, 400, 9, ("a", "b"), 50.0, None)
+    prices = ArmPrices(own.arms, np.array([1.0, 0.02]))
+    offers = [SimpleNamespace(gold=True), SimpleNamespace(gold=False)]
+    kinds: Any = SimpleNamespace(offers=offers, n_done=0, prices=prices)
+    situation = Situation(held, own, prices, 400, kinds=kinds)
+    curve = ForecastCurve((50.0, 100.0), (0.14, 0.1))
+    asked = PlanQuestion("budget", 90.0, "error")
+    (note,) = assembly._limit_notes(situation, asked, np.array([2.0, 198.0]), "label", curve)
+    assert note.startswith("Of the mixes that were simulated none within the budget is clearly better")
+    assert note.endswith("so 34.04 of the budget are left.")
+    assert "labels in all" not in note
+
+
 def test_money_that_is_left_when_all_are_asked_could_buy_what_is_dearer() -> None:
     for counts, words in (
         ([0.0, 640.0], "All 640 samples are asked about, and 23.60 is left over: no dearer way is clearly better."),
@@ -297,6 +332,7 @@ def test_money_that_is_left_when_all_are_asked_could_buy_what_is_dearer() -> Non
             kinds=SimpleNamespace(offers=[SimpleNamespace(gold=True), SimpleNamespace(gold=False)]),
             design=lambda counts: SimpleNamespace(cost_in_all=36.4),
             n_asked=np.sum,
+            has_held_left=lambda counts: False,
             pool=640.0,
             currency="",
         )
