@@ -171,6 +171,7 @@ class KindWorth:
     faith: str | None = None  # Where nobody has looked how often it errs: that, in words.
     question: str | None = None  # Of a kind that is asked yes or no: about which classes.
     is_left: bool = True  # Whether there is any sample that it could still be asked about.
+    is_new_left: bool = True  # Whether one of these has no gold.
 
     @property
     def is_clear(self) -> bool:

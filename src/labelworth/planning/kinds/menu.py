@@ -317,6 +317,7 @@ class KindMenu:
             faith=None if self.guesses is None else self.guesses.faith.get(channel.name),
             question=None if about is None else " or ".join(map(str, about)),
             is_left=bool(self._left(channel, pool)),
+            is_new_left=any(self.onto[arm] == "new" for arm in self._left(channel, pool)),
         )
 
     def _break_even(self, accuracy: Accuracy, question: Question, channel: Channel) -> float | None:

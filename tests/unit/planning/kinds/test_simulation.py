@@ -21,7 +21,7 @@ from labelworth.planning.grids import grid_solutions
 from labelworth.planning.kinds import simulation
 from labelworth.planning.kinds import words as kind_words
 from labelworth.planning.kinds.rays import KindsAccuracy, Ray, simulated_worths
-from labelworth.planning.landscape import ForecastCurve
+from labelworth.planning.landscape import ForecastCurve, Solutions
 from labelworth.planning.plan import planner_of
 from labelworth.planning.planner import Planner
 from labelworth.planning.simulated import ForecastLine
@@ -428,6 +428,53 @@ def test_the_next_samples_are_those_that_surely_do_most_for_the_money() -> None:
     told = [replace(plan, worth=(gold, replace(crowd, gain_se=error))).lines() for error in (0.00007, 0.00001)]
     assert any("next 10 documents with gold labels" in line for line in told[0])
     assert any("next 10 documents answered by crowd" in line for line in told[1])
+
+
+def test_what_buys_nothing_is_not_told_of_the_next_samples_where_others_buy_something() -> None:
+    gold = Worth("gold", 0.0002, 1.0, 0.0002, n_next=10, next_gain=0.002)
+    crowd = Worth("crowd", 0.0001, 0.06, 0.0016, n_next=10, next_gain=0.0)
+    plan = planned(budget=40.0, channels=["crowd: price 0.06, accuracy 0.75"], max_time=1)
+    lines = replace(plan, worth=(gold, crowd)).lines()
+    assert any("next 10 documents with gold labels lower" in line for line in lines)
+    assert not any("forecast to buy nothing" in line for line in lines)
+
+
+def test_where_all_are_asked_about_more_money_goes_to_dearer_answers() -> None:
+    plan = planned(budget=40.0, channels=["crowd: price 0.06, accuracy 0.75"], max_time=1)
+    arms = tuple(replace(arm, count=640.0 * (arm.arm == "crowd")) for arm in plan.recommended.arms)
+    full = replace(plan, recommended=replace(plan.recommended, arms=arms))
+    assert min(one.error for one in plan.solutions.budgets) < plan.recommended.error
+    told = "All 640 documents that were left are asked about"
+    assert f"{told}: more money would buy dearer answers in place of these." in full.lines()
+    # The control: where none of them does more, nothing is said of it.
+    assert f"{told}." in replace(full, solutions=Solutions()).lines()
+    assert "is all there is" not in " ".join(full.lines())
+
+
+def test_money_that_is_short_is_not_told_as_a_pool_that_is_used_up() -> None:
+    """No document is new, 1,800 have answers, and gold for seventy of them takes the money."""
+    own = mixed()
+    held = Held("documents", 2000, 200, 200, 1800, 9, ("a", "b"), 230.0, None)
+    kinds: Any = SimpleNamespace(offers=[SimpleNamespace(gold=True), SimpleNamespace(gold=False)], n_done=1800)
+    asked = PlanQuestion("budget", 300.02, "error")
+    for stock, notes in (
+        (1800.0, []),
+        (70.0, ["The budget would pay for more than the pool holds: all 70 samples "]),
+    ):
+        prices = ArmPrices(own.arms, np.array([1.0, 0.02]), stock=np.array([stock, np.inf]))
+        situation = Situation(held, own, prices, 0, kinds=kinds)
+        curve = ForecastCurve((200.0, 2000.0), (0.14, 0.1))
+        found = assembly._limit_notes(situation, asked, np.array([70.0, 0.0]), "label", curve)
+        assert [note[: len(words)] for note, words in zip(found, notes, strict=True)] == notes
+
+
+def test_a_kind_that_only_documents_with_gold_are_left_for_says_so() -> None:
+    kind = KindWorth("crowd", 0.02, 0.0, False, 0, 0, 0.0, True)
+    plan: Any = SimpleNamespace(currency="", held=SimpleNamespace(samples="documents"), kinds=(kind,))
+    assert kind_words.worth_lines(plan)[0].startswith("An answer of crowd is worth nothing")
+    plan.kinds = (replace(kind, is_new_left=False),)
+    told = "An answer of crowd about documents that have gold, all that are left to ask about, is worth nothing"
+    assert kind_words.worth_lines(plan)[0].startswith(told)
 
 
 def test_all_ways_start_from_what_is_held_and_gold_adds_to_it() -> None:
