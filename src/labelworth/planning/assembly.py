@@ -344,7 +344,7 @@ def _limit_notes(
     design, arms = situation.design(counts), situation.accuracy.arms
     left = asked.value - design.cost_in_all
     rest = money(left, situation.currency)
-    if situation.n_asked(counts) >= np.floor(situation.pool) and not situation.has_held_left(counts):
+    if situation.n_asked(counts) >= np.floor(situation.pool) and not situation.has_answered_left(counts):
         return [_all_asked(situation, counts, rest)] if left > 0 else []
     if situation.kinds is not None:
         # Of a mix, what does not pay for one more of each is what rounding leaves.

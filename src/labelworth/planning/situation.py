@@ -112,10 +112,10 @@ class Situation:
         apart = float(self.prices.apart[arm])
         return apart - float(counts[arm]) if np.isfinite(apart) else self.pool - self.n_asked(counts)
 
-    def has_held_left(self, counts: FloatArray) -> bool:
-        """Whether more can be asked about samples that are held beside these counts: an answer, or gold."""
-        left = self.prices.apart - counts
-        return bool((np.isfinite(left) & (left >= 1)).any())
+    def has_answered_left(self, counts: FloatArray) -> bool:
+        """Whether documents that have answers are left to get gold beside these counts."""
+        onto = () if self.kinds is None else self.kinds.onto
+        return "answered" in onto and self.n_left(counts, onto.index("answered")) >= 1
 
     @property
     def n_without_gold(self) -> float:

@@ -86,13 +86,15 @@ class KindGuesses:
         Raises
         ------
         InvalidInputError
-            If answers cannot be said to be of a kind, or do not go with the data.
+            If answers cannot be said to be of a kind, or do not go with the data; if several votes are on offer of a
+            kind that is one annotator.
         """
         if answers is None:
             untold = {channel.name: rests_on_faith(None, [channel]) for channel in channels}
             return cls(tuple(channels), faith={name: own[0] for name, own in untold.items() if own})
         data: Samples | Sequences = pool.data
         known = by_kind(answers.recoded(data.evidence.classes), [channel.name for channel in channels])
+        _require_voters(answers, known, channels)
         # Of a kind, as of a crowd, there may be several annotators: each has a vote.
         audits = Audits.of(known, data.evidence, independent=known.names)
         tables = _fitted(known, channels, pool)
@@ -215,6 +217,20 @@ def by_kind(answers: Answers, names: Collection[str]) -> Answers:
         called = np.where(called == "", without[0], called)
     kept = list(dict.fromkeys(called[np.argsort(answers.annotators, kind="stable")].tolist()))
     return replace(answers, annotators=np.array([kept.index(name) for name in called]), names=tuple(kept), kinds=None)
+
+
+def _require_voters(answers: Answers, known: Answers, channels: Sequence[Channel]) -> None:
+    """Refuse several votes of one annotator: they would be copies, and count as one answer once they are given."""
+    for channel in channels:
+        if max(channel.votes) == 1 or channel.is_independent or channel.name not in known.names:
+            continue
+        own = answers.annotators[known.annotators == known.names.index(channel.name)]
+        if {answers.names[code] for code in np.unique(own)} == {channel.name}:
+            raise InvalidInputError(
+                f"All answers of {channel.name!r} are by one annotator of that name, and who is asked the same again "
+                "says the same again: offer one vote (leave votes out). If they are by several, call these by their "
+                "own names and say the kind in a column 'kind'; if each answer is really given anew, say independent."
+            )
 
 
 def _taken_for(answers: Answers, known: Answers, channels: Sequence[Channel]) -> Iterator[str]:

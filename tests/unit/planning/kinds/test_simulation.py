@@ -311,7 +311,7 @@ def test_money_that_no_mix_is_better_for_is_told_without_adding_answers_to_label
     held = Held("documents", 450, 50, 50, 400, 9, ("a", "b"), 50.0, None)
     prices = ArmPrices(own.arms, np.array([1.0, 0.02]))
     offers = [SimpleNamespace(gold=True), SimpleNamespace(gold=False)]
-    kinds: Any = SimpleNamespace(offers=offers, n_done=0, prices=prices)
+    kinds: Any = SimpleNamespace(offers=offers, n_done=0, prices=prices, onto=("new", "new"))
     situation = Situation(held, own, prices, 400, kinds=kinds)
     curve = ForecastCurve((50.0, 100.0), (0.14, 0.1))
     asked = PlanQuestion("budget", 90.0, "error")
@@ -332,7 +332,7 @@ def test_money_that_is_left_when_all_are_asked_could_buy_what_is_dearer() -> Non
             kinds=SimpleNamespace(offers=[SimpleNamespace(gold=True), SimpleNamespace(gold=False)]),
             design=lambda counts: SimpleNamespace(cost_in_all=36.4),
             n_asked=np.sum,
-            has_held_left=lambda counts: False,
+            has_answered_left=lambda counts: False,
             pool=640.0,
             currency="",
         )
@@ -455,7 +455,8 @@ def test_money_that_is_short_is_not_told_as_a_pool_that_is_used_up() -> None:
     """No document is new, 1,800 have answers, and gold for seventy of them takes the money."""
     own = mixed()
     held = Held("documents", 2000, 200, 200, 1800, 9, ("a", "b"), 230.0, None)
-    kinds: Any = SimpleNamespace(offers=[SimpleNamespace(gold=True), SimpleNamespace(gold=False)], n_done=1800)
+    offers = [SimpleNamespace(gold=True), SimpleNamespace(gold=False)]
+    kinds: Any = SimpleNamespace(offers=offers, n_done=1800, onto=("answered", "new"))
     asked = PlanQuestion("budget", 300.02, "error")
     for stock, notes in (
         (1800.0, []),
