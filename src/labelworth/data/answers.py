@@ -246,7 +246,7 @@ class Answers:
         )
 
 
-def require_answers(value: Any) -> Answers:
+def as_answers(value: Any) -> Answers:
     """The same, where these are answers.
 
     Raises

@@ -87,7 +87,8 @@ class AnnotatorsReport:
         else:
             lines.append(
                 f"No {self.unit} with an answer has a label: how often annotators are right is what the model and "
-                "their agreement make of it. Ask for some that have one (labelworth next --audit)."
+                "their agreement make of it, and says nothing if the features do not tell the classes and few "
+                "answered the same. Ask for some that have one (labelworth next --audit)."
             )
         lines += self._contradiction()
         for verdict, advice in ((GUESSING, "leave them out, or ask others"), (WORSE, "do they mix classes up?")):
