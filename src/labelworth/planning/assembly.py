@@ -349,11 +349,11 @@ def _limit_notes(
     if situation.kinds is not None:
         # Of a mix, what does not pay for one more of each is what rounding leaves.
         open_arms = [arm for arm in range(len(arms)) if counts[arm] and situation.n_left(counts, arm) >= 1]
-        if left >= min((situation.prices.next_price(counts, arm) for arm in open_arms), default=np.inf) > 0:
+        if left >= max((situation.prices.next_price(counts, arm) for arm in open_arms), default=np.inf) > 0:
             return [f"{_no_mix(situation)}, so {rest} of the budget are left."]
         return []
     prices = [situation.prices.next_price(counts, index) for index, arm in enumerate(arms) if arm != "nothing"]
-    if left >= max(prices, default=np.inf) > 0:
+    if left >= min(prices, default=np.inf) > 0:
         flat = flat_beyond(situation.accuracy.source, design.labels_in_all, asked.criterion)
         farther = curve.lower_from(design.labels_in_all, design.error)
         if farther is not None:
