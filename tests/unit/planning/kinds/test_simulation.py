@@ -480,7 +480,7 @@ def test_a_kind_that_only_documents_with_gold_are_left_for_says_so() -> None:
 
 def test_all_ways_start_from_what_is_held_and_gold_adds_to_it() -> None:
     """The best ways are told by other draws than the rest, which say something else of the answers that are held."""
-    own = planner(answered(100, n_audited=40), "model: price 0.05, unknown, votes 1 3")
+    own = planner(answered(100, n_audited=40), "model: price 0.05, unknown, votes 1 3, independent")
     rays = own._kind_simulation(own.kinds, 540.0, 40.0).rays()
     assert np.ptp([ray.log_gold[0] for ray in rays]) < 1e-12
     assert np.ptp([ray.spread[0] for ray in rays]) < 1e-12
