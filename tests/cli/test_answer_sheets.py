@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from labelworth.cli.batches.asking import AskedAnswers
 from labelworth.data.readers.answers import read_answers
 from labelworth.report.record import validate
 from support.command_line import labelworth
@@ -88,6 +89,14 @@ def test_the_record_says_how_many_each_answers(table: Path) -> None:
     assert sorted(answer.record["loads"].values()) == [4, 5, 5]
     assert "14 answers to give by 3 annotators, 4 to 5 each" in answer.stderr
     assert "labelworth merge" in answer.stderr
+
+
+def test_answers_for_anybody_are_not_those_of_who_is_named() -> None:
+    first, second = AskedAnswers(Path("sheet.csv"), loads={"": 20, "ann": 4, "bob": 4}).lines(Path("d.csv"), 0, None)[
+        :2
+    ]
+    assert first.startswith("28 answers to give, 8 of them by 2 annotators, 4 each, drawn with seed 0")
+    assert second.startswith("20 answers of them are for anybody")
 
 
 def test_labels_and_answers_about_the_same_rows(table: Path) -> None:

@@ -6,10 +6,13 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
+from labelworth.cli.fit import _notes
 from labelworth.cli.inquiry import Inquiry
 from labelworth.cli.options import DataOptions
+from labelworth.data.evidence import Evidence
 from labelworth.errors import InvalidInputError
 from support.command_line import labelworth
 
@@ -180,7 +183,22 @@ def test_what_does_not_go_together_is_refused(
 def test_a_class_without_labels_is_told(tmp_path: Path) -> None:
     answer = labelworth("fit", _documents(tmp_path / "docs.jsonl"), "-o", tmp_path / "model.lw", "--classes", "a,b,c")
     assert answer.code == 0
-    assert "No label is 'c'" in answer.stderr
+    assert "No label is 'c': what is fitted knows little of it." in answer.stderr
+
+
+def test_all_classes_without_labels_are_told_and_that_answers_tell_of_them() -> None:
+    nothing = Evidence(np.full(3, -1), ("a", "b"))
+    assert _notes(nothing, has_answers=True) == [
+        "No label is 'a' or 'b': what is fitted knows what answers say of them."
+    ]
+    assert _notes(Evidence(np.array([0, 1]), ("a", "b")), has_answers=False) == []
+
+
+def test_a_plan_that_is_an_empty_object_is_refused_as_no_record(tmp_path: Path) -> None:
+    empty = tmp_path / "plan.json"
+    empty.write_text("{}")
+    answer = labelworth("next", _documents(tmp_path / "docs.jsonl"), "--plan", empty, "-o", tmp_path / "batch.jsonl")
+    assert "Not a valid record: at the top" in answer.stderr
 
 
 def test_options_of_sequences_are_refused_for_documents(tmp_path: Path) -> None:

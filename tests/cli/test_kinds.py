@@ -163,3 +163,9 @@ def test_sequences_are_planned_asked_about_and_merged(tmp_path: Path) -> None:
     labelworth("merge", path, sheet, "--answers", answers, "--in-place")
     fitted = labelworth("fit", path, "--model", "hidden-markov", "--answers", answers, "-o", tmp_path / "model.lw")
     assert f"{len(rows)} answers of 2 annotators about {len(asked_about)} tokens" in fitted.stdout.replace(",", "")
+    # What was answered is not asked about again: the next plan can be carried out, too.
+    again = ("--answers", answers, "--model", "hidden-markov", "--criterion", "excess_log_loss", "--budget", 10_000)
+    labelworth("plan", path, *again, "--kind", "crowd: price 0.05, accuracy 0.8", "-o", plan)
+    n_left = 40 - len({sequence for sequence, _ in asked_about})
+    more = labelworth("next", path, "--plan", plan, "-o", tmp_path / "more.conll", "--sheet", tmp_path / "more.csv")
+    assert f"{n_left} sequences to label" in more.stderr

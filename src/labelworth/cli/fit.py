@@ -82,7 +82,7 @@ def fit(
             X, evidence = samples.X, samples.raw.evidence(samples.classes)
             answers = held.read(samples)
             notes = (*samples.notes, *(() if answers is None else answers.notes))
-        for note in (*notes, *_notes(evidence)):
+        for note in (*notes, *_notes(evidence, has_answers=answers is not None)):
             progress.say(note)
         progress.say(f"Fitting {samples.n_samples:,} {samples.sample}s of {data.path}")
         with watch.timing("fit"):
@@ -125,9 +125,12 @@ def _annotators(estimator: Any, answers: "Answers", samples: Any) -> "Annotators
     return AnnotatorsReport.of(answers, gold, estimator.annotators_, estimator.answered_posteriors_, unit)
 
 
-def _notes(evidence: "Evidence") -> list[str]:
-    missing = [name for name, count in zip(evidence.classes, evidence.label_counts(), strict=True) if not count]
-    return [f"No label is {missing[0]!r}: what is fitted knows little of it."] if missing else []
+def _notes(evidence: "Evidence", *, has_answers: bool) -> list[str]:
+    missing = [repr(name) for name, n in zip(evidence.classes, evidence.label_counts(), strict=True) if not n]
+    if not missing:
+        return []
+    known, them = "what answers say" if has_answers else "little", "it" if len(missing) == 1 else "them"
+    return [f"No label is {' or '.join(missing[:5])}: what is fitted knows {known} of {them}."]
 
 
 def _figures(estimator: Any, evidence: "Evidence") -> dict[str, Any]:

@@ -244,3 +244,20 @@ class Answers:
             prices=None if self.prices is None else self.prices[entries],
             kinds=None if self.kinds is None else self.kinds[entries],
         )
+
+
+def as_answers(value: Any) -> Answers:
+    """The same, where these are answers.
+
+    Raises
+    ------
+    InvalidInputError
+        If they are something else: says what reads it.
+    """
+    if not isinstance(value, Answers):
+        got = f"the class {value.__name__}" if isinstance(value, type) else f"{type(value).__name__} {value!r:.60}"
+        raise InvalidInputError(
+            "answers= takes what labelworth.read_answers(file) makes of a file, or labelworth.Answers.of(table) of a "
+            f"table with a row per answer. Got {got}."
+        )
+    return value

@@ -53,17 +53,19 @@ class FittedAnnotators:
         return Channel(name, self.confusion(name), price=price, unknown=unknown)
 
     def __str__(self) -> str:
-        """The best first, with two standard errors."""
+        """The best first, each with its standard error."""
         order = np.argsort(-self.accuracies, kind="stable")
         width = max((len(name) for name in self.names), default=0)
         lines = []
         for index in order[:_SHOWN].tolist():
             told = f"{100 * self.accuracies[index]:5.1f} %"
-            spread = " (given)" if self.is_known[index] else f" +- {200 * self.accuracy_errors[index]:.1f}"
+            spread = " (given)" if self.is_known[index] else f" +- {100 * self.accuracy_errors[index]:.1f}"
             lines.append(f"{self.names[index]:<{width}}  {told}{spread}, {self.n_answers[index]} answers")
         if len(order) > _SHOWN:
             rest = self.accuracies[order[_SHOWN:]]
             lines.append(f"and {len(rest)} more, {100 * rest.max():.1f} % to {100 * rest.min():.1f} %")
+        if not self.is_known.all():
+            lines.append("(+- is one standard error)")
         return "\n".join(lines)
 
     def to_mapping(self) -> dict[str, Any]:

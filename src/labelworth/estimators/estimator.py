@@ -13,7 +13,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, InvalidParameterError
 
 from labelworth.arrays import UNLABELED, AnyArray, FloatArray, IntArray
-from labelworth.data.answers import Answers
+from labelworth.data.answers import Answers, as_answers
 from labelworth.data.evidence import recoded
 from labelworth.data.protocol import DataT
 from labelworth.data.samples import Samples
@@ -139,7 +139,7 @@ class Estimator(BaseEstimator, ABC, Generic[DataT]):
             return self
         from labelworth.estimators.answered import learn_answers
 
-        data = self._read_answered(X, y, sample_weight, answers)
+        data = self._read_answered(X, y, sample_weight, as_answers(answers))
         family, search = self._search_answered(data, progress)
         learned = learn_answers(family, data, answers, channels, confusion, search, answer_weight)
         self._keep(learned.fitted)
@@ -162,7 +162,7 @@ class Estimator(BaseEstimator, ABC, Generic[DataT]):
         """
         from labelworth.estimators.answered import answered_calibration
 
-        return answered_calibration(self, X, y, answers, **options)
+        return answered_calibration(self, X, y, as_answers(answers), **options)
 
     def _read_answered(self, X: Any, y: Any, sample_weight: Any, answers: Answers) -> Any:
         """Read X and y where classes may be named by answers alone; refused by what cannot learn from these."""
@@ -214,7 +214,7 @@ class Estimator(BaseEstimator, ABC, Generic[DataT]):
         """
         trial: Self = clone(self)
         if answers is not None:
-            return trial._checked_with_answers(X, y, classes, answers, channels, options)
+            return trial._checked_with_answers(X, y, classes, as_answers(answers), channels, options)
         return trial._checked(trial._read_as_known(data_of(X), y, classes), **options)
 
     def _checked_with_answers(

@@ -171,6 +171,7 @@ class KindWorth:
     faith: str | None = None  # Where nobody has looked how often it errs: that, in words.
     question: str | None = None  # Of a kind that is asked yes or no: about which classes.
     is_left: bool = True  # Whether there is any sample that it could still be asked about.
+    is_new_left: bool = True  # Whether one of these has no gold.
 
     @property
     def is_clear(self) -> bool:
@@ -202,6 +203,12 @@ class Held:
     error: float | None  # What to expect of the labels held, by the same figures as the plan's.
     n_answers: int = 0  # Of kinds of labels, beside the labels.
     named: str = ""  # What samples are called where not by their kind: "rows" of vectors and tables.
+    n_settled: int = 0  # Samples without a label that nobody is asked about again: sequences with answers.
+
+    @property
+    def n_left(self) -> int:
+        """Samples that somebody can still be asked about."""
+        return self.n_pool - self.n_settled
 
     @property
     def samples(self) -> str:
@@ -214,7 +221,8 @@ class Held:
 
     def to_dict(self) -> dict[str, Any]:
         """Without what there is none of."""
-        return {name: value for name, value in asdict(self).items() if value or name not in ("n_answers", "named")}
+        rare = ("n_answers", "named", "n_settled")
+        return {name: value for name, value in asdict(self).items() if value or name not in rare}
 
 
 @dataclass(frozen=True)

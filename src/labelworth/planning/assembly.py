@@ -11,6 +11,7 @@ from labelworth.arrays import FloatArray
 from labelworth.data.kept import Checkpoint
 from labelworth.errors import InfeasiblePlanError
 from labelworth.planning.answer import (
+    LEVEL,
     NORMAL_95,
     Advice,
     Check,
@@ -49,7 +50,7 @@ from labelworth.simulation.asking import MOST_TIMES
 from labelworth.simulation.selection import ModelChoice
 from labelworth.tradeoff.direction import direction_of
 from labelworth.tradeoff.problem import Question
-from labelworth.wording import money, number
+from labelworth.wording import money, number, percent
 
 
 @dataclass(frozen=True, eq=False)
@@ -164,7 +165,7 @@ def assemble(
     advice: Advice = "larger pilot" if first is not None else "label" if stop is None else "stop"
     amount = max(asked.value - held.cost, 0.0) if asked.problem == "budget" else asked.value
     left = Question(asked.problem, amount, situation.pool)
-    kinds = _worths_of_kinds(situation, left, answer.counts)
+    kinds, frontier = _worths_of_kinds(situation, left, answer.counts), cloud(situation)
     trust = (
         *faith_checks(kinds, advice),
         parameter_check(*known),
@@ -186,10 +187,10 @@ def assemble(
         certificate=answer.certificate,
         # Where a larger pilot comes first, the next label is one of that pilot.
         worth=worth(situation, answer.counts if first is None else situation.nothing_more),
-        frontier=cloud(situation),
+        frontier=frontier,
         surface=simulated_surface or surface(situation),
         forecast=forecast,
-        solutions=grid_solutions(situation),
+        solutions=grid_solutions(situation, [answer.counts, *(np.array(own.counts) for own in frontier)]),
         checks=tuple(sorted((*background.checks, *trust), key=lambda check: not _lacks_classes(check))),
         notes=(
             *background.notes,
@@ -258,11 +259,16 @@ def _lead_notes(situation: Situation, counts: FloatArray) -> list[str]:
     gold[kinds.gold] = min(situation.prices.cost(counts) / kinds.prices.per_sample[kinds.gold], situation.pool)
     if np.argmax(counts) == kinds.gold and counts.sum() == counts[kinds.gold]:
         return []
-    lead, spread = accuracy.lead(counts, gold)
-    way = "less" if lead >= 0 else "more"
-    told = f"{apart(abs(lead), accuracy.criterion)} {way} error than with gold alone for the same money"
-    sure = "" if abs(lead) > NORMAL_95 * spread else ", which the simulation cannot tell from none"
-    return [f"That is {told} (standard error of the simulation {apart(spread, accuracy.criterion)}){sure}."]
+    lead, alone = accuracy.lead(counts, gold), accuracy.gold_of(gold)
+    low, high = accuracy.gold_ends(counts)
+    told = f"{apart(abs(lead), accuracy.criterion)} {'less' if lead >= 0 else 'more'} error"
+    ends = f"{percent(LEVEL)}: {number(round(low))}-{number(round(high))}"
+    sure = ", which draws cannot tell apart" if low <= alone <= high else ""
+    return [
+        f"That is {told} than with gold alone for the same money: in simulated draws it does as much as "
+        f"{number(round(accuracy.gold_of(counts)))} gold labels in all ({ends}), and gold alone would be "
+        f"{number(round(alone))}{sure}."
+    ]
 
 
 def _odds(
@@ -335,26 +341,19 @@ def _limit_notes(
 ) -> list[str]:
     if asked.problem != "budget" or situation.is_used_up or advice == "larger pilot":
         return []
-    design, labeling = situation.design(counts), [arm != "nothing" for arm in situation.accuracy.arms]
+    design, arms = situation.design(counts), situation.accuracy.arms
     left = asked.value - design.cost_in_all
-    if situation.n_asked(counts) >= np.floor(situation.pool):
-        if left <= 0:
-            return []
-        if situation.kinds is not None and any(counts[[not offer.gold for offer in situation.kinds.offers]]):
-            return [
-                f"All {situation.pool:,.0f} samples are asked about, and {money(left, situation.currency)} is left "
-                "over: no dearer way is clearly better."
-            ]
-        n_labeled = counts[labeling].sum()
-        what = f"The budget would pay for more than the pool holds: all {n_labeled:,.0f} samples are to be labeled"
-        if not n_labeled:
-            what = "No sample is left that nobody was asked about"
-        return [f"{what}, and {money(left, situation.currency)} is left over."]
+    rest = money(left, situation.currency)
+    if situation.n_asked(counts) >= np.floor(situation.pool) and not situation.has_answered_left(counts):
+        return [_all_asked(situation, counts, rest)] if left > 0 else []
     if situation.kinds is not None:
         # Of a mix, what does not pay for one more of each is what rounding leaves.
-        labeling = [count > 0 for count in counts]
-    prices = [situation.prices.next_price(counts, arm) for arm, labels in enumerate(labeling) if labels]
-    if left >= (min if situation.kinds is None else max)(prices, default=np.inf) > 0:
+        open_arms = [arm for arm in range(len(arms)) if counts[arm] and situation.n_left(counts, arm) >= 1]
+        if left >= max((situation.prices.next_price(counts, arm) for arm in open_arms), default=np.inf) > 0:
+            return [f"{_no_mix(situation)}, so {rest} of the budget are left."]
+        return []
+    prices = [situation.prices.next_price(counts, index) for index, arm in enumerate(arms) if arm != "nothing"]
+    if left >= min(prices, default=np.inf) > 0:
         flat = flat_beyond(situation.accuracy.source, design.labels_in_all, asked.criterion)
         farther = curve.lower_from(design.labels_in_all, design.error)
         if farther is not None:
@@ -363,5 +362,31 @@ def _limit_notes(
                 f"Within the budget the forecast is {way.best} with {number(round(design.labels_in_all))} labels in "
                 f"all ({way.better} only from about {number(round(farther))} on)"
             )
-        return [f"{flat}, so {money(left, situation.currency)} of the budget are left."]
+        return [f"{flat}, so {rest} of the budget are left."]
     return []
+
+
+def _all_asked(situation: Situation, counts: FloatArray, rest: str) -> str:
+    """That there is money left, and no sample to spend it on."""
+    if situation.kinds is not None and any(counts[[not offer.gold for offer in situation.kinds.offers]]):
+        return (
+            f"All {situation.pool:,.0f} samples are asked about, and {rest} is left over: no dearer way is clearly "
+            "better."
+        )
+    n_labeled = counts[[arm != "nothing" for arm in situation.accuracy.arms]].sum()
+    if not n_labeled:
+        return f"No sample is left that nobody was asked about, and {rest} is left over."
+    return (
+        f"The budget would pay for more than the pool holds: all {n_labeled:,.0f} samples are to be labeled, and "
+        f"{rest} is left over."
+    )
+
+
+def _no_mix(situation: Situation) -> str:
+    """Why money is left; labels in all tell no mixes apart, as gold is among them as answers are."""
+    if situation.accuracy.source != "simulated":
+        return "No dearer mix within the budget is visibly better"
+    return (
+        "Of the mixes that were simulated none within the budget is clearly better (what the next samples do is told "
+        "of each way alone)"
+    )

@@ -1,7 +1,8 @@
 """Answers along grids of budgets, targets and alphas: all three are read off the best designs for rising money."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 from scipy.interpolate import PchipInterpolator
@@ -17,10 +18,18 @@ from labelworth.tradeoff.problem import Problem
 
 _N_QUESTIONS = 25
 _N_KNOTS, _N_KNOTS_OF_KINDS = 97, 33
+_BETWEEN = np.arange(1, 8) / 8
+"""Where whole designs are tried between the best for two amounts of money."""
 
 
-def grid_solutions(situation: Situation) -> Solutions:
-    """Answers along grids of budgets, targets and alphas, for whoever wants to move through them."""
+def grid_solutions(situation: Situation, known: Sequence[FloatArray] = ()) -> Solutions:
+    """Answers along grids of budgets, targets and alphas, for whoever wants to move through them.
+
+    Parameters
+    ----------
+    known : sequence of arrays of shape (n_arms,)
+        Whole designs whose error is told elsewhere: of simulated arms no answer is behind one of them.
+    """
     most = situation.prices.most(situation.pool)
     if most <= 0 or situation.is_used_up:
         return Solutions()
@@ -28,7 +37,11 @@ def grid_solutions(situation: Situation) -> Solutions:
     budgets = situation.held.cost + steps * most
     if not isinstance(situation.prices, ArmPrices):
         return _asked_one_by_one(situation, budgets)
-    ladder = _Ladder.of(situation, situation.prices)
+    # Simulated arms are not mixed, so that nothing can be read off between two designs of theirs.
+    is_stepped = situation.accuracy.source == "simulated" and len(situation.accuracy.arms) > 1
+    ladder: _Ladder | _Steps = (
+        _Steps.of(situation, situation.prices, known) if is_stepped else _Ladder.of(situation, situation.prices)
+    )
     targets = _between(ladder.errors)
     alphas = _alphas(ladder.costs, ladder.errors)
     return Solutions(
@@ -61,8 +74,7 @@ def _answers(situation: Situation, problem: Problem, values: FloatArray) -> tupl
         except (InfeasiblePlanError, NotIdentifiableError):
             answers.append(GridAnswer(value, None, None, None, None))
             continue
-        design = situation.design(counts)
-        answers.append(GridAnswer(value, tuple(counts.tolist()), design.labels, design.cost_in_all, design.error))
+        answers.append(_answer(situation, value, counts))
     return tuple(answers)
 
 
@@ -84,15 +96,64 @@ def _between(errors: FloatArray) -> FloatArray:
     return np.linspace(high, low, _N_QUESTIONS)
 
 
-def _designs(situation: Situation, amounts: FloatArray) -> list[FloatArray]:
-    """The best design for every amount of money that buys one."""
+def _designs(situation: Situation, prices: ArmPrices) -> list[FloatArray]:
+    """The best designs for rising amounts of money, as far as these buy one."""
     designs = [situation.nothing_more]
+    amounts = (prices.most(situation.pool) - prices.fixed) * _shares_of_money(situation)
     for money in amounts[amounts > 0]:
         try:
             designs.append(continuous(situation.accuracy, situation.prices, situation.pool, "budget", float(money)))
         except (InfeasiblePlanError, NotIdentifiableError):
             continue
     return designs
+
+
+def _shares_of_money(situation: Situation) -> FloatArray:
+    # Every mix of kinds of labels is a program of its own, and the cheap ones need little money.
+    least, n_knots = (1e-3, _N_KNOTS) if situation.kinds is None else (1e-4, _N_KNOTS_OF_KINDS)
+    return np.concatenate([[0.0], np.geomspace(least, 1.0, n_knots - 1)])
+
+
+def _answer(situation: Situation, value: float, counts: FloatArray) -> GridAnswer:
+    design = situation.design(counts)
+    return GridAnswer(value, tuple(counts.tolist()), design.labels, design.cost_in_all, design.error)
+
+
+@dataclass(frozen=True, eq=False)
+class _Steps:
+    """Whole designs for rising amounts of money, each with less error than all that cost no more."""
+
+    situation: Situation
+    counts: FloatArray
+    costs: FloatArray
+    errors: FloatArray
+
+    @classmethod
+    def of(cls, situation: Situation, prices: ArmPrices, known: Sequence[FloatArray]) -> "_Steps":
+        rungs = _designs(situation, prices)
+        between = [first + share * (last - first) for first, last in pairwise(rungs) for share in _BETWEEN]
+        designs = [np.floor(np.asarray(own) + 1e-6) for own in (*rungs, *between, *known)]
+        counts = np.unique([own for own in designs if prices.fit(own, situation.pool)], axis=0)
+        errors = np.array([situation.accuracy.error(own) for own in counts])
+        costs = counts @ prices.per_sample
+        order = np.lexsort((errors, costs))
+        least = np.minimum.accumulate(np.concatenate([[np.inf], errors[order]]))
+        kept = order[errors[order] < least[:-1]]
+        return cls(situation, counts[kept], costs[kept], errors[kept])
+
+    def answer(self, problem: Problem, value: float) -> GridAnswer:
+        """The best of these designs."""
+        if problem == "budget":
+            met = self.situation.held.cost + self.costs <= value + 1e-9 * max(value, 1.0)
+            index = int(met.sum()) - 1
+        elif problem == "target":
+            met = self.errors <= value * (1 + 1e-9)
+            index = int(np.argmax(met)) if met.any() else -1
+        else:
+            index = int(np.argmin(self.costs + value * self.errors))
+        if index < 0:
+            return GridAnswer(value, None, None, None, None)
+        return _answer(self.situation, value, self.counts[index])
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,15 +168,12 @@ class _Ladder:
     @classmethod
     def of(cls, situation: Situation, prices: ArmPrices) -> "_Ladder":
         accuracy = situation.accuracy
-        # Every mix of kinds of labels is a program of its own, and the cheap ones need little money.
-        least, n_knots = (1e-3, _N_KNOTS) if situation.kinds is None else (1e-4, _N_KNOTS_OF_KINDS)
-        money = np.concatenate([[0.0], np.geomspace(least, 1.0, n_knots - 1)])
         most = prices.most(situation.pool) - prices.fixed
         lines = lines_of(accuracy, prices, situation.pool)
         if len(lines) == 1:
-            counts = np.array([lines[0].counts(share * situation.pool) for share in money])
+            counts = np.array([lines[0].counts(share * situation.pool) for share in _shares_of_money(situation)])
         else:
-            counts = np.array(_designs(situation, most * money))
+            counts = np.array(_designs(situation, prices))
         costs = counts @ prices.per_sample
         order = np.argsort(costs, kind="stable")
         costs, counts = costs[order], counts[order]
@@ -130,14 +188,10 @@ class _Ladder:
             return GridAnswer(value, None, None, None, None)
         exact = self._counts(cost)
         counts = self._fitting(np.ceil(exact - 1e-6) if problem == "target" else np.floor(exact + 1e-6))
-        design = self.situation.design(counts)
-        return GridAnswer(value, tuple(counts.tolist()), design.labels, design.cost_in_all, design.error)
+        return _answer(self.situation, value, counts)
 
     def _counts(self, cost: float) -> FloatArray:
-        """What so much money buys: between rungs; of simulated arms, which are not mixed, the rung below."""
-        if self.situation.accuracy.source == "simulated" and self.counts.shape[1] > 1:
-            index = int(np.searchsorted(self.costs, cost * (1 + 1e-12), side="right")) - 1
-            return np.asarray(self.counts[max(index, 0)])
+        """What so much money buys, between rungs."""
         return np.array([np.interp(cost, self.costs, column) for column in self.counts.T])
 
     def _fitting(self, counts: FloatArray) -> FloatArray:

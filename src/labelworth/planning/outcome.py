@@ -29,7 +29,7 @@ def next_samples(situation: Situation, counts: FloatArray) -> int:
     last.
     """
     labeled = situation.n_asked(counts)
-    left = situation.held.n_pool - labeled
+    left = situation.held.n_left - labeled
     fitting = max(10.0, (situation.held.n_labeled + labeled) / 10)
     return int(10 ** math.floor(math.log10(min(fitting, left) if left >= 1 else fitting)))
 

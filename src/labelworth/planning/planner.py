@@ -265,7 +265,7 @@ class Planner:
         chosen, prices = self.chosen, self.settings.price_list
         room = float(self.pool.n_unlabeled) if np.isinf(pool) else pool
         if np.isinf(pool) and self.kinds is not None:
-            room -= self.kinds.n_done
+            room -= self.kinds.n_done + self.kinds.n_settled
         if chosen.is_simulated and self.kinds is not None:
             situation = simulated_kinds(self._kind_simulation(self.kinds, room, budget), chosen, prices)
         elif chosen.is_simulated:
@@ -286,7 +286,8 @@ class Planner:
             )
         if not isinstance(self.settings.costs, Prices):
             situation = situation.priced_by(self.settings.costs, held_by_rule(self.pool.data, self.menu))
-        situation = replace(situation, held=self._with_answers(situation.held))
+        n_settled = 0 if self.kinds is None else self.kinds.n_settled
+        situation = replace(situation, held=replace(self._with_answers(situation.held), n_settled=n_settled))
         return replace(situation.with_error_of_today(), currency=self.settings.currency), chosen
 
     def _with_answers(self, held: Held) -> Held:

@@ -112,6 +112,11 @@ class Situation:
         apart = float(self.prices.apart[arm])
         return apart - float(counts[arm]) if np.isfinite(apart) else self.pool - self.n_asked(counts)
 
+    def has_answered_left(self, counts: FloatArray) -> bool:
+        """Whether documents that have answers are left to get gold beside these counts."""
+        onto = () if self.kinds is None else self.kinds.onto
+        return "answered" in onto and self.n_left(counts, onto.index("answered")) >= 1
+
     @property
     def n_without_gold(self) -> float:
         """Samples that can still get a label: those of the pool, and those that have answers alone."""

@@ -10,7 +10,7 @@ import numpy as np
 
 from labelworth.channels.arm import Together
 from labelworth.channels.kinds import kinds_of, split_kinds
-from labelworth.data.answers import Answers
+from labelworth.data.answers import Answers, as_answers
 from labelworth.errors import InvalidInputError
 from labelworth.estimators.pools.pool import Abilities
 from labelworth.planning.targets import canonical
@@ -74,6 +74,8 @@ class PlanSettings:
         object.__setattr__(self, "seed", int(self.seed))
         if self.criterion is not None:
             object.__setattr__(self, "criterion", canonical(self.criterion))
+        if self.answers is not None:
+            as_answers(self.answers)
         if self.answers is not None and not self.channels:
             raise InvalidInputError(
                 "Answers tell how often kinds of labels err: say with channels= which there are, and what they cost."

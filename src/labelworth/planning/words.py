@@ -238,14 +238,20 @@ def _worth(plan: "Plan") -> str:
     labeled = [worth for worth in plan.worth if worth.arm != "nothing"]
     if not labeled:
         return "What the next label is worth is not known."
-    # By what is sure of it, as plans are made.
-    best = max(labeled, key=lambda worth: (worth.gain - worth.noise) / (worth.price or 1.0))
+    # By what is sure of it, as plans are made; what buys nothing is told where nothing buys anything.
+    best = max(labeled, key=lambda worth: (worth.next_gain > 0, (worth.gain - worth.noise) / (worth.price or 1.0)))
     n_next = next_samples(plan)
-    named, is_all = _next_samples(plan, best.arm, n_next), plan.held.n_pool - _carried_out(plan) < 1
+    named, is_all = _next_samples(plan, best.arm, n_next), plan.held.n_left - _carried_out(plan) < 1
     opening = f"{'After that the' if _carried_out(plan) else 'The'} next {named}"
-    if is_all:
-        more = named if plan.menu else f"{named} more"
-        opening = f"That is all there is; {more} of the same kind"
+    if is_all and plan.menu:
+        from labelworth.planning.kinds import words as kind_words
+
+        everybody = kind_words.all_asked(plan, _carried_out(plan))
+        if best.next_gain <= 0 or not kind_words.asks_held(plan, best.arm):
+            return everybody
+        opening = f"{everybody} The next {named}"
+    elif is_all:
+        opening = f"That is all there is; {named} more of the same kind"
     one, own = n_next == 1, plan.question.criterion
     way = direction_of(own)
     verb = way.verb
@@ -319,7 +325,7 @@ def _fall(plan: "Plan", gain: float) -> str:
 
 def _farther(plan: "Plan") -> float | None:
     """From how many labels in all on the forecast is lower than when the next samples come; None: nowhere."""
-    here = plan.recommended.labels_in_all if _carried_out(plan) else plan.held.n_labels
+    here = gold_in_all(plan) if _carried_out(plan) else plan.held.n_labels
     return None if plan.forecast is None else plan.forecast.lower_from(here, _before_next(plan))
 
 

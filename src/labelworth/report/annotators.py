@@ -18,6 +18,8 @@ _SURPRISING = 5.0
 """Standard deviations beyond which labels contradict a fit: one in a million."""
 _WIDE = 0.1
 """A standard error above which nothing is told: two of them are twenty points, and much of it is what was assumed."""
+_FEWEST = 5
+"""Answers below which nothing is told either: what others say speaks for an annotator then, however sure they are."""
 GUESSING, WORSE, TOO_FEW = "not told from guessing", "worse than guessing", "too few answers to tell"
 
 
@@ -62,7 +64,7 @@ class AnnotatorsReport:
         beyond = float(self.fitted.accuracies[index] - self.chances[index])
         if self.fitted.is_known[index]:
             return "given"
-        if not np.isfinite(error) or error > _WIDE:
+        if not np.isfinite(error) or error > _WIDE or self.fitted.n_answers[index] < _FEWEST:
             return TOO_FEW
         if abs(beyond) <= 2 * error:
             return GUESSING
@@ -80,12 +82,13 @@ class AnnotatorsReport:
         if n_compared:
             lines.append(
                 f"Of {count(n_compared, 'answer')} about a {self.unit} with a label, {n_right:,} "
-                f"({percent(n_right / n_compared)}) agree with it."
+                f"({percent(n_right / n_compared)}) {'agrees' if n_right == 1 else 'agree'} with it."
             )
         else:
             lines.append(
                 f"No {self.unit} with an answer has a label: how often annotators are right is what the model and "
-                "their agreement make of it. Ask for some that have one (labelworth next --audit)."
+                "their agreement make of it, and says nothing if the features do not tell the classes and few "
+                "answered the same. Ask for some that have one (labelworth next --audit)."
             )
         lines += self._contradiction()
         for verdict, advice in ((GUESSING, "leave them out, or ask others"), (WORSE, "do they mix classes up?")):

@@ -150,7 +150,7 @@ def validate(document: Any) -> None:
         raise InvalidInputError(f"Not a valid record: it holds a JSON {kind}, and a record is an object with names.")
     command = document.get("command")
     name = command if isinstance(command, str) and command in _schemas() else "record"
-    require_schema(document, name, f"record of {command!r}")
+    require_schema(document, name, "record" if command is None else f"record of {command!r}")
 
 
 def require_schema(document: Any, name: str, kind: str) -> None:

@@ -23,6 +23,11 @@ def test_an_accuracy_is_one_coin() -> None:
     assert table.answers == CLASSES
 
 
+def test_a_confusion_whose_rows_differ_in_length_is_refused_in_our_words() -> None:
+    with pytest.raises(InvalidInputError, match="of channel 'x' must have as many answers in every row"):
+        Channel("x", [[0.9, 0.1], [0.2, 0.5, 0.3]])
+
+
 def test_a_question_is_answered_yes_or_no() -> None:
     table = Channel.question("screener", ["a", "c"], accuracy=0.9).table(CLASSES)
     np.testing.assert_allclose(table.probabilities, [[0.9, 0.1], [0.1, 0.9], [0.9, 0.1]])

@@ -91,6 +91,34 @@ def test_known_annotators_stay_as_they_were_given(rng: np.random.Generator) -> N
     assert "(given)" in str(classifier.annotators_)
 
 
+def test_an_error_of_an_annotator_is_printed_as_the_report_has_it(rng: np.random.Generator) -> None:
+    X, y, answers, _, _ = crowd(rng)
+    annotators = lw.MultinomialNaiveBayes().fit(X, y, answers=answers).annotators_
+    lines = str(annotators).splitlines()
+    assert lines[-1] == "(+- is one standard error)"
+    for name, accuracy, error in zip(
+        annotators.names, annotators.accuracies, annotators.accuracy_errors, strict=True
+    ):
+        [line] = [line for line in lines if line.startswith(name)]
+        assert f"{100 * accuracy:.1f} % +- {100 * error:.1f}, " in line
+
+
+@pytest.mark.parametrize("given", [{"item": [0]}, [(0, "ann", "ham")], "a.csv", Answers], ids=str)
+def test_what_is_no_answers_is_refused_with_what_reads_it(rng: np.random.Generator, given: Any) -> None:
+    X, y, _, _, _ = crowd(rng)
+    classifier = lw.MultinomialNaiveBayes(unlabeled=-1)
+    for door in (
+        lambda: classifier.fit(X, y, answers=given),
+        lambda: classifier.answered_calibration(X, y, answers=given),
+        lambda: lw.check(X, y, model="multinomial", unlabeled=-1, answers=given),
+        lambda: lw.plan(X, y, model="multinomial", unlabeled=-1, answers=given, budget=100),
+    ):
+        with pytest.raises(
+            InvalidInputError, match=r"labelworth\.read_answers\(file\).*labelworth\.Answers\.of\(table\)"
+        ):
+            door()
+
+
 def test_a_tagger_learns_from_answers_about_tokens() -> None:
     X = [["the", "cat", "sleeps"], ["the", "dog", "sleeps"], ["a", "cat", "runs"], ["a", "dog", "runs"]]
     y = [["D", "N", "V"], None, None, None]

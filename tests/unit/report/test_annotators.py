@@ -1,5 +1,7 @@
 """Those who answered, in words and a table."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -55,6 +57,12 @@ def test_nothing_is_told_of_who_gave_so_few_answers_that_the_prior_speaks() -> N
     assert [told.verdict(index) for index in range(3)] == [TOO_FEW, "", TOO_FEW]
 
 
+def test_nothing_is_told_of_who_hardly_said_anything_however_sure_the_others_make_them() -> None:
+    own = replace(fitted([0.8, 0.86, 0.9], [0.07, 0.05, 0.05]), n_answers=np.array([0, 3, 5]))
+    told = report(own, ["a", "b", None, None])
+    assert [told.verdict(index) for index in range(3)] == [TOO_FEW, TOO_FEW, ""]
+
+
 def test_an_annotator_who_always_says_the_same_guesses_however_often_that_is_right() -> None:
     own = fitted([0.8, 0.8], [0.01, 0.01])
     own.confusions[0] = [[1.0, 0.0], [1.0, 0.0]]
@@ -70,7 +78,7 @@ def test_agreement_with_labels_is_counted() -> None:
     # A set of all classes says nothing, and is not compared.
     assert told.lines()[:2] == [
         "60 answers of 2 annotators about 2 rows, 2 of them with a label.",
-        "Of 2 answers about a row with a label, 1 (50 %) agree with it.",
+        "Of 2 answers about a row with a label, 1 (50 %) agrees with it.",
     ]
     figures = told.to_dict()
     assert (figures["n_compared"], figures["n_agreeing"], figures["n_rows"]) == (2, 1, 2)

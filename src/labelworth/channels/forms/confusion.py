@@ -26,6 +26,8 @@ class Confusion:
     def of(cls, channel: str, confusion: ArrayLike, answers: Sequence[object] | None) -> "Confusion":
         """Check a table that somebody gave."""
         called = f"The confusion of channel {channel!r}"
+        if isinstance(confusion, list | tuple) and len({np.size(row) for row in confusion}) > 1:
+            raise InvalidInputError(f"{called} must have as many answers in every row. Got {confusion!r:.100}.")
         table = as_floats(called, confusion, ndim=2)
         require_probabilities(f"{called}: each row, the probabilities of all answers to one class,", table)
         names = None if answers is None else tuple(str(answer) for answer in answers)

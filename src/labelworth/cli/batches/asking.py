@@ -54,6 +54,9 @@ class AskedAnswers:
         least, most = min(named.values(), default=0), max(named.values(), default=0)
         each = f"{least:,}" if least == most else f"{least:,} to {most:,}"
         whom = f" by {count(len(named), 'annotator')}, {each} each" if named else ""
+        if named and self.loads.get(_SOMEBODY):
+            # Of some kinds somebody is named, of others whoever comes.
+            whom = f", {sum(named.values()):,} of them{whom}"
         drawn, where = f"drawn with seed {seed}", f"written to {name_of(self.path)}"
         lines = [f"{count(self.n_answers, 'answer')} to give{whom}, {drawn}, {where}."]
         if self.loads.get(_SOMEBODY):

@@ -74,6 +74,7 @@ class KindGuesses:
     notes: tuple[str, ...] = ()  # What the answers told.
     warnings: tuple[str, ...] = ()  # What they say against what was given as known.
     held: tuple["HeldAnswers", ...] = ()  # What documents were asked already, as often as it occurs.
+    n_settled: int = 0  # Sequences with answers and no label: nobody is asked about them again.
 
     @classmethod
     def of(cls, channels: Sequence[Channel], answers: Answers | None, pool: Any) -> "KindGuesses":
@@ -85,13 +86,15 @@ class KindGuesses:
         Raises
         ------
         InvalidInputError
-            If answers cannot be said to be of a kind, or do not go with the data.
+            If answers cannot be said to be of a kind, or do not go with the data; if several votes are on offer of a
+            kind that is one annotator.
         """
         if answers is None:
             untold = {channel.name: rests_on_faith(None, [channel]) for channel in channels}
             return cls(tuple(channels), faith={name: own[0] for name, own in untold.items() if own})
         data: Samples | Sequences = pool.data
         known = by_kind(answers.recoded(data.evidence.classes), [channel.name for channel in channels])
+        _require_voters(answers, known, channels)
         # Of a kind, as of a crowd, there may be several annotators: each has a vote.
         audits = Audits.of(known, data.evidence, independent=known.names)
         tables = _fitted(known, channels, pool)
@@ -125,15 +128,19 @@ class KindGuesses:
                 )
         warnings += _err_together(answers.recoded(data.evidence.classes), known, channels, data.evidence)
         held = HeldAnswers.among(known, data.evidence.is_gold) if isinstance(data, Samples) else ()
-        return cls(tuple(told), audited, faith, tuple(notes), tuple(warnings), held)
+        n_settled = 0 if isinstance(data, Samples) else _answered_alone(known, data)
+        return cls(tuple(told), audited, faith, tuple(notes), tuple(warnings), held, n_settled)
 
     def note_of_held(self) -> list[str]:
         """What the answers there are count for."""
-        if not self.audited and not self.held:
+        if not self.audited and not self.held and not self.n_settled:
             return []
         if not self.held:
             # Of sequences: what was asked of which of their parts is not on record.
-            return ["Answers that are held tell how often their kinds err; they are not counted among what is held."]
+            settled = count(self.n_settled, "sequence")
+            more = f" Nothing more is on offer for the {settled} with answers and no label." if self.n_settled else ""
+            told = "Answers that are held tell how often their kinds err; they are not counted among what is held."
+            return [f"{told}{more}"]
         open_rows = sum(own.count for own in self.held if not own.has_gold)
         documents = f"{count(open_rows, 'document')} with answers and no gold"
         offered = f" For the {documents}, gold is on offer, and no more answers." if open_rows else ""
@@ -171,6 +178,13 @@ class KindGuesses:
         return tuple(drawn)
 
 
+def _answered_alone(answers: Answers, data: Sequences) -> int:
+    """Sequences that somebody has answered about, and that have no label."""
+    is_answered = np.zeros(data.n_samples, dtype=bool)
+    is_answered[np.searchsorted(data.offsets, answers.rows, side="right") - 1] = True
+    return int((is_answered & ~data.is_labeled).sum())
+
+
 def by_kind(answers: Answers, names: Collection[str]) -> Answers:
     """The same answers with kinds of labels for annotators.
 
@@ -203,6 +217,20 @@ def by_kind(answers: Answers, names: Collection[str]) -> Answers:
         called = np.where(called == "", without[0], called)
     kept = list(dict.fromkeys(called[np.argsort(answers.annotators, kind="stable")].tolist()))
     return replace(answers, annotators=np.array([kept.index(name) for name in called]), names=tuple(kept), kinds=None)
+
+
+def _require_voters(answers: Answers, known: Answers, channels: Sequence[Channel]) -> None:
+    """Refuse several votes of one annotator: they would be copies, and count as one answer once they are given."""
+    for channel in channels:
+        if max(channel.votes) == 1 or channel.is_independent or channel.name not in known.names:
+            continue
+        own = answers.annotators[known.annotators == known.names.index(channel.name)]
+        if {answers.names[code] for code in np.unique(own)} == {channel.name}:
+            raise InvalidInputError(
+                f"All answers of {channel.name!r} are by one annotator of that name, and who is asked the same again "
+                "says the same again: offer one vote (leave votes out). If they are by several, call these by their "
+                "own names and say the kind in a column 'kind'; if each answer is really given anew, say independent."
+            )
 
 
 def _taken_for(answers: Answers, known: Answers, channels: Sequence[Channel]) -> Iterator[str]:

@@ -206,6 +206,11 @@ class KindMenu:
         return sum(count for arm, count in self.held if not arm.has_gold)
 
     @property
+    def n_settled(self) -> int:
+        """Sequences with answers and no label: nobody is asked about them again."""
+        return 0 if self.guesses is None else self.guesses.n_settled
+
+    @property
     def gold(self) -> int:
         return self.arms.index(GOLD)
 
@@ -312,6 +317,7 @@ class KindMenu:
             faith=None if self.guesses is None else self.guesses.faith.get(channel.name),
             question=None if about is None else " or ".join(map(str, about)),
             is_left=bool(self._left(channel, pool)),
+            is_new_left=any(self.onto[arm] == "new" for arm in self._left(channel, pool)),
         )
 
     def _break_even(self, accuracy: Accuracy, question: Question, channel: Channel) -> float | None:

@@ -15,6 +15,8 @@ from labelworth.planning.kinds.menu import KindMenu
 from labelworth.planning.simulated import ForecastLine
 from labelworth.tradeoff.accuracy import Source
 
+_ROUNDING = 1e-9
+
 
 @dataclass(frozen=True, eq=False)
 class Ray:
@@ -26,7 +28,7 @@ class Ray:
     log_gold: FloatArray
     spread: FloatArray
     left_out: FloatArray  # (n_replicates, n_nodes): `log_gold` without each replicate.
-    ends: tuple[float, float] | None = None  # Of the last node: an interval of its `log_gold`; None: it is exact.
+    ends: tuple[tuple[float, float], ...] = ()  # Of every node but the first: an interval of its `log_gold`.
 
     def at(self, size: float) -> tuple[float, float]:
         """Log gold and its standard error: gold labels along straight lines between nodes, beyond them by a power."""
@@ -42,10 +44,17 @@ class Ray:
         """The standard error of that, what is held taken for known: all ways share it."""
         return float(np.exp(self.log_gold[-1]) * max(self.spread[-1] - self.spread[0], 0.0))
 
+    def near(self, size: float) -> "Ray":
+        """The same as far as the node that is nearest to a number of documents."""
+        last = 2 + int(np.argmin(np.abs(np.log(self.sizes[1:] / size))))
+        cut = (own[..., :last] for own in (self.sizes, self.log_gold, self.spread, self.left_out))
+        sizes, log_gold, spread, left_out = cut
+        return Ray(self.step, sizes, log_gold, spread, left_out, self.ends[: last - 1])
+
     @property
     def gained_ends(self) -> tuple[float, float]:
-        """The interval of that; it holds the figure itself."""
-        low, high = self.ends or (self.log_gold[-1],) * 2
+        """The interval of `gained`; it holds the figure itself. Without ends that is exact."""
+        low, high = self.ends[-1] if self.ends else (self.log_gold[-1],) * 2
         held = np.exp(self.log_gold[0])
         return min(float(np.exp(low) - held), self.gained), max(float(np.exp(high) - held), self.gained)
 
@@ -102,14 +111,15 @@ class KindsAccuracy:
         shares = counts / counts.sum()
         return min(self.rays, key=lambda ray: float(np.abs(ray.step - shares).sum()))
 
-    def lead(self, counts: FloatArray, other: FloatArray) -> tuple[float, float]:
-        """By how much a design errs less than another, and the standard error of that, replicates paired."""
-        sizes = [float(np.sum(own)) for own in (counts, other)]
-        first, second = (self.ray_of(own).left_out_at(size) for own, size in zip((counts, other), sizes, strict=True))
-        paired = [first - second] if len(first) == len(second) else [first, second]
-        spread = float(np.sqrt(sum((len(own) - 1) / len(own) * np.square(own - own.mean()).sum() for own in paired)))
-        lead = self.line.at(self.gold_of(other)) - self.line.at(self.gold_of(counts))
-        return lead, self._width(self._told(counts)[0], spread)
+    def lead(self, counts: FloatArray, other: FloatArray) -> float:
+        """By how much a design errs less than another."""
+        return self.line.at(self.gold_of(other)) - self.line.at(self.gold_of(counts))
+
+    def gold_ends(self, counts: FloatArray) -> tuple[float, float]:
+        """Between how many gold labels in all draws cannot tell a design from them: at the node that is nearest."""
+        ray, gold = self.ray_of(counts), self.gold_of(counts)
+        low, high = np.exp(ray.near(float(counts.sum())).ends[-1]) if ray.ends else (gold, gold)
+        return min(float(low), gold), max(float(high), gold)
 
     def gains(self, counts: FloatArray) -> FloatArray:
         """By how much one more document of every arm lowers the error: as the gold labels that it stands for do."""
@@ -131,18 +141,21 @@ class KindsAccuracy:
         return (self.line.at(here) - self.line.at(here + step)) / step
 
     def _told(self, counts: FloatArray) -> tuple[float, float]:
-        total = float(np.sum(counts))
+        """Of whole documents: a fraction of one that leads to another ray cannot be bought."""
+        whole = np.floor(np.asarray(counts, dtype=np.float64) + _ROUNDING)
+        total = float(whole.sum())
         if total <= 0:
             return self.rays[0].at(0.0)
-        return self.ray_of(np.asarray(counts, dtype=np.float64)).at(total)
+        return self.ray_of(whole).at(total)
 
 
 def simulated_worths(
     menu: KindMenu, accuracy: KindsAccuracy, counts: FloatArray, pool: float
 ) -> tuple[KindWorth, ...]:
-    """What an answer is worth in gold: the gold labels that documents of the best of its arms alone stand for.
+    """What an answer is worth in gold: the gold labels that documents of one of its arms alone stand for.
 
-    At the number of documents that was simulated last, which the money pays for; fewer would be worth more each.
+    Of the arm that is bought, near the number of documents that are; where none is, of the best of them at the number
+    that was simulated last, which the money pays for: fewer would be worth more each.
     """
     gold_price, gold = float(menu.prices.per_sample[menu.gold]), menu.offers[menu.gold]
     worths = []
@@ -154,15 +167,18 @@ def simulated_worths(
             offer = menu.offers[arm]
             is_plain = offer.onto == "new" and not offer.gold and len(offer.asks) == 1
             if ray.step[arm] == 1 and arm in own and is_plain:
-                answers = float(ray.sizes[-1]) * offer.asks[kind.kind] * offer.positions
-                each = gold_price / answers
-                low, high = ray.gained_ends
-                told = (each * ray.gained, ray.gained * gold.positions, answers, (each * low, each * high))
-                best = told if best is None or told > best else best
-        if best is None:
-            worths.append(kind)
-        else:
-            worths.append(
-                replace(kind, worth=max(0.0, best[0]), stands_for=best[1], of_answers=best[2], worth_ends=best[3])
-            )
+                told_of = ray.near(float(counts[arm])) if counts[arm] else ray
+                answers = float(told_of.sizes[-1]) * offer.asks[kind.kind] * offer.positions
+                each, gained = gold_price / answers, told_of.gained
+                low, high = told_of.gained_ends
+                told = replace(
+                    kind,
+                    worth=max(0.0, each * gained),
+                    stands_for=gained * gold.positions,
+                    of_answers=answers,
+                    worth_ends=(each * low, each * high),
+                )
+                rank = (float(counts[arm]), each * gained)
+                best = (rank, told) if best is None or rank > best[0] else best
+        worths.append(kind if best is None else best[1])
     return tuple(worths)

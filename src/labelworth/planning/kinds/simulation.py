@@ -302,7 +302,8 @@ class KindSimulation:
         left_out = told[1:]
         # How far what is held is known, all ways share; to that comes how far a way leads from it.
         spread = _jackknifed(left_out[:, :1]) + _jackknifed(left_out - left_out[:, :1])
-        ends = None if not nodes else self._ends(alone, losses[:, -1], most[-1])
+        own = zip(losses.T[-len(nodes) :], most[-len(nodes) :], strict=True) if nodes else ()
+        ends = tuple(self._ends(alone, *node) for node in own)
         return Ray(step, sizes, told[0], spread, left_out, ends)
 
     def _ends(self, gold: FloatArray, losses: FloatArray, most: float) -> tuple[float, float]:
@@ -350,7 +351,7 @@ def _from_one_start(rays: Sequence[Ray]) -> tuple[Ray, ...]:
     moved = []
     for ray in rays:
         by = start - ray.log_gold[0]
-        if ray.ends is None:
+        if not ray.ends:
             told, left_out = (np.log(np.exp(own + by) + ray.sizes) for own in (ray.log_gold[:1], ray.left_out[:, :1]))
             moved.append(replace(ray, log_gold=told, spread=spread * np.exp(start - told), left_out=left_out))
             continue
@@ -360,7 +361,7 @@ def _from_one_start(rays: Sequence[Ray]) -> tuple[Ray, ...]:
                 log_gold=ray.log_gold + by,
                 spread=ray.spread - ray.spread[0] + spread,
                 left_out=ray.left_out + by,
-                ends=(ray.ends[0] + by, ray.ends[1] + by),
+                ends=tuple((low + by, high + by) for low, high in ray.ends),
             )
         )
     return tuple(moved)

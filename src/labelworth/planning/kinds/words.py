@@ -66,6 +66,8 @@ def worth_lines(plan: "Plan") -> list[str]:
 def _worth(plan: "Plan", own: "KindWorth") -> str:
     price, bought = money(own.price, plan.currency), count(round(own.answers), "answer")
     named = f"An answer of {own.kind}"
+    if own.is_left and not own.is_new_left:
+        named += f" about {plan.held.samples} that have gold, all that are left to ask about,"
     if own.worth is None:
         if own.is_needed:
             return f"{named} is worth any price: without {own.kind} nothing does what is asked. You pay {price}."
@@ -137,3 +139,20 @@ def next_samples(plan: "Plan", arm: str, how_many: int) -> str:
     else:
         whom = "with gold labels" if arm == "gold" else f"answered by {arm}" if " + " not in arm else f"with {arm}"
     return f"{'' if how_many == 1 else number(how_many) + ' '}{plan.held.sample}{'' if how_many == 1 else 's'} {whom}"
+
+
+def asks_held(plan: "Plan", arm: str) -> bool:
+    """Whether an arm asks more about samples that are held, of which there are some left where it is listed alone."""
+    onto = {offer.arm: offer.onto for offer in plan.menu}
+    return all(onto[own.arm] != "new" for own in plan.worth if own.arm != "nothing") and onto[arm] != "new"
+
+
+def all_asked(plan: "Plan", n_asked: float) -> str:
+    """That no sample is left, and where more money would go if it does anything."""
+    if not n_asked:
+        return f"There is no {plan.held.sample} left to ask about."
+    told = f"All {count(n_asked, plan.held.sample)} that were left are asked about"
+    dearer = [own for own in plan.solutions.budgets if (own.cost_in_all or 0.0) > plan.recommended.cost_in_all]
+    if any(own.error is not None and own.error < plan.recommended.error for own in dearer):
+        return f"{told}: more money would buy dearer answers in place of these."
+    return f"{told}."

@@ -39,19 +39,32 @@ Verdict = Literal["identified", "names open", "not known", "not identified"]
 def feature_views(data: Samples | Sequences, *, is_conditional: bool = False) -> int:
     """How many views of full rank the features of a row are, three at most; none of a model of p(y | x).
 
-    A view must have as many values as there are classes, so words of few kinds count together.
+    A view must have as many values as there are classes, so words of few kinds count together, and what is the same
+    in all rows is none. That features tell the classes at all is for gold to say.
     """
     n_classes = data.evidence.n_classes
     if is_conditional:
         return 0
     if isinstance(data, Sequences):
         return min(_ENOUGH, int(data.lengths.max()))
+    if _is_constant(data.features):
+        return 0
     if not isinstance(data.features, sp.csr_array):
         return _ENOUGH  # Mixtures of Gaussians are told apart.
     together = 1
     while comb(data.n_features + together - 1, together) < n_classes:
         together += 1
     return min(_ENOUGH, int(data.features.sum(axis=1).max()) // together)
+
+
+def _is_constant(features: Any) -> bool:
+    """Whether all rows, of several, are the same."""
+    first = features[[0]]
+    for row in range(1, features.shape[0]):
+        different = features[[row]] != first
+        if different.nnz if sp.issparse(different) else np.any(different):
+            return False
+    return bool(features.shape[0] > 1)
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,6 +82,7 @@ class Identifiability:
     # Annotators linked by rows that several answered, where no gold of all classes stands behind them all: groups
     # that never met.
     groups: tuple[tuple[str, ...], ...]
+    rests_on_features: bool = False  # Whether some of it is pinned down only as far as the features tell the classes.
 
     @property
     def verdict(self) -> Verdict:
@@ -90,13 +104,22 @@ class Identifiability:
     def lines(self) -> list[str]:
         """What is open and what would close it, a sentence or two each; the first is the answer."""
         if self.verdict == "identified":
-            return ["What annotators mean is pinned down, by gold or known annotators and by who answers with whom."]
+            told = "What annotators mean is pinned down, by gold or known annotators and by who answers with whom."
+            return [told, *self._feature_words()]
         lines = []
         if self.verdict in ("not identified", "not known"):
             lines.append(self._open_words())
         if self.open_names:
             lines += self._name_words()
-        return lines
+        return lines + self._feature_words()
+
+    def _feature_words(self) -> list[str]:
+        if not self.rests_on_features or len(self.without_gold) < len(self.classes):
+            return []
+        return [
+            "Without gold that rests on the features: if they do not tell the classes, nothing says how often "
+            "annotators are right. Gold for some rows says whether they do."
+        ]
 
     def _open_words(self) -> str:
         told = "is not pinned down" if self.is_rank else "is not shown to be pinned down"
@@ -175,6 +198,7 @@ def identifiability(
     pinned = designs.pinned(known)
     open_annotators = tuple(name for name in designs.names if name not in pinned)
     model_open = n_feature_views > 0 and FEATURES not in pinned
+    alone = Designs.of(answers, gold, 0).pinned(known)
     is_rank = False
     if open_annotators or model_open:
         ranked = designs.open_by_rank(known)
@@ -192,6 +216,7 @@ def identifiability(
         _open_names(gold, list(known.values())),
         tuple(gold.classes[code] for code in np.flatnonzero(gold.label_counts() == 0)),
         designs.groups,
+        n_feature_views > 0 and bool(set(designs.names) - set(open_annotators) - alone),
     )
 
 

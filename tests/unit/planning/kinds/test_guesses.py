@@ -42,7 +42,23 @@ def world(n: int = 900, labeled: int = 300) -> tuple:
 def said(truth: np.ndarray, rows: np.ndarray, table: np.ndarray, name: str, seed: int) -> Answers:
     draws = np.random.default_rng(seed).random(len(rows))
     codes = (draws >= table[truth[rows], 0]).astype(int)
-    return Answers(rows, np.zeros(len(rows), int), (name,), Evidence(codes, CLASSES))
+    # By somebody of that kind: who is called as a kind is all of it, and has one vote.
+    return Answers(
+        rows, np.zeros(len(rows), int), (f"ann of {name}",), Evidence(codes, CLASSES), kinds=np.full(len(rows), name)
+    )
+
+
+def test_several_votes_of_one_annotator_are_refused_unless_answers_are_given_anew() -> None:
+    drawn, _, pool = world()
+    own = said(drawn.evidence.codes, np.arange(100, 500), TRUE, "crowd", 1)
+    alone = replace(own, names=("crowd",))
+    with pytest.raises(InvalidInputError, match="All answers of 'crowd' are by one annotator of that name"):
+        KindGuesses.of(KINDS, alone, pool)
+    anew = kinds_of(["crowd: price 0.02, unknown, votes 1 3, independent", "expert: price 0.3, accuracy 0.97"])
+    once = kinds_of(["crowd: price 0.02, unknown", "expert: price 0.3, accuracy 0.97"])
+    for channels, answers in ((anew, alone), (once, alone), (KINDS, own)):
+        told = KindGuesses.of(channels, answers, pool)
+        assert told.n_audited("crowd") == 200
 
 
 def test_confusions_are_those_of_the_answers() -> None:
@@ -118,13 +134,14 @@ def test_an_accuracy_that_audited_rows_contradict_is_told() -> None:
 
 def test_whose_answers_count_as_those_of_a_kind_of_another_name_is_told() -> None:
     drawn, _, pool = world()
-    both = said(drawn.evidence.codes, np.arange(200), TRUE, "w1", 1)
+    both = replace(said(drawn.evidence.codes, np.arange(200), TRUE, "w1", 1), names=("w1",), kinds=None)
     answers = replace(both, annotators=np.arange(200) % 2, names=("w1", "expert"))
+    once = kinds_of(["crowd: price 0.02, unknown", "expert: price 0.3, accuracy 0.97"])
     taken = "Answers of 'w1' count as those of 'crowd'"
     assert any(taken in note for note in KindGuesses.of(KINDS, answers, pool).notes)
     # A kind of that name, a word of their own, or no other kind: nothing is to be told.
     for same, kinds in (
-        (replace(answers, names=("crowd", "expert")), KINDS),
+        (replace(answers, names=("crowd", "expert")), once),
         (replace(answers, kinds=np.where(np.arange(200) % 2, "expert", "crowd")), KINDS),
         (both, KINDS[:1]),
     ):

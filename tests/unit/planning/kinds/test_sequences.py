@@ -6,6 +6,7 @@ import pytest
 import labelworth as lw
 from labelworth.channels.arm import menu
 from labelworth.channels.kinds import kinds_of
+from labelworth.data.answers import Answers
 from labelworth.data.evidence import Evidence
 from labelworth.data.sequences import Sequences
 from labelworth.errors import InvalidInputError
@@ -86,6 +87,20 @@ def test_more_money_and_a_better_crowd_never_cost_accuracy() -> None:
         planned(channels=[f"crowd: price 0.1, accuracy {accuracy}"]).recommended.error for accuracy in (0.9, 0.7)
     )
     assert better < worse < planned().recommended.error
+
+
+def test_sequences_that_have_answers_are_asked_about_no_more() -> None:
+    """Of 120 without a label 100 have an answer to their middle token; 20 are left, as `next` draws them."""
+    rows = 3 * np.arange(80, 180) + 1
+    answers = Answers(rows, np.zeros(100, int), ("crowd",), Evidence(np.zeros(100, int), MODEL.classes))
+    crowd = ["crowd: price 0.1, accuracy 0.8"]
+    plan = planned(200, channels=crowd, answers=answers, budget=10_000.0)
+    assert (plan.held.n_settled, plan.held.n_left, plan.held.n_pool) == (100, 20, 120)
+    assert sum(arm.count for arm in plan.recommended.arms if arm.arm != "nothing") == 20
+    assert any("Nothing more is on offer for the 100 sequences" in note for note in plan.notes)
+    untold = planned(200, channels=crowd, budget=10_000.0)
+    assert untold.held.n_left == untold.held.n_pool == 120
+    assert "n_settled" not in untold.held.to_dict()
 
 
 def test_models_that_cannot_learn_from_answers_are_refused() -> None:

@@ -16,10 +16,12 @@ from labelworth.errors import InvalidInputError
 from labelworth.estimators.reading import pool_of
 from labelworth.models.classes.multinomial import MultinomialModel
 from labelworth.planning import assembly
-from labelworth.planning.answer import KindWorth, Plan, Worth
+from labelworth.planning.answer import Held, KindWorth, Plan, PlanQuestion, Worth
+from labelworth.planning.grids import grid_solutions
 from labelworth.planning.kinds import simulation
 from labelworth.planning.kinds import words as kind_words
-from labelworth.planning.kinds.rays import KindsAccuracy, Ray
+from labelworth.planning.kinds.rays import KindsAccuracy, Ray, simulated_worths
+from labelworth.planning.landscape import ForecastCurve, Solutions
 from labelworth.planning.plan import planner_of
 from labelworth.planning.planner import Planner
 from labelworth.planning.simulated import ForecastLine
@@ -28,6 +30,7 @@ from labelworth.planning.source import ChosenSource, PlanSettings
 from labelworth.planning.trust.verdict import Verdict
 from labelworth.progress import Whole
 from labelworth.simulation.asked import AskedDesign
+from labelworth.tradeoff.costs import ArmPrices
 
 CLASSES = ("a", "b", "c")
 WORDS = np.random.default_rng(3).dirichlet(np.full(30, 0.5), 3)
@@ -166,7 +169,7 @@ def test_what_is_not_clearly_better_than_gold_is_not_chosen() -> None:
     """Fifty-five gold labels or five more, for the same money: by chance the cheap ones look better."""
     own = accuracy(62.0, 90.0)
     cheap, gold = np.array([0.0, 100.0]), np.array([8.0, 0.0])
-    assert own.lead(cheap, gold)[0] > 0
+    assert own.lead(cheap, gold) > 0
     assert own.error(cheap) > own.error(gold)
     # The control: known to a thousandth, it is.
     sure = replace(own, rays=(own.rays[0], replace(own.rays[1], spread=np.array([0.0, 0.001, 0.001]))))
@@ -178,12 +181,62 @@ def test_designs_that_do_harm_stand_for_fewer_labels_than_are_held() -> None:
     assert own.error(np.array([0.0, 400.0])) > own.error(np.zeros(2))
 
 
-def test_a_lead_has_the_noise_of_paired_replicates() -> None:
+def mixed() -> KindsAccuracy:
+    """A gold label beside a hundred cheap ones does much, as simulated; the cheap ones alone do harm."""
+    own = accuracy(45.0, 30.0)
+    beside = replace(own.rays[1], step=np.array([0.01, 0.99]), log_gold=np.log(np.array([50.0, 150.0, 400.0])))
+    return replace(own, rays=(*own.rays, beside))
+
+
+def test_a_part_of_a_document_does_not_lead_to_a_better_way() -> None:
+    own = mixed()
+    assert own.error(np.array([1.0, 99.0])) < own.error(np.zeros(2)) < own.error(np.array([0.0, 99.0]))
+    assert own.error(np.array([0.99, 99.0])) == own.error(np.array([0.0, 99.0]))
+
+
+def test_no_answer_to_another_question_is_behind_a_known_design_that_costs_no_more() -> None:
+    own = mixed()
+    held = Held("documents", 450, 50, 50, 400, 9, ("a", "b"), 50.0, None)
+    prices = ArmPrices(own.arms, np.array([1.0, 0.02]))
+    known = [np.zeros(2), np.array([1.0, 99.0]), np.array([2.0, 150.0])]
+    costs, errors = (np.array([figure(design) for design in known]) for figure in (prices.cost, own.error))
+    found = grid_solutions(Situation(held, own, prices, 400), known)
+    for one in found.budgets:
+        assert one.cost_in_all <= one.value * (1 + 1e-9)
+        assert one.error <= errors[50 + costs <= one.value].min()
+    for one in found.targets:
+        assert one.error <= one.value * (1 + 1e-9)
+        assert one.cost_in_all <= 50 + costs[errors <= one.value].min(initial=np.inf)
+    for one in found.alphas:
+        assert one.cost_in_all + one.value * one.error <= (50 + costs + one.value * errors).min() * (1 + 1e-12)
+    assert any(min(one.counts) > 0 for one in found.budgets)
+
+
+def test_a_lead_that_draws_cannot_tell_is_said_to_be_none() -> None:
+    """Ninety gold labels, or any number up to a hundred and twenty: with gold for the money there are 58."""
     own = accuracy(60.0, 90.0)
-    lead, spread = own.lead(np.array([0.0, 400.0]), np.array([10.0, 0.0]))
-    assert lead == pytest.approx(1 / np.sqrt(60) - 1 / np.sqrt(90), rel=1e-2)
-    # Left-out values move by 0.05 either way: (n - 1) / n times their squares.
-    assert spread == pytest.approx(np.sqrt(2 / 3 * 2 * 0.05**2) * 0.5 / np.sqrt(90), rel=2e-2)
+    counts = np.array([0.0, 400.0])
+    for ends, is_told in (((55.0, 120.0), False), ((70.0, 120.0), True)):
+        cheap = replace(own.rays[1], ends=((0.0, 5.0), tuple(np.log(ends))))
+        accuracies = replace(own, rays=(own.rays[0], cheap))
+        prices = ArmPrices(own.arms, np.array([1.0, 0.02]))
+        kinds: Any = SimpleNamespace(gold=0, prices=prices)
+        situation: Any = SimpleNamespace(accuracy=accuracies, kinds=kinds, prices=prices, pool=400.0)
+        (note,) = assembly._lead_notes(situation, counts)
+        assert f"as much as 90 gold labels in all (90 %: {ends[0]:.0f}-120), and gold alone would be 58" in note
+        assert ("cannot tell apart" in note) == (not is_told)
+
+
+def test_what_a_kind_is_worth_is_told_of_what_is_bought_of_it() -> None:
+    """Of votes of three where those are bought, and of about as many answers; else of the best."""
+    own = situated(None, np.inf, KINDS[0])
+    for arm, votes in (("crowd", 1), ("crowd x 3", 3)):
+        counts = np.zeros(len(own.accuracy.arms))
+        ray = next(ray for ray in own.accuracy.rays if ray.step[own.accuracy.arms.index(arm)] == 1)
+        counts[own.accuracy.arms.index(arm)] = ray.sizes[2] + 1
+        [told] = simulated_worths(own.kinds, own.accuracy, counts, own.pool)
+        assert told.of_answers == votes * ray.sizes[2]
+        assert told.stands_for == pytest.approx(np.exp(ray.log_gold[2]) - np.exp(ray.log_gold[0]))
 
 
 def planner(answers: Answers | None, kind: str = MODEL_KIND) -> Planner:
@@ -253,6 +306,21 @@ def test_where_all_is_answered_gold_for_that_is_left() -> None:
     assert told.accuracy.gold_of(all_of_it) > told.accuracy.gold_of(0 * all_of_it)
 
 
+def test_money_that_no_mix_is_better_for_is_told_without_adding_answers_to_labels() -> None:
+    own = mixed()
+    held = Held("documents", 450, 50, 50, 400, 9, ("a", "b"), 50.0, None)
+    prices = ArmPrices(own.arms, np.array([1.0, 0.02]))
+    offers = [SimpleNamespace(gold=True), SimpleNamespace(gold=False)]
+    kinds: Any = SimpleNamespace(offers=offers, n_done=0, prices=prices, onto=("new", "new"))
+    situation = Situation(held, own, prices, 400, kinds=kinds)
+    curve = ForecastCurve((50.0, 100.0), (0.14, 0.1))
+    asked = PlanQuestion("budget", 90.0, "error")
+    (note,) = assembly._limit_notes(situation, asked, np.array([2.0, 198.0]), "label", curve)
+    assert note.startswith("Of the mixes that were simulated none within the budget is clearly better")
+    assert note.endswith("so 34.04 of the budget are left.")
+    assert "labels in all" not in note
+
+
 def test_money_that_is_left_when_all_are_asked_could_buy_what_is_dearer() -> None:
     for counts, words in (
         ([0.0, 640.0], "All 640 samples are asked about, and 23.60 is left over: no dearer way is clearly better."),
@@ -264,6 +332,7 @@ def test_money_that_is_left_when_all_are_asked_could_buy_what_is_dearer() -> Non
             kinds=SimpleNamespace(offers=[SimpleNamespace(gold=True), SimpleNamespace(gold=False)]),
             design=lambda counts: SimpleNamespace(cost_in_all=36.4),
             n_asked=np.sum,
+            has_answered_left=lambda counts: False,
             pool=640.0,
             currency="",
         )
@@ -361,9 +430,57 @@ def test_the_next_samples_are_those_that_surely_do_most_for_the_money() -> None:
     assert any("next 10 documents answered by crowd" in line for line in told[1])
 
 
+def test_what_buys_nothing_is_not_told_of_the_next_samples_where_others_buy_something() -> None:
+    gold = Worth("gold", 0.0002, 1.0, 0.0002, n_next=10, next_gain=0.002)
+    crowd = Worth("crowd", 0.0001, 0.06, 0.0016, n_next=10, next_gain=0.0)
+    plan = planned(budget=40.0, channels=["crowd: price 0.06, accuracy 0.75"], max_time=1)
+    lines = replace(plan, worth=(gold, crowd)).lines()
+    assert any("next 10 documents with gold labels lower" in line for line in lines)
+    assert not any("forecast to buy nothing" in line for line in lines)
+
+
+def test_where_all_are_asked_about_more_money_goes_to_dearer_answers() -> None:
+    plan = planned(budget=40.0, channels=["crowd: price 0.06, accuracy 0.75"], max_time=1)
+    arms = tuple(replace(arm, count=640.0 * (arm.arm == "crowd")) for arm in plan.recommended.arms)
+    full = replace(plan, recommended=replace(plan.recommended, arms=arms))
+    assert min(one.error for one in plan.solutions.budgets) < plan.recommended.error
+    told = "All 640 documents that were left are asked about"
+    assert f"{told}: more money would buy dearer answers in place of these." in full.lines()
+    # The control: where none of them does more, nothing is said of it.
+    assert f"{told}." in replace(full, solutions=Solutions()).lines()
+    assert "is all there is" not in " ".join(full.lines())
+
+
+def test_money_that_is_short_is_not_told_as_a_pool_that_is_used_up() -> None:
+    """No document is new, 1,800 have answers, and gold for seventy of them takes the money."""
+    own = mixed()
+    held = Held("documents", 2000, 200, 200, 1800, 9, ("a", "b"), 230.0, None)
+    offers = [SimpleNamespace(gold=True), SimpleNamespace(gold=False)]
+    kinds: Any = SimpleNamespace(offers=offers, n_done=1800, onto=("answered", "new"))
+    asked = PlanQuestion("budget", 300.02, "error")
+    for stock, notes in (
+        (1800.0, []),
+        (70.0, ["The budget would pay for more than the pool holds: all 70 samples "]),
+    ):
+        prices = ArmPrices(own.arms, np.array([1.0, 0.02]), stock=np.array([stock, np.inf]))
+        situation = Situation(held, own, prices, 0, kinds=kinds)
+        curve = ForecastCurve((200.0, 2000.0), (0.14, 0.1))
+        found = assembly._limit_notes(situation, asked, np.array([70.0, 0.0]), "label", curve)
+        assert [note[: len(words)] for note, words in zip(found, notes, strict=True)] == notes
+
+
+def test_a_kind_that_only_documents_with_gold_are_left_for_says_so() -> None:
+    kind = KindWorth("crowd", 0.02, 0.0, False, 0, 0, 0.0, True)
+    plan: Any = SimpleNamespace(currency="", held=SimpleNamespace(samples="documents"), kinds=(kind,))
+    assert kind_words.worth_lines(plan)[0].startswith("An answer of crowd is worth nothing")
+    plan.kinds = (replace(kind, is_new_left=False),)
+    told = "An answer of crowd about documents that have gold, all that are left to ask about, is worth nothing"
+    assert kind_words.worth_lines(plan)[0].startswith(told)
+
+
 def test_all_ways_start_from_what_is_held_and_gold_adds_to_it() -> None:
     """The best ways are told by other draws than the rest, which say something else of the answers that are held."""
-    own = planner(answered(100, n_audited=40), "model: price 0.05, unknown, votes 1 3")
+    own = planner(answered(100, n_audited=40), "model: price 0.05, unknown, votes 1 3, independent")
     rays = own._kind_simulation(own.kinds, 540.0, 40.0).rays()
     assert np.ptp([ray.log_gold[0] for ray in rays]) < 1e-12
     assert np.ptp([ray.spread[0] for ray in rays]) < 1e-12
