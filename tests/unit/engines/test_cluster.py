@@ -235,6 +235,20 @@ def test_cross_validation_on_a_cluster_is_that_of_one_thread(client: Any) -> Non
     assert elsewhere == losses()
 
 
+def test_cross_validation_of_shards_on_a_cluster_is_that_of_one_thread(client: Any, tmp_path: Path) -> None:
+    Shards.write(tmp_path, documents(300), stored_per_shard=300)
+    family = MultinomialFamily.for_samples(documents(300), smoothing=0.1)
+
+    def losses(**who: Any) -> bytes:
+        data: Any = Shards.open(tmp_path, **who).data
+        told = held_out_predictions(family, data, [0.0, 1.0], n_folds=3, rng=np.random.default_rng(0))
+        return told.log_posteriors.tobytes()
+
+    with working(client):
+        elsewhere = losses(engine=client)
+    assert elsewhere == losses(workers=1)
+
+
 def test_a_cluster_without_workers_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     from labelworth.engines import cluster
     from labelworth.engines.cluster import Cluster
