@@ -217,3 +217,13 @@ def test_a_cluster_without_workers_is_told(
     monkeypatch.setattr("labelworth.engines.cluster.connected", lambda address: client)
     EngineOptions(scheduler="tcp://here:1").opened(folder)
     assert "tcp://here:1 has no worker yet" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "said", [("--workers", 3), ("--engine", "processes"), ("--engine", "processes", "--workers", 3)]
+)
+def test_who_works_is_said_once(said: tuple[Any, ...], folder: Path, tmp_path: Path) -> None:
+    for words in (("fit", folder, "-o", tmp_path / "model.lw"), ("check", folder)):
+        answer = labelworth(*words, "--scheduler", "tcp://127.0.0.1:1", *said)
+        assert answer.code == 2
+        assert f"leave out {' and '.join(said[::2])}, or --scheduler" in " ".join(answer.stderr.split())

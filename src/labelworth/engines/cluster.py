@@ -254,12 +254,17 @@ def connected(address: str) -> Client:
     Raises
     ------
     LabelworthError
-        If nobody answers there.
+        If nobody answers there, or Dask has no certificates for an address that wants them.
     """
     try:
         return Client(address)
     except (OSError, TimeoutError, ValueError) as error:
-        raise LabelworthError(f"No scheduler of Dask answers at {address} ({error}).") from error
+        raise LabelworthError(f"No scheduler of Dask answers at {address!r} ({error}).") from error
+    except TypeError as error:
+        raise LabelworthError(
+            f"{address!r} wants certificates: name them in Dask's settings (distributed.comm.tls.ca-file, "
+            f"distributed.comm.tls.client.key and .cert), or leave tls:// out ({error})."
+        ) from error
 
 
 def _itself(shared: Any) -> Any:

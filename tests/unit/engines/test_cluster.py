@@ -156,6 +156,18 @@ def test_nobody_at_an_address_is_told() -> None:
         connected("tcp://127.0.0.1:1")
 
 
+def test_an_address_that_wants_certificates_says_where_they_are_named() -> None:
+    from labelworth.engines.cluster import connected
+
+    with pytest.raises(LabelworthError, match=r"'tls://127\.0\.0\.1:1' wants certificates.*tls\.ca-file"):
+        connected("tls://127.0.0.1:1")
+
+
+def test_a_cluster_is_not_told_how_many_workers_it_has(client: Any) -> None:
+    with pytest.raises(InvalidInputError, match="workers of its own"):
+        runner_of(client, 3)
+
+
 def test_a_worker_that_stands_still_is_started_anew(client: Any, tmp_path: Path) -> None:
     from labelworth.engines.cluster import Cluster
 

@@ -248,7 +248,8 @@ def begun(folder: Path) -> Path:
     is_ours = (folder / MANIFEST).is_file() or (folder / UNFINISHED).is_file()
     if folder.is_dir() and not is_ours and any(folder.iterdir()):
         raise OutputError(
-            f"{str(folder)!r} holds something else than shards, which could be lost. Name a new folder, or an empty one."
+            f"{str(folder)!r} holds something else than shards, which could be lost. Name a new folder, or an empty "
+            "one."
         )
     atomic_write(make_folder(folder) / UNFINISHED, "")
     return folder
