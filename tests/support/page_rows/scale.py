@@ -18,8 +18,8 @@ def _said() -> Iterator[str]:
     sizes = figures("scale")["sizes"]
     small, large = (held["shards, 1 worker"]["nanoseconds_per_value"] for held in (sizes[0], sizes[-1]))
     yield (
-        f"a pass takes {small:.0f} ns per value, and {large:.0f} ns at 10^7, a factor of {small / large:.2f}, so that "
-        "in this range time is not linear within the 1.5 that were asked for"
+        f"a pass takes {small:.0f} ns per value, and {large:.0f} ns at 10^7, a factor of {small / large:.2f}, so "
+        "that in this range time is not linear within the 1.5 that were asked for"
     )
     two, peer, one = (
         f"{sizes[-1][who]['peak_bytes'] / 2**20:.0f} MB"
