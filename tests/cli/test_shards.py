@@ -60,6 +60,51 @@ def test_a_folder_is_checked_and_planned(folder: Path) -> None:
     assert planned.record["held"]["n_labels"] == 40
 
 
+@pytest.mark.parametrize(
+    "said",
+    [
+        ("--max-words", 3),
+        ("--min-documents", 2),
+        ("--text-column", "text"),
+        ("--label-column", "label"),
+        ("--unlabeled", "?"),
+        ("--encoding", "latin-1"),
+        ("--format", "jsonl"),
+        ("--rename", "a=b"),
+        ("--classes", "ham,spam"),
+    ],
+)
+def test_how_to_read_is_not_said_of_shards(said: tuple[Any, ...], folder: Path, tmp_path: Path) -> None:
+    answer = labelworth("fit", folder, "-o", tmp_path / "model.lw", *said)
+    assert answer.code == 2
+    assert f"settled when it was made. Leave out {said[0]}" in " ".join(answer.stderr.split())
+    assert not list(tmp_path.glob(".*passes"))
+
+
+def test_every_command_refuses_how_shards_are_to_be_read(folder: Path, tmp_path: Path) -> None:
+    assert labelworth("fit", folder, "-o", tmp_path / "model.lw").code == 0
+    asked: list[tuple[Any, ...]] = [
+        ("predict", tmp_path / "model.lw", folder),
+        ("check", folder),
+        ("plan", folder, "--target", 0.1),
+        ("frontier", folder),
+        ("shard", folder, "--verify"),
+    ]
+    for words in asked:
+        answer = labelworth(*words, "--text-column", "text")
+        assert answer.code == 2
+        assert "Leave out --text-column" in " ".join(answer.stderr.split())
+
+
+def test_what_a_plan_advises_to_type_can_be_typed(folder: Path, tmp_path: Path) -> None:
+    planned = labelworth("plan", folder, "--budget", 80, "--price-label", 1)
+    assert planned.code == 0, planned.stderr
+    (advice,) = " ".join(planned.stdout.split()).split("To fit this model: labelworth ")[1:]
+    words = advice.split("model.lw")[0].split()
+    assert words[0] == "fit"
+    assert labelworth(*words, tmp_path / "model.lw").code == 0
+
+
 def test_what_needs_texts_says_so(folder: Path, tmp_path: Path) -> None:
     asked: list[tuple[Any, ...]] = [
         ("next", folder, "--count", 5, "-o", tmp_path / "batch.jsonl"),
@@ -172,3 +217,13 @@ def test_a_cluster_without_workers_is_told(
     monkeypatch.setattr("labelworth.engines.cluster.connected", lambda address: client)
     EngineOptions(scheduler="tcp://here:1").opened(folder)
     assert "tcp://here:1 has no worker yet" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "said", [("--workers", 3), ("--engine", "processes"), ("--engine", "processes", "--workers", 3)]
+)
+def test_who_works_is_said_once(said: tuple[Any, ...], folder: Path, tmp_path: Path) -> None:
+    for words in (("fit", folder, "-o", tmp_path / "model.lw"), ("check", folder)):
+        answer = labelworth(*words, "--scheduler", "tcp://127.0.0.1:1", *said)
+        assert answer.code == 2
+        assert f"leave out {' and '.join(said[::2])}, or --scheduler" in " ".join(answer.stderr.split())

@@ -183,10 +183,10 @@ def _how_to_fit(settings: Mapping[str, Any], data: DataOptions) -> str:
 
     if settings["model"] in NAMED:
         return f"To fit this model, in Python: labelworth.AnyClassifier({settings['model']!r}).fit(X, y)"
-    # Rare words were left out where models were compared.
-    fewest = max(data.min_documents, FEWEST_DOCUMENTS) if settings["model"] == "multinomial" else data.min_documents
-    read = replace(data, min_documents=fewest)
-    words = ["labelworth", "fit", *read.typed(), *ModelOptions.of_settings(settings).typed(), "-o", "model.lw"]
+    # Rare words were left out where models were compared; of shards the words were settled when they were made.
+    if settings["model"] == "multinomial" and not data.is_sharded:
+        data = replace(data, min_documents=max(data.min_documents, FEWEST_DOCUMENTS))
+    words = ["labelworth", "fit", *data.typed(), *ModelOptions.of_settings(settings).typed(), "-o", "model.lw"]
     return f"To fit this model: {' '.join(words)}"
 
 

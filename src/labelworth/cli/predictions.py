@@ -59,6 +59,7 @@ def predict_rows(
         raise InvalidInputError("--known is for sequences: rows of a table have no neighbors.")
     if output is not None and output.suffix not in (*LINES, ".csv"):
         raise InvalidInputError(f"Predictions are written as .jsonl or .csv. Got {output.name!r}; name another file.")
+    data.refuse_of_shards()
     parts = _parts(walkers.opened(data.path), classifier) if data.is_sharded else [read_to_predict(data, classifier)]
     n_rows = sum(part.n_samples if data.is_sharded else part.shape[0] for part in parts)
     names = classifier.classes_.tolist()

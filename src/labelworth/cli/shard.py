@@ -66,6 +66,8 @@ def shard(
         )
     if STANDARD in (output, to_parquet):
         raise InvalidInputError("A folder cannot go to standard output: name one.")
+    if output is None:
+        data.refuse_of_shards()
     watch = Stopwatch()
     with working() as progress, watch.timing("shard"):
         shards = (

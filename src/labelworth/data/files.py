@@ -193,5 +193,5 @@ def _reason(error: OSError) -> str:
 def _cannot_write(path: str | os.PathLike[str], error: OSError) -> OutputError:
     return OutputError(
         f"Cannot write {str(path)!r}: {_reason(error)}. "
-        "Check the folder, its permissions and the space left; nothing was changed there."
+        "Check the folder, its permissions and the space left; what was written before stays."
     )

@@ -9,6 +9,7 @@ import warnings
 import weakref
 from collections import OrderedDict
 from collections.abc import Iterator, Sequence
+from importlib.metadata import version
 from threading import Lock
 from typing import Any
 
@@ -25,6 +26,8 @@ _LOOK = 1.0
 """Seconds between looks at how far the work is."""
 _QUIET = 5.0
 """Seconds without any finished piece after which the scheduler is asked whether it knows who waits."""
+_ANSWERING = 5.0
+"""Seconds that new workers have to say which labelworth they run; then they are asked again at the next look."""
 _STARTING = 60.0
 """Seconds that a worker may take to start, and the scheduler to give it work."""
 _AT_ONCE = 4
@@ -49,6 +52,7 @@ class Cluster:
     def __init__(self, client: Client, patience: float = 600.0) -> None:
         self._client, self._patience = client, patience
         self._address = client.scheduler.address
+        self._alike: set[str] = set()
         self._sent: OrderedDict[int, tuple[Any, Any]] = OrderedDict()
         self._lock = Lock()
 
@@ -81,6 +85,7 @@ class Cluster:
     def _tried(self, function: Piecework, shared: Any, items: Sequence[Any], *, is_total: bool) -> list[Any]:
         for attempt in range(_ATTEMPTS):
             try:
+                self._wait_for_workers()
                 # The parameters of a pass are sent for that pass alone; what many maps share stays where it is.
                 common = self._submitted(shared) if is_total else self._common(shared)
                 leaves = [self._client.submit(function, common, item, pure=False, retries=_RETRIES) for item in items]
@@ -102,6 +107,7 @@ class Cluster:
         """
         with self._lock:
             self._sent.clear()
+        self._alike = set()
         try:
             self._client = Client(self._address, security=self._client.security, set_as_default=False)
         except (OSError, TimeoutError) as error:
@@ -140,11 +146,11 @@ class Cluster:
 
     def _wait(self, wanted: list[Any], submitted: list[Any]) -> None:
         """Until what is wanted is done; where nothing moves for long, the workers at fault are started anew."""
-        moved, n_done, n_restarts = time.monotonic(), -1, 0
-        while True:
+        moved, n_done, n_restarts, is_done = time.monotonic(), -1, 0, False
+        while not is_done:
             try:
                 wait(wanted, timeout=_LOOK)
-                return
+                is_done = True
             except TimeoutError:
                 if self._client.status not in ("running", "connecting"):
                     raise CommClosedError("the scheduler does not answer") from None
@@ -160,11 +166,47 @@ class Cluster:
                     moved = time.monotonic()
                 elif quiet > max(self._patience, _STARTING):
                     if not self._client.nthreads():
-                        raise LabelworthError(
-                            f"Nothing was done for {quiet:.0f} s: the cluster has no worker. Start some, and run "
-                            "the same."
-                        ) from None
+                        raise _no_worker(quiet) from None
                     raise CommClosedError("no worker was given what is left to do") from None
+            # Workers may have come meanwhile.
+            self._require_alike()
+
+    def _wait_for_workers(self) -> None:
+        """Until there is one, and all that are there are alike: what they do not know kills them when it is sent."""
+        begun = time.monotonic()
+        while not self._client.nthreads():
+            waited = time.monotonic() - begun
+            if waited > max(self._patience, _STARTING):
+                raise _no_worker(waited)
+            time.sleep(_LOOK)
+        self._require_alike()
+
+    def _require_alike(self) -> None:
+        """Refuse workers with another labelworth than the head's, or none: their sums would be others."""
+        new = sorted(set(self._client.nthreads()) - self._alike)
+        if not new:
+            return
+        try:
+            # A function of no module: who has no labelworth can be asked too.
+            told = self._client.run(
+                lambda: __import__("labelworth").__version__,
+                workers=new,
+                on_error="return",
+                callback_timeout=_ANSWERING,
+            )
+        except TimeoutError:
+            return
+        own = version("labelworth")
+        for name, answer in told.items():
+            if isinstance(answer, OSError):
+                continue  # It went, or was not to be reached.
+            if answer != own:
+                held = f"labelworth {answer}" if isinstance(answer, str) else f"no labelworth ({answer})"
+                raise LabelworthError(
+                    f"The worker {name} has {held}, where this is labelworth {own}. Install the same for all workers "
+                    "and start them anew: the bits of a result are those of one version."
+                )
+            self._alike.add(name)
 
     def _would_be_told(self) -> bool:
         """Whether the scheduler would tell the client what is done."""
@@ -200,18 +242,29 @@ def _lost(error: BaseException) -> LabelworthError:
     )
 
 
+def _no_worker(seconds: float) -> LabelworthError:
+    return LabelworthError(
+        f"Nothing was done for {seconds:.0f} s: the cluster has no worker. Start some, and run the same."
+    )
+
+
 def connected(address: str) -> Client:
     """A client of the scheduler at that address.
 
     Raises
     ------
     LabelworthError
-        If nobody answers there.
+        If nobody answers there, or Dask has no certificates for an address that wants them.
     """
     try:
         return Client(address)
     except (OSError, TimeoutError, ValueError) as error:
-        raise LabelworthError(f"No scheduler of Dask answers at {address} ({error}).") from error
+        raise LabelworthError(f"No scheduler of Dask answers at {address!r} ({error}).") from error
+    except TypeError as error:
+        raise LabelworthError(
+            f"{address!r} wants certificates: name them in Dask's settings (distributed.comm.tls.ca-file, "
+            f"distributed.comm.tls.client.key and .cert), or leave tls:// out ({error})."
+        ) from error
 
 
 def _itself(shared: Any) -> Any:

@@ -140,7 +140,7 @@ def runner_of(engine: Any = None, workers: int | None = None) -> Runner:
     Raises
     ------
     InvalidInputError
-        If it is none of these.
+        If it is none of these, or has workers of its own and is told how many.
     """
     if engine is None and workers is None:
         return at_work() or Threads()
@@ -150,6 +150,10 @@ def runner_of(engine: Any = None, workers: int | None = None) -> Runner:
         from labelworth.engines.processes import Processes
 
         return Processes(workers)
+    if workers is not None:
+        raise InvalidInputError(
+            "workers= is for threads and processes: who was given as engine has workers of its own. Leave it out."
+        )
     if type(engine).__module__.split(".")[0] == "distributed":
         from labelworth.engines.cluster import Cluster
 

@@ -38,6 +38,7 @@ def test_the_page_has_the_arithmetic_of_the_web() -> None:
         "| features read ": f"{web.shard_bytes / 1e9:.0f} GB",
         "| floating-point operations ": f"{web.operations:.1e}",
         "| parameters out ": f"{web.table_bytes / 1e6:.0f} MB",
+        "| kept passes, ": f"{web.table_bytes / 1e6:.0f} MB",
         "| sums back ": f"{web.sum_bytes / 1e9:.0f} GB",
         "| head's memory ": f"{web.head_bytes / 1e9:.0f} GB",
     }

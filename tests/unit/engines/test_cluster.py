@@ -3,6 +3,8 @@
 import os
 import random
 import signal
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -154,6 +156,18 @@ def test_nobody_at_an_address_is_told() -> None:
         connected("tcp://127.0.0.1:1")
 
 
+def test_an_address_that_wants_certificates_says_where_they_are_named() -> None:
+    from labelworth.engines.cluster import connected
+
+    with pytest.raises(LabelworthError, match=r"'tls://127\.0\.0\.1:1' wants certificates.*tls\.ca-file"):
+        connected("tls://127.0.0.1:1")
+
+
+def test_a_cluster_is_not_told_how_many_workers_it_has(client: Any) -> None:
+    with pytest.raises(InvalidInputError, match="workers of its own"):
+        runner_of(client, 3)
+
+
 def test_a_worker_that_stands_still_is_started_anew(client: Any, tmp_path: Path) -> None:
     from labelworth.engines.cluster import Cluster
 
@@ -233,6 +247,64 @@ def test_cross_validation_on_a_cluster_is_that_of_one_thread(client: Any) -> Non
     with working(client):
         elsewhere = losses()
     assert elsewhere == losses()
+
+
+def test_cross_validation_of_shards_on_a_cluster_is_that_of_one_thread(client: Any, tmp_path: Path) -> None:
+    Shards.write(tmp_path, documents(300), stored_per_shard=300)
+    family = MultinomialFamily.for_samples(documents(300), smoothing=0.1)
+
+    def losses(**who: Any) -> bytes:
+        data: Any = Shards.open(tmp_path, **who).data
+        told = held_out_predictions(family, data, [0.0, 1.0], n_folds=3, rng=np.random.default_rng(0))
+        return told.log_posteriors.tobytes()
+
+    with working(client):
+        elsewhere = losses(engine=client)
+    assert elsewhere == losses(workers=1)
+
+
+@pytest.fixture
+def strange(tmp_path: Path) -> Iterator[Any]:
+    """A client of a scheduler to which a worker comes whose labelworth is what the test writes in a folder."""
+    with (
+        distributed.LocalCluster(
+            n_workers=0, processes=True, host="127.0.0.1", dashboard_address=None, silence_logs=50
+        ) as cluster,
+        distributed.Client(cluster) as connected,
+    ):
+        address = connected.scheduler.address
+        words = [sys.executable, "-m", "distributed.cli.dask_worker", address, "--nthreads", "1", "--no-dashboard"]
+        environment = {**os.environ, "PYTHONPATH": str(tmp_path), "DASK_TEMPORARY_DIRECTORY": str(tmp_path / "dask")}
+        worker = subprocess.Popen(
+            [*words, "--no-nanny", "--host", "127.0.0.1"], env=environment, stderr=subprocess.DEVNULL
+        )
+        try:
+            yield connected
+        finally:
+            worker.kill()
+            worker.wait()
+
+
+@pytest.mark.parametrize(
+    ("content", "held"),
+    [
+        ("__version__ = '0.0.9'", "has labelworth 0.0.9, where this is labelworth"),
+        ("raise ModuleNotFoundError('not here')", "has no labelworth"),
+    ],
+)
+def test_a_worker_with_another_labelworth_is_refused(content: str, held: str, strange: Any, tmp_path: Path) -> None:
+    (tmp_path / "labelworth.py").write_text(content)
+    strange.wait_for_workers(1, timeout=60)
+    (name,) = strange.nthreads()
+    with pytest.raises(LabelworthError, match=f"The worker {name} {held}"):
+        runner_of(strange).total(np.add, 1.0, [2.0])
+
+
+def test_a_worker_with_another_labelworth_that_comes_later_is_refused(strange: Any, tmp_path: Path) -> None:
+    (tmp_path / "labelworth.py").write_text("__version__ = '0.0.9'")
+    with pytest.raises(LabelworthError, match=r"has labelworth 0\.0\.9"):
+        # Nobody is there yet.
+        runner_of(strange).total(np.add, 1.0, [2.0])
 
 
 def test_a_cluster_without_workers_is_told(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -32,6 +32,7 @@ class ShardedData:
 
     exported: ClassVar[None] = None
     y: ClassVar[None] = None
+    classes: ClassVar[None] = None  # Named when the shards were made.
     offsets: ClassVar[None] = None
 
     @property
@@ -93,12 +94,6 @@ class ShardedData:
     def reading(self) -> Reading:
         """How features were made, for the next file."""
         return Reading(vocabulary=self.shards.vocabulary)
-
-    @property
-    def classes(self) -> None:
-        """Named when the shards were made."""
-        if self.options.classes is not None:
-            raise InvalidInputError("The classes of shards are named when these are made; leave classes= out.")
 
     @property
     def n_samples(self) -> int:

@@ -9,7 +9,8 @@ import typer
 
 from labelworth.cli.completion import format_names
 from labelworth.cli.imported import is_imported
-from labelworth.cli.options.table import COMMON, Between, Keywords, Options
+from labelworth.cli.options.table import COMMON, Between, Keywords, Options, options_of_group
+from labelworth.errors import InvalidInputError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -135,6 +136,7 @@ class DataOptions(Options):
             from labelworth.cli.inputs.shards import ShardedData
             from labelworth.data.shards.folder import Shards
 
+            self.refuse_of_shards()
             # It answers what the other two are asked.
             sharded: Any = ShardedData(Shards.open(self.path) if opened is None else opened(), self)
             return cast("Documents | TokenSequences", sharded)
@@ -177,6 +179,25 @@ class DataOptions(Options):
     def is_sharded(self) -> bool:
         """Whether the data lie in a folder of shards, of which the columns were named when it was made."""
         return self.path.is_dir() and self.exported is None
+
+    def refuse_of_shards(self) -> None:
+        """Refuse all that says how data are read, where they lie in a folder of shards: nobody would look at it.
+
+        Raises
+        ------
+        InvalidInputError
+            It names the options.
+        """
+        said = [
+            option.flag
+            for option in options_of_group(DataOptions)
+            if option.flag is not None and getattr(self, option.name) != option.default
+        ]
+        if said and self.is_sharded:
+            raise InvalidInputError(
+                f"{self.path} is a folder of shards: which columns, labels and words there are was settled when it "
+                f"was made. Leave out {', '.join(said)}, or make another with `labelworth shard`."
+            )
 
     @property
     def files(self) -> tuple[Path | None, ...]:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 import typer
 
 from labelworth.cli.options.table import Between, Options
+from labelworth.errors import InvalidInputError
 
 if TYPE_CHECKING:
     from labelworth.data.shards.folder import Shards
@@ -53,7 +54,15 @@ class EngineOptions(Options):
         return Shards.open(folder, engine=self._engine(), workers=self.workers, checkpoint=checkpoint)
 
     def _engine(self) -> object:
-        return self.engine if self.scheduler is None else _client(self.scheduler)
+        if self.scheduler is None:
+            return self.engine
+        said = [word for word in self.typed() if word in ("--engine", "--workers")]
+        if said:
+            raise InvalidInputError(
+                f"The workers of the scheduler at {self.scheduler} do it all: leave out {' and '.join(said)}, or "
+                "--scheduler."
+            )
+        return _client(self.scheduler)
 
 
 def _client(address: str) -> object:

@@ -134,7 +134,7 @@ def _why_not_opened(path: Path, error: Exception) -> str:
     if isinstance(error, FileNotFoundError):
         near = difflib.get_close_matches(path.name, _neighbors(path), n=1)
         cure = f"Did you mean {str(path.with_name(near[0]))!r}?" if near else "Check the name and the folder."
-        return f"There is no file {str(path)!r}. {cure}"
+        return f"There is no file or folder {str(path)!r}. {cure}"
     if isinstance(error, IsADirectoryError):
         return f"{str(path)!r} is a folder. Name a file in it."
     reason = getattr(error, "strerror", None) or str(error)

@@ -121,6 +121,10 @@ class ShardedFeatures:
     n_features: int
     runner: Runner = field(default_factory=Threads)  # Who walks through them.
 
+    def __getstate__(self) -> dict[str, Any]:
+        # Who walks here may hold a connection, and stays; whoever is sent them is one of many, and walks alone.
+        return {**vars(self), "runner": Threads(1)}
+
     @property
     def shape(self) -> tuple[int, ...]:
         n_rows = sum(part.n_rows for part in self.parts)

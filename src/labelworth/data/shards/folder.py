@@ -14,7 +14,7 @@ import scipy.sparse as sp
 
 from labelworth.arrays import AnyArray
 from labelworth.data.evidence import Evidence
-from labelworth.data.files import atomic_writer, make_folder
+from labelworth.data.files import atomic_write, atomic_writer, make_folder
 from labelworth.data.samples import Samples
 from labelworth.data.sequences import Sequences
 from labelworth.data.shards.bounds import SHARD_WORK, shard_bounds
@@ -24,6 +24,7 @@ from labelworth.data.shards.manifest import (
     ARRAYS,
     MANIFEST,
     NAMES,
+    UNFINISHED,
     Kind,
     Manifest,
     ShardEntry,
@@ -36,7 +37,7 @@ from labelworth.data.shards.manifest import (
 )
 from labelworth.data.text import Vocabulary
 from labelworth.engines.runner import Runner, runner_of
-from labelworth.errors import InvalidInputError, LabelworthError
+from labelworth.errors import InvalidInputError, LabelworthError, OutputError
 from labelworth.progress import SILENT, Progress, tracking
 
 
@@ -110,7 +111,7 @@ class Shards:
 
     @cached_property
     def feature_names(self) -> tuple[str, ...] | None:
-        return read_names(self.folder, self.manifest.n_features)
+        return read_names(self.folder, self.manifest.names_digest)
 
     @cached_property
     def data(self) -> "Samples | Sequences":
@@ -148,13 +149,14 @@ class Shards:
         return Vocabulary.from_mapping({**reading, "words": list(self.feature_names or ())})
 
     def verify(self, progress: Progress = SILENT) -> None:
-        """Look at every byte of every shard.
+        """Look at every byte of every shard, and of the names of columns; the manifest was looked at when opened.
 
         Raises
         ------
         InvalidInputError
             If one is not what was written; it is named.
         """
+        read_names(self.folder, self.manifest.names_digest)
         with tracking(progress, "Verifying shards", len(self.manifest.shards)) as task:
             for entry in self.manifest.shards:
                 require_digest(self.folder, entry)
@@ -183,7 +185,7 @@ class ShardWriter:
     """Writes shards one by one, each whole or not at all; the manifest comes last."""
 
     def __init__(self, folder: Path) -> None:
-        self.folder = make_folder(folder)
+        self.folder = begun(folder)
         # What stood there before; without its manifest nobody takes a mixture of both for whole.
         before: tuple[ShardEntry, ...] = ()
         with suppress(LabelworthError):
@@ -227,12 +229,30 @@ class ShardWriter:
             raise InvalidInputError("There are no rows to write.")
         if self._gathered:
             self._write_gathered()
-        if names is not None:
-            write_names(self.folder, names)
+        names_digest = None if names is None else write_names(self.folder, names)
         entries = tuple(_entry(self.folder, name, self._kind) for name in self._names)
-        manifest = Manifest(self._kind, self._n_features, classes, entries, reading, source)
+        manifest = Manifest(self._kind, self._n_features, classes, entries, reading, source, names_digest)
         manifest.write(self.folder)
+        (self.folder / UNFINISHED).unlink()
         return manifest
+
+
+def begun(folder: Path) -> Path:
+    """The folder, marked as one that is written; what stands in it by the names of ours is replaced.
+
+    Raises
+    ------
+    OutputError
+        If something else stands in it, which could be lost, or it cannot be written.
+    """
+    is_ours = (folder / MANIFEST).is_file() or (folder / UNFINISHED).is_file()
+    if folder.is_dir() and not is_ours and any(folder.iterdir()):
+        raise OutputError(
+            f"{str(folder)!r} holds something else than shards, which could be lost. Name a new folder, or an empty "
+            "one."
+        )
+    atomic_write(make_folder(folder) / UNFINISHED, "")
+    return folder
 
 
 def write_arrays(folder: Path, arrays: Mapping[str, AnyArray]) -> None:

@@ -1,7 +1,7 @@
 """What a folder of shards says of itself: rows, stored values and digests of every shard, classes and names.
 
-A folder holds `manifest.json`, written last; `names.txt`, a name of a column per line; and a folder per shard with
-arrays of NumPy: ``codes`` of labels (``candidates`` where there are sets), and features.
+A folder holds `manifest.json`, written last, with a digest of itself; `names.txt`, a name of a column per line; and a
+folder per shard with arrays of NumPy: ``codes`` of labels (``candidates`` where there are sets), and features.
 
     counts       indptr, indices, values (narrow types), of documents
     vectors      vectors
@@ -20,13 +20,16 @@ from typing import Any, Literal, Self, get_args
 import numpy as np
 
 from labelworth.arrays import AnyArray
+from labelworth.data.digest import bytes_digest
 from labelworth.data.files import atomic_write, make_folder
 from labelworth.data.guard import guarded
 from labelworth.data.readers.json_files import read_json
 from labelworth.errors import DataUnavailableError, InvalidInputError
 
-FORMAT, VERSION = "labelworth-shards", 1
+FORMAT, VERSION = "labelworth-shards", 2
 MANIFEST, NAMES = "manifest.json", "names.txt"
+UNFINISHED = ".unfinished"
+"""Marks a folder that is being written, until its manifest is there."""
 Kind = Literal["counts", "vectors", "words", "attributes"]
 ARRAYS: Mapping[Kind, tuple[str, ...]] = {
     "counts": ("indptr", "indices", "values"),
@@ -62,6 +65,7 @@ class Manifest:
     shards: tuple[ShardEntry, ...]
     reading: Mapping[str, Any]  # How features were made of text, as JSON knows it.
     source: str = ""  # Where the data came from, in words.
+    names_digest: str | None = None  # SHA-256 of the names of the columns; None: they have none.
 
     @property
     def holds_sequences(self) -> bool:
@@ -85,11 +89,11 @@ class Manifest:
         return f"sha256:{hashlib.sha256(self._text().encode()).hexdigest()}"
 
     def write(self, folder: Path) -> None:
-        atomic_write(folder / MANIFEST, self._text())
+        atomic_write(folder / MANIFEST, self._text(digest=self.digest))
 
-    def _text(self) -> str:
+    def _text(self, **more: str) -> str:
         head = {"format": FORMAT, "version": VERSION}
-        return json.dumps({**head, **asdict(self)}, indent=1, sort_keys=True) + "\n"
+        return json.dumps({**head, **asdict(self), **more}, indent=1, sort_keys=True) + "\n"
 
     @classmethod
     def read(cls, folder: Path) -> Self:
@@ -110,13 +114,19 @@ class Manifest:
             )
         given = read_json(path, "manifest of shards")
         with guarded(path, "is not a manifest of shards", _CURE):
+            if given["format"] == FORMAT and given["version"] == 1:
+                raise ValueError("it is of version 1, which held no digests of names and of itself")
             if given["format"] != FORMAT or given["version"] != VERSION or given["kind"] not in get_args(Kind):
                 raise ValueError(f"it is of another format or version than {FORMAT} {VERSION}")
             entries = tuple(ShardEntry(**entry) for entry in given["shards"])
             if any(not entry.name.isdecimal() or entry.n_samples < 1 for entry in entries) or not entries:
                 raise ValueError("a shard is not called by its number, or has no rows")
-            classes = tuple(given["classes"])
-            return cls(given["kind"], int(given["n_features"]), classes, entries, given["reading"], given["source"])
+            parts = (given[name] for name in ("n_features", "classes", "reading", "source", "names_digest", "digest"))
+            n_features, classes, reading, source, names_digest, digest = parts
+            manifest = cls(given["kind"], n_features, tuple(classes), entries, reading, source, names_digest)
+            if manifest.digest != digest:
+                raise ValueError("it was changed after it was written")
+            return manifest
 
 
 def is_folder_of_shards(path: Path) -> bool:
@@ -212,19 +222,21 @@ def _changed(folder: Path) -> str:
     return f"The shard {str(folder)!r} is damaged: it was changed after it was written. {_CURE}"
 
 
-def write_names(folder: Path, names: Sequence[str]) -> None:
-    """A name per line, in JSON's writing: names may hold anything."""
+def write_names(folder: Path, names: Sequence[str]) -> str:
+    """A name per line, in JSON's writing, as names may hold anything; their digest."""
     make_folder(folder)
-    atomic_write(folder / NAMES, "".join(f"{json.dumps(name, ensure_ascii=False)}\n" for name in names))
+    content = "".join(f"{json.dumps(name, ensure_ascii=False)}\n" for name in names).encode()
+    atomic_write(folder / NAMES, content)
+    return bytes_digest(content)
 
 
-def read_names(folder: Path, n_features: int) -> tuple[str, ...] | None:
-    """The names of the columns; None where there are none."""
-    path = folder / NAMES
-    if not path.is_file():
+def read_names(folder: Path, digest: str | None) -> tuple[str, ...] | None:
+    """The names of the columns, which must be those that were written; None where there are none."""
+    if digest is None:
         return None
+    path = folder / NAMES
     with guarded(path, "does not hold the names of the columns", _CURE):
-        names = tuple(json.loads(line) for line in path.read_text(encoding="utf-8").split("\n")[:-1])
-        if len(names) != n_features or not all(isinstance(name, str) for name in names):
-            raise ValueError(f"there must be {n_features} texts")
-    return names
+        content = path.read_bytes()
+        if bytes_digest(content) != digest:
+            raise ValueError("it was changed after it was written")
+        return tuple(json.loads(line) for line in content.decode().split("\n")[:-1])

@@ -26,7 +26,7 @@ from labelworth.data.files import atomic_write, make_folder
 from labelworth.data.guard import guarded
 from labelworth.data.samples import Samples
 from labelworth.data.shards.bounds import SHARD_WORK
-from labelworth.data.shards.folder import Shards, ShardWriter, narrow, write_arrays
+from labelworth.data.shards.folder import Shards, ShardWriter, begun, narrow, write_arrays
 from labelworth.data.shards.manifest import read_mapped
 from labelworth.data.text import TWO_LETTERS_OR_MORE, analyzer
 from labelworth.errors import InvalidInputError
@@ -99,7 +99,7 @@ def shard_texts(
     """
     words = words or Words()
     run = _RUN if stored_per_shard is None else min(_RUN, stored_per_shard)
-    raw = _Raw(make_folder(folder) / _RAW, json.dumps([source, asked, repr(words), run], default=str), words)
+    raw = _Raw(begun(folder) / _RAW, json.dumps([source, asked, repr(words), run], default=str), words)
     with tracking(progress, "Counting words", None) as task:
         for n_rows in raw.read(rows, run):
             task.advance(n_rows, note=f"{raw.n_codes:,} words")
@@ -138,8 +138,8 @@ class _Raw:
         self.names: list[str] = []
         self.n_rows = 0
         mark = folder / "asked.json"
-        if mark.is_file() and mark.read_text(encoding="utf-8") != asked:
-            shutil.rmtree(folder)
+        if folder.exists() and not (mark.is_file() and mark.read_text(encoding="utf-8") == asked):
+            shutil.rmtree(folder)  # Of something else, or of nobody knows what.
         make_folder(folder)
         atomic_write(mark, asked)
         while (folder / f"{len(self.names):06d}").is_dir():

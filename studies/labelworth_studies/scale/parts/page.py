@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from labelworth_studies.scale.scale import COMMANDS, PASSES
+from labelworth_studies.scale.scale import COMMANDS, PASSES, of_command
 
 
 def tables(figures: Mapping[str, Any]) -> dict[str, list[str]]:
@@ -30,7 +30,7 @@ def tables(figures: Mapping[str, Any]) -> dict[str, list[str]]:
                 own = held[stage]
                 limit = f"{own['limit_bytes'] / 2**20:,.0f}" if own["limit_bytes"] else "none"
                 commands.append(
-                    f"| {size} | `{stage.split(',')[0]}` | {own['processor_seconds']:,.0f} | "
+                    f"| {size} | `{stage.split(',')[0]}` | {of_command(own, 'processor_seconds'):,.0f} | "
                     f"{own['peak_bytes'] / 2**20:,.0f} | {limit} |"
                 )
     ratios = [f"| {name} | {value:.2f} |" for name, value in sorted(figures["ratios"].items())]

@@ -2,6 +2,7 @@
 
 import json
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -14,8 +15,8 @@ from labelworth.data.samples import Samples
 from labelworth.data.sequences import NO_WORD, Sequences
 from labelworth.data.shards import features as shard_features
 from labelworth.data.shards.features import ShardedFeatures
-from labelworth.data.shards.folder import Shards, narrow
-from labelworth.errors import DataUnavailableError, InvalidInputError
+from labelworth.data.shards.folder import Shards, ShardWriter, narrow
+from labelworth.errors import DataUnavailableError, InvalidInputError, OutputError
 
 
 def counts(n_samples: int = 90, largest: float = 4.0) -> Samples:
@@ -153,6 +154,72 @@ def test_a_damaged_manifest_is_answered_with_a_sentence(content: str, tmp_path: 
     (tmp_path / "manifest.json").write_text(content)
     with pytest.raises(InvalidInputError, match="manifest"):
         Shards.open(tmp_path)
+
+
+def changed(folder: Path, change: Callable[[Any], None]) -> None:
+    """The manifest with something in it that is not as it was written."""
+    given = json.loads((folder / "manifest.json").read_text())
+    change(given)
+    (folder / "manifest.json").write_text(json.dumps(given, indent=1))
+
+
+CHANGES: dict[str, Callable[[Any], None]] = {
+    "classes swapped": lambda given: given["classes"].reverse(),
+    "a class that is a list": lambda given: given.update(classes=[["x"], "y"]),
+    "last shard left out": lambda given: given["shards"].pop(),
+    "a shard twice": lambda given: given["shards"].append(given["shards"][0]),
+    "shards in another order": lambda given: given["shards"].reverse(),
+    "one sample more": lambda given: given["shards"][0].update(n_samples=given["shards"][0]["n_samples"] + 1),
+    "no reading": lambda given: given.update(reading=None),
+    "no names": lambda given: given.update(names_digest=None),
+    "no digest": lambda given: given.pop("digest"),
+}
+
+
+@pytest.mark.parametrize("name", CHANGES)
+def test_a_manifest_that_was_changed_is_not_opened(name: str, tmp_path: Path) -> None:
+    Shards.write(tmp_path, counts(), stored_per_shard=40)
+    changed(tmp_path, lambda given: None)
+    Shards.open(tmp_path)
+    changed(tmp_path, CHANGES[name])
+    with pytest.raises(InvalidInputError, match=r"manifest\.json is not a manifest of shards \("):
+        Shards.open(tmp_path)
+
+
+def test_a_folder_of_the_first_version_is_told_from_a_damaged_one(tmp_path: Path) -> None:
+    Shards.write(tmp_path, counts())
+    changed(tmp_path, lambda given: given.update(version=1))
+    with pytest.raises(InvalidInputError, match=r"version 1, which held no digests.*make the folder again"):
+        Shards.open(tmp_path)
+
+
+@pytest.mark.parametrize("content", [None, '"b"\n"a"\n', "", "\udcff"])
+def test_names_that_were_changed_are_named(content: str | None, tmp_path: Path) -> None:
+    shards = Shards.write(tmp_path, counts(), stored_per_shard=40)
+    path = tmp_path / "names.txt"
+    if content is None:
+        path.unlink()
+    else:
+        path.write_bytes(content.encode(errors="surrogateescape"))
+    for look in (lambda: Shards.open(tmp_path).feature_names, lambda: Shards.open(tmp_path).data, shards.verify):
+        with pytest.raises(InvalidInputError, match=r"names\.txt does not hold the names of the columns"):
+            look()
+
+
+@pytest.mark.parametrize("name", ["000000/precious", ".raw/mine", "manifest.txt"])
+def test_a_folder_that_holds_something_else_is_left_as_it_is(name: str, tmp_path: Path) -> None:
+    (tmp_path / name).parent.mkdir(exist_ok=True)
+    (tmp_path / name).write_text("mine")
+    with pytest.raises(OutputError, match="holds something else than shards"):
+        Shards.write(tmp_path, counts())
+    assert [path for path in tmp_path.rglob("*") if path.is_file()] == [tmp_path / name]
+    assert (tmp_path / name).read_text() == "mine"
+
+
+def test_a_folder_that_was_not_finished_is_begun_again(tmp_path: Path) -> None:
+    ShardWriter(tmp_path).add(counts())
+    Shards.write(tmp_path, DATA["vectors"])
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["000000", "manifest.json"]
 
 
 def test_the_same_data_have_the_same_digest(tmp_path: Path) -> None:

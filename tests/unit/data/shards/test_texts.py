@@ -10,7 +10,7 @@ import pytest
 from labelworth.data.evidence import encode_labels
 from labelworth.data.shards.texts import Words, shard_texts, values_per_shard
 from labelworth.data.text import count_words
-from labelworth.errors import InvalidInputError
+from labelworth.errors import InvalidInputError, OutputError
 
 
 def rows(n_rows: int = 200) -> list[tuple[str, Any]]:
@@ -59,6 +59,23 @@ def test_another_source_begins_anew(tmp_path: Path) -> None:
         shard_texts(cut_off(170), tmp_path / "shards", stored_per_shard=100, source="mail")
     again = shard_texts(rows(20), tmp_path / "shards", stored_per_shard=100, source="other mail")
     assert again.data.n_samples == 20
+
+
+def test_runs_of_nobody_knows_what_are_not_taken_up(tmp_path: Path) -> None:
+    with pytest.raises(KeyboardInterrupt):
+        shard_texts(cut_off(170), tmp_path / "shards", stored_per_shard=100, source="mail")
+    (tmp_path / "shards" / ".raw" / "asked.json").unlink()
+    again = shard_texts(rows(20), tmp_path / "shards", stored_per_shard=100, source="other mail")
+    assert again.data.n_samples == 20
+
+
+def test_texts_are_not_written_over_something_else(tmp_path: Path) -> None:
+    mine = tmp_path / ".raw" / "mine"
+    mine.parent.mkdir()
+    mine.write_text("mine")
+    with pytest.raises(OutputError, match="holds something else than shards"):
+        shard_texts(rows(), tmp_path)
+    assert mine.read_text() == "mine"
 
 
 @pytest.mark.parametrize("given", [[], [("", None)], [("!", "a")]])
