@@ -199,8 +199,12 @@ class GenerativeClassifier(ClassifierMixin, Estimator[Samples]):
         return self._samples(X, lambda: encode_labels(y, classes=classes, unlabeled=self.unlabeled), None)
 
     def _family_of_pool(self, samples: Samples) -> AnyFamily:
-        """As plans fit it, to all samples and to parts of them."""
-        return self._family(samples)
+        """As plans fit it, to all samples and to parts of them.
+
+        With what is read off all rows, whichever of them are learned from: in a few, features may not vary at all, or
+        no document may have a word.
+        """
+        return self._family(samples).adapted(samples, samples.sample_weights)
 
     def _fitted(self, data: Samples, progress: Progress) -> Fit[Any, Any]:
         if self.unlabeled_weight == 0 and data.evidence.is_chosen:
