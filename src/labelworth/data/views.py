@@ -35,6 +35,12 @@ def text_columns(features: Any) -> list[str]:
     return [str(name) for name in features.select_dtypes(exclude=["number", "bool"]).columns]
 
 
+def without_table(features: Any) -> Any:
+    """The texts of a table whose only column is texts; anything else as it is."""
+    names = text_columns(features)
+    return features.iloc[:, 0] if names and len(features.columns) == 1 else features
+
+
 def about_text_columns(features: Any) -> str:
     """What to do about them, where a model wants numbers; empty: there are none."""
     names = text_columns(features)
