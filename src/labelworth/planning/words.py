@@ -372,7 +372,7 @@ def _floor(plan: "Plan") -> str:
     # What stays is no more than all labels leave.
     most = limit.floor.high if limit.interval is None else min(limit.floor.high, limit.interval.high)
     ends = ends_in_units(Interval(limit.floor.low, most), own)
-    return f" About {in_units(limit.floor.mean, own)} ({ends}) stays, however many labels there are."
+    return f" About {in_units(limit.floor.mean, own)} ({ends}) stays with this model, however many labels there are."
 
 
 def _what(criterion: str) -> str:
