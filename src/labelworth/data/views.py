@@ -51,6 +51,17 @@ def about_text_columns(features: Any) -> str:
     return f" {are} not numbers: leave out what tells nothing, and encode the rest, as with pandas.get_dummies."
 
 
+def about_texts(features: Any) -> str:
+    """What to do about texts where a model wants counts or vectors of them; empty: they are none."""
+    is_listed = len(getattr(features, "shape", (0,))) == 1 and hasattr(features, "__len__")
+    if not is_listed or not len(features) or not isinstance(next(iter(features)), str):
+        return ""
+    return (
+        " These are texts: count their words first, as with sklearn.feature_extraction.text.CountVectorizer, or take "
+        "a model that does (auto, logistic, linear-svm)."
+    )
+
+
 def require_all_numbers(features: Any) -> None:
     """Refuse a table or matrix with cells that are no finite numbers, or some columns of texts beside numbers.
 

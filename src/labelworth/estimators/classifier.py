@@ -19,7 +19,7 @@ from labelworth.data.rows import n_rows
 from labelworth.data.samples import Samples
 from labelworth.data.shards.features import ShardedFeatures
 from labelworth.data.shards.folder import Shards
-from labelworth.data.views import about_text_columns
+from labelworth.data.views import about_text_columns, about_texts
 from labelworth.errors import InvalidInputError, NotIdentifiableError
 from labelworth.estimation.fit import Fit, fit
 from labelworth.estimators.estimator import (
@@ -294,7 +294,7 @@ class GenerativeClassifier(ClassifierMixin, Estimator[Samples]):
             )
         except ValueError as error:
             # scikit-learn's own words, as an error of ours: the command line and callers catch one kind.
-            hint = about_text_columns(X)
+            hint = about_text_columns(X) or about_texts(X)
             raise InvalidInputError(f"{error}{'.' if hint else ''}{hint}") from error
 
 
