@@ -236,6 +236,12 @@ def test_classes_that_nobody_showed_to_a_classifier_are_refused_in_words() -> No
         learner_of(NumbersClasses()).fit(rows_of(X, y))
 
 
+def test_who_can_be_fitted_to_nearly_the_whole_pilot_alone_asks_for_as_many_labels_again() -> None:
+    X, y = vectors(60, 20)
+    with pytest.raises(InvalidInputError, match=r"to the half of 20 labels\. Label 20 more drawn at random"):
+        lw.plan(X, y, model=AsksForMore(), budget=40)
+
+
 def test_what_can_be_fitted_has_no_failure() -> None:
     X, y = vectors(60, 50)
     for estimator in (CalibratedClassifierCV(GaussianNB(), cv=5), KNeighborsClassifier(5), NamesOnly()):
