@@ -35,6 +35,12 @@ def text_columns(features: Any) -> list[str]:
     return [str(name) for name in features.select_dtypes(exclude=["number", "bool"]).columns]
 
 
+def without_table(features: Any) -> Any:
+    """The texts of a table whose only column is texts; anything else as it is."""
+    names = text_columns(features)
+    return features.iloc[:, 0] if names and len(features.columns) == 1 else features
+
+
 def about_text_columns(features: Any) -> str:
     """What to do about them, where a model wants numbers; empty: there are none."""
     names = text_columns(features)
@@ -43,6 +49,17 @@ def about_text_columns(features: Any) -> str:
     which = ", ".join(map(repr, names))
     are = f"The column {which} is" if len(names) == 1 else f"The columns {which} are"
     return f" {are} not numbers: leave out what tells nothing, and encode the rest, as with pandas.get_dummies."
+
+
+def about_texts(features: Any) -> str:
+    """What to do about texts where a model wants counts or vectors of them; empty: they are none."""
+    is_listed = len(getattr(features, "shape", (0,))) == 1 and hasattr(features, "__len__")
+    if not is_listed or not len(features) or not isinstance(next(iter(features)), str):
+        return ""
+    return (
+        " These are texts: count their words first, as with sklearn.feature_extraction.text.CountVectorizer, or take "
+        "a model that does (auto, logistic, linear-svm)."
+    )
 
 
 def require_all_numbers(features: Any) -> None:

@@ -19,7 +19,7 @@ from labelworth.data.rows import n_rows
 from labelworth.data.samples import Samples
 from labelworth.data.shards.features import ShardedFeatures
 from labelworth.data.shards.folder import Shards
-from labelworth.data.views import about_text_columns
+from labelworth.data.views import about_text_columns, about_texts
 from labelworth.errors import InvalidInputError, NotIdentifiableError
 from labelworth.estimation.fit import Fit, fit
 from labelworth.estimators.estimator import (
@@ -199,8 +199,12 @@ class GenerativeClassifier(ClassifierMixin, Estimator[Samples]):
         return self._samples(X, lambda: encode_labels(y, classes=classes, unlabeled=self.unlabeled), None)
 
     def _family_of_pool(self, samples: Samples) -> AnyFamily:
-        """As plans fit it, to all samples and to parts of them."""
-        return self._family(samples)
+        """As plans fit it, to all samples and to parts of them.
+
+        With what is read off all rows, whichever of them are learned from: in a few, features may not vary at all, or
+        no document may have a word.
+        """
+        return self._family(samples).adapted(samples, samples.sample_weights)
 
     def _fitted(self, data: Samples, progress: Progress) -> Fit[Any, Any]:
         if self.unlabeled_weight == 0 and data.evidence.is_chosen:
@@ -290,7 +294,7 @@ class GenerativeClassifier(ClassifierMixin, Estimator[Samples]):
             )
         except ValueError as error:
             # scikit-learn's own words, as an error of ours: the command line and callers catch one kind.
-            hint = about_text_columns(X)
+            hint = about_text_columns(X) or about_texts(X)
             raise InvalidInputError(f"{error}{'.' if hint else ''}{hint}") from error
 
 

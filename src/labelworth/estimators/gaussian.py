@@ -3,7 +3,6 @@
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
-import numpy as np
 from sklearn.utils._param_validation import StrOptions
 
 from labelworth.arrays import FloatArray
@@ -68,11 +67,6 @@ class GaussianClasses(GenerativeClassifier):
             mean_smoothing=self.mean_smoothing,
             class_smoothing=self.class_smoothing,
         )
-
-    def _family_of_pool(self, samples: Samples) -> AnyFamily:
-        """With the prior of all rows, whichever of them are learned from: in a few, features may not vary at all."""
-        weights = np.ones(samples.n_samples) if samples.weights is None else samples.weights
-        return self._family(samples).adapted(samples, weights)
 
     def _features(self, X: Any) -> FloatArray:
         return as_vectors(X)

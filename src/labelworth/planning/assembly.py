@@ -169,7 +169,7 @@ def assemble(
     trust = (
         *faith_checks(kinds, advice),
         parameter_check(*known),
-        pilot_check(held, width, advice, design, first, may_stop=may_stop),
+        pilot_check(held, width, advice, design, first, is_open=is_open, may_stop=may_stop),
         *example_checks(asked.criterion, design.error, background.n_examples),
     )
     return Plan(

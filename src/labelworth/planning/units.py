@@ -28,6 +28,15 @@ def criterion_words(criterion: str) -> str:
     return CRITERION_WORDS[criterion] if metric is None else metric.words
 
 
+def in_a_sentence(criterion: str) -> str:
+    """What a criterion is, as a sentence goes on about it.
+
+    >>> in_a_sentence("error"), in_a_sentence("log_loss")
+    ('the error', 'log-loss of predictions (nats)')
+    """
+    return {"error": "the error", "excess_error": "the excess error"}.get(criterion) or criterion_words(criterion)
+
+
 def in_units(value: float | None, criterion: str) -> str:
     """A figure of a criterion: shares in percent, others in their own units; a metric from what is missing to one.
 

@@ -4,10 +4,10 @@ import math
 from typing import TYPE_CHECKING
 
 from labelworth.planning.answer import LEVEL, Interval
-from labelworth.planning.units import apart, criterion_words, ends_in_units, in_units, target_words
+from labelworth.planning.units import apart, criterion_words, ends_in_units, in_a_sentence, in_units, target_words
 from labelworth.simulation.metrics import is_metric
 from labelworth.tradeoff.direction import direction_of
-from labelworth.tradeoff.problem import LOGARITHMIC, UNSEEN, in_percent
+from labelworth.tradeoff.problem import LOGARITHMIC, SHARES, UNSEEN, in_percent
 from labelworth.wording import count, money, number, odds_in_words, percent
 
 if TYPE_CHECKING:
@@ -378,13 +378,11 @@ def _floor(plan: "Plan") -> str:
     # What stays is no more than all labels leave.
     most = limit.floor.high if limit.interval is None else min(limit.floor.high, limit.interval.high)
     ends = ends_in_units(Interval(limit.floor.low, most), own)
-    return f" About {in_units(limit.floor.mean, own)} ({ends}) stays, however many labels there are."
+    return f" About {in_units(limit.floor.mean, own)} ({ends}) stays with this model, however many labels there are."
 
 
 def _what(criterion: str) -> str:
-    if is_metric(criterion):
-        return criterion_words(criterion)
-    return {"error": "the error", "excess_error": "the excess error"}.get(criterion, "it")
+    return in_a_sentence(criterion) if in_percent(criterion) else "it"
 
 
 def _next_samples(plan: "Plan", arm: str, n_next: int) -> str:
@@ -435,9 +433,9 @@ def _rival(plan: "Plan") -> str:
     rival = None if choice is None else choice.rival
     if choice is None or rival is None or rival.forecast is None or choice.chosen.forecast is None:
         return ""
-    labels = number(round(plan.recommended.labels_in_all))
     levels = [f"{model.name} {in_units(model.forecast, plan.question.criterion)}" for model in (choice.chosen, rival)]
-    told = f" Forecast with {labels} labels: {', '.join(levels)}"
+    heading = forecast_heading(plan)
+    told = f" {heading[0].upper()}{heading[1:]}: {', '.join(levels)}"
     crossing = crossing_words(plan)
     since = f" ({crossing})" if crossing else ""
     if choice.by_forecast:
@@ -447,6 +445,12 @@ def _rival(plan: "Plan") -> str:
         less = f"{lead} {'is' if lead == '1 point' else 'are'} less than forecasts may be off"
         return f"{told}; {less}, so compare again after the next batch{since}."
     return f"{told}{f'; {crossing}, so compare again after the next batch' if crossing else ''}."
+
+
+def forecast_heading(plan: "Plan") -> str:
+    """What models are forecast to reach, and with how many labels; named where it is not the error told before."""
+    own = "" if plan.question.criterion == SHARES[0] else f" {criterion_words(plan.question.criterion)}"
+    return f"forecast{own} with {number(round(plan.recommended.labels_in_all))} labels"
 
 
 def crossing_words(plan: "Plan") -> str:

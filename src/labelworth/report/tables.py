@@ -13,7 +13,7 @@ from rich.text import Text
 
 from labelworth.planning.answer import Plan
 from labelworth.planning.units import in_units
-from labelworth.planning.words import crossing_words
+from labelworth.planning.words import crossing_words, forecast_heading
 from labelworth.report.values import Amount, Measured, Outcome, Table
 from labelworth.wording import money, percent
 
@@ -80,8 +80,8 @@ def models_table(plan: Plan) -> Table | None:
         return None
     models = (choice.chosen, *choice.others)
     is_forecast = any(model.forecast is not None for model in models)
-    forecast = f"forecast with {round(plan.recommended.labels_in_all):,} labels"
-    columns = ("model", "error", "more than chosen", "given to wrong classes", *((forecast,) if is_forecast else ()))
+    forecast = (forecast_heading(plan),) if is_forecast else ()
+    columns = ("model", "error", "more than chosen", "given to wrong classes", *forecast)
     rows = []
     for model in models:
         gap = Measured(100 * model.difference, 100 * model.difference_se) if model is not choice.chosen else None

@@ -18,7 +18,7 @@ CONFIDENCE = 0.9
 """How often the truth is meant to lie within an interval."""
 
 SMALL_FLOOR = 0.04
-"""A share of labels that does not follow from the features is reported from here on."""
+"""A share of labels that the model cannot follow is reported from here on."""
 CONTRADICTED = 0.2
 """A simulation is reported as plainly wrong if that is so probable; 3 % of tuning pilots are there."""
 
@@ -110,7 +110,10 @@ def is_clearly_better(
 
 
 def simulation_warning(basis: ForecastBasis, mode: Mode) -> str | None:
-    """What the pilot's errors say against its simulation, in words; None where the two agree."""
+    """What the pilot's errors say against its simulation, in words; None where the two agree.
+
+    Labels that nobody could follow and a model that is too simple for them look the same in its errors.
+    """
     calibrated = calibrate(basis, mode, "error", np.array([basis.n_units]))
     if calibrated.contradiction >= CONTRADICTED:
         return (
@@ -123,8 +126,8 @@ def simulation_warning(basis: ForecastBasis, mode: Mode) -> str | None:
     if least < SMALL_FLOOR or least >= calibrated.values[0]:
         return None
     return (
-        f"At least about {percent(least)} of the labels do not seem to follow from the features: classes overlap, or "
-        "labels are noisy. More labels do not take that error away."
+        f"This model does not seem able to follow at least about {percent(least)} of the labels: they are noisy, "
+        "classes overlap, or the model is too simple for them. A larger pilot or another model tells which."
     )
 
 

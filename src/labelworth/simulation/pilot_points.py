@@ -163,9 +163,14 @@ def pilot_points(
         What else to tell, of all tested units together.
     keep : function
         Asked for the losses at every size in every mode, as they are finished.
+
+    Raises
+    ------
+    InvalidInputError
+        If a single size is left of a curve.
     """
     sampling = _SubSampling(learner, data, seed)
-    sizes = point_sizes(sampling.pilot.size) if sizes is None else sizes
+    is_curve, sizes = sizes is None, point_sizes(sampling.pilot.size) if sizes is None else sizes
     # The slow ones first: they tell how long all will take.
     parts = [_Part(mode, int(size)) for mode in modes[::-1] for size in sizes[::-1]]
 
@@ -190,6 +195,13 @@ def pilot_points(
         # Kept by a run that did not ask, it is not there.
         if size == sizes[-1] or not any(of_part[_Part(mode, size)].get("has_failed") for mode in modes)
     ]
+    if is_curve and len(fitted) < 2:
+        held = int(sampling.pilot.size)
+        # What can be fitted to four fifths of these can be to half of twice as many.
+        _, step = label_at_random(held, held, data.n_samples - held)
+        raise InvalidInputError(
+            f"A forecast is a curve, and the model cannot always be fitted to the half of {held:,} labels. {step}."
+        )
     return {
         mode: _points(sampling, np.array(fitted), [of_part[_Part(mode, size)] for size in fitted]) for mode in modes
     }

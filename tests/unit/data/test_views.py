@@ -33,6 +33,19 @@ def test_a_column_of_texts_is_named_where_a_model_wants_numbers(model: object) -
         lw.plan(TABLE, LABELS, budget=50, model=model)
 
 
+@pytest.mark.parametrize("model", ["multinomial", "gaussian"])
+def test_who_gives_texts_to_a_model_of_counts_or_vectors_is_told_how_to_count_them(model: str) -> None:
+    texts = ["one text", "another", "and a third"] * 10
+    for given in (texts, np.array(texts)):
+        with pytest.raises(InvalidInputError, match=r"'one text'\)?\. These are texts: .*CountVectorizer, or take"):
+            lw.plan(given, ["a", "b", -1] * 10, budget=50, model=model)
+
+
+def test_of_columns_that_never_vary_no_option_is_named_that_models_do_not_have() -> None:
+    with pytest.raises(InvalidInputError, match=r"never vary .* have no variance\. Leave them out\.$"):
+        lw.plan(np.ones((50, 2)), ["a", "b"] * 15 + [-1] * 20, budget=40)
+
+
 def test_a_table_that_is_read_as_words_is_told() -> None:
     from labelworth.estimators.automatic import AutomaticModel
 

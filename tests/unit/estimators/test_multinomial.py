@@ -5,6 +5,8 @@ import pytest
 from sklearn.naive_bayes import MultinomialNB
 
 from labelworth import DidNotConvergeWarning, InvalidInputError, MultinomialNaiveBayes, load
+from labelworth.data.evidence import encode_labels
+from labelworth.data.samples import Samples
 
 RNG = np.random.default_rng(0)
 Y = np.repeat([0, 1, 2], 40)
@@ -104,3 +106,14 @@ def test_words_may_weigh_by_how_few_rows_hold_them(tmp_path: Path) -> None:
     weighted.save(tmp_path / "model.lw")
     restored = load(tmp_path / "model.lw")
     np.testing.assert_array_equal(restored.predict_proba(others), weighted.predict_proba(others))
+
+
+def test_of_labels_without_a_word_refits_learn_the_shares_of_classes() -> None:
+    counts = np.array([[0, 0], [0, 0], [0, 0], [2, 1], [1, 3]])
+    classifier = MultinomialNaiveBayes(unlabeled_weight=0.0)
+    data, learner = classifier.refits(Samples(counts, encode_labels(["a", "a", "b", "a", -1])))
+    model = learner.fit(data.take(np.array([0, 1, 2, 4])))
+    np.testing.assert_allclose(model.class_probabilities, [3 / 5, 2 / 5])
+    np.testing.assert_allclose(np.exp(learner.predict(model, data).log_posteriors(1.0)), [[3 / 5, 2 / 5]] * 5)
+    with pytest.raises(InvalidInputError, match="Every document is empty"):
+        classifier.fit(counts[:3], ["a", "a", "b"])

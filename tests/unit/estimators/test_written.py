@@ -307,3 +307,12 @@ class TestWithJax:
         }[wrong]
         with pytest.raises(InvalidInputError, match=words):
             model(maximize=m_step).fit(*data())
+
+    def test_an_m_step_that_leaves_its_bounds_without_a_class_is_told_so(self) -> None:
+        def m_step(responsibilities: np.ndarray, X: np.ndarray, weights: np.ndarray) -> Any:
+            totals = (weights[:, None] * responsibilities).sum(axis=0)
+            return {**START, "class_probabilities": totals / totals.sum()}
+
+        rows, _ = data(20)
+        with pytest.raises(InvalidInputError, match=r"class_probabilities must be positive.* of class 'high': parts"):
+            model(maximize=m_step).fit(rows, ["low"] * 20)

@@ -156,7 +156,9 @@ def test_how_far_this_model_can_ever_go_is_one_sentence() -> None:
     )
     floors = [lines(falling(floor=floor))[4] for floor in (Floor(0.004, 0.0, 0.02), Floor(0.012, 0.01, 0.02))]
     assert floors[0] == lines(falling())[4]
-    assert floors[1].endswith("with this model. About 1.2 % (90 %: 1-2 %) stays, however many labels there are.")
+    assert floors[1].endswith(
+        "with this model. About 1.2 % (90 %: 1-2 %) stays with this model, however many labels there are."
+    )
     assert "however many labels" not in lines(falling(floor=Floor(0.012, 0.005, 0.02)))[4]
     # A floor above the forecast would contradict it.
     assert "however many labels" not in lines(falling(floor=Floor(0.03, 0.01, 0.04)))[4]

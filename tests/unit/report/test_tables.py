@@ -72,4 +72,5 @@ def test_forecasts_of_compared_models_are_in_the_units_of_what_was_asked() -> No
     assert [row[-1] for row in by_error.rows] == ["3.6 %", None]
     assert by_loss.rows[0][-1] == "0.03634"
     assert by_error.columns[-1] == "forecast with 500 labels"
+    assert by_loss.columns[-1] == "forecast log-loss of predictions (nats) with 500 labels"
     assert models_table(SimpleNamespace(models=None)) is None

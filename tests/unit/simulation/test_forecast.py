@@ -3,10 +3,13 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from sklearn.linear_model import LogisticRegression
 
 from labelworth.data.evidence import Evidence
+from labelworth.data.rows import Rows
 from labelworth.data.samples import Samples
 from labelworth.errors import InvalidInputError
+from labelworth.estimators.pools.any_rows import AnyLearner
 from labelworth.policies.spec import parse_policy
 from labelworth.simulation.basis import ForecastBasis, forecast_basis, simulated_sizes
 from labelworth.simulation.calibration import power_law_of
@@ -99,8 +102,19 @@ def test_labels_that_do_not_follow_from_the_words_are_noticed() -> None:
     noticed = []
     for data in (sure, noisy):
         basis = forecast_basis(learner, keep_labels(data, np.arange(150)), 200)
-        noticed.append("do not seem to follow" in (simulation_warning(basis, "labels-only") or ""))
+        noticed.append("does not seem able to follow" in (simulation_warning(basis, "labels-only") or ""))
     assert noticed == [False, True]
+
+
+def test_where_a_model_is_too_simple_for_labels_without_noise_it_is_said_to_be_one_of_the_reasons() -> None:
+    X = np.random.default_rng(0).standard_normal((600, 8))
+    rows = Rows(X, Evidence((X[:, 0] * X[:, 1] > 0).astype(np.int64), ("a", "b")))
+    learner = AnyLearner(LogisticRegression(), mode="labels-only", modes=("labels-only",))
+    basis = forecast_basis(learner, keep_labels(rows, np.arange(300)), 500)
+    warned = simulation_warning(basis, "labels-only")
+    assert warned is not None
+    assert "This model" in warned
+    assert "too simple" in warned
 
 
 def test_sequences_under_policies() -> None:

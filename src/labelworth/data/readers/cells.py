@@ -133,6 +133,11 @@ def missing_column(location: str, wanted: str, columns: Iterable[str], keyword: 
     cure = f"Use {keyword}={meant!r}." if meant is not None else f"Name one of them with {keyword}=."
     if keyword == "label_column":
         cure += " Use label_column=None if the file has no labels."
+    if keyword == "text_column" and meant is None:
+        cure += (
+            " Columns of numbers are read as vectors where they are lists in one column of Parquet, or an array X "
+            "beside labels y in an .npz file; lw.plan also takes a data frame of them."
+        )
     listed = ", ".join(short(name) for name in there[:20]) + (", ..." if len(there) > 20 else "")
     return InvalidInputError(f"{location} has no column {wanted!r}. It has: {listed or 'none'}. {cure}")
 

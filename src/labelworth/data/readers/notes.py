@@ -54,7 +54,13 @@ def label_notes(labels: Iterable[Any], *, find_typos: bool = True) -> tuple[str,
 
 
 def text_notes(texts: Sequence[str], labels: Sequence[Any]) -> tuple[str, ...]:
-    """The same text with different labels, which bounds what any model can reach; and many repeated texts."""
+    """The same text with different labels, which bounds what any model can reach; repeated texts; and no texts."""
+    if texts and all(map(_is_number, texts)):
+        # How often a number comes says nothing of one that is nearly it.
+        return (
+            "All texts are numbers, and are read as words, of which none is near another. Numbers are learned from "
+            "as vectors: lists in one column of Parquet, or an array X beside labels y in an .npz file.",
+        )
     classes_of: dict[str, Counter[Hashable]] = {}
     n_repeated = 0
     for text, label in zip(texts, labels, strict=True):
@@ -84,6 +90,14 @@ def data_notes(raw: "RawTexts | RawFeatures | RawTokens | RawAttributes") -> tup
     if isinstance(raw, RawTexts):
         return (*label_notes(raw.labels), *text_notes(raw.texts, raw.labels))
     return label_notes(raw.labels, find_typos=isinstance(raw, RawFeatures))
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
 
 
 def _plain(name: str) -> str:

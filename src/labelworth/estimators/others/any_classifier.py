@@ -14,7 +14,7 @@ from labelworth.arrays import UNLABELED, AnyArray, FloatArray
 from labelworth.data.answers import Answers
 from labelworth.data.evidence import Evidence, encode_labels, recoded
 from labelworth.data.rows import Rows, n_rows
-from labelworth.data.views import about_text_columns, require_all_numbers
+from labelworth.data.views import about_text_columns, require_all_numbers, without_table
 from labelworth.errors import InvalidInputError
 from labelworth.estimators.estimator import Estimator, require_no_labels_beside
 from labelworth.estimators.others.named_classifiers import classifier_named, holds_words, preparation_of
@@ -123,7 +123,7 @@ class AnyClassifier(ClassifierMixin, Estimator[Rows]):
         """How it is fitted to other rows, with what they tell without labels where it can learn that."""
         estimator = self.estimator
         if isinstance(estimator, str):
-            estimator = classifier_named(estimator).build(holds_words(X))
+            estimator = classifier_named(estimator).build(holds_words(without_table(X)))
         require_classifier(estimator)
         modes = modes_of(estimator, self.semi_supervised)
         return AnyLearner(estimator, self.random_state or 0, mode=modes[-1], modes=modes)
@@ -136,7 +136,7 @@ class AnyClassifier(ClassifierMixin, Estimator[Rows]):
     def predict_log_proba(self, X: Any) -> FloatArray:
         """The log-probability of every class for every row, smoothed a little, shape (n, n_classes)."""
         check_is_fitted(self)
-        features = X if self.preparation_ is None else self.preparation_.transform(X)
+        features = X if self.preparation_ is None else self.preparation_.transform(without_table(X))
         log_posteriors: FloatArray = self.model_.fitted.log_posteriors(features, n_rows(X))
         return log_posteriors
 
@@ -183,6 +183,7 @@ class AnyClassifier(ClassifierMixin, Estimator[Rows]):
         if not isinstance(self.estimator, str):
             self.preparation_ = None
             return Rows(X, evidence)
+        X = without_table(X)
         if not holds_words(X):
             require_all_numbers(X)
         try:

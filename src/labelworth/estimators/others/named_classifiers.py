@@ -96,7 +96,7 @@ def holds_words(X: Any) -> bool:
 
     if hasattr(X, "tocsr"):
         return are_counts(X)
-    return not hasattr(X, "dtypes") and np.asarray(X[:1] if hasattr(X, "__len__") else X).dtype.kind in "OUS"
+    return not hasattr(X, "columns") and np.asarray(X[:1] if hasattr(X, "__len__") else X).dtype.kind in "OUS"
 
 
 def preparation_of(name: str, X: Any) -> Any:

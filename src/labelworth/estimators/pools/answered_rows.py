@@ -25,6 +25,7 @@ from labelworth.estimators.pools.any_rows import (
     AnyLearner,
     FittedClassifier,
     as_targets,
+    codes_of,
     in_short,
     labels_only,
     last_step,
@@ -126,9 +127,8 @@ class SteppedClassifier:
                 fitted = fitted_narrowly(classifier, seen, lambda given: fit_weighted(classifier, given, *weighted))
             except FAILURES as error:
                 return FittedClassifier(None, present, frequencies, names[present], in_short(error))
-        code_of = {name: code for code, name in enumerate(names.tolist())}
         said = np.asarray(fitted.classes_)
-        return FittedClassifier(fitted, np.array([code_of[name] for name in said.tolist()]), frequencies, said)
+        return FittedClassifier(fitted, codes_of(said, names, last_step(fitted)), frequencies, said)
 
 
 def fit_weighted(

@@ -36,8 +36,9 @@ _CLIMBING = ("sklearn.linear_model", "sklearn.svm", "sklearn.neural_network")
 """Where estimators live that take steps until little is left to gain."""
 _UNSEEN = 5.0
 """By how much the score of a class without a label lies below the least score of all."""
-FAILURES = (ValueError, TypeError, ArithmeticError, LookupError, RuntimeError, AttributeError)
+FAILURES = (ValueError, TypeError, ArithmeticError, LookupError, RuntimeError, AttributeError, AssertionError)
 """What estimators say that are given too little, or what they cannot take."""
+_MOST_NAMES = 8
 _N_TRIED = 5
 """So many small parts of the pilot are tried, before a plan speaks of the least that a classifier learns from."""
 
@@ -201,9 +202,7 @@ class AnyLearner(Learner[Rows]):
             except FAILURES as error:
                 return FittedClassifier(None, present, shares, names[present], in_short(error))
         own = np.asarray(getattr(fitted, "classes_", np.unique(names[present])))
-        code_of = {name: code for code, name in enumerate(names.tolist())}
-        own_codes = np.array([code_of[name] for name in own.tolist()])
-        return FittedClassifier(fitted, own_codes, shares, own)
+        return FittedClassifier(fitted, codes_of(own, names, last_step(fitted)), shares, own)
 
     def predict(self, model: Any, data: Rows) -> ClassPrediction:
         try:
@@ -290,6 +289,24 @@ def as_targets(classes: tuple[Any, ...]) -> AnyArray:
     """
     kinds = {type(name) for name in classes}
     return np.array(classes) if len(kinds) == 1 and kinds <= {str, int, bool} else np.arange(len(classes))
+
+
+def codes_of(own: AnyArray, names: AnyArray, classifier: Any) -> IntArray:
+    """Which of the classes that were shown each of a classifier's own is.
+
+    Raises
+    ------
+    InvalidInputError
+        If one of them is none of those.
+    """
+    code_of = {name: code for code, name in enumerate(names.tolist())}
+    if not set(own.tolist()) <= code_of.keys():
+        theirs, shown = (", ".join(map(repr, some.tolist()[:_MOST_NAMES])) for some in (own, names))
+        raise InvalidInputError(
+            f"{type(classifier).__name__}.classes_ must hold classes as fit was given them. They are {theirs}, and "
+            f"fit was given {shown}."
+        )
+    return np.array([code_of[name] for name in own.tolist()])
 
 
 def _are_counted(classes: tuple[Any, ...]) -> bool:

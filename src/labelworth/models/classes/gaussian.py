@@ -50,14 +50,14 @@ def _ends(vectors: Any, weights: FloatArray) -> FloatArray:
 def require_varying(samples: Samples, feature_names: tuple[str, ...] | None) -> None:
     """Refuse features without variance: a Gaussian has no density there."""
     if samples.n_samples < 2:
-        raise InvalidInputError("Got 1 sample: the spread of a Gaussian needs at least 2; give more, or variances=.")
+        raise InvalidInputError("Got 1 sample: the spread of a Gaussian needs at least 2; give more.")
     ends = np.concatenate(list(samples.each(_ends, samples.sample_weights)))
     constant = np.flatnonzero(ends.min(axis=0) == ends.max(axis=0))
     if constant.size:
         names = ", ".join(feature_names[position] if feature_names else str(position) for position in constant[:8])
         raise InvalidInputError(
             f"{constant.size} feature(s) never vary (columns {names}{', ..' if constant.size > 8 else ''}): "
-            "they say nothing about the class and have no variance. Leave them out, or give variances= for the prior."
+            "they say nothing about the class and have no variance. Leave them out."
         )
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Hashable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import ClassVar, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -84,7 +84,7 @@ class WrittenFamily:
         responsibilities, rows = statistics["responsibilities"], statistics["rows"]
         row_weights = statistics["row_weights"]
         answer = self.written.derivatives.called(m_step, responsibilities.copy(), rows.copy(), row_weights.copy())
-        model = self._model(self.written.tree.flattened(answer, "maximize"))
+        model = self._model(self._within_bounds(answer, row_weights @ responsibilities))
         before = float(statistics["expected"])
         after = _expected(model.log_joint_of(rows), row_weights[:, None] * responsibilities) + self.log_prior(model)
         if not after >= before - _ROUNDING * (abs(before) + float(row_weights.sum())):
@@ -94,6 +94,19 @@ class WrittenFamily:
                 "likelihood is climbed along its slope."
             )
         return model
+
+    def _within_bounds(self, answer: Any, class_weights: FloatArray) -> tuple[FloatArray, ...]:
+        """What an M-step gave; where it is out of bounds and a class has no rows, that is said to be why."""
+        try:
+            return self.written.tree.flattened(answer, "maximize")
+        except InvalidInputError as error:
+            missing = [name for name, weight in zip(self.classes, class_weights, strict=True) if not weight]
+            if not missing:
+                raise
+            raise InvalidInputError(
+                f"{error} No row is of class {missing[0]!r}: parts of a pilot lack classes too, so let maximize stay "
+                "within its bounds without rows of one (with a prior, or half a row more of each)."
+            ) from error
 
     def log_prior(self, model: WrittenDensity) -> float:
         """What the user adds to the log-likelihood; nothing unless given."""

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -13,7 +13,7 @@ from labelworth.estimators.pools.documents import LABELS_ONLY
 from labelworth.planning.answer import LEVEL, Advice, Check, Design, Held, Interval, KindWorth, State
 from labelworth.planning.source import LABELS_PER_PARAMETER
 from labelworth.planning.trust.randomness import Randomness
-from labelworth.planning.units import apart, in_units
+from labelworth.planning.units import apart, in_a_sentence, in_units
 from labelworth.planning.words import EXAMPLES, LABELS_PER_CLASS, SIMULATED_LABELS
 from labelworth.simulation.basis import ForecastBasis
 from labelworth.simulation.forecast import simulation_warning
@@ -155,10 +155,30 @@ def guessing_check(
 ) -> tuple[Check, ...]:
     """Whether predictions of the pilot's labels are better than those of who knows how frequent the classes are.
 
-    Of a metric that is not asked: it says itself what guessing does not do.
+    By the error or by the log-loss: where one class is rare, naming the other is hard to beat by errors, also for a
+    model that knows well which samples are likely to be rare ones. Of a metric that is not asked: it says itself what
+    guessing does not do.
     """
     if measure not in _GUESSES:
         return ()
+    told = []
+    for own in sorted(_GUESSES, key=lambda name: name != measure):
+        is_better, words = _beside_guessing(basis, mode, own, choice)
+        if is_better:
+            return ()
+        told.append(words)
+    words = (
+        f"Cross-validated on the labels held this model {'; it '.join(told)}: neither is clearly better than "
+        "guessing. More labels help only where labels follow from the features at all. Look at some labels, try "
+        "other features or another model, before you buy many."
+    )
+    return (Check("better than guessing", "warning", words),)
+
+
+def _beside_guessing(
+    basis: ForecastBasis, mode: Mode, measure: Measure, choice: ModelChoice | None
+) -> tuple[bool, str]:
+    """Whether a model is clearly better than guessing in one measure, and both figures."""
     points, chance = basis.points[mode, measure], basis.chance(measure)
     spread, added = math.sqrt(float(points.covariance[-1, -1])), ""
     error = judged = float(points.means[-1])
@@ -166,16 +186,12 @@ def guessing_check(
         error, shift = float(getattr(choice.chosen, measure)), choice.optimism[measure].shift
         judged = error + shift
         added = f", and {apart(shift, measure)} more for having been chosen by them" if shift > 0 else ""
-    if judged + _SURE * spread < chance:
-        return ()
     own, guess = _GUESSES[measure]
     words = (
-        f"Cross-validated on the labels held this model {own} {in_units(error, measure)}{added} (standard error "
-        f"{apart(spread, measure)}), where {guess} {in_units(chance, measure)}: that is not clearly better than "
-        "guessing. More labels help only where labels follow from the features at all. Look at some labels, try "
-        "other features or another model, before you buy many."
+        f"{own} {in_units(error, measure)}{added} (standard error {apart(spread, measure)}), where {guess} "
+        f"{in_units(chance, measure)}"
     )
-    return (Check("better than guessing", "warning", words),)
+    return judged + _SURE * spread < chance, words
 
 
 def few_labels_check(n_labeled: int) -> tuple[Check, ...]:
@@ -204,7 +220,7 @@ class Width:
     # Of the error to expect, relative to itself; of a metric, relative to what is reached where that is less.
     error: float | None
     points: float | None  # Of the error to expect, as it is, where that is a share.
-    metric: str | None = None  # What it is missing of, in words, where it is that of a metric.
+    what: str = "the error"  # Of which that is.
     labels_words: str = ""  # Between how many the labels to buy lie.
 
     @classmethod
@@ -220,7 +236,7 @@ class Width:
         if error is not None and np.isfinite(error.high) and whole > 0:
             half = (error.high - error.low) / 2
             of_error, points = half / whole, half if in_percent(criterion) else None
-        return cls(of_labels, of_error, points, None if metric is None else metric.words, between)
+        return cls(of_labels, of_error, points, in_a_sentence(criterion), between)
 
     @property
     def excess(self) -> float | None:
@@ -239,12 +255,12 @@ class Width:
         """What is known to within what."""
         parts = []
         if self.error is not None:
-            relative = f"{percent(self.error)} of itself" if self.error <= 1 else f"{self.error:.2g} times itself"
-            within = relative if self.points is None else f"{apart(self.points, SHARES[0])} ({relative})"
-            what = "the error"
-            if self.metric is not None and self.points is not None:
-                what, within = self.metric, apart(self.points, SHARES[0])
-            parts.append(f"{what} to expect is known to within {within}")
+            within = f"{percent(self.error)} of itself" if self.error <= 1 else f"{self.error:.2g} times itself"
+            if self.points is not None:
+                # Of a metric that would be a share of what is missing to one.
+                share = f" ({within})" if self.what in map(in_a_sentence, SHARES) else ""
+                within = f"{apart(self.points, SHARES[0])}{share}"
+            parts.append(f"{self.what} to expect is known to within {within}")
         if self.labels is not None:
             parts.append(f"the labels to buy are {self.labels_words}")
         return " and ".join(parts)
@@ -258,7 +274,14 @@ def pilot_needed(n_held: int, width: Width) -> int | None:
 
 
 def pilot_check(
-    held: Held, width: Width, advice: Advice, design: Design, more: int | None = None, *, may_stop: bool = False
+    held: Held,
+    width: Width,
+    advice: Advice,
+    design: Design,
+    more: int | None = None,
+    *,
+    is_open: bool = False,
+    may_stop: bool = False,
 ) -> Check:
     """How sure the plan is, and what would make it surer: never another plan than the one that was recommended.
 
@@ -266,9 +289,13 @@ def pilot_check(
     ----------
     more : int, optional
         Samples of the larger pilot that is asked for.
+    is_open : bool
+        Whether no number of labels may reach the target: then between how many they lie is nothing to judge by.
     may_stop : bool
         Whether the interval, however wide, says that the target is met.
     """
+    if is_open:
+        width = replace(width, labels=None)
     if width.excess is None:
         return Check("pilot size", "unknown", "How far the pilot can be trusted was not computed.")
     words = width.words()
@@ -281,8 +308,7 @@ def pilot_check(
         # Widths fall with the square root of the labels.
         later = width.points / np.sqrt(1 + more / held.n_labeled)
         words += (
-            f"; with {count(more, 'more ' + held.sample)}, {width.metric or 'the error'} to within about "
-            f"{apart(later, SHARES[0])}"
+            f"; with {count(more, 'more ' + held.sample)}, {width.what} to within about {apart(later, SHARES[0])}"
         )
     if advice == "larger pilot" and not design.labels:
         return Check("pilot size", "warning", f"{pilot} stop on it: {words}.")

@@ -21,6 +21,14 @@ def test_quotes_line_ends_and_other_columns_are_understood(tmp_path: Path) -> No
     assert raw.labels == ("x", None, ["x", "y"])
 
 
+def test_a_table_without_texts_is_told_where_numbers_are_read_from(tmp_path: Path) -> None:
+    with pytest.raises(InvalidInputError, match=r"no column 'text'.* an array X beside labels y in an \.npz file"):
+        read_delimited(written(tmp_path, "f0,f1,label\n1.5,2,a\n"))
+    with pytest.raises(InvalidInputError) as refused:
+        read_delimited(written(tmp_path, "txt,label\nsome words,a\n"))
+    assert "npz" not in str(refused.value)
+
+
 def test_what_pandas_writes_is_read(tmp_path: Path) -> None:
     frame = pd.DataFrame({"text": ["a\nb", 'q"', ""], "label": ["x", None, "y"]})
     frame.to_csv(tmp_path / "a.csv", index=False)

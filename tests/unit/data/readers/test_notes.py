@@ -51,6 +51,12 @@ def test_the_same_text_with_different_labels_bounds_every_model() -> None:
     assert repeated.startswith("3 of 8 rows (38 %) repeat the text of an earlier row")
 
 
+def test_texts_that_are_all_numbers_are_said_to_be_read_as_words() -> None:
+    [note] = text_notes(["14.02", " 1e3", "-7"], ["a", "b", None])
+    assert "All texts are numbers" in note
+    assert text_notes(["14.02", "fourteen", "-7"], ["a", "b", None]) == ()
+
+
 def test_a_few_repeated_texts_and_candidate_sets_are_not_worth_a_word() -> None:
     texts = [f"text {row}" for row in range(99)] + ["text 0"]
     assert text_notes(texts, ["a"] * 100) == ()

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 import scipy.sparse as sp
 from sklearn.base import BaseEstimator, clone
@@ -52,6 +53,16 @@ def test_every_name_takes_texts_counts_and_vectors(name: str) -> None:
         classifier = lw.AnyClassifier(name).fit(given, labels)
         assert classifier.score(given[:60], labels[:60]) > 0.8
         assert classifier.kind == name
+
+
+@pytest.mark.parametrize("name", ["logistic", "nearest-neighbors"])
+def test_texts_of_pandas_are_texts_in_a_column_or_alone(name: str) -> None:
+    words, y = texts(90, 60)
+    of_list = lw.AnyClassifier(name).fit(words, y).predict_proba(words)
+    for given in (pd.Series(words, index=range(90, 0, -1)), pd.DataFrame({"text": words})):
+        np.testing.assert_array_equal(lw.AnyClassifier(name).fit(given, y).predict_proba(given), of_list)
+    plans = [lw.plan(given, y, model=name, budget=80).to_dict()["recommended"] for given in (words, pd.Series(words))]
+    assert plans[0] == plans[1]
 
 
 def test_there_is_no_classifier_of_another_name() -> None:

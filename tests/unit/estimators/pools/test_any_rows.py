@@ -48,6 +48,18 @@ class SaysNothing(NamesOnly):
         return np.full((len(X), len(self.means_)), np.nan)
 
 
+class AsksForMore(NamesOnly):
+    def fit(self, X: Any, y: Any) -> NamesOnly:
+        assert len(y) > 10, "eleven rows at least"
+        return super().fit(X, y)
+
+
+class NumbersClasses(NamesOnly):
+    def fit(self, X: Any, y: Any) -> NamesOnly:
+        self.classes_ = np.arange(len(np.unique(y)))
+        return super().fit(X, y)
+
+
 def rows_of(X: Any, y: Any, **options: Any) -> Rows:
     return Rows(X, encode_labels(y, unlabeled=-1, **options))
 
@@ -207,6 +219,7 @@ def test_chance_is_settled_by_the_seed_and_threads_are_off() -> None:
         (CalibratedClassifierCV(GaussianNB(), cv=5), "cross-validation"),
         (KNeighborsClassifier(5), "n_neighbors"),
         (SaysNothing(), "not numbers"),
+        (AsksForMore(), "eleven rows at least"),
     ],
 )
 def test_what_cannot_be_fitted_to_so_few_labels_predicts_shares_and_says_why(estimator: Any, why: str) -> None:
@@ -215,6 +228,18 @@ def test_what_cannot_be_fitted_to_so_few_labels_predicts_shares_and_says_why(est
     learner = learner_of(estimator)
     assert why in learner.failure(rows)
     np.testing.assert_allclose(posteriors(learner, rows), np.full((30, 2), 0.5))
+
+
+def test_classes_that_nobody_showed_to_a_classifier_are_refused_in_words() -> None:
+    X, y = vectors(30, 20)
+    with pytest.raises(InvalidInputError, match=r"They are 0, 1, and fit was given 'a', 'b'\."):
+        learner_of(NumbersClasses()).fit(rows_of(X, y))
+
+
+def test_who_can_be_fitted_to_nearly_the_whole_pilot_alone_asks_for_as_many_labels_again() -> None:
+    X, y = vectors(60, 20)
+    with pytest.raises(InvalidInputError, match=r"to the half of 20 labels\. Label 20 more drawn at random"):
+        lw.plan(X, y, model=AsksForMore(), budget=40)
 
 
 def test_what_can_be_fitted_has_no_failure() -> None:

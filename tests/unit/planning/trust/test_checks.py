@@ -54,6 +54,18 @@ def test_a_narrow_interval_is_trusted() -> None:
     assert "known to within 1 point (10 % of itself)" in check.words
 
 
+def test_where_no_number_of_labels_may_do_nothing_is_said_of_between_how_many_they_lie() -> None:
+    wide = width(Interval(100.0, 500.0), Interval(0.09, 0.11))
+    assert "the labels to buy are" in pilot_check(HELD, wide, "larger pilot", DESIGN).words
+    check = pilot_check(HELD, wide, "larger pilot", DESIGN, is_open=True)
+    assert check.words == "The error to expect is known to within 1 point (10 % of itself): well enough."
+
+
+def test_what_is_known_is_named_as_what_was_asked_for() -> None:
+    words = width(None, Interval(0.09, 0.11), "log_loss").words()
+    assert words == "log-loss of predictions (nats) to expect is known to within 10 % of itself"
+
+
 def test_a_wide_interval_says_how_sure_the_plan_is_and_what_makes_it_surer() -> None:
     # Half of 400 is 0.5 of the labels in all, twice what is allowed: four times the pilot.
     wide = width(Interval(100.0, 500.0), None)
@@ -236,7 +248,7 @@ def test_a_model_that_is_no_better_than_guessing_is_told() -> None:
         found = plan(features, y, model=LogisticRegression(), budget=200)
         told.append([check.words for check in found.checks if check.name == "better than guessing"])
     ((words,), nothing) = told
-    assert "not clearly better than guessing" in words
+    assert "neither is clearly better than guessing" in words
     assert nothing == []
 
 
@@ -259,13 +271,23 @@ def test_guessing_is_held_against_the_error_that_the_plan_tells_of_its_model() -
     (check,) = guessing_check(rare_basis(), "labels-only", "error", chosen_with(0.02, 0.01))
     assert check.words.startswith(
         "Cross-validated on the labels held this model errs on 2 %, and 1 point more for having been chosen by them "
-        "(standard error 1 point), where naming the most frequent class always errs on 4.5 %: that is not clearly"
+        "(standard error 1 point), where naming the most frequent class always errs on 4.5 %; it has a log-loss of"
     )
     # What was chosen without flattery is clearly better: 1.645 standard errors.
     assert guessing_check(rare_basis(), "labels-only", "error", chosen_with(0.02, 0.0)) == ()
     # Without a choice the points are all there is.
     (check,) = guessing_check(rare_basis(), "labels-only", "error")
     assert "this model errs on 50 % (standard error 1 point)" in check.words
+
+
+def test_a_model_whose_log_loss_is_clearly_better_does_not_guess_though_a_rare_class_leaves_few_errors_to_save() -> (
+    None
+):
+    choice = chosen_with(0.045, 0.0)
+    assert guessing_check(rare_basis(), "labels-only", "error", choice)
+    knowing = replace(choice, chosen=replace(choice.chosen, log_loss=0.12))
+    for measure in ("error", "log_loss"):
+        assert guessing_check(rare_basis(), "labels-only", measure, knowing) == ()
 
 
 def test_a_model_is_held_against_guesses_of_what_is_asked_for() -> None:
@@ -275,6 +297,7 @@ def test_a_model_is_held_against_guesses_of_what_is_asked_for() -> None:
         check.words
     )
     assert "one of 0.1822" in check.words
+    assert check.words.index("log-loss") < check.words.index("errs on")
     for metric in ("macro_f1", "recall of b at precision 0.9"):
         assert guessing_check(rare_basis(), "labels-only", metric, chosen_with(0.9, 0.0)) == ()
 
