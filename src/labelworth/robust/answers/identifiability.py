@@ -59,12 +59,15 @@ def feature_views(data: Samples | Sequences, *, is_conditional: bool = False) ->
 
 def _is_constant(features: Any) -> bool:
     """Whether all rows, of several, are the same."""
-    first = features[[0]]
-    for row in range(1, features.shape[0]):
-        different = features[[row]] != first
-        if different.nnz if sp.issparse(different) else np.any(different):
-            return False
-    return bool(features.shape[0] > 1)
+    if isinstance(features, np.ndarray):
+        return len(features) > 1 and not np.ptp(features, axis=0).any()
+    if not isinstance(features, sp.csr_array) or features.shape[0] < 2:
+        return False  # Shards are not walked for that.
+    n_stored = np.diff(features.indptr)
+    if (n_stored != n_stored[0]).any():
+        return False
+    stored = (own.reshape(len(n_stored), -1) for own in (features.indices, features.data))
+    return all(bool((own == own[0]).all()) for own in stored)
 
 
 @dataclass(frozen=True, eq=False)
