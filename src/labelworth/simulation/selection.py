@@ -286,7 +286,9 @@ def without_optimism(basis: ForecastBasis, mode: Mode, choice: ModelChoice) -> F
     for measure, optimism in choice.optimism.items():
         own = points[mode, measure]
         shares = _luck_shares(own)
-        means = np.maximum(own.means + optimism.shift * shares, 0.0)
+        # Errors are shares; a log-loss has no upper end.
+        most = np.inf if measure == "log_loss" else 1.0
+        means = np.clip(own.means + optimism.shift * shares, 0.0, most)
         points[mode, measure] = Points(
             own.sizes, means, own.covariance + optimism.variance * np.outer(shares, shares)
         )

@@ -184,3 +184,19 @@ def test_points_share_the_optimism_by_their_covariance() -> None:
         moved["labels-only", "error"].covariance, covariance + 1e-4 * np.array([[0.25, 0.5], [0.5, 1.0]])
     )
     np.testing.assert_allclose(moved["labels-only", "log_loss"].means, [0.4, 0.3])
+
+
+def test_no_point_lies_beyond_errors_on_everything() -> None:
+    # Of twelve labels nearly all were missed, and the luck of the largest part weighs double at half of it.
+    covariance = np.array([[4.0, 2.0], [2.0, 1.0]]) * 1e-4
+    points = {
+        ("labels-only", measure): Points(np.array([6, 9]), np.array([0.94, 0.97]), covariance)
+        for measure in ("error", "log_loss")
+    }
+    basis = ForecastBasis("linear", 12, 400, points, {}, {}, {}, {}, np.array([6, 6]))
+    errors = np.array([[0.0, 1.0, 0.0], [1.0, 1.0, 0.0]])
+    plain = trials_of(errors, errors).choice(["left", "right"], 0)
+    flattered = {"error": Optimism(0.09, 1e-4), "log_loss": Optimism(0.09, 1e-4)}
+    moved = without_optimism(basis, "labels-only", ModelChoice(plain.chosen, plain.others, 3, 10, flattered)).points
+    np.testing.assert_allclose(moved["labels-only", "error"].means, [1.0, 1.0])
+    np.testing.assert_allclose(moved["labels-only", "log_loss"].means, [1.12, 1.06])
