@@ -337,8 +337,8 @@ def _words(total: Mapping[str, Any]) -> tuple[str, ...]:
         "of the doubt is tuned on the other corpora.",
         f"Against the best of all models that one can name instead, in their usual settings, it errs "
         f"{100 * abs(named['mean']):.2f} points {'less' if named['mean'] < 0 else 'more'} in the mean (standard "
-        f"error {100 * named['mean_se']:.2f}), {100 * named['largest_of_a_cell']:.2f} in the mean of the worst corpus "
-        f"and size, more than 3 on {named['n_above_3_points']} pilots ({100 * named['largest']:.2f} at most).",
+        f"error {100 * named['mean_se']:.2f}), {100 * named['largest_of_a_cell']:.2f} in the mean of the worst "
+        f"corpus and size, more than 3 on {named['n_above_3_points']} pilots ({100 * named['largest']:.2f} at most).",
         f"Using samples without a label or not costs {points['mean_unlabeled_regret']} points against the better of "
         f"the two, {points['largest_unlabeled_regret_of_a_corpus']} in the mean of the worst corpus, "
         f"{points['largest_unlabeled_regret']} on the worst pilot.",
