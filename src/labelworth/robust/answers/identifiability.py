@@ -61,8 +61,8 @@ def _is_constant(features: Any) -> bool:
     """Whether all rows, of several, are the same."""
     first = features[[0]]
     for row in range(1, features.shape[0]):
-        different = features[[row]] != first
-        if different.nnz if sp.issparse(different) else np.any(different):
+        own, other = (np.asarray(one.toarray() if sp.issparse(features) else one) for one in (features[[row]], first))
+        if (own != other).any():
             return False
     return bool(features.shape[0] > 1)
 
