@@ -12,7 +12,7 @@ from labelworth.data.readers.streams import on_disk, read_lines
 from labelworth.errors import DataUnavailableError, InvalidInputError
 
 _MOST_DIGITS = 300
-_EXAMPLE = '{"text": "...", "label": "..."}'
+_EXAMPLE = '{"name of a column": "value"}'
 
 
 def read_json(path: str | os.PathLike[str], kind: str) -> Any:

@@ -58,7 +58,10 @@ def test_a_marker_is_read_as_unlabeled(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ('{"text": "a", "label": 1}\n{"text": "b" "label": 1}', r"line 2 is not JSON.*at character 14"),
+        (
+            '{"text": "a", "label": 1}\n{"text": "b" "label": 1}',
+            r"line 2 is not JSON.*at character 14.*such as {.name of a column",
+        ),
         ("[1]", r"entry 1 of the array is a JSON int, not an object"),
         ('[{"text": "a", "label": 1}, null]', r"entry 2 of the array is a JSON NoneType"),
         ('{"text": "a"}\n[{"text": "b"}]', r"line 2 is a JSON list, not an object"),
