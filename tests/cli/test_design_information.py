@@ -163,7 +163,7 @@ GOOD = {"name": "llm", "confusion": LLM}
         ({"kinds": [{"name": "x", "confusion": LLM[:2]}], "designs": [[1, 0, 0]]}, "each of the 3 classes. Got 2"),
         ({"kinds": [{"name": "x", "confusion": [[0.5, 0.6]] * 3}]}, "must sum to 1. Got a sum of 1.1"),
         ({"kinds": [{"name": "x", "confusion": [[1.5, -0.5]] * 3}]}, "must be non-negative. Got -0.5"),
-        ({"kinds": [{"name": "x", "confusion": [[1], [0.5, 0.5], [1]]}]}, "regular array"),
+        ({"kinds": [{"name": "x", "confusion": [[1], [0.5, 0.5], [1]]}]}, "as many answers in every row"),
         ({"kinds": [{"name": "x", "confusion": "unknown"}]}, "at kinds/0/confusion"),
     ],
 )

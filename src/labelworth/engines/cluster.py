@@ -8,7 +8,7 @@ import time
 import warnings
 import weakref
 from collections import OrderedDict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from importlib.metadata import version
 from threading import Lock
 from typing import Any
@@ -169,39 +169,39 @@ class Cluster:
                         raise _no_worker(quiet) from None
                     raise CommClosedError("no worker was given what is left to do") from None
             # Workers may have come meanwhile.
-            self._require_alike()
+            self._require_alike(self._client.nthreads())
 
     def _wait_for_workers(self) -> None:
-        """Until there is one, and all that are there are alike: what they do not know kills them when it is sent."""
-        begun = time.monotonic()
-        while not self._client.nthreads():
+        """Until there is one, and all that answer are alike: what they do not know kills them when it is sent."""
+        begun, waking = time.monotonic(), None
+        while not (there := self._client.nthreads()):
             waited = time.monotonic() - begun
             if waited > max(self._patience, _STARTING):
                 raise _no_worker(waited)
+            # A cluster that starts workers by need starts none before something waits; int is known to all of them.
+            waking = waking or self._client.submit(int, pure=False)
             time.sleep(_LOOK)
-        self._require_alike()
+        self._require_alike(there)
 
-    def _require_alike(self) -> None:
+    def _require_alike(self, there: Iterable[str]) -> None:
         """Refuse workers with another labelworth than the head's, or none: their sums would be others."""
-        new = sorted(set(self._client.nthreads()) - self._alike)
-        if not new:
-            return
-        try:
-            # A function of no module: who has no labelworth can be asked too.
-            told = self._client.run(
-                lambda: __import__("labelworth").__version__,
-                workers=new,
-                on_error="return",
-                callback_timeout=_ANSWERING,
-            )
-        except TimeoutError:
-            return
+        self._alike &= set(there)  # Another one may come back under the same address.
         own = version("labelworth")
-        for name, answer in told.items():
+        for name in sorted(set(there) - self._alike):
+            try:
+                # A function of no module: who has no labelworth can be asked too.
+                answer = self._client.run(
+                    lambda: __import__("labelworth").__version__,
+                    workers=[name],
+                    on_error="return",
+                    callback_timeout=_ANSWERING,
+                )[name]
+            except (TimeoutError, KeyError):
+                continue
             if isinstance(answer, OSError):
                 continue  # It went, or was not to be reached.
             if answer != own:
-                held = f"labelworth {answer}" if isinstance(answer, str) else f"no labelworth ({answer})"
+                held = f"labelworth {answer}" if isinstance(answer, str) else f"none that can be imported ({answer})"
                 raise LabelworthError(
                     f"The worker {name} has {held}, where this is labelworth {own}. Install the same for all workers "
                     "and start them anew: the bits of a result are those of one version."

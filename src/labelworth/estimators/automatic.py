@@ -176,8 +176,8 @@ class AutomaticModel:
     learns_answers : bool
         Only models that learn from answers which may be wrong: our own.
     has_worth : bool
-        Only models of which the worth of a row's label is known: those that learn from unlabeled rows, and logistic
-        regression.
+        Only models of which the worth of a row's label is known: those of our own that learn from unlabeled rows,
+        and logistic regression.
     checkpoint : path, optional
         A folder in which what was compared is kept.
     when_read : function, optional

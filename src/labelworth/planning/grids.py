@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 
 import numpy as np
 from scipy.interpolate import PchipInterpolator
@@ -18,8 +17,8 @@ from labelworth.tradeoff.problem import Problem
 
 _N_QUESTIONS = 25
 _N_KNOTS, _N_KNOTS_OF_KINDS = 97, 33
-_BETWEEN = np.arange(1, 8) / 8
-"""Where whole designs are tried between the best for two amounts of money."""
+_PARTS = np.arange(1, 8) / 8
+"""Parts of the best designs that are tried as whole designs too: they go the same way, which was simulated."""
 
 
 def grid_solutions(situation: Situation, known: Sequence[FloatArray] = ()) -> Solutions:
@@ -131,8 +130,8 @@ class _Steps:
     @classmethod
     def of(cls, situation: Situation, prices: ArmPrices, known: Sequence[FloatArray]) -> "_Steps":
         rungs = _designs(situation, prices)
-        between = [first + share * (last - first) for first, last in pairwise(rungs) for share in _BETWEEN]
-        designs = [np.floor(np.asarray(own) + 1e-6) for own in (*rungs, *between, *known)]
+        parts = [share * np.asarray(own) for own in rungs for share in _PARTS]
+        designs = [np.floor(np.asarray(own) + 1e-6) for own in (*rungs, *parts, *known)]
         counts = np.unique([own for own in designs if prices.fit(own, situation.pool)], axis=0)
         errors = np.array([situation.accuracy.error(own) for own in counts])
         costs = counts @ prices.per_sample

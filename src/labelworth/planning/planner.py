@@ -315,14 +315,15 @@ class Planner:
         if self.pool.choice is not None:
             return "the model was chosen on the pilot, and formulas would take it for right"
         verdict, prices = self.verdict, self.settings.price_list
-        folds = verdict.error_with_unlabeled if self.uses_unlabeled else verdict.error_labels_only
-        if folds is None or chosen.criterion != "error":
+        if chosen.criterion != "error" or not verdict.is_measured:
             return None
         today = formula_situation(
             self.pool, self.menu, chosen, prices, float(self.pool.n_unlabeled), n_draws=0, seed=self.settings.seed
         ).with_error_of_today()
-        own = today.held.error
-        if own is None:
+        # Unlabeled samples are among what is held where they are free.
+        learns = self.uses_unlabeled and today.unlabeled_is_free
+        own, folds = today.held.error, verdict.error_with_unlabeled if learns else verdict.error_labels_only
+        if own is None or folds is None:
             return None
         spread = np.sqrt(own * (1 - own) / self.pool.n_labeled)
         if abs(folds - own) <= _CONTRADICTION * spread:
@@ -673,7 +674,7 @@ class Planner:
         elif prices.per_unlabeled:
             notes.append(f"Simulated plans take all {kind} without a label as they are; their price is left out.")
         if isinstance(situation.accuracy, KindsAccuracy):
-            n_ways, n_draws = len(situation.accuracy.rays), len(situation.accuracy.rays[0].left_out)
+            n_ways, n_draws = len(situation.accuracy.rays), situation.accuracy.rays[0].n_draws
             notes.append(
                 f"Kinds of labels were simulated in {n_ways} ways, each alone and two together, with {n_draws} draws "
                 "of labels and answers; they are told by the gold labels that do as much."

@@ -69,7 +69,7 @@ class ModelChoice:
     # Whether the chosen model is not the best of the comparison but was forecast to be better at the plan's size.
     by_forecast: bool = False
     # From about how many labels on another is forecast to be better than the best of the comparison: the chosen model
-    # where that is chosen by forecast, else its first rival.
+    # where that is chosen by forecast, else its rival.
     crossing: int | None = None
     # Whether that rival is forecast to be better at the plan's size, though by no more than forecasts may be off.
     is_close: bool = False
@@ -286,7 +286,8 @@ def without_optimism(basis: ForecastBasis, mode: Mode, choice: ModelChoice) -> F
     for measure, optimism in choice.optimism.items():
         own = points[mode, measure]
         shares = _luck_shares(own)
-        # Errors are shares; a log-loss has no upper end.
+        # The same shift for all sizes may lead out of what an error can be: its end is the nearest there is. A
+        # log-loss has no upper one.
         most = np.inf if measure == "log_loss" else 1.0
         means = np.clip(own.means + optimism.shift * shares, 0.0, most)
         points[mode, measure] = Points(

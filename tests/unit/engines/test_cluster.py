@@ -289,7 +289,7 @@ def strange(tmp_path: Path) -> Iterator[Any]:
     ("content", "held"),
     [
         ("__version__ = '0.0.9'", "has labelworth 0.0.9, where this is labelworth"),
-        ("raise ModuleNotFoundError('not here')", "has no labelworth"),
+        ("raise ModuleNotFoundError('not here')", "has none that can be imported"),
     ],
 )
 def test_a_worker_with_another_labelworth_is_refused(content: str, held: str, strange: Any, tmp_path: Path) -> None:
@@ -317,3 +317,15 @@ def test_a_cluster_without_workers_is_told(monkeypatch: pytest.MonkeyPatch) -> N
     )
     with nobody, distributed.Client(nobody) as alone, pytest.raises(LabelworthError, match="has no worker"):
         Cluster(alone, patience=1.5).total(refusing, "", range(2))
+
+
+def test_a_cluster_that_starts_workers_by_need_is_woken(tmp_path: Path) -> None:
+    with (
+        distributed.LocalCluster(
+            n_workers=0, threads_per_worker=1, host="127.0.0.1", dashboard_address=None, silence_logs=50
+        ) as cluster,
+        distributed.Client(cluster, set_as_default=False) as connected,
+    ):
+        cluster.adapt(minimum=0, maximum=1)
+        total = runner_of(connected).total(slow, str(tmp_path), range(3))
+    assert total["values"].tobytes() == added_here(3)

@@ -3,7 +3,6 @@
 import os
 import shutil
 from collections.abc import Hashable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -22,6 +21,7 @@ from labelworth.data.shards.features import Part, ShardedFeatures
 from labelworth.data.shards.kept import KeptRunner
 from labelworth.data.shards.manifest import (
     ARRAYS,
+    FORMAT,
     MANIFEST,
     NAMES,
     UNFINISHED,
@@ -37,7 +37,7 @@ from labelworth.data.shards.manifest import (
 )
 from labelworth.data.text import Vocabulary
 from labelworth.engines.runner import Runner, runner_of
-from labelworth.errors import InvalidInputError, LabelworthError, OutputError
+from labelworth.errors import InvalidInputError, OutputError
 from labelworth.progress import SILENT, Progress, tracking
 
 
@@ -186,14 +186,12 @@ class ShardWriter:
 
     def __init__(self, folder: Path) -> None:
         self.folder = begun(folder)
-        # What stood there before; without its manifest nobody takes a mixture of both for whole.
-        before: tuple[ShardEntry, ...] = ()
-        with suppress(LabelworthError):
-            before = Manifest.read(self.folder).shards
+        # What stood there before goes; without its manifest nobody takes a mixture of both for whole.
         for name in (MANIFEST, NAMES):
             (self.folder / name).unlink(missing_ok=True)
-        for entry in before:
-            shutil.rmtree(self.folder / entry.name, ignore_errors=True)
+        for own in list(self.folder.iterdir()):
+            if own.is_dir() and own.name.isdecimal():
+                shutil.rmtree(own)
         self._kind: Kind | None = None
         self._n_features = 0
         self._names: list[str] = []
@@ -245,7 +243,10 @@ def begun(folder: Path) -> Path:
     OutputError
         If something else stands in it, which could be lost, or it cannot be written.
     """
-    is_ours = (folder / MANIFEST).is_file() or (folder / UNFINISHED).is_file()
+    path = folder / MANIFEST
+    # Others have a file of that name too.
+    is_whole = path.is_file() and f'"{FORMAT}"' in path.read_text(encoding="utf-8", errors="replace")
+    is_ours = is_whole or (folder / UNFINISHED).is_file()
     if folder.is_dir() and not is_ours and any(folder.iterdir()):
         raise OutputError(
             f"{str(folder)!r} holds something else than shards, which could be lost. Name a new folder, or an empty "

@@ -27,7 +27,7 @@ class Ray:
     # (n_nodes,): The logarithm of the number of gold labels in all that do as much, and its standard error.
     log_gold: FloatArray
     spread: FloatArray
-    left_out: FloatArray  # (n_replicates, n_nodes): `log_gold` without each replicate.
+    n_draws: int  # Of labels and answers.
     ends: tuple[tuple[float, float], ...] = ()  # Of every node but the first: an interval of its `log_gold`.
 
     def at(self, size: float) -> tuple[float, float]:
@@ -47,9 +47,8 @@ class Ray:
     def near(self, size: float) -> "Ray":
         """The same as far as the node that is nearest to a number of documents."""
         last = 2 + int(np.argmin(np.abs(np.log(self.sizes[1:] / size))))
-        cut = (own[..., :last] for own in (self.sizes, self.log_gold, self.spread, self.left_out))
-        sizes, log_gold, spread, left_out = cut
-        return Ray(self.step, sizes, log_gold, spread, left_out, self.ends[: last - 1])
+        sizes, log_gold, spread = (own[:last] for own in (self.sizes, self.log_gold, self.spread))
+        return replace(self, sizes=sizes, log_gold=log_gold, spread=spread, ends=self.ends[: last - 1])
 
     @property
     def gained_ends(self) -> tuple[float, float]:
@@ -57,10 +56,6 @@ class Ray:
         low, high = self.ends[-1] if self.ends else (self.log_gold[-1],) * 2
         held = np.exp(self.log_gold[0])
         return min(float(np.exp(low) - held), self.gained), max(float(np.exp(high) - held), self.gained)
-
-    def left_out_at(self, size: float) -> FloatArray:
-        """Log gold without each replicate, (n_replicates,)."""
-        return np.log([self._gold_at(own, size) for own in self.left_out])
 
     def _gold_at(self, log_gold: FloatArray, size: float) -> float:
         gold = np.exp(log_gold)
@@ -116,10 +111,15 @@ class KindsAccuracy:
         return self.line.at(self.gold_of(other)) - self.line.at(self.gold_of(counts))
 
     def gold_ends(self, counts: FloatArray) -> tuple[float, float]:
-        """Between how many gold labels in all draws cannot tell a design from them: at the node that is nearest."""
+        """Between how many gold labels in all draws cannot tell a design from them: along straight lines between
+        nodes, as the figure itself.
+        """
         ray, gold = self.ray_of(counts), self.gold_of(counts)
-        low, high = np.exp(ray.near(float(counts.sum())).ends[-1]) if ray.ends else (gold, gold)
-        return min(float(low), gold), max(float(high), gold)
+        if not ray.ends:
+            return gold, gold
+        held, size = np.exp(ray.log_gold[0]), float(counts.sum())
+        low, high = (float(np.interp(size, ray.sizes, [held, *np.exp(side)])) for side in zip(*ray.ends, strict=True))
+        return min(low, gold), max(high, gold)
 
     def gains(self, counts: FloatArray) -> FloatArray:
         """By how much one more document of every arm lowers the error: as the gold labels that it stands for do."""

@@ -298,13 +298,13 @@ class KindSimulation:
         told = np.array([[*own] if self._held else [np.log(n_held), *own] for own in means])
         if self._is_exact(step):
             told = np.log(np.exp(told) + sizes)
-            return Ray(step, sizes, told[0], _jackknifed(told[1:]), told[1:])
+            return Ray(step, sizes, told[0], _jackknifed(told[1:]), n)
         left_out = told[1:]
         # How far what is held is known, all ways share; to that comes how far a way leads from it.
         spread = _jackknifed(left_out[:, :1]) + _jackknifed(left_out - left_out[:, :1])
         own = zip(losses.T[-len(nodes) :], most[-len(nodes) :], strict=True) if nodes else ()
         ends = tuple(self._ends(alone, *node) for node in own)
-        return Ray(step, sizes, told[0], spread, left_out, ends)
+        return Ray(step, sizes, told[0], spread, n, ends)
 
     def _ends(self, gold: FloatArray, losses: FloatArray, most: float) -> tuple[float, float]:
         """The logarithms of the fewest and the most gold labels that draws cannot tell from a design.
@@ -352,15 +352,14 @@ def _from_one_start(rays: Sequence[Ray]) -> tuple[Ray, ...]:
     for ray in rays:
         by = start - ray.log_gold[0]
         if not ray.ends:
-            told, left_out = (np.log(np.exp(own + by) + ray.sizes) for own in (ray.log_gold[:1], ray.left_out[:, :1]))
-            moved.append(replace(ray, log_gold=told, spread=spread * np.exp(start - told), left_out=left_out))
+            told = np.log(np.exp(start) + ray.sizes)
+            moved.append(replace(ray, log_gold=told, spread=spread * np.exp(start - told)))
             continue
         moved.append(
             replace(
                 ray,
                 log_gold=ray.log_gold + by,
                 spread=ray.spread - ray.spread[0] + spread,
-                left_out=ray.left_out + by,
                 ends=tuple((low + by, high + by) for low, high in ray.ends),
             )
         )

@@ -206,7 +206,7 @@ def test_names_that_were_changed_are_named(content: str | None, tmp_path: Path) 
             look()
 
 
-@pytest.mark.parametrize("name", ["000000/precious", ".raw/mine", "manifest.txt"])
+@pytest.mark.parametrize("name", ["000000/precious", ".raw/mine", "manifest.txt", "manifest.json"])
 def test_a_folder_that_holds_something_else_is_left_as_it_is(name: str, tmp_path: Path) -> None:
     (tmp_path / name).parent.mkdir(exist_ok=True)
     (tmp_path / name).write_text("mine")
@@ -252,3 +252,12 @@ def test_shards_that_lie_elsewhere_are_refused(name: str, tmp_path: Path) -> Non
         Shards.open(folder)
     Shards.write(folder, DATA["vectors"])
     assert (tmp_path / "mine.txt").exists()
+
+
+def test_shards_that_stood_there_before_go_whatever_their_manifest_says(tmp_path: Path) -> None:
+    Shards.write(tmp_path, counts(), stored_per_shard=40)
+    assert (tmp_path / "000001").is_dir()
+    path = tmp_path / "manifest.json"
+    path.write_text(path.read_text().replace('"version": 2', '"version": 1'))
+    Shards.write(tmp_path, counts())
+    assert [own.name for own in tmp_path.iterdir() if own.is_dir()] == ["000000"]

@@ -141,9 +141,9 @@ def test_with_channels_auto_chooses_a_model_that_learns_from_answers() -> None:
 def rays(*equivalents: float) -> tuple[Ray, ...]:
     units = np.eye(2)
     nodes = np.array([0.0, 100.0, 400.0])
-    gold = Ray(units[0], nodes, np.log(50 + nodes), np.zeros(3), np.tile(np.log(50 + nodes), (3, 1)))
+    gold = Ray(units[0], nodes, np.log(50 + nodes), np.zeros(3), 3)
     told = np.log(np.array([50.0, *equivalents]))
-    other = Ray(units[1], nodes, told, np.array([0.0, 0.1, 0.1]), told + 0.05 * np.array([[-1.0], [0.0], [1.0]]))
+    other = Ray(units[1], nodes, told, np.array([0.0, 0.1, 0.1]), 3)
     return gold, other
 
 
@@ -210,6 +210,27 @@ def test_no_answer_to_another_question_is_behind_a_known_design_that_costs_no_mo
     for one in found.alphas:
         assert one.cost_in_all + one.value * one.error <= (50 + costs + one.value * errors).min() * (1 + 1e-12)
     assert any(min(one.counts) > 0 for one in found.budgets)
+
+
+def test_the_interval_of_a_design_is_of_its_own_size() -> None:
+    own = accuracy(60.0, 90.0)
+    cheap = replace(own.rays[1], ends=(tuple(np.log((55.0, 70.0))), tuple(np.log((65.0, 120.0)))))
+    own = replace(own, rays=(own.rays[0], cheap))
+    # Half-way between 100 and 400 answers so is the interval.
+    assert own.gold_ends(np.array([0.0, 250.0])) == pytest.approx((60.0, 95.0))
+    assert own.gold_ends(np.array([0.0, 400.0])) == pytest.approx((65.0, 120.0))
+    assert own.gold_ends(np.array([250.0, 0.0])) == pytest.approx((300.0, 300.0))
+
+
+def test_other_questions_are_answered_by_ways_that_were_simulated() -> None:
+    own = mixed()
+    held = Held("documents", 450, 50, 50, 400, 9, ("a", "b"), 50.0, None)
+    found = grid_solutions(Situation(held, own, ArmPrices(own.arms, np.array([1.0, 0.02])), 400))
+    for one in (*found.budgets, *found.targets, *found.alphas):
+        if one.counts is not None and sum(one.counts) > 40:
+            shares = np.array(one.counts) / sum(one.counts)
+            # Rounding to whole documents leaves a little.
+            assert min(np.abs(ray.step - shares).sum() for ray in own.rays) < 2 * 2 / sum(one.counts) + 1e-9
 
 
 def test_a_lead_that_draws_cannot_tell_is_said_to_be_none() -> None:
