@@ -38,4 +38,4 @@ def _kills() -> Iterator[str]:
             f"{lost['killed_in']} of {lost['steps']} | {lost['done_again']} |"
         )
     told = [own["scheduler"]["told_after_seconds"] for own in works.values()]
-    yield f"told as lost after {min(told):.0f} to {max(told):.0f} seconds"
+    yield f"told as lost after {max(told):.1f} seconds at most"
