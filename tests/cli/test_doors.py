@@ -191,6 +191,8 @@ def test_all_classes_without_labels_are_told_and_that_answers_tell_of_them() -> 
     assert _notes(nothing, has_answers=True) == [
         "No label is 'a' or 'b': what is fitted knows what answers say of them."
     ]
+    (many,) = _notes(Evidence(np.full(3, -1), tuple("abcdefg")), has_answers=False)
+    assert many.startswith("No label is 'a' or 'b' or 'c' or 'd' or 'e' or one of 2 others: ")
     assert _notes(Evidence(np.array([0, 1]), ("a", "b")), has_answers=False) == []
 
 

@@ -130,7 +130,8 @@ def _notes(evidence: "Evidence", *, has_answers: bool) -> list[str]:
     if not missing:
         return []
     known, them = "what answers say" if has_answers else "little", "it" if len(missing) == 1 else "them"
-    return [f"No label is {' or '.join(missing[:5])}: what is fitted knows {known} of {them}."]
+    more = f" or one of {len(missing) - 5} others" if len(missing) > 5 else ""
+    return [f"No label is {' or '.join(missing[:5])}{more}: what is fitted knows {known} of {them}."]
 
 
 def _figures(estimator: Any, evidence: "Evidence") -> dict[str, Any]:

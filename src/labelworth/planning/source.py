@@ -76,10 +76,11 @@ class PlanSettings:
             object.__setattr__(self, "criterion", canonical(self.criterion))
         if self.answers is not None:
             as_answers(self.answers)
-        if self.answers is not None and not self.channels:
-            raise InvalidInputError(
-                "Answers tell how often kinds of labels err: say with channels= which there are, and what they cost."
-            )
+            if not self.channels:
+                raise InvalidInputError(
+                    "Answers tell how often kinds of labels err: say with channels= which there are, and what they "
+                    "cost."
+                )
         if self.channels is not None:
             channels, together = split_kinds(kinds_of(self.channels))
             object.__setattr__(self, "channels", list(channels))
